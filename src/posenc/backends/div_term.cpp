@@ -1,0 +1,68 @@
+// div_term: the float32 formula of PyTorch's Transformer tutorial, in its arithmetic, value for value:
+//   div_term = exp(arange(0, d, 2) * (-log(base) / d));  sin(position * div_term), cos(position * div_term)
+// and, where the spacing is inclusive, the same with tensor2tensor's log_timescale_increment.
+#include "posenc/backends/backends.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+class DivTermEncoder final : public Encoder {
+ public:
+  explicit DivTermEncoder(const EncodingSpec& spec) : Encoder(spec, "div_term", Isa::scalar) {
+    const std::int64_t frequencies = spec.d_model / 2;
+    div_term_.reserve(static_cast<std::size_t>(frequencies));
+    // A Python float meets a float32 tensor: the scalar is computed in double and rounded to float32 before the product.
+    const bool paper = spec.spacing == Spacing::paper;
+    const double denominator = static_cast<double>(paper ? spec.d_model : exponent_denominator(spec));
+    const auto step = static_cast<float>(-std::log(spec.base) / denominator);
+    for (std::int64_t k = 0; k < frequencies; ++k) {
+      div_term_.push_back(std::exp(static_cast<float>(paper ? 2 * k : k) * step));
+    }
+  }
+
+  /// Half a float32 ulp of 1 from the sine's rounding and one from its method, plus what the phase is off: the position, the
+  /// product and the frequency w each carry a relative 2^-24, the frequency 2 * 2^-24 |ln w| more from the rounded exponent. The worst
+  /// over w <= 1 of w (4 + 2 |ln w|) is 4, at w = 1.
+  double error_bound(RowRange rows) const noexcept override {
+    const double last = static_cast<double>(rows.first + rows.count);
+    return 0x1p-24 + std::min(2.0, last * 4 * 0x1p-24);
+  }
+
+ private:
+  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
+    for (std::int64_t row = 0; row < count; ++row) {
+      const auto position = static_cast<float>(first + row);
+      for (std::int64_t k = 0; k < static_cast<std::int64_t>(div_term_.size()); ++k) {
+        const float phase = position * div_term_[static_cast<std::size_t>(k)];
+        const ChannelPair channel = channels_of(spec(), k);
+        out[row * stride + channel.sine] = std::sin(phase);
+        out[row * stride + channel.cosine] = std::cos(phase);
+      }
+    }
+  }
+
+  std::vector<float> div_term_;
+};
+
+class DivTermBackend final : public Backend {
+ public:
+  std::string_view name() const noexcept override { return "div_term"; }
+  std::string_view description() const noexcept override { return "the tutorial's exp/log formula, all in float32"; }
+  Isa isa() const noexcept override { return Isa::scalar; }
+
+ private:
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<DivTermEncoder>(spec);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_div_term_backend() { return std::make_unique<DivTermBackend>(); }
+
+}  // namespace posenc

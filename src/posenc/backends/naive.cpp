@@ -1,0 +1,56 @@
+// naive: std::pow, std::sin and std::cos for every element, in double, rounded to float32 once: the formula as it is read.
+#include "posenc/backends/backends.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace posenc {
+namespace {
+
+class NaiveEncoder final : public Encoder {
+ public:
+  explicit NaiveEncoder(const EncodingSpec& spec) : Encoder(spec, "naive", Isa::scalar) {}
+
+  /// Half a float32 ulp of 1 from the rounding, 2^-52 from the sine, plus what the phase is off: pow and the quotient are within
+  /// 2^-53 and 2^-52 of their values, relatively, and the exponent x is rounded, which adds 2^-53 x ln base. The worst over all
+  /// frequencies w of w |ln w| is 1 / e, so that the phase is off by less than pos * 4 * 2^-53.
+  double error_bound(RowRange rows) const noexcept override {
+    const double last = static_cast<double>(rows.first + rows.count);
+    return std::min(2.0, 0x1p-25 + 0x1p-52 + last * 4 * 0x1p-53);
+  }
+
+ private:
+  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
+    const std::int64_t frequencies = spec().d_model / 2;
+    const auto denominator = static_cast<double>(exponent_denominator(spec()));
+    for (std::int64_t row = 0; row < count; ++row) {
+      const auto position = static_cast<double>(first + row);
+      for (std::int64_t k = 0; k < frequencies; ++k) {
+        const double phase = position / std::pow(spec().base, static_cast<double>(k) / denominator);
+        const ChannelPair channel = channels_of(spec(), k);
+        out[row * stride + channel.sine] = static_cast<float>(std::sin(phase));
+        out[row * stride + channel.cosine] = static_cast<float>(std::cos(phase));
+      }
+    }
+  }
+};
+
+class NaiveBackend final : public Backend {
+ public:
+  std::string_view name() const noexcept override { return "naive"; }
+  std::string_view description() const noexcept override {
+    return "std::pow, std::sin, std::cos in double, rounded once";
+  }
+  Isa isa() const noexcept override { return Isa::scalar; }
+
+ private:
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<NaiveEncoder>(spec);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_naive_backend() { return std::make_unique<NaiveBackend>(); }
+
+}  // namespace posenc

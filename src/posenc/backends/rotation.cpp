@@ -1,0 +1,105 @@
+// rotation: angle addition from exactly reduced anchors, correctly rounded. See simd/rotation_kernel.h for the method and its bound.
+#include "posenc/backends/backends.h"
+#include "posenc/backends/frequency_tables.h"
+#include "posenc/exact.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+class RotationEncoder final : public Encoder {
+ public:
+  RotationEncoder(const EncodingSpec& spec, const IsaKernels& compiled)
+      : Encoder(spec, "rotation", compiled.isa),
+        kernel_(compiled.kernels.rotation),
+        exact_(spec),
+        frequencies_(exact_),
+        radians_(padded()),
+        cos_row_(padded()),
+        sin_row_(padded()),
+        cos_block_(padded()),
+        sin_block_(padded()) {
+    const auto anchors = compiled.kernels.anchors;
+    const std::int64_t count = frequencies_.padded_count();
+    anchors(count, frequencies_.high.data(), frequencies_.low.data(), 1, sin_row_.data(), cos_row_.data());
+    anchors(count, frequencies_.high.data(), frequencies_.low.data(), simd::block_rows, sin_block_.data(),
+            cos_block_.data());
+    for (std::size_t k = 0; k < radians_.size(); ++k) {
+      constexpr double two_pi = 6.283185307179586;
+      radians_[k] = two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
+                              static_cast<double>(frequencies_.low[k]) * 0x1p-128);
+    }
+  }
+
+  /// Correctly rounded: half an ulp of a value below 1.
+  double error_bound(RowRange) const noexcept override { return 0x1p-25; }
+
+ private:
+  std::size_t padded() const noexcept { return frequencies_.high.size(); }
+
+  static float exact_entry(const void* self, std::int64_t position, std::int64_t k, bool is_cosine) noexcept {
+    const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
+    return round_to_float(is_cosine ? cosine(phase) : sine(phase));
+  }
+
+  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
+    if (first == 0) {  // its sines are 0, which is certain only because it is known
+      for (std::int64_t k = 0; k < exact_.count(); ++k) {
+        const ChannelPair channel = channels_of(spec(), k);
+        out[channel.sine] = 0.0f;
+        out[channel.cosine] = 1.0f;
+      }
+      if (count == 1) return;
+      encode_rows(1, count - 1, out + stride, stride);
+      return;
+    }
+    const simd::RotationTables tables = {
+        .frequencies = exact_.count(),
+        .columns = columns_of(spec()),
+        .turns_high = frequencies_.high.data(),
+        .turns_low = frequencies_.low.data(),
+        .radians = radians_.data(),
+        .cos_row = cos_row_.data(),
+        .sin_row = sin_row_.data(),
+        .cos_block = cos_block_.data(),
+        .sin_block = sin_block_.data(),
+        .exact_entry = exact_entry,
+        .context = this,
+    };
+    kernel_(tables, first, count, out, stride);
+  }
+
+  simd::RotationKernel kernel_;
+  Frequencies exact_;
+  FrequencyTables frequencies_;
+  std::vector<double> radians_, cos_row_, sin_row_, cos_block_, sin_block_;
+};
+
+class RotationBackend final : public Backend {
+ public:
+  explicit RotationBackend(const IsaKernels& compiled) : compiled_(compiled) {}
+  std::string_view name() const noexcept override { return "rotation"; }
+  std::string_view description() const noexcept override {
+    return "angle addition from exact anchors, correctly rounded";
+  }
+  Isa isa() const noexcept override { return compiled_.isa; }
+
+ private:
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<RotationEncoder>(spec, compiled_);
+  }
+
+  IsaKernels compiled_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Backend>> make_rotation_backends() {
+  std::vector<std::unique_ptr<Backend>> all;
+  for (const IsaKernels& compiled : compiled_kernels()) all.push_back(std::make_unique<RotationBackend>(compiled));
+  return all;
+}
+
+}  // namespace posenc

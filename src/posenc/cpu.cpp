@@ -1,0 +1,153 @@
+#include "posenc/cpu.h"
+
+#include "posenc/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <fstream>
+#include <thread>
+
+#include <sched.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace posenc {
+namespace {
+
+#if defined(__x86_64__)
+
+struct Registers {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
+
+Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
+  Registers r;
+  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);  // leaves all zero where the CPU has no such leaf
+  return r;
+}
+
+/// The register states that the operating system saves on a context switch; a CPU's vector registers are of no use without.
+std::uint64_t saved_states() {
+  constexpr unsigned osxsave = 1u << 27;
+  if ((cpuid(1).c & osxsave) == 0) return 0;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (std::uint64_t{high} << 32) | low;
+}
+
+std::vector<Isa> detect_isas() {
+  std::vector<Isa> isas = {Isa::scalar, Isa::sse2};
+  constexpr unsigned fma = 1u << 12, avx = 1u << 28;                                             // leaf 1, ecx
+  constexpr unsigned avx2 = 1u << 5, f = 1u << 16, dq = 1u << 17, cd = 1u << 28, bw = 1u << 30;  // leaf 7, ebx
+  constexpr std::uint64_t ymm_states = 0x06, zmm_states = 0xe6;                                  // XCR0
+  const unsigned one = cpuid(1).c;
+  const unsigned seven = cpuid(7).b;
+  const std::uint64_t states = saved_states();
+  const auto has = [](auto value, auto bits) { return (value & bits) == bits; };
+  if (!has(states, ymm_states) || !has(one, fma | avx) || !has(seven, avx2)) return isas;
+  isas.push_back(Isa::avx2);
+  if (has(states, zmm_states) && has(seven, f | dq | cd | bw)) isas.push_back(Isa::avx512);
+  return isas;
+}
+
+std::string detect_model() {
+  if (cpuid(0x80000000).a < 0x80000004) return "x86-64";
+  std::string model;
+  for (unsigned leaf = 0x80000002; leaf <= 0x80000004; ++leaf) {
+    const Registers r = cpuid(leaf);
+    for (const unsigned word : {r.a, r.b, r.c, r.d}) {
+      for (unsigned byte = 0; byte < 4; ++byte) model.push_back(static_cast<char>(word >> (8 * byte)));
+    }
+  }
+  model.resize(model.find('\0') == std::string::npos ? model.size() : model.find('\0'));
+  model.erase(0, model.find_first_not_of(' '));
+  model.erase(model.find_last_not_of(' ') + 1);
+  // Virtual machines shorten the name, so that different CPUs share it: family, model and stepping keep them apart.
+  const unsigned signature = cpuid(1).a;
+  const unsigned family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
+  const unsigned number = ((signature >> 4) & 0xf) | ((signature >> 12) & 0xf0);
+  return fmt::format("{} (family {}, model {}, stepping {})", model, family, number, signature & 0xf);
+}
+
+#else
+
+std::vector<Isa> detect_isas() {
+#if defined(__aarch64__)
+  return {Isa::scalar, Isa::neon64};  // Advanced SIMD is part of the AArch64 baseline
+#else
+  return {Isa::scalar};
+#endif
+}
+
+std::string detect_model() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string implementer, part;
+  for (std::string line; std::getline(info, line);) {
+    const auto value = [&line] { return line.substr(std::min(line.size(), line.find(':') + 2)); };
+    if (line.starts_with("CPU implementer") && implementer.empty()) implementer = value();
+    if (line.starts_with("CPU part") && part.empty()) part = value();
+  }
+  if (implementer.empty()) return "AArch64";
+  return fmt::format("AArch64 (implementer {}, part {})", implementer, part);
+}
+
+#endif
+
+/// Bytes of the data or unified cache of that level, as the kernel tells; 0 where it does not.
+std::int64_t cache_bytes(int level) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    int found_level = 0;
+    std::int64_t kibibytes = 0;
+    std::string type;
+    std::ifstream(folder + "level") >> found_level;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> kibibytes;
+    if (found_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
+  }
+  constexpr std::array names = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  return std::max(0L, sysconf(names[static_cast<std::size_t>(level - 1)]));
+}
+
+int usable_cores() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+constexpr std::array shape_names = std::to_array<std::string_view>({"l1", "l2", "l3", "memory"});
+
+}  // namespace
+
+const Cpu& cpu() {
+  static const Cpu detected = {detect_model(), detect_isas(),  cache_bytes(1),
+                               cache_bytes(2), cache_bytes(3), usable_cores()};
+  return detected;
+}
+
+bool cpu_has(Isa isa) noexcept { return std::ranges::count(cpu().isas, isa) > 0; }
+
+std::string_view to_string(ShapeClass shape) noexcept { return shape_names[static_cast<std::size_t>(shape)]; }
+
+ShapeClass parse_shape_class(std::string_view name) {
+  for (std::size_t i = 0; i < shape_names.size(); ++i) {
+    if (shape_names[i] == name) return static_cast<ShapeClass>(i);
+  }
+  throw InvalidArgument(fmt::format("shape class is '{}'; allowed: {}", name, fmt::join(shape_names, ", ")));
+}
+
+ShapeClass shape_class(std::int64_t table_bytes) {
+  // Sizes of a common CPU stand in where the system does not tell.
+  const auto known = [](std::int64_t bytes, std::int64_t typical) { return bytes > 0 ? bytes : typical; };
+  if (table_bytes <= known(cpu().l1_bytes, 32 << 10)) return ShapeClass::l1;
+  if (table_bytes <= known(cpu().l2_bytes, 1 << 20)) return ShapeClass::l2;
+  if (table_bytes <= known(cpu().l3_bytes, 32 << 20)) return ShapeClass::l3;
+  return ShapeClass::memory;
+}
+
+}  // namespace posenc

@@ -1,0 +1,104 @@
+// Fixed-point fractions of many bits: what exact frequencies and phases are computed in. Integers only, so that the bits are
+// the same on every machine.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace posenc {
+
+__extension__ typedef unsigned __int128 uint128;
+__extension__ typedef __int128 int128;
+
+/// The high half of a 128 x 128 bit product, truncated: a Q128 fraction times a Q128 fraction. Off by less than 3 units, too low.
+constexpr uint128 multiply_high(uint128 a, uint128 b) noexcept {
+  const auto high = [](uint128 x) { return static_cast<std::uint64_t>(x >> 64); };
+  const auto low = [](uint128 x) { return static_cast<std::uint64_t>(x); };
+  const uint128 cross_1 = static_cast<uint128>(high(a)) * low(b);
+  const uint128 cross_2 = static_cast<uint128>(low(a)) * high(b);
+  return static_cast<uint128>(high(a)) * high(b) + high(cross_1) + high(cross_2);
+}
+
+/// A fraction in [0, 1) in units of 2^(-64 Limbs); limb 0 is the most significant. Arithmetic is modulo 1.
+template <std::size_t Limbs>
+struct Fraction {
+  std::array<std::uint64_t, Limbs> limb{};
+
+  constexpr bool operator==(const Fraction&) const = default;
+
+  constexpr Fraction& operator+=(const Fraction& b) noexcept {
+    std::uint64_t carry = 0;
+    for (std::size_t i = Limbs; i-- > 0;) {
+      const uint128 sum = static_cast<uint128>(limb[i]) + b.limb[i] + carry;
+      limb[i] = static_cast<std::uint64_t>(sum);
+      carry = static_cast<std::uint64_t>(sum >> 64);
+    }
+    return *this;
+  }
+
+  constexpr Fraction& operator-=(const Fraction& b) noexcept {
+    std::uint64_t borrow = 0;
+    for (std::size_t i = Limbs; i-- > 0;) {
+      const uint128 difference = static_cast<uint128>(limb[i]) - b.limb[i] - borrow;
+      limb[i] = static_cast<std::uint64_t>(difference);
+      borrow = static_cast<std::uint64_t>(difference >> 64) & 1;
+    }
+    return *this;
+  }
+
+  friend constexpr Fraction operator+(Fraction a, const Fraction& b) noexcept { return a += b; }
+  friend constexpr Fraction operator-(Fraction a, const Fraction& b) noexcept { return a -= b; }
+
+  /// Truncated: too low by less than Limbs units.
+  friend constexpr Fraction operator*(const Fraction& a, const Fraction& b) noexcept {
+    Fraction product;
+    // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the high part of the first
+    // column past the end is kept.
+    uint128 column = 0;  // the running column sum, with its carries above 64 bits
+    for (std::size_t i = 0; i < Limbs; ++i) {
+      column += static_cast<std::uint64_t>((static_cast<uint128>(a.limb[i]) * b.limb[Limbs - 1 - i]) >> 64);
+    }
+    for (std::size_t end = Limbs - 1; end > 0; --end) {
+      std::uint64_t overflow = 0;
+      uint128 next = 0;
+      for (std::size_t i = 0; i < end; ++i) {
+        const uint128 partial = static_cast<uint128>(a.limb[i]) * b.limb[end - 1 - i];
+        column += static_cast<std::uint64_t>(partial);
+        next += static_cast<std::uint64_t>(partial >> 64);
+      }
+      product.limb[end] = static_cast<std::uint64_t>(column);
+      overflow = static_cast<std::uint64_t>(column >> 64);
+      column = next + overflow;
+    }
+    product.limb[0] = static_cast<std::uint64_t>(column);
+    return product;
+  }
+
+  /// Exact, modulo 1.
+  friend constexpr Fraction operator*(const Fraction& a, std::uint64_t factor) noexcept {
+    Fraction product;
+    std::uint64_t carry = 0;
+    for (std::size_t i = Limbs; i-- > 0;) {
+      const uint128 partial = static_cast<uint128>(a.limb[i]) * factor + carry;
+      product.limb[i] = static_cast<std::uint64_t>(partial);
+      carry = static_cast<std::uint64_t>(partial >> 64);
+    }
+    return product;
+  }
+
+  /// Truncated.
+  friend constexpr Fraction operator/(const Fraction& a, std::uint64_t divisor) noexcept {
+    Fraction quotient;
+    std::uint64_t remainder = 0;
+    for (std::size_t i = 0; i < Limbs; ++i) {
+      const uint128 part = (static_cast<uint128>(remainder) << 64) | a.limb[i];
+      quotient.limb[i] = static_cast<std::uint64_t>(part / divisor);
+      remainder = static_cast<std::uint64_t>(part % divisor);
+    }
+    return quotient;
+  }
+};
+
+}  // namespace posenc

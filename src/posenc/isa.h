@@ -1,0 +1,20 @@
+// Instruction sets that a backend can be compiled for.
+#pragma once
+
+#include <string_view>
+
+namespace posenc {
+
+/// In ascending order of preference on one CPU.
+enum class Isa {
+  scalar,  ///< plain C++, whatever the build's baseline is
+  sse2,    ///< the x86-64 baseline
+  avx2,    ///< AVX2 and FMA
+  avx512,  ///< AVX-512 F, CD, DQ and BW
+  neon64,  ///< AArch64 Advanced SIMD
+};
+
+std::string_view to_string(Isa isa) noexcept;
+Isa parse_isa(std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+
+}  // namespace posenc

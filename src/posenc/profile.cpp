@@ -1,0 +1,242 @@
+#include "posenc/profile.h"
+
+#include "posenc/output_file.h"
+#include "posenc/spec.h"
+#include "posenc/version.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <tuple>
+
+namespace posenc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// No profile comes near: keeps a file that is something else from filling the memory.
+constexpr std::uintmax_t max_profile_bytes = 1 << 20;
+
+/// Why a profile is not used; what() is the rest of a sentence that begins with its path.
+class Unusable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+[[noreturn]] void corrupt(const std::string& where, std::string_view wanted) {
+  throw Unusable(fmt::format("it is corrupt: {} is not {}", where, wanted));
+}
+
+/// A value of the document with its place in it, for messages.
+struct Node {
+  const Json& value;
+  std::string path;
+
+  Node operator[](const char* key) const {
+    if (!value.is_object()) corrupt(path, "an object");
+    const std::string place = path.empty() ? key : fmt::format("{}.{}", path, key);
+    const auto found = value.find(key);
+    if (found == value.end()) throw Unusable(fmt::format("it is corrupt: {} is missing", place));
+    return {*found, place};
+  }
+
+  std::vector<Node> elements() const {
+    if (!value.is_array()) corrupt(path, "an array");
+    std::vector<Node> all;
+    for (std::size_t i = 0; i < value.size(); ++i) all.push_back({value[i], fmt::format("{}[{}]", path, i)});
+    return all;
+  }
+
+  std::string text() const {
+    if (!value.is_string() || value.get_ref<const std::string&>().empty()) corrupt(path, "a text");
+    return value.get<std::string>();
+  }
+
+  std::vector<std::string> texts() const {
+    std::vector<std::string> all;
+    for (const Node& each : elements()) all.push_back(each.text());
+    return all;
+  }
+
+  int positive_integer() const {
+    if (!value.is_number_integer() || value < 1 || value > (1 << 20)) corrupt(path, "an integer of at least 1");
+    return value.get<int>();
+  }
+
+  double non_negative() const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0) corrupt(path, "a number of at least 0");
+    return value.get<double>();
+  }
+
+  template <class Parse>
+  auto name(Parse parse) const {
+    try {
+      return parse(text());
+    } catch (const InvalidArgument& error) {
+      throw Unusable(fmt::format("it is corrupt: {}: {}", path, error.what()));
+    }
+  }
+};
+
+ProfilePick pick_from(const Node& node) {
+  return {.shape = node["shape_class"].name(parse_shape_class),
+          .threads = node["threads"].positive_integer(),
+          .backend = node["backend"].text(),
+          .isa = node["isa"].name(parse_isa),
+          .ties = node["ties"].texts(),
+          .gfloats_per_second = node["gfloats_per_second"].non_negative(),
+          .spread = node["spread"].non_negative(),
+          .max_abs = node["max_abs"].non_negative(),
+          .max_error = node["max_error"].non_negative(),
+          .shapes = node["shapes"].texts()};
+}
+
+Json to_json(const ProfilePick& pick) {
+  return {{"shape_class", to_string(pick.shape)},
+          {"threads", pick.threads},
+          {"backend", pick.backend},
+          {"isa", to_string(pick.isa)},
+          {"ties", pick.ties},
+          {"gfloats_per_second", pick.gfloats_per_second},
+          {"spread", pick.spread},
+          {"max_abs", pick.max_abs},
+          {"max_error", pick.max_error},
+          {"shapes", pick.shapes}};
+}
+
+bool same_place(const ProfilePick& a, const ProfilePick& b) { return a.shape == b.shape && a.threads == b.threads; }
+
+Profile profile_from(const Node& root) {
+  const int version = root["version"].positive_integer();
+  if (version != Profile::format_version) {
+    throw Unusable(fmt::format("its format version is {}, this library reads {}", version, Profile::format_version));
+  }
+  Profile profile = {.cpu_model = root["cpu"]["model"].text(),
+                     .cpu_features = root["cpu"]["features"].texts(),
+                     .compiler = root["compiler"].text(),
+                     .library_version = root["library_version"].text(),
+                     .picks = {}};
+  for (const Node& node : root["picks"].elements()) {
+    ProfilePick pick = pick_from(node);
+    if (std::ranges::any_of(profile.picks, [&](const ProfilePick& other) { return same_place(pick, other); })) {
+      throw Unusable(fmt::format("it is corrupt: {} repeats a shape class and thread count", node.path));
+    }
+    profile.picks.push_back(std::move(pick));
+  }
+  return profile;
+}
+
+Json parse(std::istream& text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw Unusable(fmt::format("it is corrupt: not JSON at byte {}", error.byte));
+  } catch (const Json::exception&) {
+    throw Unusable("it is corrupt: not JSON (a number out of range)");
+  }
+}
+
+void check_is_of_this_machine(const Profile& profile) {
+  const Profile here = profile_of_this_machine();
+  if (profile.cpu_model != here.cpu_model) {
+    throw Unusable(fmt::format("it is of another CPU, '{}'; this one is '{}'", profile.cpu_model, here.cpu_model));
+  }
+  if (profile.cpu_features != here.cpu_features) {
+    throw Unusable(fmt::format("it is of a CPU with {}; this one has {}", fmt::join(profile.cpu_features, ", "),
+                               fmt::join(here.cpu_features, ", ")));
+  }
+  if (profile.library_version != here.library_version) {
+    throw Unusable(
+        fmt::format("it is of library version {}; this one is {}", profile.library_version, here.library_version));
+  }
+}
+
+Profile read_profile(const std::filesystem::path& file) {
+  if (!std::filesystem::is_regular_file(file)) throw Unusable("it is not a regular file");
+  if (std::filesystem::file_size(file) > max_profile_bytes) throw Unusable("it is corrupt: larger than 1 MiB");
+  std::ifstream text(file);
+  if (!text) throw Unusable("it cannot be read");
+  const Json document = parse(text);
+  Profile profile = profile_from({document, ""});
+  check_is_of_this_machine(profile);
+  return profile;
+}
+
+/// The environment variable as a path; the XDG rules have relative ones ignored.
+std::filesystem::path path_from_environment(const char* variable, bool must_be_absolute) {
+  const char* value = std::getenv(variable);
+  std::filesystem::path path = value == nullptr ? "" : value;
+  return must_be_absolute && !path.is_absolute() ? std::filesystem::path() : path;
+}
+
+}  // namespace
+
+Profile profile_of_this_machine() {
+  Profile profile;
+  profile.cpu_model = cpu().model;
+  for (const Isa isa : cpu().isas) profile.cpu_features.emplace_back(to_string(isa));
+  profile.compiler = compiler();
+  profile.library_version = library_version();
+  return profile;
+}
+
+std::filesystem::path default_profile_path() {
+  if (auto file = path_from_environment("POSENC_PROFILE", false); !file.empty()) return file;
+  if (auto folder = path_from_environment("XDG_CONFIG_HOME", true); !folder.empty()) {
+    return folder / "posenc" / "profile.json";
+  }
+  if (auto home = path_from_environment("HOME", false); !home.empty()) {
+    return home / ".config" / "posenc" / "profile.json";
+  }
+  return {};
+}
+
+LoadedProfile load_profile(const std::filesystem::path& file) {
+  if (file.empty()) return {{}, "no profile: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set"};
+  try {
+    if (std::error_code error; !std::filesystem::exists(file, error) && !error) {
+      return {{}, fmt::format("no profile at {}", file.string())};
+    }
+    return {read_profile(file), ""};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {{}, fmt::format("profile {} is ignored: {}", file.string(), error.code().message())};
+  } catch (const Unusable& reason) {
+    return {{}, fmt::format("profile {} is ignored: {}", file.string(), reason.what())};
+  }
+}
+
+Profile merge(const Profile& older, const Profile& newer) {
+  Profile merged = newer;
+  for (const ProfilePick& old : older.picks) {
+    const auto replaces = [&](const ProfilePick& pick) { return same_place(pick, old); };
+    if (std::ranges::none_of(newer.picks, replaces)) merged.picks.push_back(old);
+  }
+  std::ranges::stable_sort(merged.picks, {},
+                           [](const ProfilePick& pick) { return std::tuple(pick.shape, pick.threads); });
+  return merged;
+}
+
+void save_profile(const Profile& profile, const std::filesystem::path& file) {
+  Json document = {{"version", Profile::format_version},
+                   {"cpu", {{"model", profile.cpu_model}, {"features", profile.cpu_features}}},
+                   {"compiler", profile.compiler},
+                   {"library_version", profile.library_version},
+                   {"picks", Json::array()}};
+  for (const ProfilePick& pick : profile.picks) document["picks"].push_back(to_json(pick));
+
+  std::error_code error;
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
+  if (error) throw std::system_error(error, fmt::format("cannot make folder {}", file.parent_path().string()));
+  OutputFile output(file);
+  output.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  output.commit();
+}
+
+}  // namespace posenc

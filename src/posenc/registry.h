@@ -1,0 +1,60 @@
+// The backends of this build, and which one is used when the caller does not say.
+#pragma once
+
+#include "posenc/encoder.h"
+#include "posenc/isa.h"
+#include "posenc/spec.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc {
+
+/// One method of computing an encoding, at one instruction set.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
+  virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
+  virtual Isa isa() const noexcept = 0;
+  /// True for the library's own methods; a backend for comparison only is never picked.
+  virtual bool can_be_picked() const noexcept { return true; }
+  /// True where this CPU and its operating system can run the backend.
+  bool runs_here() const noexcept;
+  /// Throws InvalidArgument where the spec is not allowed or the backend does not run here.
+  std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
+  /// "rotation:avx2"
+  std::string full_name() const;
+
+ private:
+  virtual std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const = 0;
+};
+
+/// Every backend of this build, in the order of registration (simplest method first), each method by ascending ISA.
+std::vector<const Backend*> backends();
+
+/// The backend of that name ("rotation", or "rotation:avx2" for one ISA): without an ISA, the best that runs here.
+/// Throws InvalidArgument, listing the known ones, where there is none, or where it does not run here.
+const Backend& backend(std::string_view name);
+const Backend& backend(std::string_view name, Isa isa);
+
+/// Adds a backend, owned by the registry from then on. Throws InvalidArgument where one of its name and ISA is known.
+const Backend& register_backend(std::unique_ptr<Backend> added);
+
+/// What decided a selection, strongest first.
+enum class SelectionSource { environment, profile, built_in };
+
+struct Selection {
+  const Backend* backend;
+  SelectionSource source;
+  std::string reason;  ///< one line, for people: which of the sources applied, and why not the stronger ones
+};
+
+/// The backend for a table of that shape when the caller makes no choice: POSENC_BACKEND (a name or name:isa; an unknown one
+/// throws InvalidArgument), else a valid profile's pick for the shape class, else the built-in default
+/// ("rotation" at the best ISA). The environment and the profile are read once, at first use.
+Selection select_backend(const EncodingSpec& spec, RowRange rows);
+
+}  // namespace posenc

@@ -1,0 +1,82 @@
+// What the kernels take and give: plain data, so that a file compiled for one ISA shares no inline function with another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace posenc::simd {
+
+/// Frequencies are padded in every table to a multiple of this, so that kernels read whole vectors.
+inline constexpr std::int64_t padding = 64;
+
+/// Where the sines and cosines of consecutive frequencies stand: `interleaved`, or in two blocks of columns.
+struct Columns {
+  bool interleaved;
+  std::int64_t sine;    ///< column of frequency 0's sine
+  std::int64_t cosine;  ///< column of frequency 0's cosine
+};
+
+/// Recomputes one entry exactly: the float32 nearest to the sine or cosine of frequency k at that position.
+using ExactEntry = float (*)(const void* context, std::int64_t position, std::int64_t k, bool cosine) noexcept;
+
+/// Per frequency, padded. w is the frequency in radians per position.
+struct RotationTables {
+  std::int64_t frequencies;
+  Columns columns;
+  const std::uint64_t* turns_high;  ///< w / (2 pi) as a 128-bit fraction: its high and
+  const std::uint64_t* turns_low;   ///< its low half
+  const double* radians;            ///< w
+  const double* cos_row;            ///< cos and sin of w: one row onwards
+  const double* sin_row;
+  const double* cos_block;  ///< cos and sin of block_rows w: one block onwards
+  const double* sin_block;
+  ExactEntry exact_entry;
+  const void* context;
+};
+
+/// Rows that the recurrence runs from an anchor, and blocks whose anchors are rotated from an exact one. rotation_kernel.h derives the
+/// error bound from both.
+inline constexpr std::int64_t block_rows = 16;
+inline constexpr std::int64_t anchored_blocks = 32;
+
+/// Per frequency, padded; positions up to sincos_block_rows from an anchor are reached by addition of exact multiples.
+struct SincosTables {
+  std::int64_t frequencies;
+  Columns columns;
+  const std::uint64_t* turns_high;
+  const std::uint64_t* turns_low;
+};
+
+inline constexpr std::int64_t sincos_block_rows = 64;
+
+/// Fills sin_out and cos_out, padded, with sine and cosine of `position` times the frequencies, each within 2^-52.
+using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
+                              std::uint64_t position, double* sin_out, double* cos_out) noexcept;
+
+using RotationKernel = void (*)(const RotationTables& tables, std::int64_t first, std::int64_t count, float* out,
+                                std::ptrdiff_t stride) noexcept;
+
+using SincosKernel = void (*)(const SincosTables& tables, std::int64_t first, std::int64_t count, float* out,
+                              std::ptrdiff_t stride) noexcept;
+
+/// The kernels of one ISA.
+struct Kernels {
+  AnchorKernel anchors;
+  RotationKernel rotation;
+  SincosKernel sincos;
+};
+
+#ifdef POSENC_HAVE_SSE2
+const Kernels& sse2_kernels() noexcept;
+#endif
+#ifdef POSENC_HAVE_AVX2
+const Kernels& avx2_kernels() noexcept;
+#endif
+#ifdef POSENC_HAVE_AVX512
+const Kernels& avx512_kernels() noexcept;
+#endif
+#ifdef POSENC_HAVE_NEON64
+const Kernels& neon64_kernels() noexcept;
+#endif
+
+}  // namespace posenc::simd

@@ -1,0 +1,253 @@
+// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly.
+//
+// For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused
+// operation a value, whatever the layout, since the lanes of a vector stand for columns in the order of the row.
+//   anchor   sine and cosine from the integer phase, every anchored_blocks blocks
+//   block    the anchor rotated by block_rows w, every block_rows rows; two rows of it start the recurrence
+//   row      the recurrence, for a tile of columns that stay in registers
+//
+// Error bound, in units of u = 2^-53, of columns whose values stay below M in the block (M = 1, or (last position) w where that is less and
+// the column is a sine):
+//   anchor                       2 M
+//   block, at most 31 rotations  3.5 M each: the constants (1) and up to three roundings a part
+//   first two rows               3.5 M more, which the recurrence amplifies by at most n <= 15
+//   recurrence                   sum over 14 steps of (15 - j) (1.2 + 1 [+ 2 without fused operations]) M <= 105 * 2.2 M [4.2 M]:
+//                                the constant 2 cos(w), and the step's roundings; sin(n w) / sin(w) <= n
+//   in all                       2 + 109 + 53 + 231 [441] = 395 [605]
+// and 2^-70 for the 128 bits of the frequency. A double that far from the midpoint of two floats rounds as the exact value does. The
+// others are recomputed exactly, so that every entry is correctly rounded, and its bits depend on nothing but its position.
+#pragma once
+
+namespace posenc::simd {
+namespace {
+
+#if defined(__FMA__) || defined(__aarch64__)
+constexpr float error_in_units = 400.0f;
+#else
+constexpr float error_in_units = 620.0f;
+#endif
+
+/// The bits of a double that float32 drops, 29, are moved to the top of a word, with the midpoint at 0: |word| is the distance
+/// to the midpoint in units of 2^(e - 55) for a value in [2^e, 2^(e+1)). The distance is thus at least |word value| 2^-56, which is
+/// certain where it exceeds the error, error_in_units M u: where |word value| >= 8 error_in_units M (and a hair for its rounding).
+constexpr float threshold_unit = 8.0f * error_in_units * 1.0001f;
+constexpr float threshold_floor = 0x1p-14f;  // 2^-70 * 2^56
+
+inline Floats certainty(Doubles a, Doubles b, Floats rounded) {
+  const Words dropped = (low_words(a, b) << 3) ^ Words(std::numeric_limits<std::int32_t>::min());
+  return xsimd::abs(xsimd::to_float(dropped) * rounded);
+}
+
+/// Columns of one panel, in the order of the row, ready for the recurrence.
+constexpr std::int64_t panel_frequencies = 256;
+
+struct Panel {
+  double value[2 * panel_frequencies];       ///< at the block's first row
+  double next[2 * panel_frequencies];        ///< one row on
+  double multiplier[2 * panel_frequencies];  ///< 2 cos(w)
+  float threshold[2 * panel_frequencies];    ///< threshold_unit w of a sine, huge for a cosine: times the last position
+};
+
+/// Consecutive columns of the output that a part of the panel fills: all of an interleaved panel, or its sines, or its cosines.
+struct Segment {
+  std::int64_t begin;  ///< in the panel's arrays
+  std::int64_t count;
+  float* out;  ///< the block's first row, first column
+};
+
+constexpr std::int64_t tile_vectors = 2;
+constexpr std::int64_t tile_columns = tile_vectors * float_lanes;
+
+struct Tile {
+  Doubles value[2 * tile_vectors];
+  Doubles next[2 * tile_vectors];
+  Doubles multiplier[2 * tile_vectors];
+
+  explicit Tile(const Panel& panel, std::int64_t column) {
+    for (std::int64_t i = 0; i < 2 * tile_vectors; ++i) {
+      value[i] = load(panel.value + column + i * double_lanes);
+      next[i] = load(panel.next + column + i * double_lanes);
+      multiplier[i] = load(panel.multiplier + column + i * double_lanes);
+    }
+  }
+
+  void step() {
+    for (std::int64_t i = 0; i < 2 * tile_vectors; ++i) {
+      const Doubles after = xsimd::fms(multiplier[i], next[i], value[i]);
+      value[i] = next[i];
+      next[i] = after;
+    }
+  }
+};
+
+inline Floats thresholds(const Panel& panel, std::int64_t column, float last_position) {
+  return xsimd::min(Floats(threshold_unit), load(panel.threshold + column) * Floats(last_position)) +
+         Floats(threshold_floor);
+}
+
+/// Writes the tile's rows; true where every entry is certain.
+inline bool write_tile(const Panel& panel, std::int64_t column, float last_position, std::int64_t rows, float* out,
+                       std::ptrdiff_t stride) {
+  Tile tile(panel, column);
+  Floats least[tile_vectors];
+  for (Floats& each : least) each = Floats(std::numeric_limits<float>::max());
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < tile_vectors; ++i) {
+      const Doubles a = tile.value[2 * i], b = tile.value[2 * i + 1];
+      const Floats rounded = narrow(a, b);
+      rounded.store_unaligned(out + i * float_lanes);
+      least[i] = xsimd::min(least[i], certainty(a, b, rounded));
+    }
+    tile.step();
+    out += stride;
+  }
+  bool uncertain = false;
+  for (std::int64_t i = 0; i < tile_vectors; ++i) {
+    uncertain |= xsimd::any(least[i] < thresholds(panel, column + i * float_lanes, last_position));
+  }
+  return !uncertain;
+}
+
+/// Which entry of the encoding a panel's column is.
+struct ColumnMap {
+  const RotationTables& tables;
+  std::int64_t first_frequency;
+  std::int64_t panel_size;  ///< frequencies of the panel, padded
+
+  float exact(std::int64_t position, std::int64_t column) const {
+    const bool interleaved = tables.columns.interleaved;
+    const bool cosine = interleaved ? column % 2 == 1 : column >= panel_size;
+    const std::int64_t k = first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
+    return tables.exact_entry(tables.context, position, k, cosine);
+  }
+};
+
+/// Goes over the tile once more and replaces every entry that is not certain.
+[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Panel& panel, std::int64_t column, std::int64_t columns,
+                                    std::int64_t position, std::int64_t rows, float* out, std::ptrdiff_t stride) {
+  const auto last_position = static_cast<float>(position + rows);
+  Tile tile(panel, column);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < tile_vectors; ++i) {
+      const Doubles a = tile.value[2 * i], b = tile.value[2 * i + 1];
+      float distance[float_lanes], threshold[float_lanes];
+      certainty(a, b, narrow(a, b)).store_unaligned(distance);
+      thresholds(panel, column + i * float_lanes, last_position).store_unaligned(threshold);
+      for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
+        const std::int64_t offset = i * float_lanes + lane;
+        if (offset < columns && distance[lane] < threshold[lane])
+          out[offset] = map.exact(position + row, column + offset);
+      }
+    }
+    tile.step();
+    out += stride;
+  }
+}
+
+inline void write_segment(const ColumnMap& map, const Panel& panel, const Segment& segment, std::int64_t position,
+                          std::int64_t rows, std::ptrdiff_t stride) {
+  const auto last_position = static_cast<float>(position + rows);
+  std::int64_t done = 0;
+  for (; done + tile_columns <= segment.count; done += tile_columns) {
+    const std::int64_t column = segment.begin + done;
+    if (!write_tile(panel, column, last_position, rows, segment.out + done, stride)) {
+      correct_tile(map, panel, column, tile_columns, position, rows, segment.out + done, stride);
+    }
+  }
+  if (done == segment.count) return;
+  // The last columns of a row: a whole tile is computed, and what the row has is copied.
+  float edge[block_rows * tile_columns];
+  const std::int64_t column = segment.begin + done, columns = segment.count - done;
+  if (!write_tile(panel, column, last_position, rows, edge, tile_columns)) {
+    correct_tile(map, panel, column, columns, position, rows, edge, tile_columns);
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < columns; ++i) segment.out[done + row * stride + i] = edge[row * tile_columns + i];
+  }
+}
+
+/// Where frequency k of the panel has its sine and cosine in the panel's arrays.
+struct PanelColumns {
+  std::int64_t step;
+  std::int64_t cosine;
+};
+
+inline PanelColumns panel_columns(const RotationTables& tables, std::int64_t size) {
+  return tables.columns.interleaved ? PanelColumns{2, 1} : PanelColumns{1, size};
+}
+
+/// The panel's constants, and rest for the columns past the last frequency: 1, 1, 1, ..., which is certain.
+inline void fill_constants(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size) {
+  const PanelColumns at = panel_columns(tables, size);
+  for (std::int64_t k = 0; k < size; ++k) {
+    const bool real = begin + k < tables.frequencies;
+    const double multiplier = real ? 2 * tables.cos_row[begin + k] : 2.0;
+    panel.multiplier[at.step * k] = multiplier;
+    panel.multiplier[at.step * k + at.cosine] = multiplier;
+    panel.threshold[at.step * k] = real ? threshold_unit * static_cast<float>(tables.radians[begin + k]) : 0.0f;
+    panel.threshold[at.step * k + at.cosine] = real ? std::numeric_limits<float>::max() : 0.0f;
+  }
+}
+
+/// The first two rows of a block from the sines and cosines at its first row.
+inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                       const double* sine, const double* cosine) {
+  const PanelColumns at = panel_columns(tables, size);
+  for (std::int64_t k = 0; k < size; ++k) {
+    const double s = sine[k], c = cosine[k];
+    const double cos_row = tables.cos_row[begin + k], sin_row = tables.sin_row[begin + k];
+    panel.value[at.step * k] = s;
+    panel.value[at.step * k + at.cosine] = c;
+    panel.next[at.step * k] = s * cos_row + c * sin_row;
+    panel.next[at.step * k + at.cosine] = c * cos_row - s * sin_row;
+  }
+}
+
+inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size, double* sine, double* cosine) {
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const Doubles s = load(sine + k), c = load(cosine + k);
+    const Doubles cos_block = load(tables.cos_block + begin + k), sin_block = load(tables.sin_block + begin + k);
+    xsimd::fma(s, cos_block, c * sin_block).store_unaligned(sine + k);
+    xsimd::fms(c, cos_block, s * sin_block).store_unaligned(cosine + k);
+  }
+}
+
+/// All rows of the frequencies begin .. begin + size - 1 (padded).
+inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t size, std::int64_t first,
+                        std::int64_t count, float* out, std::ptrdiff_t stride) {
+  const std::int64_t used = tables.frequencies - begin < size ? tables.frequencies - begin : size;
+  const ColumnMap map{tables, begin, size};
+  Panel panel;
+  double sine[panel_frequencies], cosine[panel_frequencies];
+  fill_constants(panel, tables, begin, size);
+  for (std::int64_t row = 0, block = 0; row < count; row += block_rows, ++block) {
+    if (block % anchored_blocks == 0) {
+      anchor_kernel(size, tables.turns_high + begin, tables.turns_low + begin, static_cast<std::uint64_t>(first + row),
+                    sine, cosine);
+    } else {
+      rotate(tables, begin, size, sine, cosine);
+    }
+    // At rest past the last frequency (the tables' padding is frequency 0).
+    for (std::int64_t k = used; k < size; ++k) sine[k] = 1.0;
+    fill_start(panel, tables, begin, size, sine, cosine);
+    const std::int64_t rows = count - row < block_rows ? count - row : block_rows;
+    float* const block_out = out + row * stride;
+    if (tables.columns.interleaved) {
+      write_segment(map, panel, {0, 2 * used, block_out + tables.columns.sine + 2 * begin}, first + row, rows, stride);
+    } else {
+      write_segment(map, panel, {0, used, block_out + tables.columns.sine + begin}, first + row, rows, stride);
+      write_segment(map, panel, {size, used, block_out + tables.columns.cosine + begin}, first + row, rows, stride);
+    }
+  }
+}
+
+void rotation_kernel(const RotationTables& tables, std::int64_t first, std::int64_t count, float* out,
+                     std::ptrdiff_t stride) noexcept {
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
+    const std::int64_t left = (tables.frequencies - begin + padding - 1) / padding * padding;
+    write_panel(tables, begin, left < panel_frequencies ? left : panel_frequencies, first, count, out, stride);
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,121 @@
+// xsimd: the vectorised sincos of xsimd, of phases in double that are exactly reduced to one turn first.
+//
+// Rows of a block (aligned to sincos_block_rows, so that a row depends on its position alone) share an anchor: phase = anchor + n w, in
+// turns, each split in a multiple of 2^-40, whose sums are exact, and a rest. The phase in radians carries two roundings at pi, 2^-52 in
+// all, and xsimd's double sincos one ulp: within 2^-50.
+#pragma once
+
+namespace posenc::simd {
+namespace {
+
+/// turns = high 2^-40 + low 2^-103
+struct SplitTurns {
+  double high;
+  double low;
+};
+
+inline SplitTurns split(std::uint64_t high, std::uint64_t low) {
+  const std::uint64_t rest = ((high & 0xffffff) << 39) | (low >> 25);
+  return {static_cast<double>(static_cast<std::int64_t>(high >> 24)),
+          static_cast<double>(static_cast<std::int64_t>(rest))};
+}
+
+constexpr std::int64_t sincos_panel = 256;
+
+struct SincosPanel {
+  double anchor_high[sincos_panel], anchor_low[sincos_panel];
+  double step_high[sincos_panel], step_low[sincos_panel];
+};
+
+struct SineCosine {
+  Doubles sine;
+  Doubles cosine;
+};
+
+inline SineCosine sincos_at(const SincosPanel& panel, std::int64_t k, Doubles n) {
+  constexpr double two_pi = 6.283185307179586;
+  Doubles high = load(panel.anchor_high + k) + n * load(panel.step_high + k);  // below 2^47: exact
+  high = high - Doubles(0x1p40) * xsimd::nearbyint(high * Doubles(0x1p-40));
+  const Doubles low = load(panel.anchor_low + k) + n * load(panel.step_low + k);
+  const Doubles x = high * Doubles(two_pi * 0x1p-40) + low * Doubles(two_pi * 0x1p-103);
+  const auto both = xsimd::sincos(x);
+  return {both.first, both.second};
+}
+
+inline void copy_columns(const float* from, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+/// One row of float_lanes frequencies, of which `used` exist.
+inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin, std::int64_t k,
+                         std::int64_t used, Doubles n, float* row) {
+  const SineCosine a = sincos_at(panel, k, n), b = sincos_at(panel, k + double_lanes, n);
+  const Floats sines = narrow(a.sine, b.sine), cosines = narrow(a.cosine, b.cosine);
+  float first[float_lanes], second[float_lanes];
+  if (tables.columns.interleaved) {
+    const Interleaved pairs = interleave(sines, cosines);
+    float* const to = row + 2 * (begin + k);
+    if (used == float_lanes) {
+      pairs.first.store_unaligned(to);
+      pairs.second.store_unaligned(to + float_lanes);
+      return;
+    }
+    pairs.first.store_unaligned(first);
+    pairs.second.store_unaligned(second);
+    copy_columns(first, 2 * used < float_lanes ? 2 * used : float_lanes, to);
+    copy_columns(second, 2 * used - float_lanes, to + float_lanes);
+    return;
+  }
+  float* const sine_to = row + tables.columns.sine + begin + k;
+  float* const cosine_to = row + tables.columns.cosine + begin + k;
+  if (used == float_lanes) {
+    sines.store_unaligned(sine_to);
+    cosines.store_unaligned(cosine_to);
+    return;
+  }
+  sines.store_unaligned(first);
+  cosines.store_unaligned(second);
+  copy_columns(first, used, sine_to);
+  copy_columns(second, used, cosine_to);
+}
+
+inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size, std::int64_t first,
+                               std::int64_t count, float* out, std::ptrdiff_t stride) {
+  SincosPanel panel;
+  const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
+  for (std::int64_t k = 0; k < padded; ++k) {
+    const SplitTurns step = split(tables.turns_high[begin + k], tables.turns_low[begin + k]);
+    panel.step_high[k] = step.high;
+    panel.step_low[k] = step.low;
+  }
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::int64_t in_block = (first + row) % sincos_block_rows;
+    if (row == 0 || in_block == 0) {
+      const auto position = static_cast<std::uint64_t>(first + row - in_block);
+      for (std::int64_t k = 0; k < padded; ++k) {
+        __extension__ typedef unsigned __int128 uint128;
+        const uint128 low = static_cast<uint128>(tables.turns_low[begin + k]) * position;
+        const std::uint64_t high = tables.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
+        const SplitTurns anchor = split(high, static_cast<std::uint64_t>(low));
+        panel.anchor_high[k] = anchor.high;
+        panel.anchor_low[k] = anchor.low;
+      }
+    }
+    const Doubles n(static_cast<double>(in_block));
+    for (std::int64_t k = 0; k < size; k += float_lanes) {
+      const std::int64_t used = size - k < float_lanes ? size - k : float_lanes;
+      write_sincos(tables, panel, begin, k, used, n, out + row * stride);
+    }
+  }
+}
+
+void sincos_kernel(const SincosTables& tables, std::int64_t first, std::int64_t count, float* out,
+                   std::ptrdiff_t stride) noexcept {
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += sincos_panel) {
+    const std::int64_t left = tables.frequencies - begin;
+    write_sincos_panel(tables, begin, left < sincos_panel ? left : sincos_panel, first, count, out, stride);
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,102 @@
+// What to encode: the parameters of a sinusoidal positional encoding, and the conventions of real systems by name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace posenc {
+
+/// Bad input. The message names the argument, its value and what is allowed. Nothing has been written when it is thrown.
+class InvalidArgument : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Which channel of a row holds what. k = 0 .. d_model / 2 - 1 counts the frequencies, h = d_model / 2.
+enum class Layout {
+  interleaved,       ///< channel 2k is sin(pos w_k), channel 2k + 1 is cos(pos w_k)
+  halves,            ///< channel k is sin(pos w_k), channel h + k is cos(pos w_k)
+  halves_cos_first,  ///< channel k is cos(pos w_k), channel h + k is sin(pos w_k)
+};
+
+/// How the frequencies are spaced between 1 and 1 / base.
+enum class Spacing {
+  paper,      ///< w_k = base^(-k / h): "Attention Is All You Need", section 3.5
+  inclusive,  ///< w_k = base^(-k / (h - 1)), w_0 = 1 where h is 1: tensor2tensor's get_timing_signal_1d
+};
+
+inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
+inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
+
+struct EncodingSpec {
+  std::int64_t d_model = 512;  ///< channels of a row: even, 2 to max_d_model
+  double base = 10000.0;       ///< finite and > 1
+  Layout layout = Layout::interleaved;
+  Spacing spacing = Spacing::paper;
+
+  bool operator==(const EncodingSpec&) const = default;
+};
+
+/// A run of positions: first, first + 1, ..., first + count - 1, each in [0, max_position].
+struct RowRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  bool operator==(const RowRange&) const = default;
+};
+
+/// Throws InvalidArgument unless every field of the spec is allowed.
+void validate(const EncodingSpec& spec);
+
+/// Throws InvalidArgument unless first >= 0, count >= 0, and the last position is at most max_position.
+void validate(RowRange rows);
+
+/// Bytes of a dense table of `count` rows of `element_bytes` a channel; throws InvalidArgument where that exceeds
+/// what a pointer difference can hold.
+std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes);
+
+/// A convention under the name of the system that uses it, with the shape of its usual table.
+struct Preset {
+  std::string_view name;
+  std::string_view description;
+  EncodingSpec spec;
+  RowRange rows;
+};
+
+std::span<const Preset> presets() noexcept;
+
+/// The preset of that name; throws InvalidArgument, listing the known ones, where there is none.
+const Preset& preset(std::string_view name);
+
+std::string_view to_string(Layout layout) noexcept;
+std::string_view to_string(Spacing spacing) noexcept;
+Layout parse_layout(std::string_view name);    ///< throws InvalidArgument, listing the allowed names
+Spacing parse_spacing(std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+
+/// Where sine and cosine of frequency k stand in a row.
+struct ChannelPair {
+  std::int64_t sine;
+  std::int64_t cosine;
+};
+
+constexpr ChannelPair channels_of(const EncodingSpec& spec, std::int64_t k) noexcept {
+  const std::int64_t half = spec.d_model / 2;
+  switch (spec.layout) {
+    case Layout::interleaved: return {2 * k, 2 * k + 1};
+    case Layout::halves: return {k, half + k};
+    case Layout::halves_cos_first: break;
+  }
+  return {half + k, k};
+}
+
+/// The exponent of the base: w_k = base^(-k / exponent_denominator). At least 1.
+constexpr std::int64_t exponent_denominator(const EncodingSpec& spec) noexcept {
+  const std::int64_t half = spec.d_model / 2;
+  if (spec.spacing == Spacing::paper) return half;
+  return half > 1 ? half - 1 : 1;
+}
+
+}  // namespace posenc

@@ -1,0 +1,13 @@
+// What this library is: its version, and what built it.
+#pragma once
+
+#include <string>
+
+namespace posenc {
+
+std::string library_version();  ///< "0.1.0"
+std::string compiler();         ///< "g++ 12.2.0"
+std::string compiler_flags();   ///< build type and flags of the library
+std::string xsimd_version();    ///< "8.1.0"
+
+}  // namespace posenc
