@@ -8,6 +8,7 @@ using Arch = POSENC_ARCH;
 using Doubles = xsimd::batch<double, Arch>;
 using Floats = xsimd::batch<float, Arch>;
 using Words = xsimd::batch<std::int32_t, Arch>;
+using UnsignedWords = xsimd::batch<std::uint32_t, Arch>;
 
 constexpr std::int64_t double_lanes = static_cast<std::int64_t>(Doubles::size);
 constexpr std::int64_t float_lanes = static_cast<std::int64_t>(Floats::size);

@@ -33,9 +33,30 @@ constexpr float error_in_units = 620.0f;
 constexpr float threshold_unit = 8.0f * error_in_units * 1.0001f;
 constexpr float threshold_floor = 0x1p-14f;  // 2^-70 * 2^56
 
-inline Floats certainty(Doubles a, Doubles b, Floats rounded) {
+/// How certain the roundings of a column are: the least of many tells whether one is not.
+#if defined(__SSE2__) && !defined(__SSE4_1__)
+using Certainty = Floats;
+
+inline Certainty certainty_of(Floats word, Floats value, Floats) { return xsimd::abs(word * value); }
+inline auto is_uncertain(Certainty least, Floats threshold) { return least < threshold; }
+inline Certainty all_certain() { return Certainty(std::numeric_limits<float>::max()); }
+#else
+/// word value + threshold, as bits: uncertain entries lie between 0 and twice the threshold, and the bits of floats below 0 are larger, as
+/// unsigned numbers, than those above. Two operations where an absolute value and a minimum take three; SSE2 has no such minimum.
+using Certainty = UnsignedWords;
+
+inline Certainty certainty_of(Floats word, Floats value, Floats threshold) {
+  return xsimd::bitwise_cast<UnsignedWords>(xsimd::fma(word, value, threshold));
+}
+inline auto is_uncertain(Certainty least, Floats threshold) {
+  return least < xsimd::bitwise_cast<UnsignedWords>(threshold + threshold);
+}
+inline Certainty all_certain() { return Certainty(std::numeric_limits<std::uint32_t>::max()); }
+#endif
+
+inline Certainty certainty(Doubles a, Doubles b, Floats rounded, Floats threshold) {
   const Words dropped = (low_words(a, b) << 3) ^ Words(std::numeric_limits<std::int32_t>::min());
-  return xsimd::abs(xsimd::to_float(dropped) * rounded);
+  return certainty_of(xsimd::to_float(dropped), rounded, threshold);
 }
 
 /// Columns of one panel, in the order of the row, ready for the recurrence.
@@ -58,53 +79,58 @@ struct Segment {
 constexpr std::int64_t tile_vectors = 2;
 constexpr std::int64_t tile_columns = tile_vectors * float_lanes;
 
+/// Two successive rows of a tile's columns.
 struct Tile {
-  Doubles value[2 * tile_vectors];
-  Doubles next[2 * tile_vectors];
+  Doubles row[2 * tile_vectors];
+  Doubles next_row[2 * tile_vectors];
   Doubles multiplier[2 * tile_vectors];
+  Floats threshold[tile_vectors];
 
-  explicit Tile(const Panel& panel, std::int64_t column) {
+  Tile(const Panel& panel, std::int64_t column, float last_position) {
     for (std::int64_t i = 0; i < 2 * tile_vectors; ++i) {
-      value[i] = load(panel.value + column + i * double_lanes);
-      next[i] = load(panel.next + column + i * double_lanes);
+      row[i] = load(panel.value + column + i * double_lanes);
+      next_row[i] = load(panel.next + column + i * double_lanes);
       multiplier[i] = load(panel.multiplier + column + i * double_lanes);
+    }
+    for (std::int64_t i = 0; i < tile_vectors; ++i) {
+      const Floats of_small_values = load(panel.threshold + column + i * float_lanes) * Floats(last_position);
+      threshold[i] = xsimd::min(Floats(threshold_unit), of_small_values) + Floats(threshold_floor);
     }
   }
 
+  /// Two rows onwards.
   void step() {
     for (std::int64_t i = 0; i < 2 * tile_vectors; ++i) {
-      const Doubles after = xsimd::fms(multiplier[i], next[i], value[i]);
-      value[i] = next[i];
-      next[i] = after;
+      row[i] = xsimd::fms(multiplier[i], next_row[i], row[i]);
+      next_row[i] = xsimd::fms(multiplier[i], row[i], next_row[i]);
     }
   }
 };
 
-inline Floats thresholds(const Panel& panel, std::int64_t column, float last_position) {
-  return xsimd::min(Floats(threshold_unit), load(panel.threshold + column) * Floats(last_position)) +
-         Floats(threshold_floor);
+/// Rounds and stores one row of a tile; the least certainty of each column is kept.
+inline void write_row(const Doubles* row, const Floats* threshold, Certainty* least, float* out) {
+  for (std::int64_t i = 0; i < tile_vectors; ++i) {
+    const Floats rounded = narrow(row[2 * i], row[2 * i + 1]);
+    rounded.store_unaligned(out + i * float_lanes);
+    least[i] = xsimd::min(least[i], certainty(row[2 * i], row[2 * i + 1], rounded, threshold[i]));
+  }
 }
 
 /// Writes the tile's rows; true where every entry is certain.
 inline bool write_tile(const Panel& panel, std::int64_t column, float last_position, std::int64_t rows, float* out,
                        std::ptrdiff_t stride) {
-  Tile tile(panel, column);
-  Floats least[tile_vectors];
-  for (Floats& each : least) each = Floats(std::numeric_limits<float>::max());
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t i = 0; i < tile_vectors; ++i) {
-      const Doubles a = tile.value[2 * i], b = tile.value[2 * i + 1];
-      const Floats rounded = narrow(a, b);
-      rounded.store_unaligned(out + i * float_lanes);
-      least[i] = xsimd::min(least[i], certainty(a, b, rounded));
-    }
+  Tile tile(panel, column, last_position);
+  Certainty least[tile_vectors];
+  for (Certainty& each : least) each = all_certain();
+  for (std::int64_t pair = 0; pair < rows / 2; ++pair) {
+    write_row(tile.row, tile.threshold, least, out);
+    write_row(tile.next_row, tile.threshold, least, out + stride);
     tile.step();
-    out += stride;
+    out += 2 * stride;
   }
+  if (rows % 2 == 1) write_row(tile.row, tile.threshold, least, out);
   bool uncertain = false;
-  for (std::int64_t i = 0; i < tile_vectors; ++i) {
-    uncertain |= xsimd::any(least[i] < thresholds(panel, column + i * float_lanes, last_position));
-  }
+  for (std::int64_t i = 0; i < tile_vectors; ++i) uncertain |= xsimd::any(is_uncertain(least[i], tile.threshold[i]));
   return !uncertain;
 }
 
@@ -125,21 +151,19 @@ struct ColumnMap {
 /// Goes over the tile once more and replaces every entry that is not certain.
 [[gnu::noinline]] void correct_tile(const ColumnMap& map, const Panel& panel, std::int64_t column, std::int64_t columns,
                                     std::int64_t position, std::int64_t rows, float* out, std::ptrdiff_t stride) {
-  const auto last_position = static_cast<float>(position + rows);
-  Tile tile(panel, column);
+  Tile tile(panel, column, static_cast<float>(position + rows));
   for (std::int64_t row = 0; row < rows; ++row) {
+    const Doubles* const values = row % 2 == 0 ? tile.row : tile.next_row;
     for (std::int64_t i = 0; i < tile_vectors; ++i) {
-      const Doubles a = tile.value[2 * i], b = tile.value[2 * i + 1];
-      float distance[float_lanes], threshold[float_lanes];
-      certainty(a, b, narrow(a, b)).store_unaligned(distance);
-      thresholds(panel, column + i * float_lanes, last_position).store_unaligned(threshold);
+      const Doubles a = values[2 * i], b = values[2 * i + 1];
+      bool uncertain[float_lanes];
+      is_uncertain(certainty(a, b, narrow(a, b), tile.threshold[i]), tile.threshold[i]).store_unaligned(uncertain);
       for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
         const std::int64_t offset = i * float_lanes + lane;
-        if (offset < columns && distance[lane] < threshold[lane])
-          out[offset] = map.exact(position + row, column + offset);
+        if (offset < columns && uncertain[lane]) out[offset] = map.exact(position + row, column + offset);
       }
     }
-    tile.step();
+    if (row % 2 == 1) tile.step();
     out += stride;
   }
 }
