@@ -67,11 +67,11 @@ TEST_P(KernelTest, RotationIsCorrectlyRounded) {
   const std::vector<Case> cases = {
       {{96}, {0, 1100}},
       {{96}, {(std::int64_t{1} << 53) - 200, 201}},
-      {{96, 1.0000001, interleaved, Spacing::paper}, {0, 700}},          // all frequencies nearly 1
-      {{96, 1e10, halves, Spacing::paper}, {1, 700}},                    // tiny sines
-      {{96, 1e60, interleaved, Spacing::inclusive}, {1, 60}},            // sines below float's subnormals
+      {{96, 1.0000001, interleaved, Spacing::paper}, {0, 700}},  // all frequencies nearly 1
+      {{96, 1e10, halves, Spacing::paper}, {1, 700}},            // tiny sines
+      {{96, 1e60, interleaved, Spacing::inclusive}, {1, 60}},    // sines below float's subnormals
       {{96, 1e60, halves, Spacing::inclusive}, {1000000000000, 60}},
-      {{2, 1e4, interleaved, Spacing::paper}, {354, 60000}},             // one frequency, among them 355 / 113
+      {{2, 1e4, interleaved, Spacing::paper}, {354, 60000}},  // one frequency, among them 355 / 113
       {{1026, 1e4, Layout::halves_cos_first, Spacing::inclusive}, {16, 40}},
   };
   for (const Case& each : cases) {

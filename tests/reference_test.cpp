@@ -34,7 +34,8 @@ TEST_P(ReferenceTest, RandomEntries) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 3000; ++i) {
     const auto k = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(GetParam().d_model / 2));
-    const auto position = static_cast<std::int64_t>((random() >> 11) >> (random() % 53)) + 1;  // every octave up to 2^53
+    const auto position =
+        static_cast<std::int64_t>((random() >> 11) >> (random() % 53)) + 1;  // every octave up to 2^53
     expect_matches(reference, k, std::min(position, max_position));
   }
 }
@@ -71,8 +72,7 @@ TEST_P(ReferenceTest, HardestEntries) {
 
 INSTANTIATE_TEST_SUITE_P(Specs, ReferenceTest,
                          testing::Values(EncodingSpec{128}, EncodingSpec{512, 1e4, Layout::halves, Spacing::inclusive},
-                                         EncodingSpec{4096}, EncodingSpec{64, 5e5},
-                                         EncodingSpec{32, 1.001}),
+                                         EncodingSpec{4096}, EncodingSpec{64, 5e5}, EncodingSpec{32, 1.001}),
                          [](const auto& test) { return "case_" + std::to_string(test.index); });
 
 TEST(ReferenceTest, RefusesABadSpec) { EXPECT_THROW(Reference({.d_model = 3}), InvalidArgument); }

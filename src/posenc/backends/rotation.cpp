@@ -28,8 +28,8 @@ class RotationEncoder final : public Encoder {
             cos_block_.data());
     for (std::size_t k = 0; k < radians_.size(); ++k) {
       constexpr double two_pi = 6.283185307179586;
-      radians_[k] = two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
-                              static_cast<double>(frequencies_.low[k]) * 0x1p-128);
+      radians_[k] = static_cast<float>(two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
+                                                 static_cast<double>(frequencies_.low[k]) * 0x1p-128));
     }
   }
 
@@ -74,7 +74,8 @@ class RotationEncoder final : public Encoder {
   simd::RotationKernel kernel_;
   Frequencies exact_;
   FrequencyTables frequencies_;
-  std::vector<double> radians_, cos_row_, sin_row_, cos_block_, sin_block_;
+  std::vector<float> radians_;
+  std::vector<double> cos_row_, sin_row_, cos_block_, sin_block_;
 };
 
 class RotationBackend final : public Backend {

@@ -27,25 +27,25 @@ inline ReducedPhase reduce(std::uint64_t turns_high, std::uint64_t turns_low, st
 /// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60 of the value.
 inline Doubles small_sine(Doubles x, Doubles square) {
   Doubles sum(-1.0 / 1307674368000.0);  // 1 / 15!
-  sum = xsimd::fma(sum, square, Doubles(1.0 / 6227020800.0));
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 39916800.0));
-  sum = xsimd::fma(sum, square, Doubles(1.0 / 362880.0));
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 5040.0));
-  sum = xsimd::fma(sum, square, Doubles(1.0 / 120.0));
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 6.0));
-  return xsimd::fma(sum * square, x, x);
+  sum = fused(sum, square, Doubles(1.0 / 6227020800.0));
+  sum = fused(sum, square, Doubles(-1.0 / 39916800.0));
+  sum = fused(sum, square, Doubles(1.0 / 362880.0));
+  sum = fused(sum, square, Doubles(-1.0 / 5040.0));
+  sum = fused(sum, square, Doubles(1.0 / 120.0));
+  sum = fused(sum, square, Doubles(-1.0 / 6.0));
+  return fused(sum * square, x, x);
 }
 
 inline Doubles small_cosine(Doubles square) {
   Doubles sum(1.0 / 20922789888000.0);  // 1 / 16!
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 87178291200.0));
-  sum = xsimd::fma(sum, square, Doubles(1.0 / 479001600.0));
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 3628800.0));
-  sum = xsimd::fma(sum, square, Doubles(1.0 / 40320.0));
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 720.0));
-  sum = xsimd::fma(sum, square, Doubles(1.0 / 24.0));
-  sum = xsimd::fma(sum, square, Doubles(-1.0 / 2.0));
-  return xsimd::fma(sum, square, Doubles(1.0));
+  sum = fused(sum, square, Doubles(-1.0 / 87178291200.0));
+  sum = fused(sum, square, Doubles(1.0 / 479001600.0));
+  sum = fused(sum, square, Doubles(-1.0 / 3628800.0));
+  sum = fused(sum, square, Doubles(1.0 / 40320.0));
+  sum = fused(sum, square, Doubles(-1.0 / 720.0));
+  sum = fused(sum, square, Doubles(1.0 / 24.0));
+  sum = fused(sum, square, Doubles(-1.0 / 2.0));
+  return fused(sum, square, Doubles(1.0));
 }
 
 /// See AnchorKernel. Errors: x is rounded twice (2^-53 each, relatively), the series adds less than 2^-53 of the value: within
@@ -66,8 +66,8 @@ void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high, co
       cosine_sign[lane] = phase.quadrant == 1 || phase.quadrant == 2 ? -1.0 : 1.0;
     }
     const Doubles turns = load(high);
-    const Doubles rest = xsimd::fma(load(low), Doubles(two_pi * 0x1p-117), turns * Doubles(two_pi_rest * 0x1p-54));
-    const Doubles x = xsimd::fma(turns, Doubles(two_pi * 0x1p-54), rest);
+    const Doubles rest = fused(load(low), Doubles(two_pi * 0x1p-117), turns * Doubles(two_pi_rest * 0x1p-54));
+    const Doubles x = fused(turns, Doubles(two_pi * 0x1p-54), rest);
     const Doubles square = x * x;
     const Doubles sine = small_sine(x, square), cosine = small_cosine(square);
     const auto swap = load(swapped) != Doubles(0.0);

@@ -25,7 +25,7 @@ struct RotationTables {
   Columns columns;
   const std::uint64_t* turns_high;  ///< w / (2 pi) as a 128-bit fraction: its high and
   const std::uint64_t* turns_low;   ///< its low half
-  const double* radians;            ///< w
+  const float* radians;             ///< w
   const double* cos_row;            ///< cos and sin of w: one row onwards
   const double* sin_row;
   const double* cos_block;  ///< cos and sin of block_rows w: one block onwards

@@ -6,6 +6,8 @@
 //   block    the anchor rotated by block_rows w, every block_rows rows; two rows of it start the recurrence
 //   row      the recurrence, for a tile of columns that stay in registers
 //
+// Fused operations are called by name: what xsimd calls fma is a product and a sum on some of its ISAs.
+//
 // Error bound, in units of u = 2^-53, of columns whose values stay below M in the block (M = 1, or (last position) w where that is less and
 // the column is a sine):
 //   anchor                       2 M
@@ -46,7 +48,7 @@ inline Certainty all_certain() { return Certainty(std::numeric_limits<float>::ma
 using Certainty = UnsignedWords;
 
 inline Certainty certainty_of(Floats word, Floats value, Floats threshold) {
-  return xsimd::bitwise_cast<UnsignedWords>(xsimd::fma(word, value, threshold));
+  return xsimd::bitwise_cast<UnsignedWords>(fused(word, value, threshold));
 }
 inline auto is_uncertain(Certainty least, Floats threshold) {
   return least < xsimd::bitwise_cast<UnsignedWords>(threshold + threshold);
@@ -101,8 +103,8 @@ struct Tile {
   /// Two rows onwards.
   void step() {
     for (std::int64_t i = 0; i < 2 * tile_vectors; ++i) {
-      row[i] = xsimd::fms(multiplier[i], next_row[i], row[i]);
-      next_row[i] = xsimd::fms(multiplier[i], row[i], next_row[i]);
+      row[i] = fused_minus(multiplier[i], next_row[i], row[i]);
+      next_row[i] = fused_minus(multiplier[i], row[i], next_row[i]);
     }
   }
 };
@@ -190,40 +192,41 @@ inline void write_segment(const ColumnMap& map, const Panel& panel, const Segmen
   }
 }
 
-/// Where frequency k of the panel has its sine and cosine in the panel's arrays.
-struct PanelColumns {
-  std::int64_t step;
-  std::int64_t cosine;
-};
-
-inline PanelColumns panel_columns(const RotationTables& tables, std::int64_t size) {
-  return tables.columns.interleaved ? PanelColumns{2, 1} : PanelColumns{1, size};
+/// A panel's columns from its frequencies: in the order of the row, or all sines before all cosines.
+template <bool interleaved, class Batch, class T>
+inline void spread(Batch sine, Batch cosine, T* columns, std::int64_t size, std::int64_t k) {
+  if constexpr (interleaved) {
+    const Interleaved<Batch> pairs = interleave(sine, cosine);
+    pairs.first.store_unaligned(columns + 2 * k);
+    pairs.second.store_unaligned(columns + 2 * k + static_cast<std::int64_t>(Batch::size));
+  } else {
+    sine.store_unaligned(columns + k);
+    cosine.store_unaligned(columns + size + k);
+  }
 }
 
-/// The panel's constants, and rest for the columns past the last frequency: 1, 1, 1, ..., which is certain.
+template <bool interleaved>
 inline void fill_constants(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size) {
-  const PanelColumns at = panel_columns(tables, size);
-  for (std::int64_t k = 0; k < size; ++k) {
-    const bool real = begin + k < tables.frequencies;
-    const double multiplier = real ? 2 * tables.cos_row[begin + k] : 2.0;
-    panel.multiplier[at.step * k] = multiplier;
-    panel.multiplier[at.step * k + at.cosine] = multiplier;
-    panel.threshold[at.step * k] = real ? threshold_unit * static_cast<float>(tables.radians[begin + k]) : 0.0f;
-    panel.threshold[at.step * k + at.cosine] = real ? std::numeric_limits<float>::max() : 0.0f;
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const Doubles cos_row = load(tables.cos_row + begin + k);
+    const Doubles multiplier = cos_row + cos_row;
+    spread<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
+  }
+  for (std::int64_t k = 0; k < size; k += float_lanes) {
+    const Floats slope = load(tables.radians + begin + k) * Floats(threshold_unit);
+    spread<interleaved>(slope, Floats(std::numeric_limits<float>::max()), panel.threshold, size, k);
   }
 }
 
 /// The first two rows of a block from the sines and cosines at its first row.
+template <bool interleaved>
 inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size,
                        const double* sine, const double* cosine) {
-  const PanelColumns at = panel_columns(tables, size);
-  for (std::int64_t k = 0; k < size; ++k) {
-    const double s = sine[k], c = cosine[k];
-    const double cos_row = tables.cos_row[begin + k], sin_row = tables.sin_row[begin + k];
-    panel.value[at.step * k] = s;
-    panel.value[at.step * k + at.cosine] = c;
-    panel.next[at.step * k] = s * cos_row + c * sin_row;
-    panel.next[at.step * k + at.cosine] = c * cos_row - s * sin_row;
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const Doubles s = load(sine + k), c = load(cosine + k);
+    const Doubles cos_row = load(tables.cos_row + begin + k), sin_row = load(tables.sin_row + begin + k);
+    spread<interleaved>(s, c, panel.value, size, k);
+    spread<interleaved>(fused(s, cos_row, c * sin_row), fused_minus(c, cos_row, s * sin_row), panel.next, size, k);
   }
 }
 
@@ -231,19 +234,20 @@ inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     const Doubles s = load(sine + k), c = load(cosine + k);
     const Doubles cos_block = load(tables.cos_block + begin + k), sin_block = load(tables.sin_block + begin + k);
-    xsimd::fma(s, cos_block, c * sin_block).store_unaligned(sine + k);
-    xsimd::fms(c, cos_block, s * sin_block).store_unaligned(cosine + k);
+    fused(s, cos_block, c * sin_block).store_unaligned(sine + k);
+    fused_minus(c, cos_block, s * sin_block).store_unaligned(cosine + k);
   }
 }
 
-/// All rows of the frequencies begin .. begin + size - 1 (padded).
-inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t size, std::int64_t first,
+/// All rows of the frequencies begin .. begin + used - 1.
+template <bool interleaved>
+inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used, std::int64_t first,
                         std::int64_t count, float* out, std::ptrdiff_t stride) {
-  const std::int64_t used = tables.frequencies - begin < size ? tables.frequencies - begin : size;
+  const std::int64_t size = (used + tile_columns - 1) / tile_columns * tile_columns;
   const ColumnMap map{tables, begin, size};
   Panel panel;
   double sine[panel_frequencies], cosine[panel_frequencies];
-  fill_constants(panel, tables, begin, size);
+  fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < count; row += block_rows, ++block) {
     if (block % anchored_blocks == 0) {
       anchor_kernel(size, tables.turns_high + begin, tables.turns_low + begin, static_cast<std::uint64_t>(first + row),
@@ -251,12 +255,12 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
     } else {
       rotate(tables, begin, size, sine, cosine);
     }
-    // At rest past the last frequency (the tables' padding is frequency 0).
+    // Past the last frequency a column rests at 1, which is certain (the tables are padded with the frequency 0).
     for (std::int64_t k = used; k < size; ++k) sine[k] = 1.0;
-    fill_start(panel, tables, begin, size, sine, cosine);
+    fill_start<interleaved>(panel, tables, begin, size, sine, cosine);
     const std::int64_t rows = count - row < block_rows ? count - row : block_rows;
     float* const block_out = out + row * stride;
-    if (tables.columns.interleaved) {
+    if constexpr (interleaved) {
       write_segment(map, panel, {0, 2 * used, block_out + tables.columns.sine + 2 * begin}, first + row, rows, stride);
     } else {
       write_segment(map, panel, {0, used, block_out + tables.columns.sine + begin}, first + row, rows, stride);
@@ -268,8 +272,10 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
 void rotation_kernel(const RotationTables& tables, std::int64_t first, std::int64_t count, float* out,
                      std::ptrdiff_t stride) noexcept {
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
-    const std::int64_t left = (tables.frequencies - begin + padding - 1) / padding * padding;
-    write_panel(tables, begin, left < panel_frequencies ? left : panel_frequencies, first, count, out, stride);
+    const std::int64_t left = tables.frequencies - begin;
+    const std::int64_t used = left < panel_frequencies ? left : panel_frequencies;
+    (tables.columns.interleaved ? write_panel<true> : write_panel<false>)(tables, begin, used, first, count, out,
+                                                                          stride);
   }
 }
 
