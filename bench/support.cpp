@@ -1,0 +1,183 @@
+#include "support.h"
+
+#include "report.h"
+
+#include "posenc/accuracy.h"
+#include "posenc/cpu.h"
+#include "posenc/limits.h"
+#include "posenc/statistics.h"
+#include "posenc/version.h"
+#include "posenc_commit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace posenc::bench {
+namespace {
+
+bool any_refused = false;
+
+// Medians of nine, interleaved at random against drift; every repetition stays in the file of --benchmark_out.
+constexpr std::array default_flags = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"--benchmark_enable_random_interleaving=", "true"},
+    {"--benchmark_repetitions=", "9"},
+    {"--benchmark_display_aggregates_only=", "true"},
+    {"--benchmark_min_time=", POSENC_BENCHMARK_MIN_TIME},
+});
+
+constexpr const char* footer =
+    "Options of Google Benchmark are taken too, such as:\n"
+    "  --benchmark_filter=REGEX          only benchmarks whose names match\n"
+    "  --benchmark_list_tests            names only, no run\n"
+    "  --benchmark_repetitions=N         9 unless given\n"
+    "  --benchmark_min_time=SECONDS      of one repetition, 0.05 unless given\n"
+    "  --benchmark_out=FILE              every repetition, as JSON\n"
+    "  --benchmark_format=json|console   its own output in the place of the table";
+
+std::string cache_size(std::int64_t bytes) {
+  if (bytes <= 0) return "unknown";
+  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
+}
+
+std::string caches() {
+  return fmt::format("L1d {}, L2 {}, L3 {}", cache_size(cpu().l1_bytes), cache_size(cpu().l2_bytes),
+                     cache_size(cpu().l3_bytes));
+}
+
+std::string isas() {
+  std::string names;
+  for (const Isa isa : cpu().isas) names += fmt::format("{}{}", names.empty() ? "" : " ", to_string(isa));
+  return names;
+}
+
+void add_context() {
+  benchmark::AddCustomContext("cpu", cpu().model);
+  benchmark::AddCustomContext("isas", isas());
+  benchmark::AddCustomContext("cache_sizes", caches());
+  benchmark::AddCustomContext("compiler", compiler());
+  benchmark::AddCustomContext("compiler_flags", compiler_flags());
+  benchmark::AddCustomContext("posenc_version", library_version());
+  benchmark::AddCustomContext("posenc_commit", POSENC_COMMIT);
+  benchmark::AddCustomContext("xsimd_version", xsimd_version());
+  benchmark::AddCustomContext("benchmark_version", POSENC_BENCHMARK_VERSION);
+}
+
+std::string header() {
+  return fmt::format(
+      "cpu     {}\n"
+      "        {}; {}\n"
+      "build   posenc {}, commit {}; {}, {}; xsimd {}, Google Benchmark {}\n"
+      "medians of CPU time; spread: half the interquartile range over the median\n"
+      "limit: the faster of a plain and a non-temporal store loop over the same bytes\n\n",
+      cpu().model, isas(), caches(), library_version(), POSENC_COMMIT, compiler(), compiler_flags(), xsimd_version(),
+      POSENC_BENCHMARK_VERSION);
+}
+
+/// The value of a flag such as "--benchmark_out=" among the arguments.
+std::optional<std::string> value_of(std::string_view flag, const std::vector<std::string>& arguments) {
+  const auto found =
+      std::ranges::find_if(arguments, [flag](const auto& argument) { return argument.starts_with(flag); });
+  if (found == arguments.end()) return std::nullopt;
+  return found->substr(flag.size());
+}
+
+/// Google Benchmark takes the arguments that are left. False where it does not know one.
+bool initialize(char* program, std::vector<std::string> arguments) {
+  for (const auto& [flag, value] : default_flags) {
+    if (!value_of(flag, arguments)) arguments.push_back(fmt::format("{}{}", flag, value));
+  }
+  std::vector<char*> pointers = {program};  // kept by Google Benchmark for its context
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+  return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
+}
+
+/// Before minutes of work, not after. Throws where the file cannot be written.
+void check_output(const std::string& file) {
+  if (!std::ofstream(file, std::ios::app)) {
+    throw InvalidArgument(
+        fmt::format("--benchmark_out is '{}'; allowed: a file that can be written ({})", file, std::strerror(errno)));
+  }
+}
+
+int parse_and_run(int argc, char** argv, CLI::App& app, const std::function<void()>& register_benchmarks) {
+  app.footer(footer);
+  app.allow_extras();
+  app.parse(argc, argv);
+  const std::vector<std::string> rest = app.remaining();
+  if (const auto file = value_of("--benchmark_out=", rest)) check_output(*file);
+  if (!initialize(argv[0], rest)) return 2;
+  add_context();
+  register_benchmarks();
+  TableReporter table(header());
+  const bool is_own_table = !value_of("--benchmark_format=", rest);
+  const std::size_t matched =
+      is_own_table ? benchmark::RunSpecifiedBenchmarks(&table) : benchmark::RunSpecifiedBenchmarks();
+  show_progress("");
+  if (matched == 0) return 2;
+  return any_refused ? 1 : 0;
+}
+
+}  // namespace
+
+int run(int argc, char** argv, CLI::App& app, const std::function<void()>& register_benchmarks) {
+  try {
+    return parse_and_run(argc, argv, app, register_benchmarks);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const std::exception& error) {
+    show_progress("");
+    fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
+    return 2;
+  }
+}
+
+void add(const std::string& name, std::function<void(benchmark::State&)> body) {
+  benchmark::RegisterBenchmark(name.c_str(), [name, body = std::move(body)](benchmark::State& state) {
+    show_progress(name);
+    body(state);
+  })->ComputeStatistics(spread_name, relative_spread, benchmark::kPercentage);
+}
+
+CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows)
+    : backend_(&backend), spec_(spec), rows_(rows) {}
+
+const Encoder* CheckedEncoder::get(benchmark::State& state) {
+  if (!encoder_) {
+    encoder_ = backend_->plan(spec_);
+    error_ = verify(*encoder_, rows_);
+  }
+  if (error_.empty()) return encoder_.get();
+  any_refused = true;
+  state.SkipWithError(error_.c_str());
+  return nullptr;
+}
+
+std::vector<std::int64_t> swept_bytes() {
+  constexpr std::int64_t smallest = 16 << 10, largest = 256 << 20, typical_l3 = 32 << 20;
+  const std::int64_t l3 = cpu().l3_bytes > 0 ? cpu().l3_bytes : typical_l3;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = smallest; bytes <= std::min(4 * l3, largest); bytes *= 4) sizes.push_back(bytes);
+  return sizes;
+}
+
+float* warm_memory(std::int64_t bytes) {
+  static Matrix memory;
+  const std::int64_t floats = (bytes + 3) / 4;
+  if (memory.rows() < floats) memory = Matrix(floats, 1);
+  store_loop(memory.data(), bytes);
+  return memory.data();
+}
+
+}  // namespace posenc::bench

@@ -1,0 +1,47 @@
+// What the benchmark binaries share: main(), defaults, context, and the check before a timing.
+#pragma once
+
+#include "posenc/encoder.h"
+#include "posenc/registry.h"
+#include "posenc/spec.h"
+
+#include <benchmark/benchmark.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace posenc::bench {
+
+/// Parses the command line (the app's own options, then those of Google Benchmark), registers, and runs. Returns the exit code:
+/// 0 good, 1 a benchmark was refused, 2 bad input or nothing to run.
+int run(int argc, char** argv, CLI::App& app, const std::function<void()>& register_benchmarks);
+
+/// Registers a benchmark with what all of them have: the spread over its repetitions, and progress on a terminal.
+void add(const std::string& name, std::function<void(benchmark::State&)> body);
+
+/// An encoder that is planned and compared with the reference at its first use, and kept for the repetitions.
+class CheckedEncoder {
+ public:
+  CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows);
+  /// Null where the encoder is wrong: the benchmark then has an error in the place of a figure.
+  const Encoder* get(benchmark::State& state);
+
+ private:
+  const Backend* backend_;
+  EncodingSpec spec_;
+  RowRange rows_;
+  std::unique_ptr<const Encoder> encoder_;
+  std::string error_;
+};
+
+/// Sizes of tables, each four times the one before, from L1 (16 KiB) to memory (four times L3, at most 256 MiB).
+std::vector<std::int64_t> swept_bytes();
+
+/// At least `bytes` of memory, 64-byte aligned and touched before, that the benchmarks share. Valid until the next call.
+float* warm_memory(std::int64_t bytes);
+
+}  // namespace posenc::bench

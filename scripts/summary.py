@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""One table of speed and accuracy, from the results of bench_encode and of posenc accuracy.
+
+Speed: medians over the repetitions. Shapes in the order of their size, the fastest backend first.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import sys
+
+NAME = re.compile(r"encode/(?P<backend>[^:/]+):(?P<isa>[^/]+)/preset:(?P<preset>[^/]+)/rows:(?P<rows>\d+)/d:(?P<d_model>\d+)")
+SPEC_KEYS = ("d_model", "base", "layout", "spacing")
+HEADER = ("shape", "rows x d", "backend", "ISA", "Gfloat/s", "of limit", "max |error|", "correctly rounded")
+LEFT_ALIGNED = 4
+
+
+class BadInput(Exception):
+    pass
+
+
+def read_json(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON ({error})") from error
+
+
+def spec_from_label(label):
+    """bench_encode's label, "d_model=512 base=10000 layout=halves ...", as spec, first position and row count."""
+    values = dict(part.split("=", 1) for part in label.split())
+    spec = {
+        "d_model": int(values["d_model"]),
+        "base": float(values["base"]),
+        "layout": values["layout"],
+        "spacing": values["spacing"],
+    }
+    return spec, int(values["first"]), int(values["count"])
+
+
+def read_benchmarks(path):
+    """The preset benchmarks of a file: dictionaries with name parts, spec, rows, and medians or an error."""
+    groups = {}
+    for run in read_json(path).get("benchmarks", []):
+        match = NAME.fullmatch(run.get("run_name", ""))
+        # Without repetitions in the file, Google Benchmark's own median stands for them.
+        if match and (run["run_type"] == "iteration" or run.get("aggregate_name") == "median"):
+            groups.setdefault(run["run_name"], (match, []))[1].append(run)
+    return [summarise(match, runs) for match, runs in groups.values()]
+
+
+def summarise(match, runs):
+    found = match.groupdict()
+    errors = [run["error_message"] for run in runs if run.get("error_occurred")]
+    if errors:
+        return {**found, "error": errors[0]}
+    repetitions = [run for run in runs if run["run_type"] == "iteration"] or runs
+    spec, first, count = spec_from_label(repetitions[0]["label"])
+    return {
+        **found,
+        "spec": spec,
+        "first": first,
+        "count": count,
+        "gfloats": statistics.median(run["items_per_second"] for run in repetitions) / 1e9,
+        "share_of_limit": statistics.median(run["share_of_limit"] for run in repetitions),
+    }
+
+
+def read_accuracy(paths):
+    results = []
+    for path in paths:
+        report = read_json(path)
+        if report.get("version") != 1:
+            raise BadInput(f"{path}: version is {report.get('version')}; allowed: 1")
+        results += report["results"]
+    return results
+
+
+def find_accuracy(reports, benchmark):
+    """The report of the same rows, else the smallest that covers them; and whether it covers more than was timed."""
+    first, end = benchmark["first"], benchmark["first"] + benchmark["count"]
+    fitting = [
+        report
+        for report in reports
+        if (report["backend"], report["isa"]) == (benchmark["backend"], benchmark["isa"])
+        and all(report["spec"][key] == benchmark["spec"][key] for key in SPEC_KEYS)
+        and report["rows"]["first"] <= first
+        and end <= report["rows"]["first"] + report["rows"]["count"]
+    ]
+    if not fitting:
+        return None, False
+    best = min(fitting, key=lambda report: report["rows"]["count"])
+    return best, best["rows"]["count"] > benchmark["count"]
+
+
+def share_text(share):
+    """Percent, cut and not rounded, so that 100 % means all."""
+    if share == 1:
+        return "100 %"
+    digits = 6 if share > 0.9999 else 2
+    return f"{int(share * 100 * 10**digits) / 10**digits:.{digits}f} %"
+
+
+def table_rows(benchmarks, reports):
+    """The cells of all lines, and whether any error covers more rows than were timed."""
+    rows, any_wider = [], False
+    order = sorted(benchmarks, key=lambda b: (int(b["rows"]) * int(b["d_model"]), b["preset"], -b.get("gfloats", 0)))
+    for benchmark in order:
+        shape = [benchmark["preset"], f"{benchmark['rows']} x {benchmark['d_model']}", benchmark["backend"], benchmark["isa"]]
+        if "error" in benchmark:
+            rows.append(shape + ["wrong", "-", "-", "-"])
+            continue
+        report, is_wider = find_accuracy(reports, benchmark)
+        any_wider = any_wider or is_wider
+        accuracy = ["-", "-"]
+        if report:
+            accuracy = [f"{report['max_abs']:.2e}" + ("*" if is_wider else ""), share_text(report["correctly_rounded"])]
+        rows.append(shape + [f"{benchmark['gfloats']:.3f}", f"{benchmark['share_of_limit'] * 100:.1f} %"] + accuracy)
+    return rows, any_wider
+
+
+def text_table(rows):
+    widths = [max(len(line[i]) for line in [HEADER, *rows]) for i in range(len(HEADER))]
+    lines, previous = [], None
+    for row in [HEADER, *rows]:
+        # A shape is named once, on its first line, so that the eye finds where the next one begins.
+        cells = ["", "", *row[2:]] if row[:2] == previous else row
+        previous = row[:2]
+        aligned = [c.ljust(w) if i < LEFT_ALIGNED else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths))]
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)
+
+
+def markdown_table(rows):
+    lines = [HEADER, ["---" if i < LEFT_ALIGNED else "---:" for i in range(len(HEADER))], *rows]
+    # A bare bar within a cell would end it.
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def write_whole(path, text):
+    """A temporary file, then a rename: never half a file."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise BadInput(f"{path}: {error.strerror}") from error
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--benchmark", default="build/results/benchmark.json", metavar="FILE",
+                        help="of bench_encode --benchmark_out=FILE (default: %(default)s)")
+    parser.add_argument("--accuracy", nargs="+", default=["build/results/accuracy.json"], metavar="FILE",
+                        help="of posenc accuracy --format json (default: build/results/accuracy.json)")
+    parser.add_argument("--markdown", metavar="FILE", help="also write the table as Markdown")
+    parser.add_argument("files", nargs="*", metavar="RESULT", help="further result files, to be named below the table")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        benchmarks = read_benchmarks(arguments.benchmark)
+        if not benchmarks:
+            raise BadInput(f"{arguments.benchmark}: no benchmark of a preset in it")
+        rows, any_wider = table_rows(benchmarks, read_accuracy(arguments.accuracy))
+        if arguments.markdown:
+            write_whole(arguments.markdown, markdown_table(rows))
+    except BadInput as error:
+        print(f"summary.py: {error}", file=sys.stderr)
+        return 2
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        print(f"summary.py: a result file is not as bench_encode or posenc writes it ({error!r})", file=sys.stderr)
+        return 2
+    print(text_table(rows))
+    if any_wider:
+        print("\n* over more rows than were timed")
+    for benchmark in benchmarks:
+        if "error" in benchmark:
+            print(f"\n{benchmark['backend']}:{benchmark['isa']} on {benchmark['preset']} was not timed: {benchmark['error']}")
+    print("\nresults")
+    for path in [arguments.benchmark, *arguments.accuracy, *([arguments.markdown] if arguments.markdown else []), *arguments.files]:
+        print(f"  {path}")
+    return 1 if any("error" in benchmark for benchmark in benchmarks) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
