@@ -180,7 +180,7 @@ void register_all(const Options& options) {
   if (options.quick) {
     // One preset for each size of table; the others differ in layout or spacing, which cost next to nothing.
     const std::vector<Preset> quick =
-        select_presets({"model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"});
+        select_presets({"chunk", "model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"});
     add_quick(best_isa_only(backends), asked_for.empty() ? quick : asked_for);
   } else if (!asked_for.empty()) {
     add_presets(backends, asked_for);

@@ -97,7 +97,7 @@ Matrix::Matrix(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) {
   validate(spec);
   validate(rows);
-  const auto encoder = select_backend(spec, rows).backend->plan(spec);
+  const auto encoder = select_backend(spec, rows, threads).backend->plan(spec);
   Matrix table(rows.count, spec.d_model);
   encoder->encode(rows, table.view(), threads);
   return table;

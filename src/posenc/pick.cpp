@@ -18,13 +18,17 @@
 namespace posenc {
 namespace {
 
-/// Entries of a shape that are checked against the reference, in runs spread over its rows: enough for every channel and
-/// the whole span of positions, and a fraction of a second. The rows between stand behind the encoder's proven bound.
+/// Entries of a shape that are checked against the reference, in runs spread over its rows: enough for every channel
+/// and the whole span of positions, in a fraction of a second. Between the runs the encoder's proven bound stands.
 constexpr std::int64_t max_checked_entries = std::int64_t{1} << 19;
 constexpr std::int64_t checked_runs = 16;
 
 /// Medians closer than this are a tie whatever the samples say: smaller than what code placement alone moves.
 constexpr double indistinguishable = 1.02;
+
+/// The price that simplicity may have, at the far end of the confidence interval: where noise hides more than that,
+/// being simpler is no reason to be picked over the fastest.
+constexpr double acceptable = 1.1;
 
 /// At this multiple of the fastest's time no noise turns the order, and few samples are enough to show the figure.
 constexpr double hopeless = 4.0;
@@ -80,7 +84,7 @@ Shape plan_candidates(const Preset& preset) {
   return shape;
 }
 
-/// All rows where they are few, else runs of equal length, evenly spread; the first and the last row are always among them.
+/// All rows where they are few, else runs of equal length, evenly spread, the first and the last row among them.
 std::vector<RowRange> rows_to_check(const Preset& preset) {
   const RowRange rows = preset.rows;
   const std::int64_t affordable = std::max<std::int64_t>(max_checked_entries / preset.spec.d_model, checked_runs);
@@ -154,7 +158,7 @@ double warm_up(Candidate& candidate, const PickOptions& options, MatrixView<floa
   return seconds;
 }
 
-/// All candidates of a shape in turns, in a new random order every time, so that a slow phase of the machine hits all alike.
+/// All candidates of a shape in turns, in a new random order every time: a slow phase of the machine hits all alike.
 void time_candidates(Shape& shape, const PickOptions& options, const Progress& progress) {
   std::vector<Candidate*> order;
   for (Candidate& each : shape) {
@@ -226,13 +230,22 @@ void score(Contender& contender) {
   contender.score = median(contender.scores);
 }
 
-/// Paired by repetition, where both met the same noise: a tie unless the slower one is surely, and noticeably, slower.
-bool is_tie(const Contender& slower, const Contender& fastest) {
+/// How many times slower than the fastest, paired by repetition, where both met the same noise.
+struct Slowdown {
+  double ratio = 1;         ///< the median
+  Interval interval{1, 1};  ///< of the median, 95 %
+
+  /// A tie unless surely, and noticeably, slower.
+  bool is_tie() const { return ratio <= indistinguishable || interval.low <= 1; }
+  bool costs_little() const { return ratio <= indistinguishable || interval.high <= acceptable; }
+};
+
+Slowdown slowdown(const Contender& slower, const Contender& fastest) {
   std::vector<double> ratios;
   for (std::size_t r = 0; r < std::min(slower.scores.size(), fastest.scores.size()); ++r) {
     ratios.push_back(slower.scores[r] / fastest.scores[r]);
   }
-  return median(ratios) <= indistinguishable || median_interval(ratios).low <= 1;
+  return {median(ratios), median_interval(ratios)};
 }
 
 /// Contenders of a class in order of registration, those that may not win left out.
@@ -269,16 +282,20 @@ ProfilePick describe(const Contender& picked, const std::vector<const Contender*
   return pick;
 }
 
-/// Among the tied, the simplest method (the first registered), and of that the fastest ISA. Nothing where none may win.
+/// Among the tied, the simplest method (the first registered) that costs little, and of that the fastest ISA. Nothing
+/// where none may win.
 void decide(ShapeClass shape, PickResult& result, const PickOptions& options) {
   const std::vector<Contender> all = contenders_of(shape, result.measurements);
   if (all.empty()) return;
   const Contender& fastest = *std::ranges::min_element(all, {}, &Contender::score);
   std::vector<const Contender*> tied;
+  const Contender* picked = nullptr;
   for (const Contender& each : all) {
-    if (&each == &fastest || is_tie(each, fastest)) tied.push_back(&each);
+    const Slowdown slower = &each == &fastest ? Slowdown{} : slowdown(each, fastest);
+    if (!slower.is_tie()) continue;
+    tied.push_back(&each);
+    if (picked == nullptr && slower.costs_little()) picked = &each;
   }
-  const Contender* picked = tied.front();
   for (const Contender* each : tied) {
     if (each->backend().name() == picked->backend().name() && each->score < picked->score) picked = each;
   }

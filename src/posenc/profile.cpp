@@ -164,6 +164,7 @@ Profile read_profile(const std::filesystem::path& file) {
   std::ifstream text(file);
   if (!text) throw Unusable("it cannot be read");
   const Json document = parse(text);
+  if (!document.is_object()) throw Unusable("it is corrupt: not a JSON object");
   Profile profile = profile_from({document, ""});
   check_is_of_this_machine(profile);
   return profile;

@@ -15,7 +15,7 @@ namespace posenc {
 struct ProfilePick {
   ShapeClass shape = ShapeClass::memory;
   int threads = 1;
-  std::string backend;              ///< "rotation"
+  std::string backend;  ///< "rotation"
   Isa isa = Isa::scalar;
   std::vector<std::string> ties;    ///< full names of backends within the noise of the pick
   double gfloats_per_second = 0;    ///< geometric mean over the shapes timed

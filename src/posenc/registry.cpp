@@ -61,11 +61,12 @@ const Wishes& wishes() {
   return read;
 }
 
-/// The profile's pick for the shape class (for one thread, where it has several), if its backend is in this build and runs here.
-const ProfilePick* profile_pick(const Profile& profile, ShapeClass shape) {
+/// The pick for the shape class that was made for the most threads up to `threads`.
+const ProfilePick* profile_pick(const Profile& profile, ShapeClass shape, int threads) {
   const ProfilePick* best = nullptr;
   for (const ProfilePick& each : profile.picks) {
-    if (each.shape == shape && (best == nullptr || each.threads < best->threads)) best = &each;
+    if (each.shape == shape && each.threads <= threads && (best == nullptr || each.threads > best->threads))
+      best = &each;
   }
   return best;
 }
@@ -140,7 +141,7 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   return *all.all.emplace_back(std::move(added));
 }
 
-Selection select_backend(const EncodingSpec& spec, RowRange rows) {
+Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads) {
   const Wishes& wished = wishes();
   if (!wished.environment.empty()) {
     try {
@@ -152,7 +153,7 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows) {
   const ShapeClass shape = shape_class(table_bytes(spec, rows.count, sizeof(float)));
   std::string why_not = wished.loaded.reason;
   if (wished.loaded.profile) {
-    const ProfilePick* picked = profile_pick(*wished.loaded.profile, shape);
+    const ProfilePick* picked = profile_pick(*wished.loaded.profile, shape, threads);
     if (picked == nullptr) {
       why_not = fmt::format("the profile has no pick for shape class {}", to_string(shape));
     } else if (const Backend* found = find(picked->backend, picked->isa); found == nullptr || !found->runs_here()) {

@@ -54,7 +54,8 @@ struct Selection {
 
 /// The backend for a table of that shape when the caller makes no choice: POSENC_BACKEND (a name or name:isa; an unknown one
 /// throws InvalidArgument), else a valid profile's pick for the shape class, else the built-in default
-/// ("rotation" at the best ISA). The environment and the profile are read once, at first use.
-Selection select_backend(const EncodingSpec& spec, RowRange rows);
+/// ("rotation" at the best ISA). Of a profile's picks for several thread counts, the one for the most threads up to `threads` applies. The
+/// environment and the profile are read once, at first use.
+Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads = 1);
 
 }  // namespace posenc

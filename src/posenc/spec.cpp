@@ -37,6 +37,7 @@ constexpr std::array all_presets = std::to_array<Preset>({
     {"ggml", "ggml, timestep embedding", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
     {"ctranslate2", "CTranslate2: positions from 1", {512, 1e4, halves, inclusive}, {1, 500}},
     {"vllm", "vLLM, rotary cache of one head", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
+    {"chunk", "a chunk of a stream", {512, 1e4, interleaved, paper}, {0, 8}},
     {"long_context", "a long context", {128, 1e4, interleaved, paper}, {0, 131072}},
     {"wide", "a wide model", {4096, 1e4, interleaved, paper}, {0, 8192}},
 });

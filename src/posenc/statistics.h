@@ -30,8 +30,8 @@ struct Interval {
   double high = 0;
 };
 
-/// The 95 % confidence interval of the median, whatever the distribution: without the k smallest and the k largest samples,
-/// for the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %. Under six samples there is no such k: then the whole range.
+/// The 95 % confidence interval of the median, whatever the distribution: without the k smallest and the k largest
+/// samples, for the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %. Under six samples none is: then the whole range.
 inline Interval median_interval(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t n = samples.size();

@@ -1,0 +1,197 @@
+// posenc accuracy: the accuracy report of some or all backends.
+#include "posenc/accuracy.h"
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#include "posenc/cpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace posenc::cli {
+namespace {
+
+constexpr std::size_t worst_channels_shown = 8;
+
+using Reports = std::vector<AccuracyReport>;
+
+Reports measure(const CommonOptions& options) {
+  const Shape shape = shape_of(options);
+  std::vector<std::unique_ptr<const Encoder>> planned;
+  std::vector<const Encoder*> encoders;
+  for (const Backend* each : backends_of(options)) {
+    planned.push_back(each->plan(shape.spec));
+    encoders.push_back(planned.back().get());
+  }
+  Progress progress;
+  return measure_accuracy(encoders, shape.rows,
+                          {.threads = options.threads.value_or(cpu().logical_cores),
+                           .progress = [&](double share) { progress(share, "measuring"); }});
+}
+
+/// Written so that a NaN breaks the bound too.
+bool breaks_its_bound(const AccuracyReport& report) { return !(report.error.max_abs <= report.error_bound); }
+
+double quantile_at(const AccuracyReport& report, double share) {
+  const auto found = std::ranges::find(report.quantiles, share, &Quantile::share);
+  return found == report.quantiles.end() ? std::nan("") : found->abs_error;
+}
+
+std::string ulp_text(double ulp) { return ulp < 1e4 ? fmt::format("{:.3f}", ulp) : fmt::format("{:.2e}", ulp); }
+
+std::string title(const AccuracyReport& report) {
+  return fmt::format(
+      "Accuracy of a {} table, positions {}, {}\n"
+      "{} entries against their exact values; 1 ulp is the spacing of float32 there\n"
+      "correct, wrong: entries that are, or are not, the float32 nearest to the exact value\n"
+      "to div_term: largest difference from the float32 formula of PyTorch's tutorial; worst at: position, channel\n",
+      shape_text(report.spec, report.rows), positions_text(report.rows), spec_text(report.spec),
+      count_text(report.entries));
+}
+
+std::string summary_text(const Reports& reports) {
+  Table table({{"backend", Align::left},
+               {"ISA", Align::left},
+               {"max |error|"},
+               {"bound"},
+               {"max ulp"},
+               {"RMS"},
+               {"median"},
+               {"99.9 %"},
+               {"correct"},
+               {"wrong"},
+               {"to div_term"},
+               {"worst at"}});
+  for (const AccuracyReport& each : reports) {
+    table.add_row(
+        {each.backend, std::string(to_string(each.isa)), error_text(each.error.max_abs), error_text(each.error_bound),
+         ulp_text(each.error.max_ulp), error_text(each.error.rms), error_text(quantile_at(each, 0.5)),
+         error_text(quantile_at(each, 0.999)), percent_text(each.correctly_rounded), count_text(each.wrongly_rounded),
+         error_text(each.max_abs_from_div_term), fmt::format("{}, {}", each.worst.position, each.worst.channel)});
+  }
+  return table.text();
+}
+
+std::string position_text(const AccuracyReport& report) {
+  Table table({{"positions", Align::left}, {"max |error|"}, {"max ulp"}, {"RMS"}});
+  for (const PositionError& each : report.by_position) {
+    table.add_row({positions_text(each.rows), error_text(each.error.max_abs), ulp_text(each.error.max_ulp),
+                   error_text(each.error.rms)});
+  }
+  return table.text();
+}
+
+/// "sin w_12": what the channel holds.
+std::string function_text(const EncodingSpec& spec, std::int64_t channel) {
+  for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
+    if (channels_of(spec, k).sine == channel) return fmt::format("sin(pos w_{})", k);
+    if (channels_of(spec, k).cosine == channel) return fmt::format("cos(pos w_{})", k);
+  }
+  return "";
+}
+
+std::string channel_text(const AccuracyReport& report) {
+  std::vector<std::size_t> order(report.by_channel.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::size_t channel) { return report.by_channel[channel].max_abs; });
+  order.resize(std::min(order.size(), worst_channels_shown));
+  Table table({{"channel"}, {"holds", Align::left}, {"max |error|"}, {"max ulp"}, {"RMS"}});
+  for (const std::size_t channel : order) {
+    const ErrorSummary& error = report.by_channel[channel];
+    table.add_row({fmt::format("{}", channel), function_text(report.spec, static_cast<std::int64_t>(channel)),
+                   error_text(error.max_abs), ulp_text(error.max_ulp), error_text(error.rms)});
+  }
+  return table.text();
+}
+
+std::string quantile_text(const AccuracyReport& report) {
+  Table table({{"share of entries"}, {"|error| at most"}});
+  for (const Quantile& each : report.quantiles) {
+    table.add_row({fmt::format("{:g} %", 100 * each.share), error_text(each.abs_error)});
+  }
+  return table.text();
+}
+
+/// What one encoder gets wrong, and where.
+std::string details_text(const AccuracyReport& report) {
+  const WorstEntry& worst = report.worst;
+  return fmt::format(
+      "Worst entry: position {}, channel {}: got {:.9g}, exact {:.17g}, |error| {}\n\n"
+      "Quantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
+      worst.position, worst.channel, worst.got, worst.expected,
+      error_text(std::abs(static_cast<double>(worst.got) - worst.expected)), quantile_text(report),
+      position_text(report), channel_text(report));
+}
+
+std::string table_text(const Reports& reports) {
+  std::string text = title(reports.front()) + "\n" + summary_text(reports);
+  if (reports.size() == 1) text += "\n" + details_text(reports.front());
+  return text;
+}
+
+std::string json_text(const Reports& reports) {
+  Json document = new_document();
+  document["results"] = Json::array();
+  for (const AccuracyReport& each : reports) document["results"].push_back(to_json(each));
+  return text_of(document);
+}
+
+std::string csv_text(const Reports& reports) {
+  std::string text =
+      "backend,isa,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,wrongly_rounded,max_abs_from_"
+      "div_term,"
+      "worst_position,worst_channel\n";
+  for (const AccuracyReport& each : reports) {
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", each.backend,
+                   to_string(each.isa), each.rows.count, each.spec.d_model, each.rows.first, each.error.max_abs,
+                   each.error_bound, each.error.max_ulp, each.error.rms, each.correctly_rounded, each.wrongly_rounded,
+                   each.max_abs_from_div_term, each.worst.position, each.worst.channel);
+  }
+  return text;
+}
+
+int accuracy(const CommonOptions& options) {
+  if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
+  const Reports reports = measure(options);
+  const auto text = options.format == "json" ? json_text : options.format == "csv" ? csv_text : table_text;
+  write_all(options.output, text(reports));
+  int code = good;
+  for (const AccuracyReport& each : reports) {
+    if (!breaks_its_bound(each)) continue;
+    fmt::print(stderr, "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound {:.4e}\n", each.backend,
+               to_string(each.isa), each.error.max_abs, each.error_bound);
+    code = check_failed;
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_accuracy_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CommonOptions>();
+  CLI::App& command = *app.add_subcommand(
+      "accuracy", "The accuracy report of some or all backends; exit 1 where one breaks its error bound");
+  add_shape_options(command, *options);
+  add_backend_options(command, *options, Times::often);
+  add_threads_option(command, *options, "all cores");
+  add_format_option(command, *options, {"table", "json", "csv"}, "table");
+  add_output_option(command, *options, "file to write (default: standard output)");
+  command.callback([options, &action] { action = [options] { return accuracy(*options); }; });
+}
+
+}  // namespace posenc::cli

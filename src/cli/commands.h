@@ -1,0 +1,24 @@
+// The subcommands of posenc.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace posenc::cli {
+
+/// Exit codes of the command.
+inline constexpr int good = 0;
+inline constexpr int check_failed = 1;
+inline constexpr int bad_input = 2;
+
+/// What the chosen subcommand does once the whole command line is known to be good; returns an exit code.
+using Action = std::function<int()>;
+
+// Each adds its subcommand, which sets `action` when it is chosen.
+void add_list_command(CLI::App& app, Action& action);
+void add_accuracy_command(CLI::App& app, Action& action);
+void add_pick_command(CLI::App& app, Action& action);
+void add_generate_command(CLI::App& app, Action& action);
+void add_compare_command(CLI::App& app, Action& action);
+
+}  // namespace posenc::cli

@@ -1,0 +1,84 @@
+// posenc compare: two accuracy reports or benchmark results side by side.
+#include "cli/compare.h"
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+namespace posenc::cli {
+
+bool is_accuracy(const Json& document) {
+  return document.is_object() && document.contains("version") && document.contains("results");
+}
+bool is_benchmark(const Json& document) { return document.is_object() && document.contains("benchmarks"); }
+
+namespace {
+
+struct CompareOptions {
+  CommonOptions common;
+  std::string before;
+  std::string after;
+};
+
+NamedJson read(const std::string& file) {
+  NamedJson read = {file, read_json(file)};
+  if (is_accuracy(read.document) || is_benchmark(read.document)) return read;
+  throw InvalidArgument(
+      fmt::format("{} is another kind of JSON; allowed: of posenc accuracy or of Google Benchmark", file));
+}
+
+Comparison compare_files(const NamedJson& before, const NamedJson& after) {
+  if (is_accuracy(before.document) != is_accuracy(after.document)) {
+    throw InvalidArgument(
+        fmt::format("{} and {} are of different kinds; allowed: two accuracy reports or two benchmark results",
+                    before.file, after.file));
+  }
+  return is_accuracy(before.document) ? compare_accuracy(before, after) : compare_benchmarks(before, after);
+}
+
+std::string table_text(const CompareOptions& options, const Comparison& comparison) {
+  const std::string verdict = comparison.regressions == 0   ? "No regression"
+                              : comparison.regressions == 1 ? "1 regression"
+                                                            : fmt::format("{} regressions", comparison.regressions);
+  return fmt::format("A  {}\nB  {}\n\n{}\n{}\n", options.before, options.after, comparison.table, verdict);
+}
+
+std::string json_text(const CompareOptions& options, const Comparison& comparison) {
+  Json document = new_document();
+  document["before"] = options.before;
+  document["after"] = options.after;
+  document["regressions"] = comparison.regressions;
+  document["rows"] = comparison.rows;
+  return text_of(document);
+}
+
+int compare(const CompareOptions& options) {
+  const NamedJson before = read(options.before);
+  const NamedJson after = read(options.after);
+  const Comparison comparison = compare_files(before, after);
+  write_all(options.common.output,
+            options.common.format == "json" ? json_text(options, comparison) : table_text(options, comparison));
+  return comparison.regressions == 0 ? good : check_failed;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App& command =
+      *app.add_subcommand("compare", "Two reports or benchmark results side by side; exit 1 on a regression");
+  command.add_option("A", options->before, "JSON of posenc accuracy, or of Google Benchmark")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("B", options->after, "JSON of the same kind, held against A")->type_name("FILE")->required();
+  add_format_option(command, options->common, {"table", "json"}, "table");
+  add_output_option(command, options->common, "file to write (default: standard output)");
+  command.callback([options, &action] { action = [options] { return compare(*options); }; });
+}
+
+}  // namespace posenc::cli

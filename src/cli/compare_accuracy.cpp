@@ -1,0 +1,150 @@
+#include "cli/compare.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace posenc::cli {
+namespace {
+
+/// Far below what one entry more or less changes, and above what printing and reading a number can.
+constexpr double tolerance = 1e-12;
+
+struct Result {
+  std::string name;   ///< "rotation:avx2"
+  std::string shape;  ///< spec and rows: what must agree for a comparison to mean anything
+  double max_abs;
+  double max_ulp;
+  double rms;
+  double correctly_rounded;
+};
+
+/// JSON has no infinity and no NaN: such an error is written as null, and is worse than any number.
+double error_of(const Json& result, const char* key) {
+  const Json& value = result.at(key);
+  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+}
+
+Result result_of(const Json& json) {
+  const Json& spec = json.at("spec");
+  const Json& rows = json.at("rows");
+  return {.name = fmt::format("{}:{}", json.at("backend").get<std::string>(), json.at("isa").get<std::string>()),
+          .shape = fmt::format("{} x {}, first {}, base {}, {}, {}", rows.at("count").get<std::int64_t>(),
+                               spec.at("d_model").get<std::int64_t>(), rows.at("first").get<std::int64_t>(),
+                               spec.at("base").get<double>(), spec.at("layout").get<std::string>(),
+                               spec.at("spacing").get<std::string>()),
+          .max_abs = error_of(json, "max_abs"),
+          .max_ulp = error_of(json, "max_ulp"),
+          .rms = error_of(json, "rms"),
+          .correctly_rounded = json.at("correctly_rounded").get<double>()};
+}
+
+std::vector<Result> results_of(const NamedJson& read) {
+  if (read.document.at("version") != 1)
+    throw InvalidArgument(fmt::format("{} is of another format version; allowed: 1", read.file));
+  std::vector<Result> results;
+  try {
+    for (const Json& each : read.document.at("results")) results.push_back(result_of(each));
+  } catch (const Json::exception&) {
+    throw InvalidArgument(
+        fmt::format("{} is no complete accuracy report (results[{}]); allowed: JSON of posenc accuracy", read.file,
+                    results.size()));
+  }
+  return results;
+}
+
+const Result* find(const std::vector<Result>& results, const Result& wanted) {
+  for (const Result& each : results) {
+    if (each.name == wanted.name && each.shape == wanted.shape) return &each;
+  }
+  return nullptr;
+}
+
+bool is_worse(const Result& before, const Result& after) {
+  return after.max_abs > before.max_abs * (1 + tolerance) ||
+         after.correctly_rounded < before.correctly_rounded - tolerance;
+}
+
+bool is_better(const Result& before, const Result& after) { return is_worse(after, before); }
+
+/// Worse in one figure counts, whatever the other says.
+std::string verdict(const Result& before, const Result& after) {
+  if (is_worse(before, after)) return "regression";
+  return is_better(before, after) ? "better" : "same";
+}
+
+class Rows {
+ public:
+  void add(const Result* before, const Result* after) {
+    const Result& known = before != nullptr ? *before : *after;
+    const std::string said = before == nullptr  ? "only in B"
+                             : after == nullptr ? "only in A"
+                                                : verdict(*before, *after);
+    if (said == "regression") ++regressions_;
+    const auto error = [](const Result* result, double Result::*figure) {
+      return result != nullptr ? error_text(result->*figure) : "-";
+    };
+    const auto share = [](const Result* result) {
+      return result != nullptr ? percent_text(result->correctly_rounded) : "-";
+    };
+    table_.add_row({known.name, known.shape, error(before, &Result::max_abs), error(after, &Result::max_abs),
+                    error(before, &Result::rms), error(after, &Result::rms), share(before), share(after), said});
+    json_.push_back({{"name", known.name},
+                     {"shape", known.shape},
+                     {"before", figures(before)},
+                     {"after", figures(after)},
+                     {"verdict", said}});
+  }
+
+  Comparison result() && { return {table_.text(), std::move(json_), regressions_}; }
+
+ private:
+  static Json figures(const Result* result) {
+    if (result == nullptr) return {};
+    return {{"max_abs", result->max_abs},
+            {"max_ulp", result->max_ulp},
+            {"rms", result->rms},
+            {"correctly_rounded", result->correctly_rounded}};
+  }
+
+  Table table_{{{"backend", Align::left},
+                {"shape", Align::left},
+                {"max |error| A"},
+                {"B"},
+                {"RMS A"},
+                {"B"},
+                {"correctly rounded A"},
+                {"B"},
+                {"", Align::left}}};
+  Json json_ = Json::array();
+  int regressions_ = 0;
+};
+
+}  // namespace
+
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after) {
+  const std::vector<Result> a = results_of(before);
+  const std::vector<Result> b = results_of(after);
+  Rows rows;
+  int common = 0;
+  for (const Result& each : a) {
+    const Result* found = find(b, each);
+    common += found != nullptr;
+    rows.add(&each, found);
+  }
+  for (const Result& each : b) {
+    if (find(a, each) == nullptr) rows.add(nullptr, &each);
+  }
+  if (common == 0) {
+    throw InvalidArgument(fmt::format(
+        "{} and {} have no backend, spec and rows in common; allowed: reports of the same", before.file, after.file));
+  }
+  return std::move(rows).result();
+}
+
+}  // namespace posenc::cli

@@ -1,0 +1,147 @@
+// posenc generate: a table as .npy, raw or csv, to a file or standard output, in constant memory.
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace posenc::cli {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "npy and raw are written as the memory holds them");
+
+/// What is encoded and written at once.
+constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
+constexpr int most_digits = 17;
+
+struct GenerateOptions {
+  CommonOptions common;
+  std::optional<int> digits;
+};
+
+/// The format asked for, else what the file's name ends in, else csv where people look and npy in files.
+std::string format_of(const GenerateOptions& options) {
+  if (!options.common.format.empty()) return options.common.format;
+  if (is_standard_output(options.common.output)) return "csv";
+  const std::string ending = std::filesystem::path(options.common.output).extension().string();
+  if (ending == ".csv" || ending == ".raw") return ending.substr(1);
+  return "npy";
+}
+
+/// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+std::string npy_header(const Shape& shape) {
+  std::string fields = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", shape.rows.count,
+                                   shape.spec.d_model);
+  constexpr std::size_t fixed = 10, alignment = 64;  // magic, version, length of the fields; the data is aligned
+  const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
+  fields += std::string(padding, ' ') + '\n';
+  const auto length = static_cast<unsigned>(fields.size());
+  std::string header = "\x93NUMPY";
+  header += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
+  return header + fields;
+}
+
+/// Csv, one row a line: the shortest digits that read back as the same float32, or a fixed number of decimals.
+void append_csv(fmt::memory_buffer& text, std::span<const float> row, std::optional<int> digits) {
+  const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
+  for (const float value : row) {
+    if (!digits) {
+      fmt::format_to(std::back_inserter(text), "{},", value);
+    } else {
+      const double shown = std::abs(value) < least_shown ? 0.0 : value;  // no -0.0000
+      fmt::format_to(std::back_inserter(text), "{:.{}f},", shown, *digits);
+    }
+  }
+  text.data()[text.size() - 1] = '\n';
+}
+
+/// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in length, a low estimate.
+std::int64_t least_bytes(const Shape& shape, const std::string& format, std::optional<int> digits) {
+  const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 8;
+  return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : std::int64_t{sizeof(float)});
+}
+
+void check_space(const std::string& file, std::int64_t bytes) {
+  std::error_code error;
+  if (const auto status = std::filesystem::status(file, error);
+      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return;  // a device or a pipe
+  }
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  const auto space = std::filesystem::space(folder, error);
+  if (error || static_cast<std::uintmax_t>(bytes) <= space.available) return;  // opening the file tells what is wrong
+  throw std::system_error(ENOSPC, std::generic_category(),
+                          fmt::format("cannot write {}: the table takes {}, {} are free", file, bytes_text(bytes),
+                                      bytes_text(static_cast<std::int64_t>(space.available))));
+}
+
+void write_block(Output& output, const Matrix& block, std::int64_t rows, const std::string& format,
+                 std::optional<int> digits) {
+  if (format != "csv") {
+    output.write(block.data(), static_cast<std::size_t>(rows * block.columns()) * sizeof(float));
+    return;
+  }
+  fmt::memory_buffer text;
+  for (std::int64_t row = 0; row < rows; ++row) append_csv(text, block.row(row), digits);
+  output.write({text.data(), text.size()});
+}
+
+int generate(const GenerateOptions& options) {
+  const Shape shape = shape_of(options.common);
+  const std::string format = format_of(options);
+  const std::string& file = options.common.output;
+  if (options.digits && format != "csv") {
+    throw InvalidArgument(
+        fmt::format("--digits is {}; allowed with --format csv only, here it is {}", *options.digits, format));
+  }
+  if (format != "csv" && is_standard_output(file) && ::isatty(STDOUT_FILENO) == 1) {
+    throw InvalidArgument(fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
+  }
+  const auto encoder = backend_of(options.common, shape).plan(shape.spec);
+  if (!is_standard_output(file)) check_space(file, least_bytes(shape, format, options.digits));
+
+  const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(float));
+  const std::int64_t block_rows = std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
+  Matrix block(block_rows, shape.spec.d_model);
+  Progress progress(!is_standard_output(file));  // it would stand between the rows on a terminal
+  Output output(file);
+  if (format == "npy") output.write(npy_header(shape));
+  for (std::int64_t done = 0; done < shape.rows.count; done += block_rows) {
+    const RowRange rows = {shape.rows.first + done, std::min(block_rows, shape.rows.count - done)};
+    encoder->encode(rows, block.view(), options.common.threads.value_or(1));
+    write_block(output, block, rows.count, format, options.digits);
+    progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count), "writing");
+  }
+  output.finish();
+  return good;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<GenerateOptions>();
+  CLI::App& command = *app.add_subcommand("generate", "Write a table: .npy, raw (little-endian float32) or csv");
+  add_shape_options(command, options->common);
+  add_backend_options(command, options->common, Times::once);
+  add_threads_option(command, options->common, "1");
+  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the file's name; csv on standard output");
+  add_integer_option(command, options->digits, "--digits", 0, most_digits,
+                     "decimals in csv (default: as many as float32 needs to be read back exactly)");
+  add_output_option(command, options->common, "file to write (default: standard output)");
+  command.callback([options, &action] { action = [options] { return generate(*options); }; });
+}
+
+}  // namespace posenc::cli

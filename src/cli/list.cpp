@@ -1,0 +1,209 @@
+// posenc list: the backends of this build, what runs here, which one is used and why.
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#include "posenc/cpu.h"
+#include "posenc/profile.h"
+#include "posenc/registry.h"
+#include "posenc/version.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace posenc::cli {
+namespace {
+
+/// The bounds that are listed: over the tutorial's rows, and over a long context.
+const EncodingSpec bound_spec = {.d_model = 512};
+constexpr RowRange short_rows = {0, 5000};
+constexpr RowRange long_rows = {0, 1 << 20};
+
+struct Bounds {
+  double short_context;
+  double long_context;
+};
+
+struct Listed {
+  const Backend* backend;
+  std::optional<Bounds> bounds;  ///< where it runs here
+};
+
+/// What is used for a shape class, and the sizes of the tables in it.
+struct Used {
+  ShapeClass shape;
+  std::int64_t most_bytes;  ///< to a power of two; of the last class: without end
+  Selection selection;
+};
+
+struct State {
+  std::vector<Listed> backends;
+  std::vector<Used> used;
+  std::string profile_path;
+  LoadedProfile loaded;
+};
+
+/// Tables of 1 KiB, 2 KiB, ... 1 TiB find the classes that this CPU has: the largest of a class stands for it.
+std::vector<Used> find_used() {
+  constexpr EncodingSpec spec = {.d_model = 64};
+  constexpr std::int64_t row_bytes = 64 * sizeof(float);
+  std::vector<Used> used;
+  for (std::int64_t bytes = std::int64_t{1} << 40; bytes >= 1024; bytes /= 2) {
+    const ShapeClass shape = shape_class(bytes);
+    if (!used.empty() && used.front().shape == shape) continue;
+    used.insert(used.begin(), {shape, bytes, select_backend(spec, {0, bytes / row_bytes})});
+  }
+  return used;
+}
+
+State look() {
+  State state;
+  state.used = find_used();
+  const auto path = default_profile_path();
+  state.profile_path = path.string();
+  state.loaded = load_profile(path);
+  for (const Backend* each : backends()) {
+    Listed listed = {each, {}};
+    if (each->runs_here()) {
+      const auto encoder = each->plan(bound_spec);
+      listed.bounds = {encoder->error_bound(short_rows), encoder->error_bound(long_rows)};
+    }
+    state.backends.push_back(listed);
+  }
+  return state;
+}
+
+std::string cpu_text() {
+  std::vector<std::string_view> isas;
+  for (const Isa isa : cpu().isas) isas.push_back(to_string(isa));
+  const auto cache = [](std::int64_t bytes) { return bytes > 0 ? bytes_text(bytes) : "unknown"; };
+  return fmt::format("CPU      {}\n         {}; L1 {}, L2 {}, L3 {}; {} logical cores\n", cpu().model,
+                     fmt::join(isas, ", "), cache(cpu().l1_bytes), cache(cpu().l2_bytes), cache(cpu().l3_bytes),
+                     cpu().logical_cores);
+}
+
+std::string profile_text(const State& state) {
+  if (!state.loaded.profile) return "none in use: " + state.loaded.reason;
+  std::vector<std::string> picks;
+  for (const ProfilePick& each : state.loaded.profile->picks) {
+    picks.push_back(fmt::format("{}: {}:{} ({:.2f} Gfloat/s, {} {})", to_string(each.shape), each.backend,
+                                to_string(each.isa), each.gfloats_per_second, each.threads,
+                                each.threads == 1 ? "thread" : "threads"));
+  }
+  const std::string indent = "\n         ";
+  return fmt::format("{}{}{}", state.profile_path, indent,
+                     picks.empty() ? "no picks" : fmt::format("{}", fmt::join(picks, indent)));
+}
+
+std::string backends_text(const State& state) {
+  Table table({{"backend", Align::left},
+               {"ISA", Align::left},
+               {"runs here", Align::left},
+               {"bound, 5000 rows"},
+               {"bound, 2^20 rows"},
+               {"method", Align::left}});
+  for (const Listed& each : state.backends) {
+    const auto bound = [&](double Bounds::*which) { return each.bounds ? error_text(*each.bounds.*which) : "-"; };
+    table.add_row({std::string(each.backend->name()), std::string(to_string(each.backend->isa())),
+                   each.bounds ? "yes" : "no", bound(&Bounds::short_context), bound(&Bounds::long_context),
+                   std::string(each.backend->description())});
+  }
+  return table.text();
+}
+
+bool is_same_for_all(const std::vector<Used>& used) {
+  return std::ranges::all_of(used, [&](const Used& each) {
+    const Selection& first = used.front().selection;
+    return each.selection.backend == first.backend && each.selection.reason == first.reason;
+  });
+}
+
+std::string used_text(const State& state) {
+  if (is_same_for_all(state.used)) {
+    const Selection& selection = state.used.front().selection;
+    return fmt::format("{} for tables of every size: {}\n", selection.backend->full_name(), selection.reason);
+  }
+  Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::left}});
+  for (std::size_t i = 0; i < state.used.size(); ++i) {
+    const Used& each = state.used[i];
+    const bool is_last = i + 1 == state.used.size();
+    table.add_row({is_last ? "larger" : "up to " + bytes_text(each.most_bytes), std::string(to_string(each.shape)),
+                   each.selection.backend->full_name(), each.selection.reason});
+  }
+  return table.text();
+}
+
+std::string table_text(const State& state) {
+  return fmt::format(
+      "posenc {}, {}, xsimd {}\n{}profile  {}\n\n"
+      "Backends (bound: largest |error| that the method allows, at d_model 512)\n\n{}\n"
+      "Used where the caller makes no choice\n\n{}",
+      library_version(), compiler(), xsimd_version(), cpu_text(), profile_text(state), backends_text(state),
+      used_text(state));
+}
+
+std::string_view name_of(SelectionSource source) {
+  switch (source) {
+    case SelectionSource::environment: return "environment";
+    case SelectionSource::profile: return "profile";
+    case SelectionSource::built_in: break;
+  }
+  return "built_in";
+}
+
+Json entry_of(const Listed& listed) {
+  Json entry = {{"backend", listed.backend->name()},
+                {"isa", to_string(listed.backend->isa())},
+                {"description", listed.backend->description()},
+                {"runs_here", listed.bounds.has_value()},
+                {"can_be_picked", listed.backend->can_be_picked()}};
+  if (listed.bounds) {
+    entry["error_bounds"] = Json::array({{{"rows", to_json(short_rows)}, {"error_bound", listed.bounds->short_context}},
+                                         {{"rows", to_json(long_rows)}, {"error_bound", listed.bounds->long_context}}});
+  }
+  return entry;
+}
+
+std::string json_text(const State& state) {
+  Json document = new_document();
+  document["backends"] = Json::array();
+  for (const Listed& each : state.backends) document["backends"].push_back(entry_of(each));
+  document["used"] = Json::array();
+  for (const Used& each : state.used) {
+    document["used"].push_back({{"shape_class", to_string(each.shape)},
+                                {"backend", each.selection.backend->name()},
+                                {"isa", to_string(each.selection.backend->isa())},
+                                {"source", name_of(each.selection.source)},
+                                {"reason", each.selection.reason}});
+  }
+  document["profile"] = {
+      {"path", state.profile_path}, {"valid", state.loaded.profile.has_value()}, {"reason", state.loaded.reason}};
+  return text_of(document);
+}
+
+int list(const CommonOptions& options) {
+  const State state = look();
+  write_all(options.output, options.format == "json" ? json_text(state) : table_text(state));
+  return good;
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CommonOptions>();
+  CLI::App& command = *app.add_subcommand("list", "Backends of this build, what runs here, which one is used and why");
+  add_format_option(command, *options, {"table", "json"}, "table");
+  add_output_option(command, *options, "file to write (default: standard output)");
+  command.callback([options, &action] { action = [options] { return list(*options); }; });
+}
+
+}  // namespace posenc::cli

@@ -1,0 +1,184 @@
+#include "cli/options.h"
+
+#include "posenc/cpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace posenc::cli {
+namespace {
+
+/// More than any machine has; OpenMP ends the program where it cannot make as many as it is asked for.
+constexpr int max_threads = 1024;
+
+template <class Number>
+bool parse_whole(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+double parse_real(std::string_view option, std::string_view text) {
+  double value = 0;
+  if (!parse_whole(text, value))
+    throw InvalidArgument(fmt::format("{} is '{}'; allowed: a number in the range of double", option, text));
+  return value;
+}
+
+template <class Take>
+CLI::Option* add(CLI::App& app, const std::string& option, const std::string& value_name,
+                 const std::string& description, Take take) {
+  return app.add_option_function<std::string>(option, take, description)->type_name(value_name);
+}
+
+void add_position_option(CLI::App& app, std::optional<std::int64_t>& value, const std::string& option,
+                         const std::string& description) {
+  // The library says what is allowed and why; here only what is no integer at all is refused.
+  add(app, option, "N", description, [&value, option](const std::string& text) {
+    std::int64_t parsed = 0;
+    if (!parse_whole(text, parsed))
+      throw InvalidArgument(fmt::format("{} is '{}'; allowed: an integer of 64 bits", option, text));
+    value = parsed;
+  });
+}
+
+void add_names_option(CLI::App& app, std::vector<std::string>& names, const std::string& option, Times times,
+                      const std::string& description) {
+  auto* added = app.add_option(option, names, description)->type_name("NAME");
+  if (times == Times::once) added->expected(1);
+}
+
+/// The presets' names, broken into lines: the help does not break them.
+std::string preset_names() {
+  constexpr std::size_t width = 80;
+  std::string text;
+  std::size_t line = 0;
+  for (const Preset& each : presets()) {
+    if (!text.empty()) text += line + each.name.size() > width ? ",\n" : ", ";
+    if (text.ends_with('\n')) line = 0;
+    text += each.name;
+    line += each.name.size() + 2;
+  }
+  return text;
+}
+
+const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
+  if (!isa) return backend(name);
+  if (name.find(':') != std::string::npos) {
+    throw InvalidArgument(
+        fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place", to_string(*isa), name));
+  }
+  return backend(name, *isa);
+}
+
+}  // namespace
+
+void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
+  const std::string more = times == Times::often ? ", may be repeated" : "";
+  add_names_option(app, options.presets, "--preset", times,
+                   fmt::format("shape of a real system{}:\n{}", more, preset_names()));
+}
+
+void add_shape_options(CLI::App& app, CommonOptions& options) {
+  add_preset_option(app, options, Times::once);
+  add_position_option(app, options.rows, "--rows", "number of positions (default: the preset's)");
+  add_position_option(app, options.d_model, "--d-model", "channels of a row, even (default: the preset's)");
+  add_position_option(app, options.first, "--first", "first position, up to 2^53 (default: the preset's)");
+  add(app, "--base", "X", "base of the frequencies, above 1 (default: the preset's)",
+      [&options](const std::string& text) { options.base = parse_real("--base", text); });
+  add(app, "--layout", "NAME", "interleaved, halves or halves_cos_first (default: the preset's)",
+      [&options](const std::string& text) { options.layout = parse_layout(text); });
+  add(app, "--spacing", "NAME", "paper (exponent 2i/d) or inclusive (i/(d/2-1)) (default: the preset's)",
+      [&options](const std::string& text) { options.spacing = parse_spacing(text); });
+}
+
+void add_backend_options(CLI::App& app, CommonOptions& options, Times times) {
+  const std::string what = times == Times::often
+                               ? "backend, or backend:isa; may be repeated (default: all that run here)"
+                               : "backend, or backend:isa (default: the library's selection)";
+  add_names_option(app, options.backends, "--backend", times, what);
+  add(app, "--isa", "NAME", "instruction set: scalar, sse2, avx2, avx512 or neon64 (default: the best that runs here)",
+      [&options](const std::string& text) { options.isa = parse_isa(text); });
+}
+
+void add_threads_option(CLI::App& app, CommonOptions& options, const std::string& by_default) {
+  add_integer_option(app, options.threads, "--threads", 1, max_threads,
+                     fmt::format("threads (default: {})", by_default));
+}
+
+void add_format_option(CLI::App& app, CommonOptions& options, std::vector<std::string> allowed,
+                       const std::string& by_default) {
+  const std::string description = fmt::format("{} (default: {})", fmt::join(allowed, ", "), by_default);
+  add(app, "--format", "NAME", description, [&options, allowed = std::move(allowed)](const std::string& text) {
+    if (std::ranges::count(allowed, text) == 0) {
+      throw InvalidArgument(fmt::format("--format is '{}'; allowed: {}", text, fmt::join(allowed, ", ")));
+    }
+    options.format = text;
+  });
+}
+
+void add_output_option(CLI::App& app, CommonOptions& options, const std::string& what) {
+  add(app, "--output", "FILE", what, [&options](const std::string& text) {
+    if (text.empty()) throw InvalidArgument("--output is ''; allowed: the name of a file");
+    options.output = text;
+  });
+}
+
+void add_integer_option(CLI::App& app, std::optional<int>& value, const std::string& option, int least, int most,
+                        const std::string& description) {
+  add(app, option, "N", description, [&value, option, least, most](const std::string& text) {
+    int parsed = 0;
+    if (!parse_whole(text, parsed) || parsed < least || parsed > most) {
+      throw InvalidArgument(fmt::format("{} is '{}'; allowed: an integer, {} to {}", option, text, least, most));
+    }
+    value = parsed;
+  });
+}
+
+void add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
+                     const std::string& description) {
+  add(app, option, "X", description, [&value, option](const std::string& text) { value = parse_real(option, text); });
+}
+
+Shape shape_of(const CommonOptions& options) {
+  const Preset& base = preset(options.presets.empty() ? "tutorial" : options.presets.front());
+  const Shape shape = {
+      .spec = {.d_model = options.d_model.value_or(base.spec.d_model),
+               .base = options.base.value_or(base.spec.base),
+               .layout = options.layout.value_or(base.spec.layout),
+               .spacing = options.spacing.value_or(base.spec.spacing)},
+      .rows = {.first = options.first.value_or(base.rows.first), .count = options.rows.value_or(base.rows.count)}};
+  validate(shape.spec);
+  validate(shape.rows);
+  table_bytes(shape.spec, shape.rows.count, sizeof(float));  // throws where they overflow
+  return shape;
+}
+
+const Backend& backend_of(const CommonOptions& options, const Shape& shape) {
+  if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
+  const Backend& selected = *select_backend(shape.spec, shape.rows, options.threads.value_or(1)).backend;
+  return options.isa ? backend(selected.name(), *options.isa) : selected;
+}
+
+std::vector<const Backend*> backends_of(const CommonOptions& options) {
+  std::vector<const Backend*> chosen;
+  if (options.backends.empty()) {
+    for (const Backend* each : backends()) {
+      if (each->runs_here() && (!options.isa || each->isa() == *options.isa)) chosen.push_back(each);
+    }
+    if (chosen.empty()) {
+      throw InvalidArgument(
+          fmt::format("--isa is '{}'; allowed: one that this CPU supports and this build has a backend for",
+                      to_string(*options.isa)));
+    }
+  }
+  for (const std::string& name : options.backends) {
+    const Backend* named = &named_backend(name, options.isa);
+    if (std::ranges::count(chosen, named) == 0) chosen.push_back(named);
+  }
+  return chosen;
+}
+
+}  // namespace posenc::cli

@@ -1,0 +1,86 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace posenc::cli {
+namespace {
+
+volatile std::sig_atomic_t caught_signal = 0;
+
+void remember(int signal) { caught_signal = signal; }
+
+void throw_if_interrupted() {
+  if (caught_signal != 0) throw Interrupted{caught_signal};
+}
+
+OutputFile open(const std::string& file) {
+  if (is_standard_output(file)) return OutputFile(STDOUT_FILENO, "standard output");
+  return OutputFile(file);
+}
+
+}  // namespace
+
+Output::Output(const std::string& file) : file_(open(file)) {
+  // Only a temporary file needs care; a blocked write to a pipe shall end at once, as the signals have it by default.
+  if (file_.is_temporary()) catch_signals();
+}
+
+Output::~Output() {
+  for (const OldAction& old : old_actions_) ::sigaction(old.signal, &old.action, nullptr);
+}
+
+void Output::catch_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    action.sa_handler = remember;
+    OldAction old = {signal, {}};
+    ::sigaction(signal, nullptr, &old.action);
+    if (old.action.sa_handler == SIG_IGN) continue;  // as under nohup
+    ::sigaction(signal, &action, nullptr);
+    old_actions_.push_back(old);
+  }
+}
+
+void Output::write(const void* data, std::size_t bytes) {
+  throw_if_interrupted();
+  file_.write(data, bytes);
+}
+
+void Output::finish() {
+  throw_if_interrupted();
+  file_.commit();
+}
+
+void write_all(const std::string& file, std::string_view text) {
+  Output output(file);
+  output.write(text);
+  output.finish();
+}
+
+void check_writable(const std::filesystem::path& file, Folders folders) {
+  std::error_code ignored;
+  const auto must_allow = [&](const std::filesystem::path& place, int mode) {
+    if (::access(place.c_str(), mode) == 0) return;
+    throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", file.string()));
+  };
+  const auto status = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(status)) {
+    throw std::system_error(EISDIR, std::generic_category(), fmt::format("cannot write {}", file.string()));
+  }
+  if (std::filesystem::exists(status)) must_allow(file, W_OK);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
+  std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (folders == Folders::are_made) {
+    while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+  }
+  must_allow(folder / ".", W_OK | X_OK);  // the dot refuses a file in the place of the folder
+}
+
+bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
+
+}  // namespace posenc::cli

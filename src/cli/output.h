@@ -1,0 +1,55 @@
+// Where a subcommand's result goes: standard output, or a file that appears whole or not at all.
+#pragma once
+
+#include "posenc/output_file.h"
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc::cli {
+
+/// Thrown from Output when a signal asks the program to end; main raises it again once the temporary file is removed.
+struct Interrupted {
+  int signal;
+};
+
+class Output {
+ public:
+  /// Standard output where `file` is empty or "-".
+  explicit Output(const std::string& file);
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// The last call. Without it a file is left as it was.
+  void finish();
+
+ private:
+  void catch_signals();
+
+  struct OldAction {
+    int signal;
+    struct sigaction action;
+  };
+  OutputFile file_;
+  std::vector<OldAction> old_actions_;
+};
+
+/// Opens, writes, finishes.
+void write_all(const std::string& file, std::string_view text);
+
+/// Whether missing folders are an error, or are made in the end.
+enum class Folders { must_exist, are_made };
+
+/// Finds out before long work, not after it, whether a file can be written in the end; makes nothing.
+/// Throws std::system_error.
+void check_writable(const std::filesystem::path& file, Folders folders);
+
+bool is_standard_output(const std::string& file);
+
+}  // namespace posenc::cli

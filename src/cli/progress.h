@@ -1,0 +1,26 @@
+// Progress of long work, on standard error, only where that is a terminal.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+namespace posenc::cli {
+
+class Progress {
+ public:
+  explicit Progress(bool wanted = true);
+  ~Progress();  ///< clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void operator()(double share, std::string_view doing);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool is_wanted_;
+  bool is_shown_ = false;
+  Clock::time_point next_;  ///< short work shows nothing, and long work not more than the eye can follow
+};
+
+}  // namespace posenc::cli
