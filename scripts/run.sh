@@ -34,13 +34,15 @@ step "Accuracy at position 10^12"
 "$bin/posenc" accuracy --first 1000000000000 --rows 1000 | tee "$results/accuracy_far.txt"
 
 step "Speed"
-"$bin/bench_encode" --quick --benchmark_min_time=0.02 --benchmark_out="$results/benchmark.json" --benchmark_out_format=json
+"$bin/bench_encode" --quick --benchmark_out="$results/benchmark.json" --benchmark_out_format=json
 
 step "What the memory system allows"
-"$bin/bench_limits" --benchmark_min_time=0.01 --benchmark_out="$results/limits.json" --benchmark_out_format=json
+"$bin/bench_limits" --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' \
+  --benchmark_out="$results/limits.json" --benchmark_out_format=json
 
 step "What planning costs"
-"$bin/bench_plan" --benchmark_min_time=0.01 --benchmark_out="$results/plan.json" --benchmark_out_format=json
+"$bin/bench_plan" --benchmark_filter='d:512/spacing:paper|plan_and_encode' \
+  --benchmark_out="$results/plan.json" --benchmark_out_format=json
 
 step "Picking the fastest within an error of 1e-6"
 "$bin/posenc" pick --max-error 1e-6

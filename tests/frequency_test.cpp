@@ -55,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                     EncodingSpec{128, 5e5, interleaved, paper}, EncodingSpec{64, 1e10, interleaved, inclusive},
                     EncodingSpec{64, 2.0, interleaved, paper}, EncodingSpec{64, 1.5, interleaved, paper},
                     EncodingSpec{64, 1.0000000000000002, interleaved, paper},
+                    EncodingSpec{4, 1e100, interleaved, inclusive}, EncodingSpec{6, 1e300, interleaved, paper},
                     EncodingSpec{64, 9999.9999999999982, interleaved, paper},
                     EncodingSpec{64, 1e300, interleaved, paper},
                     EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}),

@@ -20,7 +20,8 @@ void expect_matches(const Reference& reference, std::int64_t k, std::int64_t pos
     const MpfrValue expected = exact_entry(reference.spec(), k, position, cosine);
     MpfrValue got;
     mpfr_set_ld(got.get(), value, MPFR_RNDN);
-    const double allowed = static_cast<double>(mpfr_get_exp(expected.get())) + std::log2(Reference::relative_error);
+    const double allowed =
+        static_cast<double>(mpfr_get_exp(expected.get())) + std::log2(static_cast<double>(Reference::relative_error));
     ASSERT_LE(log2_distance(got, expected), allowed) << "k " << k << " position " << position << " cosine " << cosine;
     ASSERT_EQ(reference.nearest(k, position, cosine, value), mpfr_get_flt(expected.get(), MPFR_RNDN))
         << "k " << k << " position " << position << " cosine " << cosine;

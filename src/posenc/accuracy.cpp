@@ -277,7 +277,7 @@ std::string verify(const Encoder& encoder, RowRange rows) {
     const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
     encoder.encode({first, count}, got.view());
     for (std::int64_t row = 0; row < count; ++row) {
-      for (std::int64_t k = row % step; k < frequencies; k += step) {
+      for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
         const ReferencePair exact = reference(k, first + row);
         const ChannelPair channel = channels_of(encoder.spec(), k);
         for (const auto& [index, expected] :

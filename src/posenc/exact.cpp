@@ -56,7 +56,10 @@ ReducedAngle reduce_to_radians(const Turns& phase) noexcept {
 
   std::size_t first = 0;
   while (first < rest.limb.size() && rest.limb[first] == 0) ++first;
-  if (first == rest.limb.size()) return angle;
+  if (first == rest.limb.size()) {
+    angle.exponent = -256;  // below every other angle
+    return angle;
+  }
   const auto limb = [&rest](std::size_t i) { return i < rest.limb.size() ? rest.limb[i] : 0; };
   const int shift = std::countl_zero(limb(first));
   uint128 top = (static_cast<uint128>(limb(first)) << 64) | limb(first + 1);

@@ -53,35 +53,36 @@ constexpr Wide natural_logarithm(double base) noexcept {
 constexpr double usual_base = 10000.0;
 constexpr Wide logarithm_of_usual_base = natural_logarithm(usual_base);
 
-/// 1 - exp(-x), where the argument is x / 2^log_unit_bits. The argument is halved until it is small, and 1 - exp(-2y) = 2g - g^2
-/// undoes the halvings; each doubles the absolute error, which begins at a few 2^-320.
-Wide one_minus_exp(Wide scaled) noexcept {
+/// exp(-x), where the argument is x / 2^log_unit_bits > 0. The argument is halved until it is small, and squaring undoes the halvings; each
+/// doubles the relative error, which begins at a few 2^-320.
+Wide exp_minus(const Wide& scaled) noexcept {
   constexpr int small_bits = 16;  // y < 2^-16, so that 18 terms reach 2^-320
   constexpr std::uint64_t terms = 18;
-  const int integer_bits = scaled.limb[0] == 0 ? 0 : std::max(0, log_unit_bits - std::countl_zero(scaled.limb[0]));
+  const int integer_bits = std::max(0, log_unit_bits - std::countl_zero(scaled.limb[0]));
   const int halvings = small_bits + integer_bits;
   // y = scaled 2^log_unit_bits / 2^halvings
   const Wide y = scaled / (std::uint64_t{1} << (halvings - log_unit_bits));
-  Wide g;
+  Wide g;  // 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))), a fraction, as 1 is not
   for (std::uint64_t n = terms; n > 0; --n) {
     const Wide term = y / n;
     g = term - term * g;
   }
-  for (int i = 0; i < halvings; ++i) g = g + g - g * g;
-  return g;
+  Wide power = Wide{} - g;
+  for (int i = 0; i < halvings; ++i) power = power * power;
+  return power;
 }
 
 }  // namespace
 
 Frequencies::Frequencies(const EncodingSpec& spec) {
   const Wide logarithm = spec.base == usual_base ? logarithm_of_usual_base : natural_logarithm(spec.base);
-  // w_(k+1) / w_k = exp(-ln(base) / denominator) = 1 - g
-  const Wide g = one_minus_exp(logarithm / static_cast<std::uint64_t>(exponent_denominator(spec)));
+  // w_(k+1) / w_k
+  const Wide ratio = exp_minus(logarithm / static_cast<std::uint64_t>(exponent_denominator(spec)));
   turns_.resize(static_cast<std::size_t>(spec.d_model / 2));
   Wide turns = turns_of_one_radian;
   for (Turns& each : turns_) {
     for (std::size_t i = 0; i < each.limb.size(); ++i) each.limb[i] = turns.limb[i];
-    turns -= turns * g;
+    turns = turns * ratio;
   }
 }
 

@@ -44,7 +44,7 @@ Registry& registry() {
     if (seen.insert(each->name()).second) known.emplace_back(each->name());
   }
   throw InvalidArgument(fmt::format("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
-                                    fmt::join(known, ", "), backend(default_backend).full_name()));
+                                    fmt::join(known, ", "), backends().back()->full_name()));
 }
 
 /// What the environment and the profile say, read once.
@@ -78,6 +78,14 @@ const Backend* find(std::string_view name, Isa isa) {
   return nullptr;
 }
 
+void check_runs_here(const Backend& checked) {
+  if (checked.runs_here()) return;
+  std::vector<std::string_view> names;
+  for (const Isa each : cpu().isas) names.push_back(to_string(each));
+  throw InvalidArgument(fmt::format("ISA is '{}' (backend {}); allowed: what this CPU supports: {}",
+                                    to_string(checked.isa()), checked.name(), fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 bool Backend::runs_here() const noexcept { return cpu_has(isa()); }
@@ -86,14 +94,7 @@ std::string Backend::full_name() const { return fmt::format("{}:{}", name(), to_
 
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   validate(spec);
-  if (!runs_here()) {
-    throw InvalidArgument(
-        fmt::format("ISA is '{}' (backend {}); allowed: what this CPU supports: {}", to_string(isa()), name(), [] {
-          std::vector<std::string_view> names;
-          for (const Isa each : cpu().isas) names.push_back(to_string(each));
-          return fmt::format("{}", fmt::join(names, ", "));
-        }()));
-  }
+  check_runs_here(*this);
   return make_encoder(spec);
 }
 
@@ -118,7 +119,10 @@ const Backend& backend(std::string_view name) {
 }
 
 const Backend& backend(std::string_view name, Isa isa) {
-  if (const Backend* found = find(name, isa)) return *found;
+  if (const Backend* found = find(name, isa)) {
+    check_runs_here(*found);
+    return *found;
+  }
   std::vector<std::string_view> isas;
   for (const Backend* each : backends()) {
     if (each->name() == name) isas.push_back(to_string(each->isa()));

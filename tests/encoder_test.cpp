@@ -1,0 +1,305 @@
+// What every backend owes its callers, whatever its method: one row, one set of bits; nothing written outside the rows.
+#include "posenc/encoder.h"
+
+#include "posenc/registry.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <ostream>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::GuardedMatrix;
+using test::identifier;
+using test::refusal;
+using test::running_backends;
+using test::same_bits;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::int64_t counts[] = {0, 1, 2, 15, 16, 17, 33, 100};
+// Positions around which methods change their ways: the start, an anchor, a block, a table's end, the last ones allowed.
+constexpr std::int64_t firsts[] = {
+    0, 1, 63, 64, 1000, (1 << 20) - 7, 1'000'000'000'000, max_position - 50,
+};
+constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 510, 512, 1000, 4098};
+
+struct Case {
+  const Backend* backend;
+  std::int64_t d_model;
+
+  EncodingSpec spec() const { return {.d_model = d_model}; }
+  friend std::ostream& operator<<(std::ostream& out, const Case& c) {
+    return out << c.backend->full_name() << ", d_model " << c.d_model;
+  }
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const Backend* backend : running_backends()) {
+    for (const std::int64_t d_model : d_models) cases.push_back({backend, d_model});
+  }
+  return cases;
+}
+
+/// Every count, and every first position with two counts: all of them where memory and time are small.
+std::vector<RowRange> row_ranges() {
+  std::vector<RowRange> ranges;
+  for (std::size_t i = 0; i < std::size(firsts); ++i) {
+    for (const std::size_t shift : {std::size_t{0}, std::size_t{3}}) {
+      const std::int64_t count = counts[(i + shift) % std::size(counts)];
+      ranges.push_back({firsts[i], std::min(count, max_position - firsts[i] + 1)});
+    }
+  }
+  return ranges;
+}
+
+/// The rows as single-row calls give them: what every other way of asking must repeat bit for bit.
+Matrix one_by_one(const Encoder& encoder, std::span<const std::int64_t> positions) {
+  const std::int64_t columns = encoder.spec().d_model;
+  Matrix rows(static_cast<std::int64_t>(positions.size()), columns);
+  for (std::size_t r = 0; r < positions.size(); ++r) {
+    encoder.encode({positions[r], 1}, {rows.data() + static_cast<std::int64_t>(r) * columns, 1, columns, columns});
+  }
+  return rows;
+}
+
+std::vector<std::int64_t> positions_of(RowRange rows) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
+  std::iota(positions.begin(), positions.end(), rows.first);
+  return positions;
+}
+
+void expect_rows(const GuardedMatrix& got, const Matrix& expected, const std::string& how) {
+  for (std::int64_t r = 0; r < expected.rows(); ++r) {
+    ASSERT_TRUE(same_bits(got.row(r), expected.row(r))) << how << ", row " << r;
+  }
+  ASSERT_TRUE(got.surroundings_untouched()) << how;
+}
+
+class EncoderRows : public testing::TestWithParam<Case> {};
+
+TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreAskedFor) {
+  const auto encoder = GetParam().backend->plan(GetParam().spec());
+  const std::int64_t columns = GetParam().d_model;
+  std::mt19937 random(20261121);
+  for (const RowRange rows : row_ranges()) {
+    SCOPED_TRACE("rows " + std::to_string(rows.first) + " + " + std::to_string(rows.count));
+    std::vector<std::int64_t> positions = positions_of(rows);
+    const Matrix expected = one_by_one(*encoder, positions);
+    for (const std::int64_t stride : {columns, columns + 3, columns + 64}) {
+      for (const std::int64_t offset : {0, 1, 6}) {
+        GuardedMatrix out(rows.count, columns, stride, offset);
+        encoder->encode(rows, out.view());
+        expect_rows(out, expected, "stride " + std::to_string(stride) + ", offset " + std::to_string(offset));
+      }
+    }
+    for (int threads = 2; threads <= 4; ++threads) {
+      GuardedMatrix out(rows.count, columns, columns + 1, 0);
+      encoder->encode(rows, out.view(), threads);
+      expect_rows(out, expected, std::to_string(threads) + " threads");
+    }
+    for (int threads : {1, 3}) {
+      GuardedMatrix out(rows.count, columns, columns + 5, 3);
+      encoder->encode(positions, out.view(), threads);
+      expect_rows(out, expected, "gather, threads " + std::to_string(threads));
+    }
+    if (positions.empty()) continue;
+    std::shuffle(positions.begin(), positions.end(), random);
+    positions.push_back(positions.front());  // the same position twice
+    GuardedMatrix out(rows.count + 1, columns, columns, 1);
+    encoder->encode(positions, out.view());
+    expect_rows(out, one_by_one(*encoder, positions), "shuffled gather");
+  }
+}
+
+TEST_P(EncoderRows, AreIndependentOfTheViewsSpareRowsAndColumns) {
+  const auto encoder = GetParam().backend->plan(GetParam().spec());
+  const std::int64_t columns = GetParam().d_model;
+  const RowRange rows{5, 3};
+  GuardedMatrix memory(rows.count, columns, columns + 8, 0);
+  MatrixView<float> larger = memory.view();
+  larger.rows += 10;
+  larger.columns += 2;
+  encoder->encode(rows, larger);
+  expect_rows(memory, one_by_one(*encoder, positions_of(rows)), "a larger view");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EncoderRows, testing::ValuesIn(all_cases()), [](const auto& each) {
+  return identifier(*each.param.backend) + "_d" + std::to_string(each.param.d_model);
+});
+
+class EveryEncoder : public testing::TestWithParam<const Backend*> {};
+
+TEST_P(EveryEncoder, NamesItsBackendAndSpec) {
+  const EncodingSpec spec{.d_model = 6, .base = 500, .layout = Layout::halves, .spacing = Spacing::inclusive};
+  const auto encoder = GetParam()->plan(spec);
+  EXPECT_EQ(encoder->spec(), spec);
+  EXPECT_EQ(encoder->backend(), GetParam()->name());
+  EXPECT_EQ(encoder->isa(), GetParam()->isa());
+}
+
+TEST_P(EveryEncoder, StartsFromZeroAndOne) {
+  for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+    for (const std::int64_t d_model : {2, 4, 34}) {
+      Matrix row(1, d_model);
+      GetParam()->plan({.d_model = d_model, .spacing = spacing})->encode({0, 1}, row.view());
+      for (std::int64_t k = 0; k < d_model; ++k) {
+        EXPECT_EQ(test::bits(row(0, k)), test::bits(k % 2 == 0 ? 0.0F : 1.0F))
+            << "d_model " << d_model << ", channel " << k;
+      }
+    }
+  }
+}
+
+TEST_P(EveryEncoder, GivesThePapersFirstRows) {
+  const float expected[3][4] = {{0, 1, 0, 1},
+                                {0.84147098F, 0.54030231F, 0.00999983F, 0.99995000F},
+                                {0.90929743F, -0.41614684F, 0.01999867F, 0.99980001F}};
+  Matrix table(3, 4);
+  GetParam()->plan({.d_model = 4})->encode({0, 3}, table.view());
+  for (std::int64_t r = 0; r < 3; ++r) {
+    for (std::int64_t c = 0; c < 4; ++c) EXPECT_NEAR(table(r, c), expected[r][c], 1e-7) << r << ", " << c;
+  }
+}
+
+TEST_P(EveryEncoder, LayoutsArePermutationsOfEachOther) {
+  const RowRange rows{1'000'003, 5};
+  for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+    for (const std::int64_t d_model : {2, 4, 6, 98, 1280}) {
+      SCOPED_TRACE("d_model " + std::to_string(d_model) + ", spacing " + std::string(to_string(spacing)));
+      const auto table = [&](Layout layout) {
+        Matrix out(rows.count, d_model);
+        GetParam()->plan({.d_model = d_model, .layout = layout, .spacing = spacing})->encode(rows, out.view());
+        return out;
+      };
+      const Matrix interleaved = table(Layout::interleaved);
+      const Matrix halves = table(Layout::halves);
+      const Matrix cos_first = table(Layout::halves_cos_first);
+      const std::int64_t half = d_model / 2;
+      for (std::int64_t r = 0; r < rows.count; ++r) {
+        for (std::int64_t k = 0; k < half; ++k) {
+          ASSERT_EQ(test::bits(halves(r, k)), test::bits(interleaved(r, 2 * k))) << r << ", " << k;
+          ASSERT_EQ(test::bits(halves(r, half + k)), test::bits(interleaved(r, 2 * k + 1))) << r << ", " << k;
+          ASSERT_EQ(test::bits(cos_first(r, half + k)), test::bits(interleaved(r, 2 * k))) << r << ", " << k;
+          ASSERT_EQ(test::bits(cos_first(r, k)), test::bits(interleaved(r, 2 * k + 1))) << r << ", " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryEncoder, TwoPlansOfOneSpecGiveTheSameBits) {
+  const EncodingSpec spec{.d_model = 130, .base = 1234.5};
+  Matrix first(64, spec.d_model);
+  Matrix second(64, spec.d_model);
+  GetParam()->plan(spec)->encode({777, 64}, first.view());
+  GetParam()->plan(spec)->encode({777, 64}, second.view());
+  EXPECT_EQ(std::memcmp(first.data(), second.data(), 64 * 130 * sizeof(float)), 0);
+}
+
+TEST_P(EveryEncoder, RefusesBadSpecs) {
+  EXPECT_THAT(refusal([&] { GetParam()->plan({.d_model = 7}); }), HasSubstr("d_model is 7"));
+  EXPECT_THAT(refusal([&] { GetParam()->plan({.base = 1}); }), HasSubstr("base is 1"));
+}
+
+TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
+  const auto encoder = GetParam()->plan({.d_model = 8});
+  GuardedMatrix memory(4, 8, 10, 0);
+  const std::vector<std::int64_t> four = {0, 1, 2, 3};
+  const auto expect_refused = [&](RowRange rows, MatrixView<float> view, int threads, const std::string& value,
+                                  const std::string& allowed) {
+    EXPECT_THAT(refusal([&] { encoder->encode(rows, view, threads); }), AllOf(HasSubstr(value), HasSubstr(allowed)));
+    EXPECT_TRUE(memory.untouched()) << value;
+  };
+  const auto with = [&](auto change) {
+    MatrixView<float> view = memory.view();
+    change(view);
+    return view;
+  };
+  const auto few_columns = with([](auto& view) { view.columns = 6; });
+  const auto short_stride = with([](auto& view) { view.stride = 7; });
+  const auto negative_stride = with([](auto& view) { view.stride = -10; });
+  const auto huge_stride = with([](auto& view) { view.stride = INT64_MAX / 4; });
+  const auto no_memory = with([](auto& view) { view.data = nullptr; });
+
+  expect_refused({0, 5}, memory.view(), 1, "4 rows", "at least the row count, 5");
+  expect_refused({0, 4}, few_columns, 1, "6 columns", "at least d_model, 8");
+  expect_refused({0, 4}, short_stride, 1, "stride 7", "at least its columns, 8");
+  expect_refused({0, 4}, negative_stride, 1, "stride -10", "at least its columns, 8");
+  expect_refused({0, 4}, huge_stride, 1, "stride 2305843009213693951", "bytes");
+  expect_refused({0, 4}, no_memory, 1, "null", "pointer");
+  expect_refused({0, 4}, memory.view(), 0, "threads is 0", "at least 1");
+  expect_refused({0, 4}, memory.view(), -3, "threads is -3", "at least 1");
+  expect_refused({-1, 4}, memory.view(), 1, "first position is -1", "0 to 9007199254740992");
+  expect_refused({0, -4}, memory.view(), 1, "row count is -4", "0 to");
+  expect_refused({max_position - 1, 4}, memory.view(), 1, "row count is 4", "0 to 2");
+
+  const auto expect_gather_refused = [&](std::span<const std::int64_t> positions, MatrixView<float> view, int threads,
+                                         const std::string& value) {
+    EXPECT_THAT(refusal([&] { encoder->encode(positions, view, threads); }), HasSubstr(value));
+    EXPECT_TRUE(memory.untouched()) << value;
+  };
+  expect_gather_refused(std::vector<std::int64_t>{0, 1, 2, -5}, memory.view(), 1, "position is -5");
+  expect_gather_refused(std::vector<std::int64_t>{0, max_position + 1}, memory.view(), 1,
+                        "position is 9007199254740993");
+  expect_gather_refused(std::vector<std::int64_t>{0, 1, 2, 3, 4}, memory.view(), 1, "4 rows");
+  expect_gather_refused(four, short_stride, 1, "stride 7");
+  expect_gather_refused(four, no_memory, 1, "null");
+  expect_gather_refused(four, memory.view(), 0, "threads is 0");
+}
+
+TEST_P(EveryEncoder, NoRowsNeedNoMemory) {
+  const auto encoder = GetParam()->plan({.d_model = 8});
+  EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, {nullptr, 0, 8, 8}));
+  EXPECT_NO_THROW(encoder->encode(std::span<const std::int64_t>(), {nullptr, 0, 8, 8}, 4));
+}
+
+TEST_P(EveryEncoder, MoreThreadsThanRowsAreFine) {
+  const auto encoder = GetParam()->plan({.d_model = 8});
+  GuardedMatrix out(2, 8, 8, 0);
+  encoder->encode({9, 2}, out.view(), 64);
+  expect_rows(out, one_by_one(*encoder, std::vector<std::int64_t>{9, 10}), "64 threads");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryEncoder, testing::ValuesIn(running_backends()),
+                         [](const auto& each) { return identifier(*each.param); });
+
+TEST(Matrix, OwnsAlignedDenseMemory) {
+  Matrix matrix(3, 5);
+  EXPECT_EQ(matrix.rows(), 3);
+  EXPECT_EQ(matrix.columns(), 5);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(matrix.data()) % 64, 0U);
+  EXPECT_EQ(matrix.view().stride, 5);
+  EXPECT_EQ(matrix.row(2).data(), matrix.data() + 10);
+}
+
+TEST(Matrix, RefusesNegativeAndOverflowingShapes) {
+  EXPECT_THAT(refusal([] { Matrix(-1, 4); }), HasSubstr("-1 x 4"));
+  EXPECT_THAT(refusal([] { Matrix(INT64_MAX / 2, 4); }), HasSubstr("4611686018427387903 x 4"));
+}
+
+TEST(SimpleCall, GivesWhatTheSelectedBackendGives) {
+  const EncodingSpec spec{.d_model = 64, .layout = Layout::halves};
+  const RowRange rows{100, 50};
+  const Matrix table = encode(rows, spec, 2);
+  Matrix expected(rows.count, spec.d_model);
+  select_backend(spec, rows).backend->plan(spec)->encode(rows, expected.view());
+  ASSERT_EQ(table.rows(), 50);
+  ASSERT_EQ(table.columns(), 64);
+  EXPECT_EQ(std::memcmp(table.data(), expected.data(), 50 * 64 * sizeof(float)), 0);
+  EXPECT_EQ(encode(0, 512).rows(), 0);
+}
+
+}  // namespace
+}  // namespace posenc

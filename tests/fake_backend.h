@@ -1,0 +1,65 @@
+// A backend that a test registers: zeros where a table should be, with whatever it claims of itself.
+#pragma once
+
+#include "posenc/registry.h"
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace posenc::test {
+
+struct FakeBackendClaims {
+  std::string name;
+  Isa isa = Isa::scalar;
+  bool can_be_picked = false;
+  double error_bound = 2;
+};
+
+class FakeBackend final : public Backend {
+ public:
+  explicit FakeBackend(FakeBackendClaims claims) : claims_(std::move(claims)) {}
+
+  std::string_view name() const noexcept override { return claims_.name; }
+  std::string_view description() const noexcept override { return "a test's own"; }
+  Isa isa() const noexcept override { return claims_.isa; }
+  bool can_be_picked() const noexcept override { return claims_.can_be_picked; }
+
+ private:
+  class ZeroEncoder final : public Encoder {
+   public:
+    ZeroEncoder(const EncodingSpec& spec, const FakeBackendClaims& claims)
+        : Encoder(spec, claims.name, claims.isa), error_bound_(claims.error_bound) {}
+    double error_bound(RowRange) const noexcept override { return error_bound_; }
+
+   private:
+    void encode_rows(std::int64_t, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
+      const auto bytes = static_cast<std::size_t>(spec().d_model) * sizeof(float);
+      for (std::int64_t row = 0; row < count; ++row) std::memset(out + row * stride, 0, bytes);
+    }
+    double error_bound_;
+  };
+
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<ZeroEncoder>(spec, claims_);
+  }
+
+  FakeBackendClaims claims_;
+};
+
+inline const Backend& register_fake(FakeBackendClaims claims) {
+  return register_backend(std::make_unique<FakeBackend>(std::move(claims)));
+}
+
+/// An ISA that this CPU cannot have.
+inline Isa foreign_isa() noexcept {
+#if defined(__aarch64__)
+  return Isa::avx2;
+#else
+  return Isa::neon64;
+#endif
+}
+
+}  // namespace posenc::test

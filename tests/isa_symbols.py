@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Fails where an object compiled for more than the baseline ISA shares code with the rest of the program.
+
+A weak symbol (an inline function, say) in such an object may be the copy that the linker keeps for everybody: a crash on
+a CPU without that ISA. An undefined one means that the kernels call code compiled elsewhere, libm or the standard
+library, whose inline wrappers are one change away from being such a symbol.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+SHARED_KINDS = "WwVvu"
+# What compilers call for plain loops over memory, the linker's own, and one function of C, without inline copies, that
+# xsimd's reduction of large arguments calls.
+ALLOWED_UNDEFINED = {"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "scalbn"}
+BASELINES = {"sse2", "neon64"}
+
+
+def complaints(nm, path):
+    # xsimd is included under the ISA's own name: its inline functions have no namesake in another object.
+    own_xsimd = "xsimd_" + os.path.basename(path).split(".")[0] + "::"
+    text = subprocess.run([nm, "-C", path], check=True, capture_output=True, text=True).stdout
+    exported = 0
+    for line in text.splitlines():
+        kind, name = line[17:].split(" ", 1)
+        if kind in SHARED_KINDS and not name.startswith(own_xsimd):
+            yield f"{path}: weak symbol {name}"
+        elif kind == "U" and name not in ALLOWED_UNDEFINED:
+            yield f"{path}: calls {name}"
+        exported += kind in "TRDB"
+    if exported == 0:
+        yield f"{path}: exports nothing"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nm", default="nm")
+    parser.add_argument("objects", nargs="+")
+    arguments = parser.parse_args()
+
+    kernels = [path for path in arguments.objects if os.path.basename(os.path.dirname(path)) == "simd"]
+    above_baseline = [path for path in kernels if os.path.basename(path).split(".")[0] not in BASELINES]
+    if not kernels:
+        sys.exit("no object of src/posenc/simd among those given")
+    found = [line for path in above_baseline for line in complaints(arguments.nm, path)]
+    print(f"{len(above_baseline)} of {len(kernels)} kernel objects are above the baseline: {len(found)} complaints")
+    if found:
+        sys.exit("\n".join(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+// Golden tests: each preset against the formula that its system publishes, written here as that system writes it (in
+// long double, so that what differs is the convention and not the rounding). Nothing here comes from the library.
+#include "posenc/registry.h"
+#include "posenc/spec.h"
+#include "support.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using Real = long double;
+
+// The paper, section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same.
+Real paper(Real position, int channel, int d_model) {
+  const int two_i = channel / 2 * 2;
+  const Real angle = position / std::pow(Real{10000}, Real(two_i) / d_model);
+  return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+// div_term = exp(arange(0, d_model, 2) * (-log(10000.0) / d_model)); pe[:, 0::2] = sin(position * div_term); 1::2 = cos
+Real tutorial(Real position, int channel, int d_model) {
+  const Real div_term = std::exp(Real(channel / 2 * 2) * (-std::log(Real{10000}) / d_model));
+  return channel % 2 == 0 ? std::sin(position * div_term) : std::cos(position * div_term);
+}
+
+// num_timescales = channels // 2; increment = log(max_timescale / min_timescale) / max(num_timescales - 1, 1)
+// signal = concat([sin(scaled_time), cos(scaled_time)], axis=1)
+Real tensor2tensor(Real position, int channel, int channels) {
+  const int num_timescales = channels / 2;
+  const Real increment = std::log(Real{1e4} / Real{1}) / std::max(num_timescales - 1, 1);
+  const Real scaled_time = position * std::exp(Real(channel % num_timescales) * -increment);
+  return channel < num_timescales ? std::sin(scaled_time) : std::cos(scaled_time);
+}
+
+// emb = log(10000) / (half_dim - 1); emb = exp(arange(half_dim) * -emb); cat([sin(emb), cos(emb)], dim=1)
+Real fairseq(Real position, int channel, int embedding_dim) {
+  const int half_dim = embedding_dim / 2;
+  const Real step = std::log(Real{10000}) / (half_dim - 1);
+  if (channel < half_dim) return std::sin(position * std::exp(Real(channel) * -step));
+  return std::cos(position * std::exp(Real(channel - half_dim) * -step));
+}
+
+// position_enc[pos, j] = pos / power(10000, 2 * (j // 2) / dim)
+Real huggingface_position_enc(Real position, int j, int dim) {
+  return position / std::pow(Real{10000}, 2 * Real(j / 2) / dim);
+}
+// out[:, 0:sentinel] = sin(position_enc[:, 0::2]); out[:, sentinel:] = cos(position_enc[:, 1::2])
+Real marian(Real position, int channel, int dim) {
+  const int sentinel = dim / 2;
+  if (channel < sentinel) return std::sin(huggingface_position_enc(position, 2 * channel, dim));
+  return std::cos(huggingface_position_enc(position, 2 * (channel - sentinel) + 1, dim));
+}
+// out[:, 0::2] = sin(position_enc[:, 0::2]); out[:, 1::2] = cos(position_enc[:, 1::2])
+Real xlm(Real position, int channel, int dim) {
+  const Real angle = huggingface_position_enc(position, channel, dim);
+  return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+// log_timescale_increment = log(max_timescale) / (channels // 2 - 1); cat([sin(scaled_time), cos(scaled_time)], dim=1)
+Real whisper(Real position, int channel, int channels) {
+  const int half = channels / 2;
+  const Real inv_timescale = std::exp(-(std::log(Real{10000}) / (half - 1)) * (channel % half));
+  return channel < half ? std::sin(position * inv_timescale) : std::cos(position * inv_timescale);
+}
+
+// timescales = power(1 / max_wavelength, 2 * (arange(hidden_size) // 2) / hidden_size)
+// positional_encodings = sin(angles) * sin_mask + cos(angles) * cos_mask, cos_mask = arange(hidden_size) % 2
+Real keras_hub(Real position, int channel, int hidden_size) {
+  const Real timescale = std::pow(1 / Real{10000}, Real(2 * (channel / 2)) / hidden_size);
+  const int cos_mask = channel % 2;
+  return std::sin(position * timescale) * (1 - cos_mask) + std::cos(position * timescale) * cos_mask;
+}
+
+// exponent = -log(max_period) * arange(half_dim) / (half_dim - downscale_freq_shift)
+// cat([sin(emb), cos(emb)]); flip_sin_to_cos swaps the halves
+Real timestep_embedding(Real timestep, int channel, int dim, bool flip_sin_to_cos, int downscale_freq_shift) {
+  const int half_dim = dim / 2;
+  const Real exponent = -std::log(Real{10000}) * (channel % half_dim) / (half_dim - downscale_freq_shift);
+  const Real emb = timestep * std::exp(exponent);
+  return (channel < half_dim) != flip_sin_to_cos ? std::sin(emb) : std::cos(emb);
+}
+Real diffusers(Real timestep, int channel, int dim) { return timestep_embedding(timestep, channel, dim, false, 1); }
+Real stable_diffusion(Real timestep, int channel, int dim) {
+  return timestep_embedding(timestep, channel, dim, true, 0);
+}
+
+// freq = expf(-logf(max_period) * j / half); embed_data[j] = cosf(timestep * freq); embed_data[j + half] = sinf(...)
+Real ggml(Real timestep, int channel, int dim) {
+  const int half = dim / 2;
+  const Real freq = std::exp(-std::log(Real{10000}) * (channel % half) / half);
+  return channel < half ? std::cos(timestep * freq) : std::sin(timestep * freq);
+}
+
+// inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) / rotary_dim)); cache = cat((freqs.cos(), freqs.sin()), dim=-1)
+Real vllm(Real position, int channel, int rotary_dim) {
+  const int half = rotary_dim / 2;
+  const Real inv_freq = 1 / std::pow(Real{10000}, Real(2 * (channel % half)) / rotary_dim);
+  return channel < half ? std::cos(position * inv_freq) : std::sin(position * inv_freq);
+}
+
+struct Golden {
+  const char* preset;
+  Real (*formula)(Real position, int channel, int d_model);
+  std::int64_t first_position;  // of the system's table
+  int d_model;                  // of the system's usual model
+
+  friend std::ostream& operator<<(std::ostream& out, const Golden& golden) { return out << golden.preset; }
+};
+
+constexpr Golden goldens[] = {
+    {"tutorial", tutorial, 0, 512},
+    {"tensor2tensor", tensor2tensor, 0, 512},
+    {"model_garden", tensor2tensor, 0, 512},
+    {"fairseq", fairseq, 2, 512},      // padding_idx 1, first position padding_idx + 1
+    {"speech2text", fairseq, 2, 256},  // offset 2
+    {"m2m_100", fairseq, 2, 1024},     // offset 2
+    {"marian", marian, 0, 512},
+    {"xlm", xlm, 0, 2048},
+    {"whisper", whisper, 0, 1280},
+    {"keras_hub", keras_hub, 0, 768},
+    {"diffusers", diffusers, 0, 320},
+    {"stable_diffusion", stable_diffusion, 0, 320},
+    {"ggml", ggml, 0, 320},
+    {"ctranslate2", tensor2tensor, 1, 512},  // positions from 1
+    {"vllm", vllm, 0, 128},
+    {"chunk", paper, 0, 512},
+    {"long_context", paper, 0, 128},
+    {"wide", paper, 0, 4096},
+};
+
+class PresetGolden : public testing::TestWithParam<Golden> {};
+
+TEST_P(PresetGolden, IsItsSystemsFormula) {
+  const auto& [name, formula, first_position, d_model] = GetParam();
+  const Preset& preset = posenc::preset(name);
+  EXPECT_EQ(preset.rows.first, first_position);
+  ASSERT_EQ(preset.spec.d_model, d_model);
+
+  const auto encoder = backend("naive").plan(preset.spec);
+  const std::int64_t last = preset.rows.first + preset.rows.count - 1;
+  std::vector<float> row(static_cast<std::size_t>(d_model));
+  for (const std::int64_t position : {first_position, first_position + 1, first_position + 7, last / 2, last}) {
+    encoder->encode({position, 1}, {row.data(), 1, d_model, d_model});
+    for (int channel = 0; channel < d_model; ++channel) {
+      // Half a float32 ulp of 1, and room for the double phases of naive: a mix-up of conventions is off by far more.
+      ASSERT_NEAR(row[static_cast<std::size_t>(channel)], static_cast<double>(formula(position, channel, d_model)),
+                  2.99e-8)
+          << "position " << position << ", channel " << channel;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PresetGolden, testing::ValuesIn(goldens),
+                         [](const auto& golden) { return std::string(golden.param.preset); });
+
+TEST(Preset, EveryOneHasAGoldenFormula) {
+  for (const Preset& each : presets()) {
+    EXPECT_TRUE(std::any_of(std::begin(goldens), std::end(goldens), [&](const Golden& g) {
+      return g.preset == each.name;
+    })) << each.name;
+  }
+}
+
+TEST(Preset, ShapesThatTheirSystemsPublish) {
+  const auto shape = [](std::string_view name) {
+    return std::pair{preset(name).rows.count, preset(name).spec.d_model};
+  };
+  EXPECT_EQ(shape("tutorial"), (std::pair<std::int64_t, std::int64_t>{5000, 512}));
+  EXPECT_EQ(shape("whisper"), (std::pair<std::int64_t, std::int64_t>{1500, 1280}));
+  EXPECT_EQ(shape("m2m_100"), (std::pair<std::int64_t, std::int64_t>{1024, 1024}));
+  EXPECT_EQ(shape("long_context"), (std::pair<std::int64_t, std::int64_t>{131072, 128}));
+  EXPECT_EQ(shape("wide"), (std::pair<std::int64_t, std::int64_t>{8192, 4096}));
+}
+
+}  // namespace
+}  // namespace posenc

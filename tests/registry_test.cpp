@@ -1,0 +1,154 @@
+#include "posenc/registry.h"
+
+#include "fake_backend.h"
+#include "posenc/cpu.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace posenc {
+namespace {
+
+using test::FakeBackend;
+using test::refusal;
+using test::register_fake;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+TEST(Registry, HasTheFourMethodsTheSimplestFirst) {
+  std::vector<std::string> methods;
+  for (const Backend* each : backends()) {
+    const std::string name(each->name());
+    if (std::find(methods.begin(), methods.end(), name) == methods.end()) methods.push_back(name);
+  }
+  ASSERT_GE(methods.size(), 4U);
+  EXPECT_EQ((std::vector(methods.begin(), methods.begin() + 4)),
+            (std::vector<std::string>{"naive", "div_term", "xsimd", "rotation"}));
+}
+
+TEST(Registry, EveryBackendIsThereOnceAndByAscendingIsa) {
+  std::set<std::string> names;
+  const Backend* previous = nullptr;
+  for (const Backend* each : backends()) {
+    EXPECT_TRUE(names.insert(each->full_name()).second) << each->full_name();
+    EXPECT_FALSE(each->description().empty()) << each->full_name();
+    EXPECT_EQ(each->description().find('\n'), std::string_view::npos) << each->full_name();
+    if (previous != nullptr && previous->name() == each->name()) {
+      EXPECT_LT(previous->isa(), each->isa()) << each->full_name();
+    }
+    previous = each;
+  }
+}
+
+TEST(Registry, ANameAloneGivesTheBestIsaThatRunsHere) {
+  for (const char* name : {"naive", "div_term", "xsimd", "rotation"}) {
+    const Backend& best = backend(name);
+    EXPECT_EQ(best.name(), name);
+    EXPECT_TRUE(best.runs_here());
+    for (const Backend* each : backends()) {
+      if (each->name() == name && each->runs_here()) {
+        EXPECT_LE(each->isa(), best.isa());
+      }
+    }
+  }
+}
+
+TEST(Registry, AFullNameGivesThatOne) {
+  for (const Backend* each : test::running_backends()) {
+    EXPECT_EQ(&backend(each->full_name()), each);
+    EXPECT_EQ(&backend(each->name(), each->isa()), each);
+  }
+}
+
+TEST(Registry, UnknownNamesListTheKnownOnes) {
+  for (const char* name : {"nonsense", "", "Rotation", "rotation ", "nonsense:scalar"}) {
+    EXPECT_THAT(refusal([&] { backend(name); }),
+                AllOf(HasSubstr("backend is '"), HasSubstr("naive, div_term, xsimd, rotation")))
+        << name;
+  }
+  EXPECT_THAT(refusal([] { backend("nonsense", Isa::scalar); }), HasSubstr("backend is 'nonsense'"));
+}
+
+TEST(Registry, UnknownIsasListTheKnownOnes) {
+  for (const char* name : {"rotation:sse9", "rotation:", "rotation:avx2:avx2"}) {
+    EXPECT_THAT(refusal([&] { backend(name); }), AllOf(HasSubstr("ISA is '"), HasSubstr("avx2"))) << name;
+  }
+  EXPECT_THAT(refusal([] { backend("naive", Isa::avx2); }), AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("scalar")));
+}
+
+TEST(Registry, NamesOfIsasGoBothWays) {
+  for (const Isa isa : {Isa::scalar, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon64})
+    EXPECT_EQ(parse_isa(to_string(isa)), isa);
+  EXPECT_THAT(refusal([] { parse_isa("AVX2"); }),
+              AllOf(HasSubstr("ISA is 'AVX2'"), HasSubstr("scalar, sse2, avx2, avx512, neon64")));
+}
+
+TEST(Registry, ARegisteredBackendIsLikeAnyOther) {
+  const Backend& added = register_fake({.name = "made_up"});
+  EXPECT_EQ(&backend("made_up"), &added);
+  EXPECT_EQ(&backend("made_up:scalar"), &added);
+  EXPECT_THAT(backends(), Contains(&added));
+  EXPECT_EQ(added.full_name(), "made_up:scalar");
+  EXPECT_EQ(added.plan({.d_model = 4})->backend(), "made_up");
+  EXPECT_THAT(refusal([] { backend("nonsense"); }), HasSubstr("made_up"));
+}
+
+TEST(Registry, DuplicatesAreRefused) {
+  const std::size_t before = backends().size();
+  EXPECT_THAT(refusal([] { register_fake({.name = "naive"}); }),
+              AllOf(HasSubstr("naive:scalar"), HasSubstr("registered already")));
+  EXPECT_THAT(refusal([] { register_backend(nullptr); }), HasSubstr("backend is null"));
+  EXPECT_EQ(backends().size(), before);
+  register_fake({.name = "twice"});
+  EXPECT_THAT(refusal([] { register_fake({.name = "twice"}); }), HasSubstr("twice:scalar"));
+}
+
+TEST(Registry, WhatCannotRunHereIsListedAndRefused) {
+  const Backend& foreign = register_fake({.name = "foreign", .isa = test::foreign_isa()});
+  EXPECT_FALSE(foreign.runs_here());
+  EXPECT_THAT(backends(), Contains(&foreign));
+  EXPECT_THAT(refusal([&] { foreign.plan({.d_model = 4}); }),
+              AllOf(HasSubstr(std::string(to_string(foreign.isa()))), HasSubstr("scalar")));
+  EXPECT_THAT(refusal([&] { backend("foreign"); }), HasSubstr("foreign"));
+  EXPECT_THAT(refusal([&] { backend("foreign", foreign.isa()); }), HasSubstr(std::string(to_string(foreign.isa()))));
+  EXPECT_THAT(refusal([&] { backend(foreign.full_name()); }), HasSubstr(std::string(to_string(foreign.isa()))));
+}
+
+TEST(Cpu, HasScalarAndAscendingIsas) {
+  const Cpu& here = cpu();
+  EXPECT_FALSE(here.model.empty());
+  EXPECT_GE(here.logical_cores, 1);
+  EXPECT_EQ(here.isas.front(), Isa::scalar);
+  EXPECT_TRUE(std::is_sorted(here.isas.begin(), here.isas.end()));
+  for (const Isa isa : here.isas) EXPECT_TRUE(cpu_has(isa));
+  EXPECT_FALSE(cpu_has(test::foreign_isa()));
+#if defined(__x86_64__)
+  EXPECT_EQ(cpu_has(Isa::avx2), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+  EXPECT_EQ(cpu_has(Isa::avx512), __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+                                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"));
+#endif
+}
+
+TEST(Cpu, ShapeClassesGrowWithTheTable) {
+  EXPECT_EQ(shape_class(0), ShapeClass::l1);
+  EXPECT_EQ(shape_class(1024), ShapeClass::l1);
+  EXPECT_EQ(shape_class(std::int64_t{1} << 40), ShapeClass::memory);
+  ShapeClass previous = ShapeClass::l1;
+  for (std::int64_t bytes = 1; bytes < (std::int64_t{1} << 40); bytes *= 2) {
+    EXPECT_GE(shape_class(bytes), previous) << bytes;
+    previous = shape_class(bytes);
+  }
+  for (const ShapeClass each : {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory}) {
+    EXPECT_EQ(parse_shape_class(to_string(each)), each);
+  }
+  EXPECT_THAT(refusal([] { parse_shape_class("l4"); }),
+              AllOf(HasSubstr("shape class is 'l4'"), HasSubstr("l1, l2, l3, memory")));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,138 @@
+#include "posenc/spec.h"
+
+#include "posenc/encoder.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
+
+std::string refusal_of(const EncodingSpec& spec) {
+  return refusal([&] { validate(spec); });
+}
+std::string refusal_of(RowRange rows) {
+  return refusal([&] { validate(rows); });
+}
+
+TEST(Spec, EvenDModelsAreAllowed) {
+  for (const std::int64_t d_model :
+       {std::int64_t{2}, std::int64_t{4}, std::int64_t{98}, std::int64_t{512}, max_d_model}) {
+    EXPECT_NO_THROW(validate(EncodingSpec{.d_model = d_model})) << d_model;
+  }
+}
+
+TEST(Spec, OddZeroNegativeAndHugeDModelsAreRefused) {
+  for (const std::int64_t d_model :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{511}, std::int64_t{-2}, max_d_model + 2,
+        int64_max, std::numeric_limits<std::int64_t>::min()}) {
+    EXPECT_THAT(refusal_of(EncodingSpec{.d_model = d_model}),
+                AllOf(HasSubstr("d_model"), HasSubstr(std::to_string(d_model)), HasSubstr("even, 2 to 1048576")));
+  }
+}
+
+TEST(Spec, BasesAboveOneAreAllowed) {
+  for (const double base : {std::nextafter(1.0, 2.0), 2.0, 1e4, 5e5, 1e300}) {
+    EXPECT_NO_THROW(validate(EncodingSpec{.base = base})) << base;
+  }
+}
+
+TEST(Spec, BasesThatMakeNoFrequenciesAreRefused) {
+  const std::pair<double, const char*> cases[] = {{0, "0"},          {1, "1"},     {-1, "-1"},  {-infinity, "-inf"},
+                                                  {infinity, "inf"}, {nan, "nan"}, {0.5, "0.5"}};
+  for (const auto& [base, text] : cases) {
+    EXPECT_THAT(refusal_of(EncodingSpec{.base = base}),
+                AllOf(HasSubstr("base is " + std::string(text)), HasSubstr("finite and greater than 1")));
+  }
+}
+
+TEST(Spec, UnknownLayoutAndSpacingValuesAreRefused) {
+  EXPECT_THAT(refusal_of(EncodingSpec{.layout = static_cast<Layout>(3)}), AllOf(HasSubstr("layout"), HasSubstr("3")));
+  EXPECT_THAT(refusal_of(EncodingSpec{.spacing = static_cast<Spacing>(-1)}),
+              AllOf(HasSubstr("spacing"), HasSubstr("-1")));
+}
+
+TEST(Spec, RowsUpToTwoToThe53AreAllowed) {
+  for (const RowRange rows : {RowRange{0, 0}, RowRange{0, max_position + 1}, RowRange{max_position, 1},
+                              RowRange{max_position - 50, 51}, RowRange{1'000'000'000'000, 5000}}) {
+    EXPECT_NO_THROW(validate(rows)) << rows.first << " " << rows.count;
+  }
+}
+
+TEST(Spec, RowsBeyondTwoToThe53AreRefused) {
+  EXPECT_THAT(refusal_of(RowRange{-1, 1}),
+              AllOf(HasSubstr("first position is -1"), HasSubstr("0 to 9007199254740992")));
+  EXPECT_THAT(refusal_of(RowRange{max_position + 1, 1}),
+              AllOf(HasSubstr("first position is 9007199254740993"), HasSubstr("0 to 9007199254740992")));
+  EXPECT_THAT(refusal_of(RowRange{int64_max, int64_max}), HasSubstr("first position is 9223372036854775807"));
+  EXPECT_THAT(refusal_of(RowRange{0, -1}), HasSubstr("row count is -1"));
+  EXPECT_THAT(refusal_of(RowRange{max_position, 2}), AllOf(HasSubstr("row count is 2"), HasSubstr("0 to 1")));
+  EXPECT_THAT(refusal_of(RowRange{1, int64_max}), HasSubstr("row count is 9223372036854775807"));
+}
+
+TEST(Spec, TableBytesRefusesWhatAPointerDifferenceCannotHold) {
+  const EncodingSpec spec{.d_model = 512};
+  EXPECT_EQ(table_bytes(spec, 5000, 4), 5000 * 512 * 4);
+  EXPECT_EQ(table_bytes(spec, 0, 4), 0);
+  EXPECT_EQ(table_bytes(spec, int64_max / 2048, 4), int64_max / 2048 * 2048);
+  EXPECT_THAT(refusal([&] { table_bytes(spec, int64_max / 2048 + 1, 4); }),
+              AllOf(HasSubstr("row count is 4503599627370496"), HasSubstr("4503599627370495")));
+}
+
+TEST(Spec, TheSimpleCallRefusesTheSame) {
+  EXPECT_THAT(refusal([] { encode(3, 5); }), HasSubstr("d_model is 5"));
+  EXPECT_THAT(refusal([] { encode(-1, 4); }), HasSubstr("row count is -1"));
+  EXPECT_THAT(refusal([] { encode(max_position, max_d_model); }), HasSubstr("row count is"));
+  EXPECT_THAT(refusal([] { encode({.first = 0, .count = 1}, {.d_model = 4}, 0); }), HasSubstr("threads is 0"));
+}
+
+TEST(Spec, NamesOfLayoutsAndSpacingsGoBothWays) {
+  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+    EXPECT_EQ(parse_layout(to_string(layout)), layout);
+  }
+  for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+    EXPECT_EQ(parse_spacing(to_string(spacing)), spacing);
+  }
+  EXPECT_EQ(parse_layout("halves_cos_first"), Layout::halves_cos_first);
+  EXPECT_EQ(parse_spacing("inclusive"), Spacing::inclusive);
+}
+
+TEST(Spec, UnknownNamesListTheAllowedOnes) {
+  EXPECT_THAT(refusal([] { parse_layout("Halves"); }),
+              AllOf(HasSubstr("layout is 'Halves'"), HasSubstr("interleaved, halves, halves_cos_first")));
+  EXPECT_THAT(refusal([] { parse_spacing(""); }), AllOf(HasSubstr("spacing is ''"), HasSubstr("paper, inclusive")));
+  EXPECT_THAT(refusal([] { preset("wisper"); }),
+              AllOf(HasSubstr("preset is 'wisper'"), HasSubstr("whisper"), HasSubstr("tutorial")));
+}
+
+TEST(Spec, PresetsAreValidAndNamedOnce) {
+  for (const Preset& each : presets()) {
+    EXPECT_NO_THROW(validate(each.spec)) << each.name;
+    EXPECT_NO_THROW(validate(each.rows)) << each.name;
+    EXPECT_GT(each.rows.count, 0) << each.name;
+    EXPECT_EQ(&preset(each.name), &each);
+    EXPECT_FALSE(each.description.empty()) << each.name;
+  }
+}
+
+TEST(Spec, ExponentDenominatorNeverDividesByZero) {
+  EXPECT_EQ(exponent_denominator({.d_model = 512, .spacing = Spacing::paper}), 256);
+  EXPECT_EQ(exponent_denominator({.d_model = 512, .spacing = Spacing::inclusive}), 255);
+  EXPECT_EQ(exponent_denominator({.d_model = 4, .spacing = Spacing::inclusive}), 1);
+  EXPECT_EQ(exponent_denominator({.d_model = 2, .spacing = Spacing::inclusive}), 1);
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,93 @@
+#include "support.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace posenc::test {
+namespace {
+
+constexpr std::int64_t guard = 64;
+constexpr std::uint32_t guard_bits = 0x7fc0beef;  // a NaN that no encoder produces
+
+}  // namespace
+
+std::vector<const Backend*> running_backends() {
+  std::vector<const Backend*> running = backends();
+  std::erase_if(running, [](const Backend* each) { return !each->runs_here(); });
+  return running;
+}
+
+std::string identifier(const Backend& backend) {
+  std::string name = backend.full_name();
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+std::uint32_t bits(float value) noexcept { return std::bit_cast<std::uint32_t>(value); }
+
+bool same_bits(std::span<const float> a, std::span<const float> b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) { return bits(x) == bits(y); });
+}
+
+GuardedMatrix::GuardedMatrix(std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int64_t offset)
+    : rows_(rows),
+      columns_(columns),
+      stride_(stride),
+      memory_(1, guard + offset + rows * stride + guard),
+      data_(memory_.data() + guard + offset) {
+  std::fill_n(memory_.data(), memory_.columns(), std::bit_cast<float>(guard_bits));
+}
+
+bool GuardedMatrix::surroundings_untouched() const noexcept {
+  const std::int64_t begin = data_ - memory_.data();
+  for (std::int64_t i = 0; i < memory_.columns(); ++i) {
+    const std::int64_t at = i - begin;
+    const bool inside = at >= 0 && at < rows_ * stride_ && at % stride_ < columns_;
+    if (!inside && bits(memory_.data()[i]) != guard_bits) return false;
+  }
+  return true;
+}
+
+bool GuardedMatrix::untouched() const noexcept {
+  return std::all_of(memory_.data(), memory_.data() + memory_.columns(),
+                     [](float value) { return bits(value) == guard_bits; });
+}
+
+ScratchFolder::ScratchFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "posenc_test_XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder " + name);
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> ScratchFolder::listing() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + file.string());
+  std::ostringstream content;
+  content << in.rdbuf();
+  return std::move(content).str();
+}
+
+void write_file(const std::filesystem::path& file, std::string_view content) {
+  std::ofstream out(file, std::ios::binary);
+  out << content;
+  if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
+}
+
+}  // namespace posenc::test

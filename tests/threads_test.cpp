@@ -1,0 +1,116 @@
+// What many threads may do at once. Run it under ThreadSanitizer: the preset tsan does.
+#include "posenc/cpu.h"
+#include "posenc/encoder.h"
+#include "posenc/profile.h"
+#include "posenc/registry.h"
+#include "support.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+constexpr int thread_count = 8;
+
+/// Calls work(i) from as many threads, all released at the same moment.
+void at_once(const std::function<void(int)>& work) {
+  std::barrier start(thread_count);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      work(i);
+    });
+  }
+}
+
+class OneEncoder : public testing::TestWithParam<const Backend*> {};
+
+TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
+  const EncodingSpec spec{.d_model = 130};
+  const auto encoder = GetParam()->plan(spec);
+  const RowRange rows{1'000'000, 40};
+  Matrix expected(rows.count, spec.d_model);
+  encoder->encode(rows, expected.view());
+  std::atomic<int> wrong = 0;
+  at_once([&](int i) {
+    Matrix table(rows.count, spec.d_model);
+    std::vector<std::int64_t> positions;
+    for (std::int64_t p = 0; p < rows.count; ++p) positions.push_back(rows.first + p);
+    for (int repetition = 0; repetition < 5; ++repetition) {
+      if ((i + repetition) % 2 == 0) {
+        encoder->encode(rows, table.view());
+      } else {
+        encoder->encode(positions, table.view());
+      }
+      const std::size_t bytes = static_cast<std::size_t>(rows.count * spec.d_model) * sizeof(float);
+      wrong += std::memcmp(table.data(), expected.data(), bytes) != 0;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, OneEncoder, testing::ValuesIn(test::running_backends()),
+                         [](const auto& each) { return test::identifier(*each.param); });
+
+TEST(Threads, MayAllBeTheFirstToPlan) {
+  std::atomic<int> wrong = 0;
+  at_once([&](int i) {
+    const auto all = backends();
+    const Backend& mine = *all[static_cast<std::size_t>(i) % all.size()];
+    if (!mine.runs_here()) return;
+    Matrix row(1, 64);
+    mine.plan({.d_model = 64})->encode({0, 1}, row.view());
+    wrong += row(0, 1) != 1.0F;
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Threads, MayAllBeTheFirstToSelect) {
+  std::vector<Selection> selections(thread_count);
+  at_once([&](int i) { selections[static_cast<std::size_t>(i)] = select_backend({.d_model = 512}, {0, 5000}); });
+  for (const Selection& each : selections) {
+    EXPECT_EQ(each.backend, selections.front().backend);
+    EXPECT_EQ(each.reason, selections.front().reason);
+  }
+}
+
+TEST(Threads, MayAllBeTheFirstToAskForTheCpu) {
+  std::vector<const Cpu*> found(thread_count);
+  at_once([&](int i) { found[static_cast<std::size_t>(i)] = &cpu(); });
+  for (const Cpu* each : found) EXPECT_EQ(each, found.front());
+}
+
+TEST(Threads, MayAllBeTheFirstToMakeTheSimpleCall) {
+  std::vector<Matrix> tables(thread_count);
+  at_once([&](int i) { tables[static_cast<std::size_t>(i)] = encode(16, 32); });
+  for (const Matrix& each : tables)
+    EXPECT_EQ(std::memcmp(each.data(), tables.front().data(), 16 * 32 * sizeof(float)), 0);
+}
+
+TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {
+  const test::ScratchFolder folder;
+  const auto file = folder / "profile.json";
+  save_profile(profile_of_this_machine(), file);
+  std::atomic<int> unusable = 0;
+  at_once([&](int i) {
+    for (int repetition = 0; repetition < 5; ++repetition) {
+      if (i % 2 == 0) {
+        save_profile(profile_of_this_machine(), file);
+      } else {
+        unusable += !load_profile(file).profile.has_value();
+      }
+    }
+  });
+  EXPECT_EQ(unusable, 0) << "a reader saw a file half-written";
+}
+
+}  // namespace
+}  // namespace posenc
