@@ -46,11 +46,11 @@ class FakeEncoder final : public Encoder {
   double error_bound(RowRange) const noexcept override { return 0x1p-25; }
 
  private:
-  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
-    for (std::int64_t row = 0; row < count; ++row) {
+  void encode_rows(const RowTask& task) const noexcept override {
+    for (std::int64_t row = 0; row < task.count; ++row) {
       for (std::int64_t channel = 0; channel < spec().d_model; ++channel) {
-        const auto right = static_cast<float>(exact(spec(), first + row, channel));
-        out[row * stride + channel] = wrong_(first + row, channel, right);
+        const auto right = static_cast<float>(exact(spec(), task.first + row, channel));
+        task.out[row * task.stride + channel] = wrong_(task.first + row, channel, right);
       }
     }
   }

@@ -35,9 +35,9 @@ class FakeBackend final : public Backend {
     double error_bound(RowRange) const noexcept override { return error_bound_; }
 
    private:
-    void encode_rows(std::int64_t, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
+    void encode_rows(const RowTask& task) const noexcept override {
       const auto bytes = static_cast<std::size_t>(spec().d_model) * sizeof(float);
-      for (std::int64_t row = 0; row < count; ++row) std::memset(out + row * stride, 0, bytes);
+      for (std::int64_t row = 0; row < task.count; ++row) std::memset(task.out + row * task.stride, 0, bytes);
     }
     double error_bound_;
   };

@@ -1,20 +1,40 @@
 #include "posenc/encoder.h"
 
+#include "posenc/cpu.h"
 #include "posenc/registry.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <utility>
+
+#include <sys/mman.h>
 
 namespace posenc {
 namespace {
 
-constexpr std::align_val_t matrix_alignment{64};
+/// Uninitialised memory. A table of several huge pages is aligned to them and asks for them: its first touch then costs one page fault in
+/// 2 MiB instead of 512 (bench_encode shows fresh memory beside warm). Smaller ones are aligned to a cache line.
+void* allocate(std::size_t bytes) {
+  constexpr std::size_t cache_line = 64, huge_page = std::size_t{2} << 20;
+  const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : cache_line;
+  if (bytes > SIZE_MAX - alignment) throw std::bad_alloc();
+  const std::size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* const memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (alignment == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: the system may have none
+#endif
+  return memory;
+}
 
-void check_view(const EncodingSpec& spec, std::int64_t rows, const MatrixView<float>& out, int threads) {
-  if (threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", threads));
+void check_view(const EncodingSpec& spec, std::int64_t rows, const MatrixView<float>& out,
+                const EncodeOptions& options) {
+  if (options.threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", options.threads));
   if (out.columns < spec.d_model) {
     throw InvalidArgument(fmt::format("view has {} columns; allowed: at least d_model, {}", out.columns, spec.d_model));
   }
@@ -51,38 +71,72 @@ void share_rows(std::int64_t count, int threads, const Work& work) noexcept {
   }
 }
 
+/// Whether a table of so many bytes goes past the caches. One that exceeds the last-level cache pushes everything else out of it and is
+/// itself gone before it is read; stores past it then run at the memory's own pace, where plain ones first read each line
+/// (bench_limits shows both).
+bool past_caches(Stores stores, std::int64_t bytes) noexcept {
+  if (stores != Stores::automatic) return stores == Stores::streamed;
+  return shape_class(bytes) == ShapeClass::memory;
+}
+
 }  // namespace
 
 Encoder::Encoder(const EncodingSpec& spec, std::string backend, Isa isa)
     : spec_(spec), backend_(std::move(backend)), isa_(isa) {}
 
-void Encoder::encode(RowRange rows, MatrixView<float> out, int threads) const {
+void Encoder::encode(RowRange rows, MatrixView<float> out, EncodeOptions options) const {
   validate(rows);
-  check_view(spec_, rows.count, out, threads);
-  share_rows(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
-    encode_rows(rows.first + begin, end - begin, out.data + begin * out.stride, out.stride);
+  check_view(spec_, rows.count, out, options);
+  const bool streamed = past_caches(options.stores, rows.count * spec_.d_model * std::int64_t{sizeof(float)});
+  share_rows(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
+    encode_rows({rows.first + begin, end - begin, out.data + begin * out.stride, out.stride, streamed});
   });
 }
 
-void Encoder::encode(std::span<const std::int64_t> positions, MatrixView<float> out, int threads) const {
+void Encoder::encode(std::span<const std::int64_t> positions, MatrixView<float> out, EncodeOptions options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
     if (position < 0 || position > max_position) {
       throw InvalidArgument(fmt::format("position is {}; allowed: 0 to {}", position, max_position));
     }
   }
-  check_view(spec_, count, out, threads);
-  share_rows(count, threads, [&](std::int64_t begin, std::int64_t end) {
-    encode_gather(positions.data() + begin, end - begin, out.data + begin * out.stride, out.stride);
+  check_view(spec_, count, out, options);
+  const bool streamed = past_caches(options.stores, count * spec_.d_model * std::int64_t{sizeof(float)});
+  share_rows(count, options.threads, [&](std::int64_t begin, std::int64_t end) {
+    // Runs of consecutive positions, as batches of sequences have them, are encoded as ranges.
+    for (std::int64_t row = begin; row < end;) {
+      std::int64_t last = row;
+      while (last + 1 < end && positions[last + 1] == positions[last] + 1) ++last;
+      encode_rows({positions[row], last - row + 1, out.data + row * out.stride, out.stride, streamed});
+      row = last + 1;
+    }
   });
 }
 
-void Encoder::encode_gather(const std::int64_t* positions, std::int64_t count, float* out,
-                            std::ptrdiff_t stride) const noexcept {
-  for (std::int64_t row = 0; row < count; ++row) encode_rows(positions[row], 1, out + row * stride, stride);
+Cursor::Cursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) { seek(first); }
+
+void Cursor::seek(std::int64_t position) {
+  validate(RowRange{position, 0});
+  position_ = position;
 }
 
-void Matrix::Free::operator()(float* memory) const noexcept { ::operator delete[](memory, matrix_alignment); }
+std::span<const float> Cursor::next() {
+  // Rows that share an anchor cost a fraction of a row alone; more of them than this gain little and leave the cache.
+  constexpr std::int64_t rows_ahead = 32;
+  if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
+    const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};
+    if (rows.count == 0)
+      throw InvalidArgument(fmt::format("position is {}; allowed: 0 to {}", position_, max_position));
+    const std::int64_t columns = encoder_.spec().d_model;
+    ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
+    encoder_.encode(rows, {ahead_.data(), rows.count, columns, columns}, {1, Stores::cached});
+    kept_ = rows;
+  }
+  const auto columns = static_cast<std::size_t>(encoder_.spec().d_model);
+  return {ahead_.data() + static_cast<std::size_t>(position_++ - kept_.first) * columns, columns};
+}
+
+void Matrix::Free::operator()(float* memory) const noexcept { std::free(memory); }
 
 Matrix::Matrix(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {
   std::int64_t bytes = 0;
@@ -91,7 +145,7 @@ Matrix::Matrix(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(
     throw InvalidArgument(
         fmt::format("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
   }
-  data_.reset(static_cast<float*>(::operator new[](static_cast<std::size_t>(bytes), matrix_alignment)));
+  data_.reset(static_cast<float*>(allocate(static_cast<std::size_t>(bytes))));
 }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) {

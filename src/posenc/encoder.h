@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace posenc {
 
@@ -20,6 +21,22 @@ struct MatrixView {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t stride = 0;
+};
+
+/// How a table is stored.
+enum class Stores {
+  automatic,  ///< past the caches where the table is larger than the last-level cache
+  cached,     ///< plain stores
+  streamed,   ///< past the caches, where the backend can and 64-byte alignment of rows and columns allows
+};
+
+struct EncodeOptions {
+  /// Implicit: encode(rows, out, 4) shares the work between 4 threads.
+  EncodeOptions(int thread_count = 1, Stores kind = Stores::automatic)
+      : threads(thread_count), stores(kind) {}  // NOLINT
+
+  int threads;  ///< >= 1 (OpenMP; one where the build has none)
+  Stores stores;
 };
 
 /// A backend planned for a spec: frequencies and tables are ready. Immutable, so that any number of threads may use one
@@ -37,25 +54,27 @@ class Encoder {
   Isa isa() const noexcept { return isa_; }
 
   /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the encoding of position
-  /// rows.first + r. Work is shared between `threads` threads (OpenMP; one where the build has none).
-  /// Throws InvalidArgument, before anything is written, where the range is not allowed, the view has fewer rows or
-  /// columns than that, a stride below its columns, no memory, or threads < 1. Allocates nothing.
-  void encode(RowRange rows, MatrixView<float> out, int threads = 1) const;
+  /// rows.first + r. Throws InvalidArgument, before anything is written, where the range is not allowed, the view has fewer
+  /// rows or columns than that, a stride below its columns, no memory, or threads < 1. Allocates nothing.
+  void encode(RowRange rows, MatrixView<float> out, EncodeOptions options = {}) const;
 
   /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of positions[r].
-  void encode(std::span<const std::int64_t> positions, MatrixView<float> out, int threads = 1) const;
+  void encode(std::span<const std::int64_t> positions, MatrixView<float> out, EncodeOptions options = {}) const;
 
   /// The largest |float32 output - exact value| that the method allows over these rows: a proven bound, not a measurement.
   virtual double error_bound(RowRange rows) const noexcept = 0;
 
  protected:
-  /// Arguments are checked: count >= 1, stride >= d_model.
-  virtual void encode_rows(std::int64_t first, std::int64_t count, float* out,
-                           std::ptrdiff_t stride) const noexcept = 0;
+  /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
+  struct RowTask {
+    std::int64_t first;
+    std::int64_t count;
+    float* out;
+    std::ptrdiff_t stride;
+    bool streamed;  ///< the table should be stored past the caches
+  };
 
-  /// Arguments are checked. The default encodes row by row.
-  virtual void encode_gather(const std::int64_t* positions, std::int64_t count, float* out,
-                             std::ptrdiff_t stride) const noexcept;
+  virtual void encode_rows(const RowTask& task) const noexcept = 0;
 
  private:
   EncodingSpec spec_;
@@ -63,7 +82,31 @@ class Encoder {
   Isa isa_;
 };
 
-/// A dense row-major matrix that owns its memory, 64-byte aligned.
+/// Rows at consecutive positions, one at a time, as decoding needs them: keeps what the next rows share, so that a row costs little more
+/// than it does in a table. The same bits as Encoder::encode. Not for use by two threads at once.
+class Cursor {
+ public:
+  /// Keeps a reference to the encoder. Throws InvalidArgument where `first` is not a position.
+  explicit Cursor(const Encoder& encoder, std::int64_t first = 0);
+
+  /// The position of the row that next() gives.
+  std::int64_t position() const noexcept { return position_; }
+
+  /// Moves to any position. Throws InvalidArgument where it is not one.
+  void seek(std::int64_t position);
+
+  /// The row of position(), d_model values, valid until the next call; then moves on by one.
+  /// Throws InvalidArgument past max_position.
+  std::span<const float> next();
+
+ private:
+  const Encoder& encoder_;
+  std::int64_t position_ = 0;
+  RowRange kept_;  ///< positions of the rows in ahead_
+  std::vector<float> ahead_;
+};
+
+/// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is large and the system gives them.
 class Matrix {
  public:
   Matrix() = default;

@@ -34,14 +34,14 @@ class DivTermEncoder final : public Encoder {
   }
 
  private:
-  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
-    for (std::int64_t row = 0; row < count; ++row) {
-      const auto position = static_cast<float>(first + row);
+  void encode_rows(const RowTask& task) const noexcept override {
+    for (std::int64_t row = 0; row < task.count; ++row) {
+      const auto position = static_cast<float>(task.first + row);
       for (std::int64_t k = 0; k < static_cast<std::int64_t>(div_term_.size()); ++k) {
         const float phase = position * div_term_[static_cast<std::size_t>(k)];
         const ChannelPair channel = channels_of(spec(), k);
-        out[row * stride + channel.sine] = std::sin(phase);
-        out[row * stride + channel.cosine] = std::cos(phase);
+        task.out[row * task.stride + channel.sine] = std::sin(phase);
+        task.out[row * task.stride + channel.cosine] = std::cos(phase);
       }
     }
   }

@@ -27,6 +27,12 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   return {spec.layout == Layout::interleaved, first.sine, first.cosine};
 }
 
+bool can_stream(const EncodingSpec& spec, const float* out, std::ptrdiff_t stride) noexcept {
+  constexpr std::int64_t line = 16;  // floats
+  const std::int64_t run = spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2;
+  return reinterpret_cast<std::uintptr_t>(out) % (line * sizeof(float)) == 0 && stride % line == 0 && run % line == 0;
+}
+
 FrequencyTables::FrequencyTables(const Frequencies& frequencies) {
   const std::int64_t padded = (frequencies.count() + simd::padding - 1) / simd::padding * simd::padding;
   high.resize(static_cast<std::size_t>(padded));

@@ -20,16 +20,16 @@ class NaiveEncoder final : public Encoder {
   }
 
  private:
-  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
+  void encode_rows(const RowTask& task) const noexcept override {
     const std::int64_t frequencies = spec().d_model / 2;
     const auto denominator = static_cast<double>(exponent_denominator(spec()));
-    for (std::int64_t row = 0; row < count; ++row) {
-      const auto position = static_cast<double>(first + row);
+    for (std::int64_t row = 0; row < task.count; ++row) {
+      const auto position = static_cast<double>(task.first + row);
       for (std::int64_t k = 0; k < frequencies; ++k) {
         const double phase = position / std::pow(spec().base, static_cast<double>(k) / denominator);
         const ChannelPair channel = channels_of(spec(), k);
-        out[row * stride + channel.sine] = static_cast<float>(std::sin(phase));
-        out[row * stride + channel.cosine] = static_cast<float>(std::cos(phase));
+        task.out[row * task.stride + channel.sine] = static_cast<float>(std::sin(phase));
+        task.out[row * task.stride + channel.cosine] = static_cast<float>(std::cos(phase));
       }
     }
   }

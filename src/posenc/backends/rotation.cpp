@@ -44,15 +44,14 @@ class RotationEncoder final : public Encoder {
     return round_to_float(is_cosine ? cosine(phase) : sine(phase));
   }
 
-  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
-    if (first == 0) {  // its sines are 0, which is certain only because it is known
+  void encode_rows(const RowTask& task) const noexcept override {
+    if (task.first == 0) {  // its sines are 0, which is certain only because it is known
       for (std::int64_t k = 0; k < exact_.count(); ++k) {
         const ChannelPair channel = channels_of(spec(), k);
-        out[channel.sine] = 0.0f;
-        out[channel.cosine] = 1.0f;
+        task.out[channel.sine] = 0.0f;
+        task.out[channel.cosine] = 1.0f;
       }
-      if (count == 1) return;
-      encode_rows(1, count - 1, out + stride, stride);
+      if (task.count > 1) encode_rows({1, task.count - 1, task.out + task.stride, task.stride, task.streamed});
       return;
     }
     const simd::RotationTables tables = {
@@ -65,10 +64,11 @@ class RotationEncoder final : public Encoder {
         .sin_row = sin_row_.data(),
         .cos_block = cos_block_.data(),
         .sin_block = sin_block_.data(),
+        .streamed = task.streamed && can_stream(spec(), task.out, task.stride),
         .exact_entry = exact_entry,
         .context = this,
     };
-    kernel_(tables, first, count, out, stride);
+    kernel_(tables, task.first, task.count, task.out, task.stride);
   }
 
   simd::RotationKernel kernel_;

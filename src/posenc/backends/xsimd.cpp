@@ -14,9 +14,9 @@ class XsimdEncoder final : public Encoder {
   double error_bound(RowRange) const noexcept override { return 0x1p-25 + 0x1p-50; }
 
  private:
-  void encode_rows(std::int64_t first, std::int64_t count, float* out, std::ptrdiff_t stride) const noexcept override {
-    kernel_({spec().d_model / 2, columns_of(spec()), frequencies_.high.data(), frequencies_.low.data()}, first, count,
-            out, stride);
+  void encode_rows(const RowTask& task) const noexcept override {
+    kernel_({spec().d_model / 2, columns_of(spec()), frequencies_.high.data(), frequencies_.low.data()}, task.first,
+            task.count, task.out, task.stride);
   }
 
   simd::SincosKernel kernel_;

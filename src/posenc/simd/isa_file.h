@@ -37,13 +37,14 @@
 #include "posenc/simd/lanes.h"
 
 #include "posenc/simd/anchor_kernel.h"
+#include "posenc/simd/rotation32_kernel.h"
 #include "posenc/simd/rotation_kernel.h"
 #include "posenc/simd/sincos_kernel.h"
 
 namespace posenc::simd {
 
 const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
-  static constexpr Kernels kernels = {anchor_kernel, rotation_kernel, sincos_kernel};
+  static constexpr Kernels kernels = {anchor_kernel, rotation_kernel, rotation32_kernel, sincos_kernel};
   return kernels;
 }
 

@@ -30,6 +30,7 @@ struct RotationTables {
   const double* sin_row;
   const double* cos_block;  ///< cos and sin of block_rows w: one block onwards
   const double* sin_block;
+  bool streamed;  ///< store past the caches: out and the stride are aligned to 64 bytes
   ExactEntry exact_entry;
   const void* context;
 };
@@ -38,6 +39,18 @@ struct RotationTables {
 /// error bound from both.
 inline constexpr std::int64_t block_rows = 16;
 inline constexpr std::int64_t anchored_blocks = 32;
+
+/// Per frequency, padded.
+struct Rotation32Tables {
+  std::int64_t frequencies;
+  Columns columns;
+  const std::uint64_t* turns_high;
+  const std::uint64_t* turns_low;
+  const float* cos_rows;  ///< cos(n w) and
+  const float* sin_rows;  ///< sin(n w): block_rows rows n of row_stride
+  std::int64_t row_stride;
+  bool streamed;
+};
 
 /// Per frequency, padded; positions up to sincos_block_rows from an anchor are reached by addition of exact multiples.
 struct SincosTables {
@@ -56,6 +69,9 @@ using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* tur
 using RotationKernel = void (*)(const RotationTables& tables, std::int64_t first, std::int64_t count, float* out,
                                 std::ptrdiff_t stride) noexcept;
 
+using Rotation32Kernel = void (*)(const Rotation32Tables& tables, std::int64_t first, std::int64_t count, float* out,
+                                  std::ptrdiff_t stride) noexcept;
+
 using SincosKernel = void (*)(const SincosTables& tables, std::int64_t first, std::int64_t count, float* out,
                               std::ptrdiff_t stride) noexcept;
 
@@ -63,6 +79,7 @@ using SincosKernel = void (*)(const SincosTables& tables, std::int64_t first, st
 struct Kernels {
   AnchorKernel anchors;
   RotationKernel rotation;
+  Rotation32Kernel rotation32;
   SincosKernel sincos;
 };
 

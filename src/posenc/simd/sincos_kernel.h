@@ -53,7 +53,7 @@ inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, s
   const Floats sines = narrow(a.sine, b.sine), cosines = narrow(a.cosine, b.cosine);
   float first[float_lanes], second[float_lanes];
   if (tables.columns.interleaved) {
-    const Interleaved<Floats> pairs = interleave(sines, cosines);
+    const Both<Floats> pairs = interleave(sines, cosines);
     float* const to = row + 2 * (begin + k);
     if (used == float_lanes) {
       pairs.first.store_unaligned(to);

@@ -1,0 +1,81 @@
+// rotation32: one angle addition in float32 an entry: the fastest tier. See simd/rotation32_kernel.h for the method and its bound.
+#include "posenc/backends/backends.h"
+#include "posenc/backends/frequency_tables.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+class Rotation32Encoder final : public Encoder {
+ public:
+  Rotation32Encoder(const EncodingSpec& spec, const IsaKernels& compiled)
+      : Encoder(spec, "rotation32", compiled.isa),
+        kernel_(compiled.kernels.rotation32),
+        frequencies_(Frequencies(spec)),
+        cos_rows_(simd::block_rows * padded()),
+        sin_rows_(simd::block_rows * padded()) {
+    // Row by row in double, where the error of 15 rotations is far below a float's: a rotation costs less than a sine.
+    std::vector<double> cos_one(padded()), sin_one(padded()), cosine(padded(), 1.0), sine(padded(), 0.0);
+    compiled.kernels.anchors(frequencies_.padded_count(), frequencies_.high.data(), frequencies_.low.data(), 1,
+                             sin_one.data(), cos_one.data());
+    for (std::size_t n = 0; n < simd::block_rows; ++n) {
+      for (std::size_t k = 0; k < padded(); ++k) {
+        const double s = sine[k], c = cosine[k];
+        sin_rows_[n * padded() + k] = static_cast<float>(s);
+        cos_rows_[n * padded() + k] = static_cast<float>(c);
+        sine[k] = s * cos_one[k] + c * sin_one[k];
+        cosine[k] = c * cos_one[k] - s * sin_one[k];
+      }
+    }
+  }
+
+  double error_bound(RowRange) const noexcept override { return 3.5e-7; }
+
+ private:
+  std::size_t padded() const noexcept { return frequencies_.high.size(); }
+
+  void encode_rows(const RowTask& task) const noexcept override {
+    const simd::Rotation32Tables tables = {
+        .frequencies = spec().d_model / 2,
+        .columns = columns_of(spec()),
+        .turns_high = frequencies_.high.data(),
+        .turns_low = frequencies_.low.data(),
+        .cos_rows = cos_rows_.data(),
+        .sin_rows = sin_rows_.data(),
+        .row_stride = frequencies_.padded_count(),
+        .streamed = task.streamed && can_stream(spec(), task.out, task.stride),
+    };
+    kernel_(tables, task.first, task.count, task.out, task.stride);
+  }
+
+  simd::Rotation32Kernel kernel_;
+  FrequencyTables frequencies_;
+  std::vector<float> cos_rows_, sin_rows_;
+};
+
+class Rotation32Backend final : public Backend {
+ public:
+  explicit Rotation32Backend(const IsaKernels& compiled) : compiled_(compiled) {}
+  std::string_view name() const noexcept override { return "rotation32"; }
+  std::string_view description() const noexcept override { return "one angle addition in float32: the fastest tier"; }
+  Isa isa() const noexcept override { return compiled_.isa; }
+
+ private:
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<Rotation32Encoder>(spec, compiled_);
+  }
+
+  IsaKernels compiled_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Backend>> make_rotation32_backends() {
+  std::vector<std::unique_ptr<Backend>> all;
+  for (const IsaKernels& compiled : compiled_kernels()) all.push_back(std::make_unique<Rotation32Backend>(compiled));
+  return all;
+}
+
+}  // namespace posenc
