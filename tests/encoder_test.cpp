@@ -135,6 +135,46 @@ TEST_P(EncoderRows, AreIndependentOfTheViewsSpareRowsAndColumns) {
   expect_rows(memory, one_by_one(*encoder, positions_of(rows)), "a larger view");
 }
 
+TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreStored) {
+  EncodingSpec spec = GetParam().spec();
+  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+    spec.layout = layout;
+    const auto encoder = GetParam().backend->plan(spec);
+    const RowRange rows{1000, 75};
+    const Matrix expected = one_by_one(*encoder, positions_of(rows));
+    const std::int64_t aligned =
+        (spec.d_model + 15) / 16 * 16;  // rows of whole cache lines, so that stores can go past the caches
+    for (const Stores stores : {Stores::automatic, Stores::cached, Stores::streamed}) {
+      for (const std::int64_t stride : {aligned, aligned + 16, aligned + 1}) {
+        Matrix memory(rows.count, stride);
+        encoder->encode(rows, {memory.data(), rows.count, spec.d_model, stride}, {2, stores});
+        for (std::int64_t r = 0; r < rows.count; ++r) {
+          ASSERT_TRUE(same_bits({memory.data() + r * stride, static_cast<std::size_t>(spec.d_model)}, expected.row(r)))
+              << "layout " << to_string(layout) << ", stores " << static_cast<int>(stores) << ", stride " << stride
+              << ", row " << r;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EncoderRows, HaveTheSameBitsFromACursor) {
+  const auto encoder = GetParam().backend->plan(GetParam().spec());
+  for (const std::int64_t first : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1000000}, max_position - 40}) {
+    const RowRange rows{first, std::min<std::int64_t>(70, max_position - first + 1)};
+    const Matrix expected = one_by_one(*encoder, positions_of(rows));
+    Cursor cursor(*encoder, first);
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      ASSERT_EQ(cursor.position(), first + r);
+      ASSERT_TRUE(same_bits(cursor.next(), expected.row(r))) << "position " << first + r;
+    }
+    cursor.seek(first + 3);
+    EXPECT_TRUE(same_bits(cursor.next(), expected.row(3)));
+    cursor.seek(first);
+    EXPECT_TRUE(same_bits(cursor.next(), expected.row(0)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EncoderRows, testing::ValuesIn(all_cases()), [](const auto& each) {
   return identifier(*each.param.backend) + "_d" + std::to_string(each.param.d_model);
 });
@@ -274,6 +314,16 @@ TEST_P(EveryEncoder, MoreThreadsThanRowsAreFine) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryEncoder, testing::ValuesIn(running_backends()),
                          [](const auto& each) { return identifier(*each.param); });
+
+TEST_P(EveryEncoder, ACursorEndsAtTheLastPosition) {
+  const auto encoder = GetParam()->plan({.d_model = 4});
+  Cursor cursor(*encoder, max_position);
+  EXPECT_EQ(cursor.next().size(), 4u);
+  EXPECT_THROW(cursor.next(), InvalidArgument);
+  EXPECT_THROW(cursor.seek(-1), InvalidArgument);
+  EXPECT_THROW(cursor.seek(max_position + 1), InvalidArgument);
+  EXPECT_THROW(Cursor(*encoder, -1), InvalidArgument);
+}
 
 TEST(Matrix, OwnsAlignedDenseMemory) {
   Matrix matrix(3, 5);

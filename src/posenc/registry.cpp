@@ -23,8 +23,9 @@ std::vector<std::unique_ptr<Backend>> built_in_backends() {
   all.push_back(make_naive_backend());
   all.push_back(make_div_term_backend());
   for (auto& of_isa : make_xsimd_backends()) all.push_back(std::move(of_isa));
-  for (auto& of_isa : make_rotation32_backends()) all.push_back(std::move(of_isa));
   for (auto& of_isa : make_rotation_backends()) all.push_back(std::move(of_isa));
+  for (auto& of_isa : make_rotation32_backends())
+    all.push_back(std::move(of_isa));  // after the exact one, which wins a tie
   return all;
 }
 
