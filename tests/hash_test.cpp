@@ -1,0 +1,284 @@
+// rotation's bits, pinned: one hash for every case, the same on every ISA, compiler and platform. A machine that passes computes the
+// tables that every other machine does.
+//
+// The constants come from the exact path alone, and PinnedHash.IsThatOfTheExactValues proves each of them anew: it computes every entry
+// as round_to_float(sine(Frequencies(spec).phase(k, position))), in integers, and hashes the lot. That test also prints the list
+// to paste below when cases change:
+//   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.IsThatOfTheExactValues/*' | grep '^ *{"'
+#include "posenc/encoder.h"
+#include "posenc/exact.h"
+#include "posenc/frequency.h"
+#include "posenc/registry.h"
+#include "posenc/spec.h"
+#include "support.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <ostream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::bits;
+using test::GuardedMatrix;
+using test::same_bits;
+
+struct Pin {
+  std::string_view name;
+  std::uint64_t hash;
+};
+
+constexpr Pin pins[] = {
+    {"tutorial", 0x2043f0cf513fc715},
+    {"tensor2tensor", 0xba2ed7266a6d9001},
+    {"model_garden", 0xd00af9d6198546c1},
+    {"fairseq", 0x8c3225eabe5f5ba4},
+    {"speech2text", 0x9d954d23a628041a},
+    {"m2m_100", 0x255c68627ef09a8e},
+    {"marian", 0x22df393f39c365b7},
+    {"xlm", 0x73392907fa328f99},
+    {"whisper", 0xec6b4950c0c29f6d},
+    {"keras_hub", 0x65b2b9cb733a5d5b},
+    {"diffusers", 0x839f9212080a9a8e},
+    {"stable_diffusion", 0x9da51ef2ad4b7ca0},
+    {"ggml", 0x9da51ef2ad4b7ca0},
+    {"ctranslate2", 0xc36148bb3b00d86f},
+    {"vllm", 0x161610adcc1e3655},
+    {"chunk", 0x920999fe595a6225},
+    {"long_context", 0x6a46462a531acee5},
+    {"wide", 0x73e545cf8b5ad018},
+    {"d512_from_0", 0x3822b4ee4060b6ed},
+    {"d512_from_1e6", 0x47e2dc9057ccc02a},
+    {"d512_from_2_31", 0xc387fab6207821f9},
+    {"d512_from_1e12", 0x27325817807febdf},
+    {"d512_from_2_53_less_300", 0xddb9a6e1247c5797},
+    {"d320_halves_inclusive_from_0", 0x839f9212080a9a8e},
+    {"d320_halves_inclusive_from_1e6", 0x0b387f2eeee8dc68},
+    {"d320_halves_inclusive_from_2_31", 0x497cc81df0e8229f},
+    {"d320_halves_inclusive_from_1e12", 0x048a443a70d48269},
+    {"d320_halves_inclusive_from_2_53_less_300", 0x4b8d851d8731dca8},
+    {"d98_cos_first_from_0", 0xe3ac0c50c96bf5b6},
+    {"d98_cos_first_from_1e6", 0x74c241b18a482c96},
+    {"d98_cos_first_from_2_31", 0x0e6d0628edebfe5a},
+    {"d98_cos_first_from_1e12", 0x3aaa1ae8ab8e107d},
+    {"d98_cos_first_from_2_53_less_300", 0x4423911b24af626d},
+    {"d2_from_0", 0x20574a2e19b97ba4},
+    {"d2_from_1e6", 0x32d2defc4782c115},
+    {"d2_from_2_31", 0x4ed99be3ae8bb485},
+    {"d2_from_1e12", 0x5570950d903c70e5},
+    {"d2_from_2_53_less_300", 0x02bead3ae7155f47},
+    {"d130_base_2_from_0", 0x867091c1c0ae13e2},
+    {"d130_base_2_from_1e6", 0x52f5c19c62252886},
+    {"d130_base_2_from_2_31", 0xdbea15d01b44c9df},
+    {"d130_base_2_from_1e12", 0xdd096f6dc1880c5f},
+    {"d130_base_2_from_2_53_less_300", 0x0904ec2d8ace1854},
+    {"d130_base_500000_from_0", 0xe728b4c08b32f1a5},
+    {"d130_base_500000_from_1e6", 0x936d937df3619c82},
+    {"d130_base_500000_from_2_31", 0x10b495f40c980e1a},
+    {"d130_base_500000_from_1e12", 0x3819e761caf1a594},
+    {"d130_base_500000_from_2_53_less_300", 0x48837ad75d2fa9b7},
+    {"d130_base_1e10_from_0", 0xeb9920d56177417f},
+    {"d130_base_1e10_from_1e6", 0x408446734bb2362e},
+    {"d130_base_1e10_from_2_31", 0x673395744feef31a},
+    {"d130_base_1e10_from_1e12", 0xb13a7fb5351455ac},
+    {"d130_base_1e10_from_2_53_less_300", 0x5f3bc056c1d77950},
+};
+
+struct Case {
+  std::string name;
+  EncodingSpec spec;
+  RowRange rows;
+
+  friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+};
+
+struct Start {
+  std::string_view name;
+  std::int64_t position;
+};
+
+constexpr Start far_starts[] = {
+    {"1e6", 1'000'000},
+    {"2_31", std::int64_t{1} << 31},
+    {"1e12", 1'000'000'000'000},
+    {"2_53_less_300", max_position - 300},
+};
+
+/// Every preset, its first rows up to 2^19 entries; layouts and spacings far out, up to the last position; other bases and odd shapes.
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  constexpr std::int64_t most_entries = 1 << 19;
+  for (const Preset& each : presets()) {
+    const std::int64_t count = std::min(each.rows.count, most_entries / each.spec.d_model);
+    cases.push_back({std::string(each.name), each.spec, {each.rows.first, count}});
+  }
+  const auto everywhere = [&cases](const std::string& name, const EncodingSpec& spec) {
+    cases.push_back({name + "_from_0", spec, {0, 1000}});
+    for (const Start& start : far_starts) {
+      cases.push_back({name + "_from_" + std::string(start.name), spec, {start.position, 301}});
+    }
+  };
+  everywhere("d512", {512, 1e4, Layout::interleaved, Spacing::paper});
+  everywhere("d320_halves_inclusive", {320, 1e4, Layout::halves, Spacing::inclusive});
+  everywhere("d98_cos_first", {98, 1e4, Layout::halves_cos_first, Spacing::paper});
+  everywhere("d2", {2, 1e4, Layout::interleaved, Spacing::paper});
+  everywhere("d130_base_2", {130, 2, Layout::interleaved, Spacing::paper});
+  everywhere("d130_base_500000", {130, 5e5, Layout::halves_cos_first, Spacing::paper});
+  everywhere("d130_base_1e10", {130, 1e10, Layout::halves, Spacing::inclusive});
+  return cases;
+}
+
+/// The exact values, each rounded to float32 once.
+Matrix exact_rows(const EncodingSpec& spec, std::span<const std::int64_t> positions) {
+  const Frequencies frequencies(spec);
+  Matrix table(static_cast<std::int64_t>(positions.size()), spec.d_model);
+  float* row = table.data();
+  for (const std::int64_t position : positions) {
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const Turns phase = frequencies.phase(k, position);
+      const ChannelPair channel = channels_of(spec, k);
+      row[channel.sine] = round_to_float(sine(phase));
+      row[channel.cosine] = round_to_float(cosine(phase));
+    }
+    row += spec.d_model;
+  }
+  return table;
+}
+
+std::vector<std::int64_t> positions_of(RowRange rows) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
+  std::iota(positions.begin(), positions.end(), rows.first);
+  return positions;
+}
+
+/// FNV-1a of the floats' bits, lowest byte first whatever the byte order of the machine.
+std::uint64_t hash_of(const Matrix& table) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::int64_t i = 0; i < table.rows() * table.columns(); ++i) {
+    const std::uint32_t word = bits(table.data()[i]);
+    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ ((word >> shift) & 0xff)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+std::string hexadecimal(std::uint64_t hash) {
+  char text[19];
+  std::snprintf(text, sizeof text, "0x%016" PRIx64, hash);
+  return text;
+}
+
+std::string pinned_hash(std::string_view name) {
+  const auto* const pin = std::ranges::find(pins, name, &Pin::name);
+  return pin == std::end(pins) ? "(none is pinned)" : hexadecimal(pin->hash);
+}
+
+/// Where the tables first differ, for people: a hash alone tells nothing.
+std::string first_difference(const Matrix& table, const Matrix& exact, const Case& c) {
+  for (std::int64_t r = 0; r < table.rows(); ++r) {
+    for (std::int64_t column = 0; column < table.columns(); ++column) {
+      if (bits(table(r, column)) == bits(exact(r, column))) continue;
+      char text[160];
+      std::snprintf(text, sizeof text, "position %" PRId64 ", channel %" PRId64 ": %a, exact %a", c.rows.first + r,
+                    column, static_cast<double>(table(r, column)), static_cast<double>(exact(r, column)));
+      return text;
+    }
+  }
+  return "every entry is exact: the pinned hash is wrong";
+}
+
+class PinnedHash : public testing::TestWithParam<Case> {};
+
+TEST_P(PinnedHash, IsThatOfTheExactValues) {
+  const auto& [name, spec, rows] = GetParam();
+  const std::string hash = hexadecimal(hash_of(exact_rows(spec, positions_of(rows))));
+  if (std::getenv("POSENC_PRINT_HASHES") != nullptr) std::printf("    {\"%s\", %s},\n", name.c_str(), hash.c_str());
+  EXPECT_EQ(hash, pinned_hash(name));
+}
+
+INSTANTIATE_TEST_SUITE_P(Exact, PinnedHash, testing::ValuesIn(all_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+std::vector<const Backend*> rotations() {
+  std::vector<const Backend*> running = test::running_backends();
+  std::erase_if(running, [](const Backend* each) { return each->name() != "rotation"; });
+  return running;
+}
+
+class RotationHash : public testing::TestWithParam<std::tuple<const Backend*, Case>> {};
+
+TEST_P(RotationHash, IsThePinnedOne) {
+  const auto& [backend, c] = GetParam();
+  Matrix table(c.rows.count, c.spec.d_model);
+  backend->plan(c.spec)->encode(c.rows, table.view());
+  const std::string hash = hexadecimal(hash_of(table)), pinned = pinned_hash(c.name);
+  if (hash == pinned) return;
+  FAIL() << hash << ", pinned: " << pinned << "\n"
+         << first_difference(table, exact_rows(c.spec, positions_of(c.rows)), c);
+}
+
+/// "avx2_tutorial"
+std::string isa_and_case(const testing::TestParamInfo<RotationHash::ParamType>& each) {
+  const auto& [backend, c] = each.param;
+  return std::string(to_string(backend->isa())) + "_" + c.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rotation, RotationHash,
+                         testing::Combine(testing::ValuesIn(rotations()), testing::ValuesIn(all_cases())),
+                         isa_and_case);
+
+/// Whatever the shape and however the rows are asked for: a range, strides, alignments, threads, a gather.
+class RotationBits : public testing::TestWithParam<const Backend*> {
+ protected:
+  void expect_exact(const EncodingSpec& spec, RowRange rows) const {
+    SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", " << to_string(spec.layout) << ", rows "
+                                    << rows.first << " + " << rows.count);
+    const auto encoder = GetParam()->plan(spec);
+    std::vector<std::int64_t> positions = positions_of(rows);
+    const Matrix exact = exact_rows(spec, positions);
+    for (const std::int64_t gap : {0, 3, 64}) {
+      for (const int threads : {1, 3}) {
+        GuardedMatrix out(rows.count, spec.d_model, spec.d_model + gap, gap % 7);
+        encoder->encode(rows, out.view(), threads);
+        expect_rows(out, exact);
+      }
+    }
+    std::shuffle(positions.begin(), positions.end(), std::mt19937(1));
+    GuardedMatrix gathered(rows.count, spec.d_model, spec.d_model + 1, 1);
+    encoder->encode(positions, gathered.view(), 2);
+    expect_rows(gathered, exact_rows(spec, positions));
+  }
+
+ private:
+  static void expect_rows(const GuardedMatrix& got, const Matrix& exact) {
+    for (std::int64_t r = 0; r < exact.rows(); ++r) ASSERT_TRUE(same_bits(got.row(r), exact.row(r))) << "row " << r;
+    ASSERT_TRUE(got.surroundings_untouched());
+  }
+};
+
+TEST_P(RotationBits, AreExactInEveryShape) {
+  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+    for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 514, 1030}) {
+      for (const RowRange rows : {RowRange{0, 19}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
+        expect_exact({.d_model = d_model, .layout = layout}, rows);
+      }
+    }
+  }
+}
+
+TEST_P(RotationBits, AreExactPastManyAnchors) { expect_exact({.d_model = 34}, {(std::int64_t{1} << 31) - 700, 1401}); }
+
+INSTANTIATE_TEST_SUITE_P(Rotation, RotationBits, testing::ValuesIn(rotations()),
+                         [](const auto& each) { return std::string(to_string(each.param->isa())); });
+
+}  // namespace
+}  // namespace posenc
