@@ -82,9 +82,7 @@ void add_cache_to_memory(const Backends& backends, Stores stores) {
 
 void add_fresh(const Backends& backends, Stores stores) {
   for (const Shape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
-    for (const Backend* backend : leave_out_slow(best_isa_only(backends), shape)) {
-      add_encode_fresh(*backend, shape, stores);
-    }
+    add_encode_fresh(leave_out_slow(best_isa_only(backends), shape), shape, stores);
   }
 }
 
@@ -141,7 +139,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--set", options.sets,
                  "Only these benchmarks; may be repeated. cache-to-memory: the shapes that speeds are quoted for")
       ->check(CLI::IsMember(set_names()))
-      ->type_name("")
+      ->type_name("NAME")
       ->excludes(quick)
       ->allow_extra_args(false);
   app.add_option("--preset", options.presets, "Only this preset; may be repeated")
@@ -150,7 +148,7 @@ void add_options(CLI::App& app, Options& options) {
   add_backend_options(app, options.choice);
   app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
       ->check(CLI::IsMember({"automatic", "cached", "streamed"}))
-      ->type_name("");
+      ->type_name("NAME");
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ MatrixView<float> warm_rows(const Rows& rows) {
   return {warm_memory(4 * rows.count * rows.d_model), rows.count, rows.d_model, rows.d_model};
 }
 
+/// Consecutive rows begin in the middle of the range: naive is faster where most phases are below one.
+std::int64_t middle(const Rows& rows) { return std::int64_t{1} << (rows.bits - 1); }
+
 /// Times what `prepare(encoder, rows)` returns: a call of it gives the rows.
 template <class Prepare>
 void add_rows(std::string_view question, std::string_view detail, const Backend& backend, const Rows& rows,
@@ -68,17 +71,17 @@ auto random_rows(const Encoder& encoder, const Rows& rows) {
 }
 
 auto next_rows(const Encoder& encoder, const Rows& rows) {
-  return [&encoder, view = warm_rows(rows), end = std::int64_t{1} << rows.bits, position = std::int64_t{0}]() mutable {
+  return [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
     encoder.encode({position, 1}, view);
     benchmark::DoNotOptimize(view.data);
-    position = (position + 1) % end;
+    if (++position == 2 * first) position = first;
   };
 }
 
 auto cursor_rows(const Encoder& encoder, const Rows& rows) {
-  return [cursor = Cursor(encoder), end = std::int64_t{1} << rows.bits]() mutable {
+  return [cursor = Cursor(encoder, middle(rows)), first = middle(rows)]() mutable {
     benchmark::DoNotOptimize(cursor.next().data());
-    if (cursor.position() == end) cursor.seek(0);
+    if (cursor.position() == 2 * first) cursor.seek(first);
   };
 }
 

@@ -48,14 +48,14 @@ std::vector<int> thread_counts() {
 void register_all(const BackendChoice& choice, const std::vector<int>& threads) {
   for (const Shape& shape : {shape_of(512, 512), shape_of(2048, 1024), shape_of(8192, 4096)}) {
     for (const Backend* backend : best_isa_only(select_backends(choice))) {
-      const auto one_thread = std::make_shared<Yardstick>(wall_seconds);
+      const auto one_thread = std::make_shared<Yardstick>(wall_seconds, 0.05);
       for (const int count : threads) add_threads(*backend, shape, count, one_thread);
     }
   }
 }
 
 constexpr std::string_view notes =
-    "wall time; speed-up: over one thread, measured in this run between the repetitions of each line\n";
+    "wall time; speed-up: over one thread, measured in this run, between the repetitions\n";
 
 }  // namespace
 }  // namespace posenc::bench
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   posenc::bench::add_backend_options(app, choice);
   app.add_option("--threads", threads,
                  "Only this number of threads; may be repeated. 1, 2, 4, ... and all logical cores unless given")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1024))
       ->type_name("N")
       ->allow_extra_args(false);
   return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] {

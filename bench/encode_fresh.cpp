@@ -56,20 +56,24 @@ void add_memory(const char* kind, const Backend& backend, const Shape& shape, St
 
 }  // namespace
 
-void add_encode_fresh(const Backend& backend, const Shape& shape, Stores stores) {
+void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& shape, Stores stores) {
 #ifdef M_MMAP_THRESHOLD
   // glibc keeps what is freed, the larger the more is freed, and hands it out again, warm: with a threshold, it returns it.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
-  add_memory("vector", backend, shape, stores,
-             [](const Shape& of) { return std::vector<float>(static_cast<std::size_t>(of.elements())); });
-  add_memory("pages", backend, shape, stores, [](const Shape& of) { return Pages(of.bytes()); });
-  add_memory("matrix", backend, shape, stores, [](const Shape& of) { return Matrix(of.rows.count, of.spec.d_model); });
-  const auto kept = std::make_shared<Matrix>();
-  add_memory("warm", backend, shape, stores, [kept](const Shape& of) -> Matrix& {
-    if (kept->rows() == 0) *kept = Matrix(of.rows.count, of.spec.d_model);
-    return *kept;
-  });
+  const auto kept = std::make_shared<Matrix>();  // by all backends
+  for (const Backend* backend : backends) {
+    const auto add_kind = [&](const char* kind, auto get_memory) {
+      add_memory(kind, *backend, shape, stores, get_memory);
+    };
+    add_kind("vector", [](const Shape& of) { return std::vector<float>(static_cast<std::size_t>(of.elements())); });
+    add_kind("pages", [](const Shape& of) { return Pages(of.bytes()); });
+    add_kind("matrix", [](const Shape& of) { return Matrix(of.rows.count, of.spec.d_model); });
+    add_kind("warm", [kept](const Shape& of) -> Matrix& {
+      if (kept->rows() == 0) *kept = Matrix(of.rows.count, of.spec.d_model);
+      return *kept;
+    });
+  }
 }
 
 }  // namespace posenc::bench

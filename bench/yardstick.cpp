@@ -9,7 +9,6 @@ namespace posenc::bench {
 namespace {
 
 constexpr std::size_t least_samples = 7;
-constexpr double seconds_per_sample = 1e-3;
 
 double seconds_of(clockid_t clock) {
   timespec now{};
@@ -29,7 +28,7 @@ double Yardstick::sample(const std::function<void()>& work) {
     const double begin = clock_();
     for (std::int64_t call = 0; call < calls_; ++call) work();
     const double seconds = clock_() - begin;
-    if (seconds >= seconds_per_sample) return seconds / static_cast<double>(calls_);
+    if (seconds >= seconds_per_sample_) return seconds / static_cast<double>(calls_);
     calls_ *= 2;
   }
 }
