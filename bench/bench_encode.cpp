@@ -3,196 +3,152 @@
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into warm memory
 //   encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
 //   encode/<backend>:<isa>/first:1000000000000/rows:512/d:512  far positions
-//   encode_fresh/<backend>:<isa>/preset:...                    into memory that the system has just given, page faults included
+//   encode/.../stores:streamed                                 where --stores overrides the library's choice
+//   copy/rows:512/d:512                                        the same table, kept elsewhere and copied
+//   encode_fresh/<backend>:<isa>/memory:vector/...             memory that the system has just given (encode_fresh.h)
 
+#include "encode_fresh.h"
 #include "limit.h"
 #include "selection.h"
+#include "shape.h"
 #include "support.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdio>
+#include <map>
 #include <memory>
-#include <new>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace posenc::bench {
 namespace {
 
-/// What one benchmark encodes. The preset's name is empty in a sweep.
-struct Shape {
-  std::string_view preset;
-  EncodingSpec spec;
-  RowRange rows;
-
-  std::int64_t elements() const { return rows.count * spec.d_model; }
-  std::int64_t bytes() const { return table_bytes(spec, rows.count, sizeof(float)); }
-};
-
-Shape shape_of(const Preset& preset) { return {preset.name, preset.spec, preset.rows}; }
-
-std::string name_of(std::string_view question, const Backend& backend, const Shape& shape) {
-  std::string name = fmt::format("{}/{}", question, backend.full_name());
-  if (!shape.preset.empty()) {
-    name += fmt::format("/preset:{}", shape.preset);
-  } else if (shape.rows.first > 0) {
-    name += fmt::format("/first:{}", shape.rows.first);
-  }
-  return name + fmt::format("/rows:{}/d:{}", shape.rows.count, shape.spec.d_model);
-}
-
-/// Programs that read the results find the whole spec in the label; a name holds the shape alone.
-std::string label_of(const Shape& shape) {
-  return fmt::format("d_model={} base={} layout={} spacing={} first={} count={}", shape.spec.d_model, shape.spec.base,
-                     to_string(shape.spec.layout), to_string(shape.spec.spacing), shape.rows.first, shape.rows.count);
-}
-
-void count(benchmark::State& state, const Shape& shape) {
-  state.SetItemsProcessed(state.iterations() * shape.elements());
-  state.SetBytesProcessed(state.iterations() * shape.bytes());
-  state.SetLabel(label_of(shape));
-}
-
-/// The time at the limit over the time of the encoder: Google Benchmark divides by the latter.
-void compare_with_limit(benchmark::State& state, const Shape& shape, double limit) {
-  state.counters["share_of_limit"] =
-      benchmark::Counter(static_cast<double>(shape.bytes()) / limit, benchmark::Counter::kIsIterationInvariantRate);
-}
-
-void add_encode(const Backend& backend, const Shape& shape) {
+void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
   const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows);
-  add(name_of("encode", backend, shape), [checked, shape](benchmark::State& state) {
+  const std::string name = fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
+  add(name, [checked, shape, stores](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
     const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
     MatrixView<float> view = {warm_memory(shape.bytes()), shape.rows.count, shape.spec.d_model, shape.spec.d_model};
     for (auto _ : state) {
-      encoder->encode(shape.rows, view);
+      encoder->encode(shape.rows, view, {1, stores});
       benchmark::DoNotOptimize(view.data);
       benchmark::ClobberMemory();
     }
     count(state, shape);
-    compare_with_limit(state, shape, limit);
+    compare_with_limit(state, shape.bytes(), limit);
   });
 }
 
-/// Pages that no one has touched, straight from the system: an allocator would hand out warm ones again.
-class FreshMemory {
- public:
-  explicit FreshMemory(std::int64_t bytes)
-      : bytes_(static_cast<std::size_t>(bytes)),
-        pages_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    if (pages_ == MAP_FAILED) throw std::bad_alloc();
-  }
-  ~FreshMemory() { munmap(pages_, bytes_); }
-  FreshMemory(const FreshMemory&) = delete;
-  FreshMemory& operator=(const FreshMemory&) = delete;
-  float* data() const { return static_cast<float*>(pages_); }
-
- private:
-  std::size_t bytes_;
-  void* pages_;
-};
-
-void add_encode_fresh(const Backend& backend, const Shape& shape) {
-  const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows);
-  add(name_of("encode_fresh", backend, shape), [checked, shape](benchmark::State& state) {
-    const Encoder* const encoder = checked->get(state);
-    if (encoder == nullptr) return;
-    for (auto _ : state) {
-      const FreshMemory memory(shape.bytes());
-      encoder->encode(shape.rows, {memory.data(), shape.rows.count, shape.spec.d_model, shape.spec.d_model});
-      benchmark::DoNotOptimize(memory.data());
-      benchmark::ClobberMemory();
-    }
-    count(state, shape);
+void add_copy(const Shape& shape) {
+  add(fmt::format("copy/{}", to_string(shape)), [shape](benchmark::State& state) {
+    const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
+    time_copy(state, shape.bytes());
+    compare_with_limit(state, shape.bytes(), limit);
   });
 }
 
-/// Seconds that one table of the shape takes, from a few rows in its middle.
-double estimate_seconds(const Backend& backend, const Shape& shape) {
-  constexpr std::int64_t sampled_elements = 1 << 14;
-  const std::int64_t rows = std::clamp<std::int64_t>(sampled_elements / shape.spec.d_model, 1, shape.rows.count);
-  const auto encoder = backend.plan(shape.spec);
-  Matrix sample(rows, shape.spec.d_model);
-  double least = 0;
-  for (int repetition = 0; repetition < 3; ++repetition) {
-    const double begin = thread_seconds();
-    encoder->encode({shape.rows.first + (shape.rows.count - rows) / 2, rows}, sample.view());
-    const double seconds = thread_seconds() - begin;
-    least = repetition == 0 ? seconds : std::min(least, seconds);
-  }
-  return least * static_cast<double>(shape.rows.count) / static_cast<double>(rows);
+using Backends = std::vector<const Backend*>;
+
+void add_all(const Backends& backends, const Shape& shape, Stores stores) {
+  for (const Backend* backend : backends) add_encode(*backend, shape, stores);
 }
 
-void add_presets(const std::vector<const Backend*>& backends, const std::vector<Preset>& presets) {
-  for (const Preset& preset : presets) {
-    for (const Backend* backend : backends) add_encode(*backend, shape_of(preset));
-  }
+void add_presets(const Backends& backends, Stores stores) {
+  for (const Preset& preset : presets()) add_all(backends, shape_of(preset), stores);
 }
 
-/// A table that takes seconds would take minutes with its repetitions: it is left out, and said to be.
-void add_quick(const std::vector<const Backend*>& backends, const std::vector<Preset>& presets) {
-  constexpr double most_seconds = 2;
-  for (const Preset& preset : presets) {
-    for (const Backend* backend : backends) {
-      const double seconds = estimate_seconds(*backend, shape_of(preset));
-      if (seconds <= most_seconds) {
-        add_encode(*backend, shape_of(preset));
-      } else {
-        fmt::print(stderr, "--quick leaves out {} on {}: about {:.1f} s a table, over {} s\n", backend->full_name(),
-                   preset.name, seconds, most_seconds);
-      }
-    }
-  }
-}
-
-void add_sweep(const std::vector<const Backend*>& backends) {
+void add_sweep(const Backends& backends, Stores stores) {
   for (const std::int64_t d_model : {64, 512}) {
-    for (const std::int64_t bytes : swept_bytes()) {
-      const Shape shape = {{}, {.d_model = d_model}, {0, bytes / 4 / d_model}};
-      for (const Backend* backend : backends) add_encode(*backend, shape);
-    }
+    for (const std::int64_t bytes : swept_bytes()) add_all(backends, shape_of(bytes / 4 / d_model, d_model), stores);
   }
 }
 
 /// Large arguments are slow paths of many sines; a method that reduces its phases first costs the same everywhere.
-void add_far_positions(const std::vector<const Backend*>& backends) {
+void add_far_positions(const Backends& backends, Stores stores) {
   for (const std::int64_t first : {1'000'000LL, 1'000'000'000'000LL}) {
-    for (const Backend* backend : backends) add_encode(*backend, {{}, {.d_model = 512}, {first, 512}});
+    add_all(backends, {{}, {.d_model = 512}, {first, 512}}, stores);
   }
 }
 
+void add_cache_to_memory(const Backends& backends, Stores stores) {
+  for (const Shape& shape : cache_to_memory_shapes()) {
+    add_all(leave_out_slow(best_isa_only(backends), shape), shape, stores);
+    add_copy(shape);
+  }
+}
+
+void add_fresh(const Backends& backends, Stores stores) {
+  for (const Shape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
+    add_encode_fresh(leave_out_slow(best_isa_only(backends), shape), shape, stores);
+  }
+}
+
+const std::vector<std::pair<std::string, void (*)(const Backends&, Stores)>> sets = {
+    {"presets", add_presets},
+    {"sweep", add_sweep},
+    {"far-positions", add_far_positions},
+    {"cache-to-memory", add_cache_to_memory},
+    {"fresh", add_fresh},
+};
+
+const std::map<std::string, Stores> stores_by_name = {
+    {"automatic", Stores::automatic}, {"cached", Stores::cached}, {"streamed", Stores::streamed}};
+
 struct Options {
   bool quick = false;
+  std::vector<std::string> sets;
   std::vector<std::string> presets;
-  std::vector<std::string> backends;
+  BackendChoice choice;
+  std::string stores = "automatic";
 };
 
 void register_all(const Options& options) {
-  const std::vector<const Backend*> backends = select_backends(options.backends);
-  const std::vector<Preset> asked_for = select_presets(options.presets);
+  const Backends backends = select_backends(options.choice);
+  const Stores stores = stores_by_name.at(options.stores);
+  const auto is_asked_for = [&options](const std::string& set) {
+    return std::ranges::find(options.sets, set) != options.sets.end();
+  };
   if (options.quick) {
     // One preset for each size of table; the others differ in layout or spacing, which cost next to nothing.
-    const std::vector<Preset> quick =
-        select_presets({"chunk", "model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"});
-    add_quick(best_isa_only(backends), asked_for.empty() ? quick : asked_for);
-  } else if (!asked_for.empty()) {
-    add_presets(backends, asked_for);
-  } else {
-    const std::vector<Preset> all(presets().begin(), presets().end());
-    add_presets(backends, all);
-    add_sweep(backends);
-    add_far_positions(backends);
-    for (const Preset& preset : all) {
-      for (const Backend* backend : best_isa_only(backends)) add_encode_fresh(*backend, shape_of(preset));
+    const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
+                                            "whisper", "long_context", "wide"};
+    for (const Preset& preset : select_presets(options.presets.empty() ? sizes : options.presets)) {
+      add_all(leave_out_slow(best_isa_only(backends), shape_of(preset)), shape_of(preset), stores);
     }
+    return;
   }
+  for (const Preset& preset : select_presets(options.presets)) add_all(backends, shape_of(preset), stores);
+  const bool is_everything = options.sets.empty() && options.presets.empty();
+  for (const auto& [name, add_set] : sets) {
+    if (is_everything || is_asked_for(name)) add_set(backends, stores);
+  }
+}
+
+std::vector<std::string> set_names() {
+  std::vector<std::string> names;
+  for (const auto& each : sets) names.push_back(each.first);
+  return names;
+}
+
+void add_options(CLI::App& app, Options& options) {
+  CLI::Option* const quick =
+      app.add_flag("--quick", options.quick, "Seven presets of different sizes, best ISAs only; about a minute");
+  app.add_option("--set", options.sets,
+                 "Only these benchmarks; may be repeated. cache-to-memory: the shapes that speeds are quoted for")
+      ->check(CLI::IsMember(set_names()))
+      ->type_name("NAME")
+      ->excludes(quick)
+      ->allow_extra_args(false);
+  app.add_option("--preset", options.presets, "Only this preset; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  add_backend_options(app, options.choice);
+  app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
+      ->check(CLI::IsMember({"automatic", "cached", "streamed"}))
+      ->type_name("NAME");
 }
 
 }  // namespace
@@ -202,12 +158,7 @@ int main(int argc, char** argv) {
   CLI::App app("Times the encoders of all backends: presets, sizes from L1 to memory, far positions, fresh memory.",
                "bench_encode");
   posenc::bench::Options options;
-  app.add_flag("--quick", options.quick, "Six presets of different sizes, best ISAs only; about a minute");
-  app.add_option("--preset", options.presets, "Only this preset; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app.add_option("--backend", options.backends, "Only this backend, such as rotation or rotation:avx2; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  return posenc::bench::run(argc, argv, app, [&options] { posenc::bench::register_all(options); });
+  posenc::bench::add_options(app, options);
+  return posenc::bench::run(argc, argv, app, posenc::bench::limit_note,
+                            [&options] { posenc::bench::register_all(options); });
 }

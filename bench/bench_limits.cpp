@@ -4,6 +4,7 @@
 //   limit/non_temporal_store/bytes:16384   stores past the caches
 //   limit/copy/bytes:16384                 a table that is kept elsewhere, copied
 
+#include "shape.h"
 #include "support.h"
 
 #include "posenc/limits.h"
@@ -32,25 +33,14 @@ void add_store(std::string_view name, std::int64_t bytes, StoreLoop loop) {
 }
 
 void add_copy(std::int64_t bytes) {
-  add(fmt::format("limit/copy/bytes:{}", bytes), [bytes](benchmark::State& state) {
-    // Both halves of the warm memory, so that the copied table is as warm as one that is kept would be.
-    const std::int64_t aligned_bytes = (bytes + 63) / 64 * 64;
-    float* destination = warm_memory(2 * aligned_bytes);
-    const float* const source = destination + aligned_bytes / 4;
-    for (auto _ : state) {
-      copy_loop(destination, source, bytes);
-      benchmark::DoNotOptimize(destination);
-      benchmark::ClobberMemory();
-    }
-    state.SetItemsProcessed(state.iterations() * bytes / 4);
-    state.SetBytesProcessed(state.iterations() * bytes);
-  });
+  add(fmt::format("limit/copy/bytes:{}", bytes), [bytes](benchmark::State& state) { time_copy(state, bytes); });
 }
 
 void register_all() {
   std::set<std::int64_t> sizes;
   for (const std::int64_t bytes : swept_bytes()) sizes.insert(bytes);
   for (const Preset& preset : presets()) sizes.insert(table_bytes(preset.spec, preset.rows.count, sizeof(float)));
+  for (const Shape& shape : cache_to_memory_shapes()) sizes.insert(shape.bytes());
   for (const std::int64_t bytes : sizes) {
     add_store("store", bytes, store_loop);
     add_store("non_temporal_store", bytes, non_temporal_store_loop);
@@ -64,5 +54,5 @@ void register_all() {
 int main(int argc, char** argv) {
   CLI::App app("Times what the memory system allows: stores, non-temporal stores, copies, from L1 to memory.",
                "bench_limits");
-  return posenc::bench::run(argc, argv, app, posenc::bench::register_all);
+  return posenc::bench::run(argc, argv, app, "", posenc::bench::register_all);
 }

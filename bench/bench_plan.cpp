@@ -1,55 +1,93 @@
-// What does set-up cost, and when does it matter?
+// What does set-up cost, where does its time go, and when does it matter?
 //
 //   plan/<backend>:<isa>/d:512/spacing:paper         planning alone, the encoder's destruction included
+//   frequencies/d:512/spacing:paper                  the exact frequencies alone, which xsimd, rotation32 and rotation plan first
 //   plan_and_encode/<backend>:<isa>/rows:100/d:20    a small table from nothing, as one who plans every time pays for it
 
+#include "naive_row.h"
 #include "selection.h"
 #include "support.h"
+#include "yardstick.h"
+
+#include "posenc/frequency.h"
 
 #include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace posenc::bench {
 namespace {
 
-void add_plan(const Backend& backend, const EncodingSpec& spec) {
-  const auto checked = std::make_shared<CheckedEncoder>(backend, spec, RowRange{0, 100});
-  add(fmt::format("plan/{}/d:{}/spacing:{}", backend.full_name(), spec.d_model, to_string(spec.spacing)),
-      [checked, &backend, spec](benchmark::State& state) {
-        if (checked->get(state) == nullptr) return;
-        for (auto _ : state) {
-          const auto encoder = backend.plan(spec);
-          benchmark::DoNotOptimize(encoder.get());
-          benchmark::ClobberMemory();
-        }
-      });
+std::string suffix(const EncodingSpec& spec) {
+  return fmt::format("d:{}/spacing:{}", spec.d_model, to_string(spec.spacing));
 }
 
-void add_plan_and_encode(const Backend& backend, const EncodingSpec& spec, RowRange rows) {
+void add_frequencies(const EncodingSpec& spec) {
+  add("frequencies/" + suffix(spec), [spec](benchmark::State& state) {
+    const double naive_seconds = naive_row_seconds(spec.d_model);
+    for (auto _ : state) {
+      const Frequencies frequencies(spec);
+      benchmark::DoNotOptimize(&frequencies[0]);
+      benchmark::ClobberMemory();
+    }
+    count_naive_rows(state, naive_seconds);
+  });
+}
+
+void add_plan(const Backend& backend, const EncodingSpec& spec) {
+  const auto checked = std::make_shared<CheckedEncoder>(backend, spec, RowRange{0, 100});
+  add(fmt::format("plan/{}/{}", backend.full_name(), suffix(spec)), [checked, &backend, spec](benchmark::State& state) {
+    if (checked->get(state) == nullptr) return;
+    const double naive_seconds = naive_row_seconds(spec.d_model);
+    for (auto _ : state) {
+      const auto encoder = backend.plan(spec);
+      benchmark::DoNotOptimize(encoder.get());
+      benchmark::ClobberMemory();
+    }
+    count_naive_rows(state, naive_seconds);
+  });
+}
+
+void add_plan_and_encode(const Backend& backend, const EncodingSpec& spec, RowRange rows,
+                         const std::shared_ptr<Yardstick>& naive_yardstick) {
   const auto checked = std::make_shared<CheckedEncoder>(backend, spec, rows);
   add(fmt::format("plan_and_encode/{}/rows:{}/d:{}", backend.full_name(), rows.count, spec.d_model),
-      [checked, &backend, spec, rows](benchmark::State& state) {
+      [checked, &backend, spec, rows, naive_yardstick](benchmark::State& state) {
         if (checked->get(state) == nullptr) return;
         const std::int64_t elements = rows.count * spec.d_model;
         MatrixView<float> view = {warm_memory(4 * elements), rows.count, spec.d_model, spec.d_model};
+        const Backend& naive = posenc::backend("naive");
+        const double naive_seconds = naive_yardstick->seconds([&] { naive.plan(spec)->encode(rows, view); });
         for (auto _ : state) {
           backend.plan(spec)->encode(rows, view);
           benchmark::DoNotOptimize(view.data);
           benchmark::ClobberMemory();
         }
         state.SetItemsProcessed(state.iterations() * elements);
-        state.SetBytesProcessed(state.iterations() * elements * 4);
+        count_times_naive(state, naive_seconds);
       });
 }
 
-void register_all(const std::vector<std::string>& names) {
-  const std::vector<const Backend*> backends = select_backends(names);
-  for (const std::int64_t d_model : {20, 64, 512, 1280, 4096}) {
+void register_all(const BackendChoice& choice) {
+  const std::vector<const Backend*> backends = select_backends(choice);
+  for (const std::int64_t d_model : {20, 512, 4096}) {
     for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
-      for (const Backend* backend : backends) add_plan(*backend, {.d_model = d_model, .spacing = spacing});
+      const EncodingSpec spec = {.d_model = d_model, .spacing = spacing};
+      add_frequencies(spec);
+      for (const Backend* backend : backends) add_plan(*backend, spec);
     }
   }
-  for (const Backend* backend : backends) add_plan_and_encode(*backend, {.d_model = 20}, {0, 100});
+  const auto naive_yardstick = std::make_shared<Yardstick>();
+  for (const Backend* backend : backends) add_plan_and_encode(*backend, {.d_model = 20}, {0, 100}, naive_yardstick);
 }
+
+constexpr std::string_view notes =
+    "naive rows: the time in units of naive's for one row of that width, at random positions below 2^20\n"
+    "times naive: the time of naive for the same over the time here\n"
+    "frequencies: what xsimd, rotation32 and rotation plan first; xsimd plans little else, rotation its tables too\n";
 
 }  // namespace
 }  // namespace posenc::bench
@@ -57,9 +95,7 @@ void register_all(const std::vector<std::string>& names) {
 int main(int argc, char** argv) {
   CLI::App app("Times planning: every backend over widths and spacings, and a small table planned and encoded.",
                "bench_plan");
-  std::vector<std::string> backends;
-  app.add_option("--backend", backends, "Only this backend, such as rotation or rotation:avx2; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  return posenc::bench::run(argc, argv, app, [&backends] { posenc::bench::register_all(backends); });
+  posenc::bench::BackendChoice choice;
+  posenc::bench::add_backend_options(app, choice);
+  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&choice] { posenc::bench::register_all(choice); });
 }

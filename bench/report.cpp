@@ -20,14 +20,45 @@ struct Column {
   std::vector<std::string> cells;
 };
 
-/// Three significant digits, which is as many as the noise leaves: "9.87 us", "98.7 us", "987 us".
+/// Three significant digits, which is as many as the noise leaves: "9.87", "98.7", "987".
+std::string three_digits(double value) {
+  return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
 std::string duration(double seconds) {
   using Unit = std::pair<double, const char*>;
   constexpr std::array units = {Unit{1, "s "}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}, Unit{1e-9, "ns"}};
   const auto fits = [seconds](const Unit& unit) { return seconds >= 0.9995 * unit.first; };
   const auto unit = std::ranges::find_if(units.begin(), units.end() - 1, fits);
-  const double value = seconds / unit->first;
-  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit->second);
+  return fmt::format("{} {}", three_digits(seconds / unit->first), unit->second);
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+/// A counter that a benchmark may have, and its column.
+struct CounterColumn {
+  const char* counter;
+  const char* title;
+  std::string (*text)(double value);
+};
+
+constexpr CounterColumn counter_columns[] = {
+    {"seconds_per_row", "a row", duration},
+    {"items_per_second", "Gfloat/s", [](double value) { return fmt::format("{:.3f}", value * 1e-9); }},
+    {"bytes_per_second", "GB/s", [](double value) { return fmt::format("{:.2f}", value * 1e-9); }},
+    {"share_of_limit", "of limit", percent},
+    {"times_naive", "times naive", three_digits},
+    {"naive_rows", "naive rows", three_digits},
+    {"speed_up", "speed-up", [](double value) { return fmt::format("{:.2f}", value); }},
+};
+
+/// Which clock the figures are of, and the name without it, which the header tells.
+bool is_wall_time(const benchmark::BenchmarkReporter::Run& run) { return run.run_name.time_type == "real_time"; }
+
+std::string name_of(const benchmark::BenchmarkReporter::Run& run) {
+  benchmark::BenchmarkName name = run.run_name;
+  name.time_type.clear();
+  return name.str();
 }
 
 /// Empty columns are left out.
@@ -75,23 +106,20 @@ bool TableReporter::ReportContext(const Context&) {
 }
 
 void TableReporter::ReportRuns(const std::vector<Run>& runs) {
-  const auto counter = [](const Run& run, const char* name) {
-    const auto found = run.counters.find(name);
-    return found == run.counters.end() ? 0.0 : found->second.value;
-  };
   if (runs.empty()) return;
   Line line;
   for (const Run& run : runs) {
     if (const std::string error = error_of(run); !error.empty()) line.error = error;
     // Without repetitions there are no aggregates, and the one run stands for its own median.
-    if (run.run_type == Run::RT_Aggregate && run.aggregate_name == spread_name) line.spread = run.cpu_accumulated_time;
+    if (run.run_type == Run::RT_Aggregate && run.aggregate_name == spread_name) {
+      line.spread = is_wall_time(run) ? run.real_accumulated_time : run.cpu_accumulated_time;
+    }
     if (run.run_type == Run::RT_Aggregate && run.aggregate_name != "median") continue;
     line.order = run.family_index;
-    line.name = run.run_name.str();
-    line.seconds = run.GetAdjustedCPUTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
-    line.items_per_second = counter(run, "items_per_second");
-    line.bytes_per_second = counter(run, "bytes_per_second");
-    line.share_of_limit = counter(run, "share_of_limit");
+    line.name = name_of(run);
+    const double time = is_wall_time(run) ? run.GetAdjustedRealTime() : run.GetAdjustedCPUTime();
+    line.seconds = time / benchmark::GetTimeUnitMultiplier(run.time_unit);
+    for (const auto& [name, counter] : run.counters) line.counters[name] = counter.value;
   }
   lines_.push_back(std::move(line));
 }
@@ -100,19 +128,22 @@ void TableReporter::Finalize() {
   show_progress("");
   if (lines_.empty()) return;
   std::ranges::sort(lines_, {}, &Line::order);
-  std::vector<Column> columns = {{"benchmark", true, {}}, {"time", false, {}},     {"Gfloat/s", false, {}},
-                                 {"GB/s", false, {}},     {"of limit", false, {}}, {"spread", false, {}}};
-  for (const Line& line : lines_) {
-    const auto cell = [&line](double value, const std::string& text) {
-      return line.error.empty() && value > 0 ? text : std::string();
-    };
-    columns[0].cells.push_back(line.name);
-    columns[1].cells.push_back(cell(line.seconds, duration(line.seconds)));
-    columns[2].cells.push_back(cell(line.items_per_second, fmt::format("{:.3f}", line.items_per_second * 1e-9)));
-    columns[3].cells.push_back(cell(line.bytes_per_second, fmt::format("{:.2f}", line.bytes_per_second * 1e-9)));
-    columns[4].cells.push_back(cell(line.share_of_limit, fmt::format("{:.1f} %", line.share_of_limit * 100)));
-    columns[5].cells.push_back(line.spread < 0 ? "" : cell(1, fmt::format("{:.1f} %", line.spread * 100)));
+  const auto cells = [this](std::string title, const auto& text) {
+    Column column = {std::move(title), false, {}};
+    for (const Line& line : lines_) column.cells.push_back(line.error.empty() ? text(line) : std::string());
+    return column;
+  };
+  std::vector<Column> columns = {{"benchmark", true, {}}};
+  for (const Line& line : lines_) columns[0].cells.push_back(line.name);
+  columns.push_back(cells("time", [](const Line& line) { return duration(line.seconds); }));
+  for (const CounterColumn& shown : counter_columns) {
+    columns.push_back(cells(shown.title, [&shown](const Line& line) {
+      const auto found = line.counters.find(shown.counter);
+      return found == line.counters.end() ? std::string() : shown.text(found->second);
+    }));
   }
+  columns.push_back(
+      cells("spread", [](const Line& line) { return line.spread < 0 ? std::string() : percent(line.spread); }));
   print(GetOutputStream(), columns, lines_.size());
   for (const Line& line : lines_) {
     if (!line.error.empty()) GetOutputStream() << "\nnot timed: " << line.name << ": " << line.error << '\n';

@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,10 +34,8 @@ class TableReporter : public benchmark::BenchmarkReporter {
     std::string name;
     std::string error;  ///< empty where there are figures
     double seconds = 0;
-    double items_per_second = 0;
-    double bytes_per_second = 0;
-    double share_of_limit = 0;
     double spread = -1;
+    std::map<std::string, double> counters;
   };
   std::string header_;
   std::vector<Line> lines_;

@@ -1,18 +1,54 @@
 #include "selection.h"
 
+#include "posenc/cpu.h"
+#include "posenc/isa.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 namespace posenc::bench {
 
-std::vector<const Backend*> select_backends(const std::vector<std::string>& names) {
+namespace {
+
+void check_runs_here(const std::string& isa) {
+  if (cpu_has(parse_isa(isa))) return;
+  std::vector<std::string_view> allowed;
+  for (const Isa each : cpu().isas) allowed.push_back(to_string(each));
+  throw InvalidArgument(fmt::format("ISA is '{}'; allowed: what this CPU supports: {}", isa, fmt::join(allowed, ", ")));
+}
+
+/// True where nothing is asked for.
+bool is_among(const std::vector<std::string>& asked_for, std::string_view name, std::string_view other = {}) {
+  return asked_for.empty() ||
+         std::ranges::any_of(asked_for, [=](const std::string& each) { return each == name || each == other; });
+}
+
+}  // namespace
+
+void add_backend_options(CLI::App& app, BackendChoice& choice) {
+  app.add_option("--backend", choice.names, "Only this backend, such as rotation or rotation:avx2; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--isa", choice.isas, "Only backends of this ISA, such as avx2; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+}
+
+std::vector<const Backend*> select_backends(const BackendChoice& choice) {
+  for (const std::string& name : choice.names) (void)backend(name);  // throws where it cannot be used
+  for (const std::string& isa : choice.isas) check_runs_here(isa);
   std::vector<const Backend*> selected;
-  for (const std::string& name : names) (void)backend(name);  // throws where it cannot be used
   for (const Backend* candidate : backends()) {
-    const auto is_asked_for = [candidate](const std::string& name) {
-      return name == candidate->name() || name == candidate->full_name();
-    };
-    if (candidate->runs_here() && (names.empty() || std::ranges::any_of(names, is_asked_for)))
+    if (candidate->runs_here() && is_among(choice.names, candidate->name(), candidate->full_name()) &&
+        is_among(choice.isas, to_string(candidate->isa()))) {
       selected.push_back(candidate);
+    }
+  }
+  if (selected.empty()) {
+    throw InvalidArgument(fmt::format("ISA is '{}'; allowed: one that backend {} has", fmt::join(choice.isas, ", "),
+                                      fmt::join(choice.names, ", ")));
   }
   return selected;
 }

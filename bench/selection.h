@@ -4,14 +4,24 @@
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
+#include <CLI/CLI.hpp>
+
 #include <string>
 #include <vector>
 
 namespace posenc::bench {
 
-/// Every backend that runs here, or those of the names asked for: "rotation" for each ISA that runs here, "rotation:avx2" for
-/// one. Throws InvalidArgument where a name is unknown or does not run here.
-std::vector<const Backend*> select_backends(const std::vector<std::string>& names);
+struct BackendChoice {
+  std::vector<std::string> names;  ///< "rotation" for each ISA, "rotation:avx2" for one; none: every backend
+  std::vector<std::string> isas;   ///< none: every ISA
+};
+
+/// The options --backend and --isa, which may be repeated.
+void add_backend_options(CLI::App& app, BackendChoice& choice);
+
+/// The backends chosen, of those that run here. Throws InvalidArgument where a name or an ISA is unknown or does not run here, or where
+/// no backend is left.
+std::vector<const Backend*> select_backends(const BackendChoice& choice);
 
 /// Of each method, the backend of the best ISA.
 std::vector<const Backend*> best_isa_only(const std::vector<const Backend*>& backends);

@@ -60,10 +60,20 @@ std::string isas() {
   return names;
 }
 
+/// Whether memory may come in huge pages: "always", to those who ask ("madvise"), or "never".
+std::string huge_pages() {
+  std::string word;
+  for (std::ifstream modes("/sys/kernel/mm/transparent_hugepage/enabled"); modes >> word;) {
+    if (word.starts_with('[')) return word.substr(1, word.size() - 2);
+  }
+  return "unknown";
+}
+
 void add_context() {
   benchmark::AddCustomContext("cpu", cpu().model);
   benchmark::AddCustomContext("isas", isas());
   benchmark::AddCustomContext("cache_sizes", caches());
+  benchmark::AddCustomContext("huge_pages", huge_pages());
   benchmark::AddCustomContext("compiler", compiler());
   benchmark::AddCustomContext("compiler_flags", compiler_flags());
   benchmark::AddCustomContext("posenc_version", library_version());
@@ -72,15 +82,15 @@ void add_context() {
   benchmark::AddCustomContext("benchmark_version", POSENC_BENCHMARK_VERSION);
 }
 
-std::string header() {
+std::string header(std::string_view notes) {
   return fmt::format(
       "cpu     {}\n"
-      "        {}; {}\n"
+      "        {}; {}; huge pages: {}\n"
       "build   posenc {}, commit {}; {}, {}; xsimd {}, Google Benchmark {}\n"
-      "medians of CPU time; spread: half the interquartile range over the median\n"
-      "limit: the faster of a plain and a non-temporal store loop over the same bytes\n\n",
-      cpu().model, isas(), caches(), library_version(), POSENC_COMMIT, compiler(), compiler_flags(), xsimd_version(),
-      POSENC_BENCHMARK_VERSION);
+      "medians; spread: half the interquartile range over the median\n"
+      "{}\n",
+      cpu().model, isas(), caches(), huge_pages(), library_version(), POSENC_COMMIT, compiler(), compiler_flags(),
+      xsimd_version(), POSENC_BENCHMARK_VERSION, notes);
 }
 
 /// The value of a flag such as "--benchmark_out=" among the arguments.
@@ -111,7 +121,8 @@ void check_output(const std::string& file) {
   }
 }
 
-int parse_and_run(int argc, char** argv, CLI::App& app, const std::function<void()>& register_benchmarks) {
+int parse_and_run(int argc, char** argv, CLI::App& app, std::string_view notes,
+                  const std::function<void()>& register_benchmarks) {
   app.footer(footer);
   app.allow_extras();
   app.parse(argc, argv);
@@ -120,7 +131,7 @@ int parse_and_run(int argc, char** argv, CLI::App& app, const std::function<void
   if (!initialize(argv[0], rest)) return 2;
   add_context();
   register_benchmarks();
-  TableReporter table(header());
+  TableReporter table(header(notes));
   const bool is_own_table = !value_of("--benchmark_format=", rest);
   const std::size_t matched =
       is_own_table ? benchmark::RunSpecifiedBenchmarks(&table) : benchmark::RunSpecifiedBenchmarks();
@@ -131,9 +142,10 @@ int parse_and_run(int argc, char** argv, CLI::App& app, const std::function<void
 
 }  // namespace
 
-int run(int argc, char** argv, CLI::App& app, const std::function<void()>& register_benchmarks) {
+int run(int argc, char** argv, CLI::App& app, std::string_view notes,
+        const std::function<void()>& register_benchmarks) {
   try {
-    return parse_and_run(argc, argv, app, register_benchmarks);
+    return parse_and_run(argc, argv, app, notes, register_benchmarks);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const std::exception& error) {
@@ -143,11 +155,14 @@ int run(int argc, char** argv, CLI::App& app, const std::function<void()>& regis
   }
 }
 
-void add(const std::string& name, std::function<void(benchmark::State&)> body) {
-  benchmark::RegisterBenchmark(name.c_str(), [name, body = std::move(body)](benchmark::State& state) {
-    show_progress(name);
-    body(state);
-  })->ComputeStatistics(spread_name, relative_spread, benchmark::kPercentage);
+void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock) {
+  auto* const added =
+      benchmark::RegisterBenchmark(name.c_str(), [name, body = std::move(body)](benchmark::State& state) {
+        show_progress(name);
+        body(state);
+      });
+  added->ComputeStatistics(spread_name, relative_spread, benchmark::kPercentage);
+  if (clock == Clock::wall) added->UseRealTime();
 }
 
 CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows)
@@ -178,6 +193,20 @@ float* warm_memory(std::int64_t bytes) {
   if (memory.rows() < floats) memory = Matrix(floats, 1);
   store_loop(memory.data(), bytes);
   return memory.data();
+}
+
+void time_copy(benchmark::State& state, std::int64_t bytes) {
+  // Both halves of the warm memory, so that the copied table is as warm as one that is kept would be.
+  const std::int64_t aligned_bytes = (bytes + 63) / 64 * 64;
+  float* destination = warm_memory(2 * aligned_bytes);
+  const float* const source = destination + aligned_bytes / 4;
+  for (auto _ : state) {
+    copy_loop(destination, source, bytes);
+    benchmark::DoNotOptimize(destination);
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * bytes / 4);
+  state.SetBytesProcessed(state.iterations() * bytes);
 }
 
 }  // namespace posenc::bench

@@ -12,16 +12,23 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::bench {
 
 /// Parses the command line (the app's own options, then those of Google Benchmark), registers, and runs. Returns the exit code:
-/// 0 good, 1 a benchmark was refused, 2 bad input or nothing to run.
-int run(int argc, char** argv, CLI::App& app, const std::function<void()>& register_benchmarks);
+/// 0 good, 1 a benchmark was refused, 2 bad input or nothing to run. The notes, whole lines, stand above the table: what the
+/// columns of this binary mean.
+int run(int argc, char** argv, CLI::App& app, std::string_view notes, const std::function<void()>& register_benchmarks);
+
+enum class Clock {
+  thread,  ///< CPU time of the calling thread, so that other processes' turns do not count
+  wall,    ///< for work that several threads share
+};
 
 /// Registers a benchmark with what all of them have: the spread over its repetitions, and progress on a terminal.
-void add(const std::string& name, std::function<void(benchmark::State&)> body);
+void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock = Clock::thread);
 
 /// An encoder that is planned and compared with the reference at its first use, and kept for the repetitions.
 class CheckedEncoder {
@@ -43,5 +50,11 @@ std::vector<std::int64_t> swept_bytes();
 
 /// At least `bytes` of memory, 64-byte aligned and touched before, that the benchmarks share. Valid until the next call.
 float* warm_memory(std::int64_t bytes);
+
+/// What a benchmark of copying a kept table of so many bytes does, its two rates included.
+void time_copy(benchmark::State& state, std::int64_t bytes);
+
+inline constexpr std::string_view limit_note =
+    "limit: the faster of a plain and a non-temporal store loop over the same bytes\n";
 
 }  // namespace posenc::bench

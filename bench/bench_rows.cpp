@@ -1,0 +1,141 @@
+// What does a row cost where rows are not asked for as a table?
+//
+//   row_random/<backend>:<isa>/bits:20/d:512                  one row at random positions below 2^20, and below 2^40
+//   row_next/<backend>:<isa>/d:512                            consecutive rows, one encode call each
+//   row_cursor/<backend>:<isa>/d:512                          consecutive rows from a Cursor, as decoding asks for them
+//   gather_random/<backend>:<isa>/rows:1024/d:512             random positions in one call
+//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512     64 sequences of 16 consecutive positions in one call
+
+#include "naive_row.h"
+#include "selection.h"
+#include "support.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc::bench {
+namespace {
+
+constexpr int near_bits = 20, far_bits = 40;
+
+/// Rows of one kind: how many an iteration gives, and below which power of two their positions are.
+struct Rows {
+  std::int64_t d_model;
+  std::int64_t count = 1;
+  int bits = near_bits;
+};
+
+MatrixView<float> warm_rows(const Rows& rows) {
+  return {warm_memory(4 * rows.count * rows.d_model), rows.count, rows.d_model, rows.d_model};
+}
+
+/// Consecutive rows begin in the middle of the range: naive is faster where most phases are below one.
+std::int64_t middle(const Rows& rows) { return std::int64_t{1} << (rows.bits - 1); }
+
+/// Times what `prepare(encoder, rows)` returns: a call of it gives the rows.
+template <class Prepare>
+void add_rows(std::string_view question, std::string_view detail, const Backend& backend, const Rows& rows,
+              Prepare prepare) {
+  const auto checked = std::make_shared<CheckedEncoder>(backend, EncodingSpec{.d_model = rows.d_model},
+                                                        RowRange{0, std::int64_t{1} << rows.bits});
+  const std::string name = fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, rows.d_model);
+  add(name, [checked, rows, prepare](benchmark::State& state) {
+    const Encoder* const encoder = checked->get(state);
+    if (encoder == nullptr) return;
+    const auto count = static_cast<double>(rows.count);
+    const double naive_seconds = naive_row_seconds(rows.d_model, rows.bits);
+    auto give_rows = prepare(*encoder, rows);
+    for (auto _ : state) {
+      give_rows();
+      benchmark::ClobberMemory();
+    }
+    state.SetItemsProcessed(state.iterations() * rows.count * rows.d_model);
+    using benchmark::Counter;
+    state.counters["seconds_per_row"] = Counter(count, Counter::kIsIterationInvariantRate | Counter::kInvert);
+    count_times_naive(state, count * naive_seconds);
+  });
+}
+
+auto random_rows(const Encoder& encoder, const Rows& rows) {
+  return [&encoder, view = warm_rows(rows), positions = random_positions(4096, rows.bits),
+          next = std::size_t{0}]() mutable {
+    next = (next + 1) % positions.size();
+    encoder.encode({positions[next], 1}, view);
+    benchmark::DoNotOptimize(view.data);
+  };
+}
+
+auto next_rows(const Encoder& encoder, const Rows& rows) {
+  return [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
+    encoder.encode({position, 1}, view);
+    benchmark::DoNotOptimize(view.data);
+    if (++position == 2 * first) position = first;
+  };
+}
+
+auto cursor_rows(const Encoder& encoder, const Rows& rows) {
+  return [cursor = Cursor(encoder, middle(rows)), first = middle(rows)]() mutable {
+    benchmark::DoNotOptimize(cursor.next().data());
+    if (cursor.position() == 2 * first) cursor.seek(first);
+  };
+}
+
+auto gather(const Encoder& encoder, const Rows& rows, std::vector<std::int64_t> positions) {
+  return [&encoder, view = warm_rows(rows), positions = std::move(positions)] {
+    encoder.encode(positions, view);
+    benchmark::DoNotOptimize(view.data);
+  };
+}
+
+auto gathered_rows(const Encoder& encoder, const Rows& rows) {
+  return gather(encoder, rows, random_positions(rows.count, rows.bits));
+}
+
+constexpr std::int64_t run_rows = 16;
+
+auto gathered_runs(const Encoder& encoder, const Rows& rows) {
+  std::vector<std::int64_t> positions;
+  for (const std::int64_t first : random_positions(rows.count / run_rows, rows.bits)) {
+    for (std::int64_t row = 0; row < run_rows; ++row) positions.push_back(first + row);
+  }
+  return gather(encoder, rows, std::move(positions));
+}
+
+void register_all(const BackendChoice& choice) {
+  const std::vector<const Backend*> backends = best_isa_only(select_backends(choice));
+  const auto add_all = [&backends](std::string_view question, const std::string& detail, const Rows& rows,
+                                   auto prepare) {
+    for (const Backend* backend : backends) add_rows(question, detail, *backend, rows, prepare);
+  };
+  constexpr std::int64_t gathered = 1024;
+  for (const std::int64_t d_model : {512, 4096}) {
+    for (const int bits : {near_bits, far_bits}) {
+      add_all("row_random", fmt::format("bits:{}/", bits), {d_model, 1, bits}, random_rows);
+    }
+    add_all("row_next", "", {d_model}, next_rows);
+    add_all("row_cursor", "", {d_model}, cursor_rows);
+    add_all("gather_random", fmt::format("rows:{}/", gathered), {d_model, gathered}, gathered_rows);
+    add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows), {d_model, gathered},
+            gathered_runs);
+  }
+}
+
+constexpr std::string_view notes =
+    "bits: positions are drawn from [0, 2^bits), bits 20 where the name has none\n"
+    "times naive: the time of naive for single rows at random positions over the time here\n";
+
+}  // namespace
+}  // namespace posenc::bench
+
+int main(int argc, char** argv) {
+  CLI::App app("Times single rows, consecutive rows and gathers with planned encoders, against naive's single row.",
+               "bench_rows");
+  posenc::bench::BackendChoice choice;
+  posenc::bench::add_backend_options(app, choice);
+  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&choice] { posenc::bench::register_all(choice); });
+}

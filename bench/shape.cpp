@@ -1,0 +1,88 @@
+#include "shape.h"
+
+#include "yardstick.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace posenc::bench {
+namespace {
+
+/// Seconds that one table of the shape takes, from a few rows in its middle.
+double estimate_seconds(const Backend& backend, const Shape& shape) {
+  constexpr std::int64_t sampled_elements = 1 << 14;
+  const std::int64_t rows = std::clamp<std::int64_t>(sampled_elements / shape.spec.d_model, 1, shape.rows.count);
+  const auto encoder = backend.plan(shape.spec);
+  Matrix sample(rows, shape.spec.d_model);
+  double least = 0;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    const double begin = thread_seconds();
+    encoder->encode({shape.rows.first + (shape.rows.count - rows) / 2, rows}, sample.view());
+    const double seconds = thread_seconds() - begin;
+    least = repetition == 0 ? seconds : std::min(least, seconds);
+  }
+  return least * static_cast<double>(shape.rows.count) / static_cast<double>(rows);
+}
+
+}  // namespace
+
+Shape shape_of(const Preset& preset) { return {preset.name, preset.spec, preset.rows}; }
+
+Shape shape_of(std::int64_t rows, std::int64_t d_model) { return {{}, {.d_model = d_model}, {0, rows}}; }
+
+std::string to_string(const Shape& shape) {
+  std::string text;
+  if (!shape.preset.empty()) {
+    text = fmt::format("preset:{}/", shape.preset);
+  } else if (shape.rows.first > 0) {
+    text = fmt::format("first:{}/", shape.rows.first);
+  }
+  return text + fmt::format("rows:{}/d:{}", shape.rows.count, shape.spec.d_model);
+}
+
+std::string suffix_of(Stores stores) {
+  switch (stores) {
+    case Stores::automatic: return "";
+    case Stores::cached: return "/stores:cached";
+    case Stores::streamed: return "/stores:streamed";
+  }
+  return "";
+}
+
+std::vector<Shape> cache_to_memory_shapes() {
+  return {shape_of(64, 64),      shape_of(512, 512),    shape_of(2048, 1024), shape_of(5000, 512),
+          shape_of(131072, 128), shape_of(32768, 1024), shape_of(8192, 4096)};
+}
+
+void count(benchmark::State& state, const Shape& shape) {
+  state.SetItemsProcessed(state.iterations() * shape.elements());
+  state.SetBytesProcessed(state.iterations() * shape.bytes());
+  state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={}", shape.spec.d_model,
+                             shape.spec.base, to_string(shape.spec.layout), to_string(shape.spec.spacing),
+                             shape.rows.first, shape.rows.count));
+}
+
+void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limit_bytes_per_second) {
+  // The time at the limit over the time of an iteration: Google Benchmark divides by the latter.
+  state.counters["share_of_limit"] = benchmark::Counter(static_cast<double>(bytes) / limit_bytes_per_second,
+                                                        benchmark::Counter::kIsIterationInvariantRate);
+}
+
+std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends, const Shape& shape) {
+  constexpr double most_seconds = 2;
+  std::vector<const Backend*> quick;
+  for (const Backend* backend : backends) {
+    const double seconds = estimate_seconds(*backend, shape);
+    if (seconds <= most_seconds) {
+      quick.push_back(backend);
+    } else {
+      fmt::print(stderr, "left out: {} on {}: about {:.1f} s a table, over {} s\n", backend->full_name(),
+                 to_string(shape), seconds, most_seconds);
+    }
+  }
+  return quick;
+}
+
+}  // namespace posenc::bench

@@ -1,0 +1,48 @@
+// The shape of an encoded table: the names, labels and counters of the benchmarks that encode one.
+#pragma once
+
+#include "posenc/registry.h"
+#include "posenc/spec.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc::bench {
+
+/// What one benchmark encodes. The preset's name is empty where there is none.
+struct Shape {
+  std::string_view preset;
+  EncodingSpec spec;
+  RowRange rows;
+
+  std::int64_t elements() const { return rows.count * spec.d_model; }
+  std::int64_t bytes() const { return table_bytes(spec, rows.count, sizeof(float)); }
+};
+
+Shape shape_of(const Preset& preset);
+Shape shape_of(std::int64_t rows, std::int64_t d_model);
+
+/// "rows:512/d:512", with what else tells it from others before it.
+std::string to_string(const Shape& shape);
+
+/// What the names of benchmarks end with where --stores overrides the library's choice: "/stores:streamed".
+std::string suffix_of(Stores stores);
+
+/// Tables from the first-level cache to memory, wide ones and long ones: those that speeds are quoted for.
+std::vector<Shape> cache_to_memory_shapes();
+
+/// Elements/s, bytes/s, and the whole spec as the label: a name holds the shape alone.
+void count(benchmark::State& state, const Shape& shape);
+
+/// Counter "share_of_limit", of so many bytes an iteration.
+void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limit_bytes_per_second);
+
+/// The backends that encode the shape within two seconds: one that takes longer would take minutes with its repetitions. It is left out, and
+/// said to be on stderr.
+std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends, const Shape& shape);
+
+}  // namespace posenc::bench
