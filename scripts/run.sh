@@ -33,21 +33,41 @@ done
 step "Accuracy at position 10^12"
 "$bin/posenc" accuracy --first 1000000000000 --rows 1000 | tee "$results/accuracy_far.txt"
 
-step "Speed"
-"$bin/bench_encode" --quick --benchmark_out="$results/benchmark.json" --benchmark_out_format=json
+# One benchmark binary, its table on the screen and every repetition in $results. A name that is used below.
+bench() {
+  local name=$1 binary=$2
+  shift 2
+  "$bin/$binary" --benchmark_out="$results/$name.json" --benchmark_out_format=json "$@"
+}
+# Enough for a look at what is not in the last table: the binaries' own defaults take longer and spread less.
+brief=(--benchmark_min_time=0.01 --benchmark_repetitions=5)
+
+step "Speed of presets"
+bench benchmark bench_encode --quick
+
+step "Speed from L1 to memory, against copying a cached table"
+bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backend rotation --backend rotation32 "${brief[@]}"
 
 step "What the memory system allows"
-"$bin/bench_limits" --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' \
-  --benchmark_out="$results/limits.json" --benchmark_out_format=json
+bench limits bench_limits --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' "${brief[@]}"
+
+step "Fresh memory against warm"
+bench fresh bench_encode --set fresh --backend rotation "${brief[@]}"
+
+step "Single rows, decoding, gathers"
+bench rows bench_rows --benchmark_filter='d:4096' "${brief[@]}"
+
+step "Threads"
+bench threads bench_threads "${brief[@]}"
 
 step "What planning costs"
-"$bin/bench_plan" --benchmark_filter='d:512/spacing:paper|plan_and_encode' \
-  --benchmark_out="$results/plan.json" --benchmark_out_format=json
+bench plan bench_plan --benchmark_filter='d:4096/spacing:paper|plan_and_encode' "${brief[@]}"
 
 step "Picking the fastest within an error of 1e-6"
 "$bin/posenc" pick --max-error 1e-6
 
 step "Shape, backend, speed, error"
 python3 scripts/summary.py --benchmark "$results/benchmark.json" --accuracy "${reports[@]}" \
-  --markdown "$results/summary.md" "$results/accuracy_far.txt" "$results/limits.json" "$results/plan.json"
+  --markdown "$results/summary.md" "$results/accuracy_far.txt" \
+  "$results"/{cache_to_memory,limits,fresh,rows,threads,plan}.json
 printf '\nMeasured in %d s after the build.\n' "$((SECONDS - start))"
