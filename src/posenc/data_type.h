@@ -1,0 +1,105 @@
+// The element types of a table: IEEE binary32, binary64 and binary16, and bfloat16.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+namespace posenc {
+
+enum class DataType { float32, float64, float16, bfloat16 };
+
+inline constexpr DataType all_data_types[] = {DataType::float32, DataType::float64, DataType::float16,
+                                              DataType::bfloat16};
+
+std::string_view to_string(DataType type) noexcept;
+DataType parse_data_type(std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+
+/// Bytes of one element.
+constexpr std::int64_t size_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32: return 4;
+    case DataType::float64: return 8;
+    case DataType::float16:
+    case DataType::bfloat16: break;
+  }
+  return 2;
+}
+
+/// 16-bit floats as their bits: what memory holds. C++20 has no arithmetic for them, and the encodings need none.
+struct Float16 {
+  std::uint16_t bits = 0;
+  bool operator==(const Float16&) const = default;
+};
+
+struct BFloat16 {
+  std::uint16_t bits = 0;
+  bool operator==(const BFloat16&) const = default;
+};
+
+/// A binary floating-point format: bits of its significand, the leading one included, and the exponent of its least value above 0.
+struct FloatFormat {
+  int precision;
+  int least_exponent;
+};
+
+constexpr FloatFormat format_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32: return {24, -149};
+    case DataType::float64: return {53, -1074};
+    case DataType::float16: return {11, -24};
+    case DataType::bfloat16: break;
+  }
+  return {8, -133};
+}
+
+template <class T>
+inline constexpr DataType data_type_of = DataType::float32;
+template <>
+inline constexpr DataType data_type_of<double> = DataType::float64;
+template <>
+inline constexpr DataType data_type_of<Float16> = DataType::float16;
+template <>
+inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
+
+/// Exact: every value of the other types is a double.
+constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
+constexpr double to_double(double value) noexcept { return value; }
+double to_double(Float16 value) noexcept;
+constexpr double to_double(BFloat16 value) noexcept {
+  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16));
+}
+
+/// The nearest value of type T (float, double, Float16, BFloat16), ties to even; infinity beyond the largest, NaN for NaN.
+template <class T>
+T nearest(double value) noexcept;
+
+template <>
+constexpr float nearest<float>(double value) noexcept {
+  return static_cast<float>(value);
+}
+template <>
+constexpr double nearest<double>(double value) noexcept {
+  return value;
+}
+template <>
+Float16 nearest<Float16>(double value) noexcept;
+template <>
+BFloat16 nearest<BFloat16>(double value) noexcept;
+
+/// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to even), for a significand whose top bit
+/// is set. `more`: the value to round is larger than that by less than one unit of the significand. Below overflow.
+constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent, bool more) noexcept {
+  const int normal_ulp = exponent + 64 - format.precision;
+  const int ulp = normal_ulp > format.least_exponent ? normal_ulp : format.least_exponent;
+  const int dropped = ulp - exponent;  // at least 64 - precision > 0
+  if (dropped > 64) return 0;
+  const std::uint64_t kept = dropped == 64 ? 0 : significand >> dropped;
+  const std::uint64_t rest = dropped == 64 ? significand : significand & ((std::uint64_t{1} << dropped) - 1);
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const bool up = rest > half || (rest == half && (more || (kept & 1) == 1));
+  // A carry out of the significand moves into the exponent, as it should.
+  return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) + kept + (up ? 1 : 0);
+}
+
+}  // namespace posenc
