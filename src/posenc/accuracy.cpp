@@ -114,33 +114,34 @@ struct Tally {
 /// An exact entry, with all that is derived from it once.
 struct ExactEntry {
   long double value;
-  float nearest;
-  double ulps_per_unit;  ///< 1 / the spacing of float32 at the value
+  double nearest;
+  double ulps_per_unit;  ///< 1 / the spacing of the type at the value
 };
 
-double ulps_per_unit(long double value) noexcept {
-  if (value == 0) return std::ldexp(1.0, 149);
-  return std::ldexp(1.0, 23 - std::max(std::ilogb(static_cast<double>(value)), -126));
+double ulps_per_unit(long double value, DataType type) noexcept {
+  const FloatFormat format = format_of(type);
+  const int ulp = value == 0 ? format.least_exponent : std::ilogb(value) - format.precision + 1;
+  return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
 /// The entries of one row, in the order of its channels.
-void fill_exact_row(const Reference& reference, std::int64_t position, std::vector<ExactEntry>& row) {
+void fill_exact_row(const Reference& reference, std::int64_t position, DataType type, std::vector<ExactEntry>& row) {
   for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
     const ReferencePair exact = reference(k, position);
     const ChannelPair channel = channels_of(reference.spec(), k);
     const auto entry = [&](bool cosine, long double value) {
-      return ExactEntry{value, reference.nearest(k, position, cosine, value), ulps_per_unit(value)};
+      return ExactEntry{value, reference.nearest(k, position, cosine, value, type), ulps_per_unit(value, type)};
     };
     row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine);
     row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine);
   }
 }
 
-void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const float* got, const float* div_term,
+void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got, const float* div_term,
                  Tally& tally) {
   ErrorSum& of_octave = tally.by_octave[octave(position)];
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
-    const float value = got[channel];
+    const double value = got[channel];
     double error = static_cast<double>(std::fabs(static_cast<long double>(value) - exact[channel].value));
     if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the worst of errors
     const double ulps = error * exact[channel].ulps_per_unit;
@@ -148,7 +149,7 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
     of_octave.add(error, ulps);
     tally.by_channel[channel].add(error, ulps);
     tally.wrongly_rounded += value != exact[channel].nearest;
-    tally.from_div_term = std::max(tally.from_div_term, static_cast<double>(std::fabs(value - div_term[channel])));
+    tally.from_div_term = std::max(tally.from_div_term, std::fabs(value - to_double(div_term[channel])));
     if (error > tally.worst_error) {
       tally.worst_error = error;
       tally.worst = {position, static_cast<std::int64_t>(channel), value, static_cast<double>(exact[channel].value)};
@@ -156,13 +157,14 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
   }
 }
 
-AccuracyReport report_of(const Encoder& encoder, RowRange rows, const Tally& tally) {
+AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
   AccuracyReport report;
   report.backend = encoder.backend();
   report.isa = encoder.isa();
   report.spec = encoder.spec();
   report.rows = rows;
-  report.error_bound = encoder.error_bound(rows);
+  report.type = type;
+  report.error_bound = encoder.error_bound(rows, type);
   ErrorSum all;
   for (const ErrorSum& each : tally.by_channel) {
     all.merge(each);
@@ -196,24 +198,38 @@ void check(std::span<const Encoder* const> encoders, RowRange rows, const Accura
       throw InvalidArgument(fmt::format("spec of encoder {} differs from that of {}; allowed in one report: one spec",
                                         encoder->backend(), encoders.front()->backend()));
     }
+    if (!encoder->writes(options.type)) {
+      throw InvalidArgument(fmt::format("dtype is {}; backend {} has not the precision for it", to_string(options.type),
+                                        encoder->backend()));
+    }
   }
+}
+
+/// The encodings of those rows in that type, as doubles.
+BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type) {
+  BasicMatrix<double> values(rows.count, encoder.spec().d_model);
+  with_type(type, [&]<class T>(T) {
+    BasicMatrix<T> table(values.rows(), values.columns());
+    encoder.encode(rows, table.view());
+    for (std::int64_t i = 0; i < values.rows() * values.columns(); ++i) values.data()[i] = to_double(table.data()[i]);
+  });
+  return values;
 }
 
 /// Compares the rows of one part with the reference, a few at a time, so that memory stays constant.
 void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term, const Reference& reference,
-                RowRange rows, std::vector<Tally>& tallies) {
+                RowRange rows, DataType type, std::vector<Tally>& tallies) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
   Matrix compatible(std::min(batch, rows.count), d_model);
-  std::vector<Matrix> got;
-  for (std::size_t i = 0; i < encoders.size(); ++i) got.emplace_back(std::min(batch, rows.count), d_model);
+  std::vector<BasicMatrix<double>> got(encoders.size());
   for (std::int64_t done = 0; done < rows.count; done += batch) {
     const RowRange part = {rows.first + done, std::min(batch, rows.count - done)};
     div_term.encode(part, compatible.view());
-    for (std::size_t i = 0; i < encoders.size(); ++i) encoders[i]->encode(part, got[i].view());
+    for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
     for (std::int64_t row = 0; row < part.count; ++row) {
-      fill_exact_row(reference, part.first + row, exact);
+      fill_exact_row(reference, part.first + row, type, exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
         compare_row(part.first + row, exact, got[i].row(row).data(), compatible.row(row).data(), tallies[i]);
       }
@@ -248,7 +264,7 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
     for (int i = 0; i < parts; ++i) {
       const std::int64_t begin = rows.count * (part + i) / parts_in_all,
                          end = rows.count * (part + i + 1) / parts_in_all;
-      tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin},
+      tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin}, options.type,
                  tallies[static_cast<std::size_t>(i)]);
     }
     for (const auto& of_part : tallies) {
@@ -258,32 +274,32 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   }
 
   std::vector<AccuracyReport> reports;
-  for (std::size_t i = 0; i < encoders.size(); ++i) reports.push_back(report_of(*encoders[i], rows, sums[i]));
+  for (std::size_t i = 0; i < encoders.size(); ++i)
+    reports.push_back(report_of(*encoders[i], rows, options.type, sums[i]));
   return reports;
 }
 
-std::string verify(const Encoder& encoder, RowRange rows) {
+std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
   validate(rows);
   if (rows.count == 0) return {};
   // Runs of rows at the start, the end and between, so that block edges of any method are crossed.
   constexpr std::int64_t run_rows = 20, runs = 5, entries_per_row = 64;
   const Reference reference(encoder.spec());
-  const double bound = encoder.error_bound(rows);
+  const double bound = encoder.error_bound(rows, type);
   const std::int64_t frequencies = encoder.spec().d_model / 2;
   const std::int64_t step = std::max<std::int64_t>(1, frequencies / entries_per_row);
   const std::int64_t count = std::min(rows.count, run_rows);
-  Matrix got(count, encoder.spec().d_model);
   for (std::int64_t run = 0; run < runs; ++run) {
     const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
-    encoder.encode({first, count}, got.view());
+    const BasicMatrix<double> got = encoded(encoder, {first, count}, type);
     for (std::int64_t row = 0; row < count; ++row) {
       for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
         const ReferencePair exact = reference(k, first + row);
         const ChannelPair channel = channels_of(encoder.spec(), k);
         for (const auto& [index, expected] :
              {std::pair{channel.sine, exact.sine}, std::pair{channel.cosine, exact.cosine}}) {
-          const float value = got(row, index);
-          if (!(std::fabs(static_cast<long double>(value) - expected) <= static_cast<long double>(bound))) {
+          const double value = got(row, index);
+          if (!(std::fabs(static_cast<long double>(value) - expected) <= static_cast<long double>(bound) + Reference::relative_error)) {
             return fmt::format(
                 "position {} channel {}: got {}, expected {}, which is off by more than the bound of {:.3g}",
                 first + row, index, value, static_cast<double>(expected), bound);

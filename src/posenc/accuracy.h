@@ -12,7 +12,7 @@
 
 namespace posenc {
 
-/// ulp = spacing of float32 at the exact value. max_ulp misleads near the zeros of sine, max_abs does not.
+/// ulp = spacing of the table's type at the exact value. max_ulp misleads near the zeros of sine, max_abs does not.
 struct ErrorSummary {
   double max_abs = 0;
   double max_ulp = 0;
@@ -22,7 +22,7 @@ struct ErrorSummary {
 struct WorstEntry {
   std::int64_t position = 0;
   std::int64_t channel = 0;
-  float got = 0;
+  double got = 0;
   double expected = 0;  ///< the exact value rounded to double
 };
 
@@ -40,13 +40,14 @@ struct AccuracyReport {
   std::string backend;
   Isa isa = Isa::scalar;
   EncodingSpec spec;
+  DataType type = DataType::float32;
   RowRange rows;
   std::int64_t entries = 0;
   ErrorSummary error;
   double error_bound = 0;            ///< what the backend promises
-  double correctly_rounded = 0;      ///< share of entries that are the float32 nearest to the exact value
+  double correctly_rounded = 0;      ///< share of entries that are the type's value nearest to the exact one
   std::int64_t wrongly_rounded = 0;  ///< the number of entries that are not
-  double max_abs_from_div_term = 0;  ///< largest |output - output of div_term|: compatibility, not truth
+  double max_abs_from_div_term = 0;  ///< largest |output - float32 output of div_term|: compatibility, not truth
   WorstEntry worst;
   std::vector<Quantile> quantiles;  ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
   std::vector<PositionError> by_position;
@@ -55,17 +56,18 @@ struct AccuracyReport {
 
 struct AccuracyOptions {
   int threads = 1;
+  DataType type = DataType::float32;  ///< of the tables
   /// Called now and then with the share done, in [0, 1], from the calling thread.
   std::function<void(double)> progress;
 };
 
 /// One report for every encoder, all of one spec, over the same rows. Each exact value is computed once.
-/// Throws InvalidArgument where the encoders' specs differ or rows are empty or not allowed.
+/// Throws InvalidArgument where the encoders' specs differ, one does not write the type, or rows are empty or not allowed.
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders, RowRange rows,
                                              const AccuracyOptions& options = {});
 
 /// Whether an encoder can be trusted to be timed: compares a few thousand entries spread over the rows with the reference.
 /// Empty where all are within the encoder's own error bound; else one line that names the first that is not.
-std::string verify(const Encoder& encoder, RowRange rows);
+std::string verify(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
 
 }  // namespace posenc

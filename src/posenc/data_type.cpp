@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 
@@ -15,19 +17,23 @@ constexpr std::array type_names = std::to_array<std::string_view>({"float32", "f
 
 /// The nearest 16-bit value's bits. `infinity` is what lies above every finite one.
 std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) noexcept {
-  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
-  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | (infinity >> 1));
-  std::uint64_t magnitude = 0;
-  if (std::isinf(value)) {
-    magnitude = infinity;
-  } else if (value != 0) {
-    int exponent = 0;
-    const double fraction = std::frexp(std::fabs(value), &exponent);  // in [1/2, 1)
-    const auto significand = static_cast<std::uint64_t>(std::ldexp(fraction, 64));
-    magnitude = round_to_bits(format_of(type), significand, exponent - 64, false);
-    if (magnitude > infinity) magnitude = infinity;
+  const FloatFormat format = format_of(type);
+  const int least_normal = format.least_exponent + format.precision - 1;
+  const int dropped = 53 - format.precision;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t sign = bits >> 48 & 0x8000;
+  const double magnitude = std::fabs(value);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | infinity >> 1);
+  if (magnitude < std::ldexp(1.0, least_normal)) {
+    // Multiples of the least value: adding a power of two whose last bit weighs as much rounds to them.
+    const double unit = std::ldexp(1.0, format.least_exponent + 52);
+    const std::uint64_t multiple = std::bit_cast<std::uint64_t>(magnitude + unit) - std::bit_cast<std::uint64_t>(unit);
+    return static_cast<std::uint16_t>(sign | multiple);
   }
-  return static_cast<std::uint16_t>(sign | magnitude);
+  const std::uint64_t rebiased = (bits & (~std::uint64_t{0} >> 1)) - (std::uint64_t(1023 + least_normal - 1) << 52);
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const std::uint64_t rounded = (rebiased + half - 1 + (rebiased >> dropped & 1)) >> dropped;
+  return static_cast<std::uint16_t>(sign | std::min(rounded, infinity));
 }
 
 }  // namespace

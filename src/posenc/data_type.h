@@ -54,7 +54,9 @@ constexpr FloatFormat format_of(DataType type) noexcept {
 }
 
 template <class T>
-inline constexpr DataType data_type_of = DataType::float32;
+inline constexpr DataType data_type_of = [] { static_assert(sizeof(T) == 0, "not an element type of tables"); }();
+template <>
+inline constexpr DataType data_type_of<float> = DataType::float32;
 template <>
 inline constexpr DataType data_type_of<double> = DataType::float64;
 template <>
@@ -86,6 +88,23 @@ template <>
 Float16 nearest<Float16>(double value) noexcept;
 template <>
 BFloat16 nearest<BFloat16>(double value) noexcept;
+
+/// Calls use(T{}) for the T that `type` names.
+template <class Use>
+decltype(auto) with_type(DataType type, const Use& use) {
+  switch (type) {
+    case DataType::float32: return use(float{});
+    case DataType::float64: return use(double{});
+    case DataType::float16: return use(Float16{});
+    case DataType::bfloat16: break;
+  }
+  return use(BFloat16{});
+}
+
+/// Half the spacing of the type's values just below 1: what rounding alone can cost an encoding.
+constexpr double half_ulp_of_one(DataType type) noexcept {
+  return 1.0 / static_cast<double>(std::uint64_t{2} << format_of(type).precision);
+}
 
 /// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to even), for a significand whose top bit
 /// is set. `more`: the value to round is larger than that by less than one unit of the significand. Below overflow.

@@ -32,8 +32,12 @@ void* allocate(std::size_t bytes) {
   return memory;
 }
 
-void check_view(const EncodingSpec& spec, std::int64_t rows, const MatrixView<float>& out,
-                const EncodeOptions& options) {
+void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out, const EncodeOptions& options) {
+  const EncodingSpec& spec = encoder.spec();
+  if (!encoder.writes(out.type)) {
+    throw InvalidArgument(
+        fmt::format("dtype is {}; backend {} has not the precision for it", to_string(out.type), encoder.backend()));
+  }
   if (options.threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", options.threads));
   if (out.columns < spec.d_model) {
     throw InvalidArgument(fmt::format("view has {} columns; allowed: at least d_model, {}", out.columns, spec.d_model));
@@ -48,8 +52,7 @@ void check_view(const EncodingSpec& spec, std::int64_t rows, const MatrixView<fl
   if (rows > 0 && out.data == nullptr)
     throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(out.stride, rows, &bytes) ||
-      __builtin_mul_overflow(bytes, std::int64_t{sizeof(float)}, &bytes)) {
+  if (__builtin_mul_overflow(out.stride, rows, &bytes) || __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
     throw InvalidArgument(
         fmt::format("view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
   }
@@ -84,30 +87,37 @@ bool past_caches(Stores stores, std::int64_t bytes) noexcept {
 Encoder::Encoder(const EncodingSpec& spec, std::string backend, Isa isa)
     : spec_(spec), backend_(std::move(backend)), isa_(isa) {}
 
-void Encoder::encode(RowRange rows, MatrixView<float> out, EncodeOptions options) const {
+void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const {
   validate(rows);
-  check_view(spec_, rows.count, out, options);
-  const bool streamed = past_caches(options.stores, rows.count * spec_.d_model * std::int64_t{sizeof(float)});
+  check_view(*this, rows.count, out, options);
+  const bool streamed = past_caches(options.stores, rows.count * spec_.d_model * size_of(out.type));
+  const RowTask all = {rows.first, rows.count, out.data, out.stride, out.type, streamed};
   share_rows(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    encode_rows({rows.first + begin, end - begin, out.data + begin * out.stride, out.stride, streamed});
+    RowTask part = all.after(begin);
+    part.count = end - begin;
+    encode_rows(part);
   });
 }
 
-void Encoder::encode(std::span<const std::int64_t> positions, MatrixView<float> out, EncodeOptions options) const {
+void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
     if (position < 0 || position > max_position) {
       throw InvalidArgument(fmt::format("position is {}; allowed: 0 to {}", position, max_position));
     }
   }
-  check_view(spec_, count, out, options);
-  const bool streamed = past_caches(options.stores, count * spec_.d_model * std::int64_t{sizeof(float)});
+  check_view(*this, count, out, options);
+  const bool streamed = past_caches(options.stores, count * spec_.d_model * size_of(out.type));
+  const RowTask all = {0, count, out.data, out.stride, out.type, streamed};
   share_rows(count, options.threads, [&](std::int64_t begin, std::int64_t end) {
     // Runs of consecutive positions, as batches of sequences have them, are encoded as ranges.
     for (std::int64_t row = begin; row < end;) {
       std::int64_t last = row;
       while (last + 1 < end && positions[last + 1] == positions[last] + 1) ++last;
-      encode_rows({positions[row], last - row + 1, out.data + row * out.stride, out.stride, streamed});
+      RowTask run = all.after(row);
+      run.first = positions[row];
+      run.count = last - row + 1;
+      encode_rows(run);
       row = last + 1;
     }
   });
@@ -136,17 +146,17 @@ std::span<const float> Cursor::next() {
   return {ahead_.data() + static_cast<std::size_t>(position_++ - kept_.first) * columns, columns};
 }
 
-void Matrix::Free::operator()(float* memory) const noexcept { std::free(memory); }
-
-Matrix::Matrix(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {
+void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
   std::int64_t bytes = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &bytes) ||
-      __builtin_mul_overflow(bytes, std::int64_t{sizeof(float)}, &bytes)) {
+      __builtin_mul_overflow(bytes, size_of(type), &bytes)) {
     throw InvalidArgument(
         fmt::format("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
   }
-  data_.reset(static_cast<float*>(allocate(static_cast<std::size_t>(bytes))));
+  return allocate(static_cast<std::size_t>(bytes));
 }
+
+void free_table(void* memory) noexcept { std::free(memory); }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) {
   validate(spec);

@@ -1,7 +1,9 @@
 // A backend planned for a spec, and the views that it writes into.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/isa.h"
+#include "posenc/row_task.h"
 #include "posenc/spec.h"
 
 #include <cstddef>
@@ -21,6 +23,22 @@ struct MatrixView {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t stride = 0;
+};
+
+/// A MatrixView of float, double, Float16 or BFloat16: what encode() takes.
+struct OutputView {
+  template <class T>
+  OutputView(MatrixView<T> view) : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
+
+  template <class T>
+  OutputView(T* first, std::int64_t row_count, std::int64_t column_count, std::int64_t row_stride)
+      : data(first), rows(row_count), columns(column_count), stride(row_stride), type(data_type_of<T>) {}
+
+  void* data;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t stride;
+  DataType type;
 };
 
 /// How a table is stored.
@@ -55,28 +73,22 @@ class Encoder {
 
   /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the encoding of position
   /// rows.first + r. Throws InvalidArgument, before anything is written, where the range is not allowed, the view has fewer
-  /// rows or columns than that, a stride below its columns, no memory, or threads < 1. Allocates nothing.
-  void encode(RowRange rows, MatrixView<float> out, EncodeOptions options = {}) const;
+  /// rows or columns than that, a stride below its columns, no memory, a type that this encoder does not write, or
+  /// threads < 1. Allocates nothing.
+  void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
   /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of positions[r].
-  void encode(std::span<const std::int64_t> positions, MatrixView<float> out, EncodeOptions options = {}) const;
+  void encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options = {}) const;
 
-  /// The largest |float32 output - exact value| that the method allows over these rows: a proven bound, not a measurement.
-  virtual double error_bound(RowRange rows) const noexcept = 0;
+  /// The largest |output - exact value| that the method allows over these rows: a proven bound, not a measurement.
+  virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 
- protected:
-  /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
-  struct RowTask {
-    std::int64_t first;
-    std::int64_t count;
-    float* out;
-    std::ptrdiff_t stride;
-    bool streamed;  ///< the table should be stored past the caches
-  };
-
-  virtual void encode_rows(const RowTask& task) const noexcept = 0;
+  /// Whether tables of that type are written: all but those that a method has not the precision for.
+  virtual bool writes(DataType) const noexcept { return true; }
 
  private:
+  virtual void encode_rows(const RowTask& task) const noexcept = 0;
+
   EncodingSpec spec_;
   std::string backend_;
   Isa isa_;
@@ -106,32 +118,40 @@ class Cursor {
   std::vector<float> ahead_;
 };
 
+/// Memory for a dense table, to be given back with free_table: see BasicMatrix.
+void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
+void free_table(void* memory) noexcept;
+
 /// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is large and the system gives them.
-class Matrix {
+/// T is float, double, Float16 or BFloat16.
+template <class T>
+class BasicMatrix {
  public:
-  Matrix() = default;
-  Matrix(std::int64_t rows, std::int64_t columns);  ///< uninitialised; throws InvalidArgument or std::bad_alloc
+  BasicMatrix() = default;
+  /// Uninitialised; throws InvalidArgument or std::bad_alloc.
+  BasicMatrix(std::int64_t rows, std::int64_t columns)
+      : data_(static_cast<T*>(allocate_table(rows, columns, data_type_of<T>))), rows_(rows), columns_(columns) {}
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }
-  float* data() noexcept { return data_.get(); }
-  const float* data() const noexcept { return data_.get(); }
-  float operator()(std::int64_t row, std::int64_t column) const noexcept {
-    return data_.get()[row * columns_ + column];
-  }
-  std::span<const float> row(std::int64_t r) const noexcept {
+  T* data() noexcept { return data_.get(); }
+  const T* data() const noexcept { return data_.get(); }
+  T operator()(std::int64_t row, std::int64_t column) const noexcept { return data_.get()[row * columns_ + column]; }
+  std::span<const T> row(std::int64_t r) const noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
-  MatrixView<float> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
+  MatrixView<T> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
 
  private:
   struct Free {
-    void operator()(float* memory) const noexcept;
+    void operator()(T* memory) const noexcept { free_table(memory); }
   };
-  std::unique_ptr<float[], Free> data_;
+  std::unique_ptr<T[], Free> data_;
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
 };
+
+using Matrix = BasicMatrix<float>;
 
 /// The encodings of positions rows.first .. from the backend that selection picks for this shape (see registry.h).
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads = 1);

@@ -1,9 +1,7 @@
 #include "posenc/exact.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -94,22 +92,17 @@ ExactValue cosine(const Turns& phase) noexcept {
   return sine(phase + quarter);
 }
 
-float round_to_float(const ExactValue& value) noexcept {
-  if (value.mantissa == 0) return 0.0f;
-  // 64 bits and a sticky bit hold all that rounding to 24 bits or fewer depends on.
+std::uint64_t round_to_bits(const ExactValue& value, DataType type) noexcept {
+  const int sign_bit = static_cast<int>(8 * size_of(type)) - 1;
+  const std::uint64_t sign = value.negative ? std::uint64_t{1} << sign_bit : 0;
+  if (value.mantissa == 0) return 0;
+  // A tie in the top 64 bits has more bits below (sine and cosine of an algebraic number other than 0 are transcendental).
   const auto top = static_cast<std::uint64_t>(value.mantissa >> 64);
-  constexpr int float_bits = 24, least_exponent = -149;
-  // value = top 2^(exponent + 64); the last bit that float32 keeps has weight 2^ulp
-  const int ulp = std::max(value.exponent + 128 - float_bits, least_exponent);
-  const int dropped = ulp - (value.exponent + 64);
-  if (dropped > 64) return value.negative ? -0.0f : 0.0f;
-  const uint128 kept = static_cast<uint128>(top) >> dropped;
-  const uint128 rest = static_cast<uint128>(top) - (kept << dropped);
-  const uint128 half = static_cast<uint128>(1) << (dropped - 1);
-  // A tie in the top 64 bits has more bits below (sine and cosine of an algebraic number other than 0 are transcendental): up.
-  const auto rounded = static_cast<std::uint64_t>(kept + (rest >= half ? 1 : 0));
-  const float magnitude = std::ldexp(static_cast<float>(rounded), ulp);
-  return value.negative ? -magnitude : magnitude;
+  return sign | round_to_bits(format_of(type), top, value.exponent + 64, true);
+}
+
+float round_to_float(const ExactValue& value) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(round_to_bits(value, DataType::float32)));
 }
 
 }  // namespace posenc

@@ -1,8 +1,11 @@
 // Sine and cosine of an exactly reduced phase to 120 bits, in integers: the slow path behind correct rounding.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/fixed.h"
 #include "posenc/frequency.h"
+
+#include <cstdint>
 
 namespace posenc {
 
@@ -29,8 +32,10 @@ struct ExactValue {
 ExactValue sine(const Turns& phase) noexcept;
 ExactValue cosine(const Turns& phase) noexcept;
 
-/// The nearest float32. A value whose bits 25 to 118 are all zeros or all ones after its first could be rounded either way; one in
-/// 2^93 entries is.
+/// The bits of the nearest value of that type. A value whose bits from the type's precision to 118 are all zeros or all ones after the
+/// first could be rounded either way: one float32 entry in 2^93 is, one float64 entry in 2^64.
+std::uint64_t round_to_bits(const ExactValue& value, DataType type) noexcept;
+
 float round_to_float(const ExactValue& value) noexcept;
 
 }  // namespace posenc

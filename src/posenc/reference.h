@@ -1,6 +1,7 @@
 // The reference: the long-double truth that every backend is measured against.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/frequency.h"
 #include "posenc/spec.h"
 
@@ -25,8 +26,9 @@ class Reference {
 
   ReferencePair operator()(std::int64_t k, std::int64_t position) const noexcept;
 
-  /// The float32 nearest to the exact value: from the long double where that is certain, else from 120 bits.
-  float nearest(std::int64_t k, std::int64_t position, bool cosine, long double value) const noexcept;
+  /// The value of that type nearest to the exact one: from the long double where that is certain, else from 118 bits.
+  double nearest(std::int64_t k, std::int64_t position, bool cosine, long double value,
+                 DataType type = DataType::float32) const noexcept;
 
   /// Relative to the value. sinl and cosl of the C library are within 1 ulp (2^-63), the phase's rest adds half a one.
   static constexpr long double relative_error = 0x1p-62L;

@@ -25,23 +25,31 @@ class DivTermEncoder final : public Encoder {
     }
   }
 
-  /// Half a float32 ulp of 1 from the sine's rounding and one from its method, plus what the phase is off: the position, the
+  /// Half an ulp of 1 in types narrower than float32; half a float32 ulp of 1 from the sine's rounding and one from its method, plus what the phase is off: the position, the
   /// product and the frequency w each carry a relative 2^-24, the frequency 2 * 2^-24 |ln w| more from the rounded exponent. The worst
   /// over w <= 1 of w (4 + 2 |ln w|) is 4, at w = 1.
-  double error_bound(RowRange rows) const noexcept override {
+  double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
-    return 0x1p-24 + std::min(2.0, last * 4 * 0x1p-24);
+    const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
+    return narrowing + 0x1p-24 + std::min(2.0, last * 4 * 0x1p-24);
   }
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
+    with_type(task.type, [&]<class T>(T) { write_rows<T>(task); });
+  }
+
+  /// Other types hold the float32 values converted, as `.to(dtype)` gives them.
+  template <class T>
+  void write_rows(const RowTask& task) const noexcept {
     for (std::int64_t row = 0; row < task.count; ++row) {
+      T* const out = task.row<T>(row);
       const auto position = static_cast<float>(task.first + row);
       for (std::int64_t k = 0; k < static_cast<std::int64_t>(div_term_.size()); ++k) {
         const float phase = position * div_term_[static_cast<std::size_t>(k)];
         const ChannelPair channel = channels_of(spec(), k);
-        task.out[row * task.stride + channel.sine] = std::sin(phase);
-        task.out[row * task.stride + channel.cosine] = std::cos(phase);
+        out[channel.sine] = nearest<T>(to_double(std::sin(phase)));
+        out[channel.cosine] = nearest<T>(to_double(std::cos(phase)));
       }
     }
   }

@@ -27,10 +27,11 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   return {spec.layout == Layout::interleaved, first.sine, first.cosine};
 }
 
-bool can_stream(const EncodingSpec& spec, const float* out, std::ptrdiff_t stride) noexcept {
-  constexpr std::int64_t line = 16;  // floats
+bool can_stream(const EncodingSpec& spec, const RowTask& task) noexcept {
+  constexpr std::int64_t line_bytes = 64;
+  const std::int64_t line = line_bytes / size_of(task.type);
   const std::int64_t run = spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2;
-  return reinterpret_cast<std::uintptr_t>(out) % (line * sizeof(float)) == 0 && stride % line == 0 && run % line == 0;
+  return reinterpret_cast<std::uintptr_t>(task.out) % line_bytes == 0 && task.stride % line == 0 && run % line == 0;
 }
 
 FrequencyTables::FrequencyTables(const Frequencies& frequencies) {

@@ -3,10 +3,10 @@
 
 #include "posenc/frequency.h"
 #include "posenc/isa.h"
+#include "posenc/row_task.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/spec.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,7 +24,7 @@ std::span<const IsaKernels> compiled_kernels();
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
 /// Stores past the caches write whole cache lines: every run of columns must begin and end with one.
-bool can_stream(const EncodingSpec& spec, const float* out, std::ptrdiff_t stride) noexcept;
+bool can_stream(const EncodingSpec& spec, const RowTask& task) noexcept;
 
 /// The frequencies' leading 128 bits, padded with zeros.
 struct FrequencyTables {

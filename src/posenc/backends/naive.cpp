@@ -1,4 +1,4 @@
-// naive: std::pow, std::sin and std::cos for every element, in double, rounded to float32 once: the formula as it is read.
+// naive: std::pow, std::sin and std::cos for every element, in double, rounded once: the formula as it is read.
 #include "posenc/backends/backends.h"
 
 #include <algorithm>
@@ -11,25 +11,31 @@ class NaiveEncoder final : public Encoder {
  public:
   explicit NaiveEncoder(const EncodingSpec& spec) : Encoder(spec, "naive", Isa::scalar) {}
 
-  /// Half a float32 ulp of 1 from the rounding, 2^-52 from the sine, plus what the phase is off: pow and the quotient are within
+  /// Half an ulp of 1 from the rounding, 2^-52 from the sine, plus what the phase is off: pow and the quotient are within
   /// 2^-53 and 2^-52 of their values, relatively, and the exponent x is rounded, which adds 2^-53 x ln base. The worst over all
   /// frequencies w of w |ln w| is 1 / e, so that the phase is off by less than pos * 4 * 2^-53.
-  double error_bound(RowRange rows) const noexcept override {
+  double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
-    return std::min(2.0, 0x1p-25 + 0x1p-52 + last * 4 * 0x1p-53);
+    return std::min(2.0, half_ulp_of_one(type) + 0x1p-52 + last * 4 * 0x1p-53);
   }
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
+    with_type(task.type, [&]<class T>(T) { write_rows<T>(task); });
+  }
+
+  template <class T>
+  void write_rows(const RowTask& task) const noexcept {
     const std::int64_t frequencies = spec().d_model / 2;
     const auto denominator = static_cast<double>(exponent_denominator(spec()));
     for (std::int64_t row = 0; row < task.count; ++row) {
+      T* const out = task.row<T>(row);
       const auto position = static_cast<double>(task.first + row);
       for (std::int64_t k = 0; k < frequencies; ++k) {
         const double phase = position / std::pow(spec().base, static_cast<double>(k) / denominator);
         const ChannelPair channel = channels_of(spec(), k);
-        task.out[row * task.stride + channel.sine] = static_cast<float>(std::sin(phase));
-        task.out[row * task.stride + channel.cosine] = static_cast<float>(std::cos(phase));
+        out[channel.sine] = nearest<T>(std::sin(phase));
+        out[channel.cosine] = nearest<T>(std::cos(phase));
       }
     }
   }

@@ -34,24 +34,27 @@ class RotationEncoder final : public Encoder {
   }
 
   /// Correctly rounded: half an ulp of a value below 1.
-  double error_bound(RowRange) const noexcept override { return 0x1p-25; }
+  double error_bound(RowRange, DataType type) const noexcept override { return half_ulp_of_one(type); }
 
  private:
   std::size_t padded() const noexcept { return frequencies_.high.size(); }
 
-  static float exact_entry(const void* self, std::int64_t position, std::int64_t k, bool is_cosine) noexcept {
+  static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k, bool is_cosine,
+                                   DataType type) noexcept {
     const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
-    return round_to_float(is_cosine ? cosine(phase) : sine(phase));
+    return round_to_bits(is_cosine ? cosine(phase) : sine(phase), type);
   }
 
   void encode_rows(const RowTask& task) const noexcept override {
     if (task.first == 0) {  // its sines are 0, which is certain only because it is known
-      for (std::int64_t k = 0; k < exact_.count(); ++k) {
-        const ChannelPair channel = channels_of(spec(), k);
-        task.out[channel.sine] = 0.0f;
-        task.out[channel.cosine] = 1.0f;
-      }
-      if (task.count > 1) encode_rows({1, task.count - 1, task.out + task.stride, task.stride, task.streamed});
+      with_type(task.type, [&]<class T>(T) {
+        for (std::int64_t k = 0; k < exact_.count(); ++k) {
+          const ChannelPair channel = channels_of(spec(), k);
+          task.row<T>(0)[channel.sine] = nearest<T>(0.0);
+          task.row<T>(0)[channel.cosine] = nearest<T>(1.0);
+        }
+      });
+      if (task.count > 1) encode_rows(task.after(1));
       return;
     }
     const simd::RotationTables tables = {
@@ -64,11 +67,12 @@ class RotationEncoder final : public Encoder {
         .sin_row = sin_row_.data(),
         .cos_block = cos_block_.data(),
         .sin_block = sin_block_.data(),
-        .streamed = task.streamed && can_stream(spec(), task.out, task.stride),
         .exact_entry = exact_entry,
         .context = this,
     };
-    kernel_(tables, task.first, task.count, task.out, task.stride);
+    RowTask written = task;
+    written.streamed = task.streamed && can_stream(spec(), task);
+    kernel_(tables, written);
   }
 
   simd::RotationKernel kernel_;

@@ -31,7 +31,10 @@ class Rotation32Encoder final : public Encoder {
     }
   }
 
-  double error_bound(RowRange) const noexcept override { return 3.5e-7; }
+  double error_bound(RowRange, DataType type) const noexcept override {
+    return 3.5e-7 + (size_of(type) == 2 ? half_ulp_of_one(type) : 0);
+  }
+  bool writes(DataType type) const noexcept override { return type != DataType::float64; }
 
  private:
   std::size_t padded() const noexcept { return frequencies_.high.size(); }
@@ -45,9 +48,10 @@ class Rotation32Encoder final : public Encoder {
         .cos_rows = cos_rows_.data(),
         .sin_rows = sin_rows_.data(),
         .row_stride = frequencies_.padded_count(),
-        .streamed = task.streamed && can_stream(spec(), task.out, task.stride),
     };
-    kernel_(tables, task.first, task.count, task.out, task.stride);
+    RowTask written = task;
+    written.streamed = task.streamed && can_stream(spec(), task);
+    kernel_(tables, written);
   }
 
   simd::Rotation32Kernel kernel_;

@@ -2,6 +2,8 @@
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
 
+#include <algorithm>
+
 namespace posenc {
 namespace {
 
@@ -10,13 +12,44 @@ class XsimdEncoder final : public Encoder {
   XsimdEncoder(const EncodingSpec& spec, const IsaKernels& compiled)
       : Encoder(spec, "xsimd", compiled.isa), kernel_(compiled.kernels.sincos), frequencies_(Frequencies(spec)) {}
 
-  /// Half a float32 ulp of 1 and the double's own error, at any position.
-  double error_bound(RowRange) const noexcept override { return 0x1p-25 + 0x1p-50; }
+  /// Half an ulp of 1 and the double's own error, at any position.
+  double error_bound(RowRange, DataType type) const noexcept override {
+    return (type == DataType::float64 ? 0 : half_ulp_of_one(type)) + 0x1p-50;
+  }
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
-    kernel_({spec().d_model / 2, columns_of(spec()), frequencies_.high.data(), frequencies_.low.data()}, task.first,
-            task.count, task.out, task.stride);
+    const simd::SincosTables tables = {spec().d_model / 2, columns_of(spec()), frequencies_.high.data(),
+                                       frequencies_.low.data()};
+    switch (task.type) {
+      case DataType::float32:
+      case DataType::float64: return kernel_(tables, task);
+      case DataType::float16: return write_narrowed<Float16>(tables, task);
+      case DataType::bfloat16: return write_narrowed<BFloat16>(tables, task);
+    }
+  }
+
+  /// From doubles, a few columns at a time: a rounding on the way would round twice.
+  template <class T>
+  void write_narrowed(const simd::SincosTables& tables, const RowTask& task) const noexcept {
+    constexpr std::int64_t piece = 128;  // frequencies
+    double sines_and_cosines[2 * piece];
+    for (std::int64_t begin = 0; begin < tables.frequencies; begin += piece) {
+      simd::SincosTables part = tables;
+      part.frequencies = std::min(piece, tables.frequencies - begin);
+      part.turns_high += begin;
+      part.turns_low += begin;
+      part.columns = {.interleaved = false, .sine = 0, .cosine = piece};
+      for (std::int64_t row = 0; row < task.count; ++row) {
+        kernel_(part, {task.first + row, 1, sines_and_cosines, 2 * piece, DataType::float64, false});
+        T* const out = task.row<T>(row);
+        for (std::int64_t k = 0; k < part.frequencies; ++k) {
+          const ChannelPair channel = channels_of(spec(), begin + k);
+          out[channel.sine] = nearest<T>(sines_and_cosines[k]);
+          out[channel.cosine] = nearest<T>(sines_and_cosines[piece + k]);
+        }
+      }
+    }
   }
 
   simd::SincosKernel kernel_;

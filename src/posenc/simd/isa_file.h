@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -38,6 +39,7 @@
 
 #include "posenc/simd/anchor_kernel.h"
 #include "posenc/simd/rotation32_kernel.h"
+#include "posenc/simd/rotation64_kernel.h"
 #include "posenc/simd/rotation_kernel.h"
 #include "posenc/simd/sincos_kernel.h"
 

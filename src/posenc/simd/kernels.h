@@ -1,7 +1,8 @@
 // What the kernels take and give: plain data, so that a file compiled for one ISA shares no inline function with another.
 #pragma once
 
-#include <cstddef>
+#include "posenc/row_task.h"
+
 #include <cstdint>
 
 namespace posenc::simd {
@@ -16,8 +17,9 @@ struct Columns {
   std::int64_t cosine;  ///< column of frequency 0's cosine
 };
 
-/// Recomputes one entry exactly: the float32 nearest to the sine or cosine of frequency k at that position.
-using ExactEntry = float (*)(const void* context, std::int64_t position, std::int64_t k, bool cosine) noexcept;
+/// Recomputes one entry exactly: the bits of the value of that type nearest to the sine or cosine of frequency k at that position.
+using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k, bool cosine,
+                                     DataType type) noexcept;
 
 /// Per frequency, padded. w is the frequency in radians per position.
 struct RotationTables {
@@ -30,7 +32,6 @@ struct RotationTables {
   const double* sin_row;
   const double* cos_block;  ///< cos and sin of block_rows w: one block onwards
   const double* sin_block;
-  bool streamed;  ///< store past the caches: out and the stride are aligned to 64 bytes
   ExactEntry exact_entry;
   const void* context;
 };
@@ -49,7 +50,6 @@ struct Rotation32Tables {
   const float* cos_rows;  ///< cos(n w) and
   const float* sin_rows;  ///< sin(n w): block_rows rows n of row_stride
   std::int64_t row_stride;
-  bool streamed;
 };
 
 /// Per frequency, padded; positions up to sincos_block_rows from an anchor are reached by addition of exact multiples.
@@ -66,14 +66,12 @@ inline constexpr std::int64_t sincos_block_rows = 64;
 using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
                               std::uint64_t position, double* sin_out, double* cos_out) noexcept;
 
-using RotationKernel = void (*)(const RotationTables& tables, std::int64_t first, std::int64_t count, float* out,
-                                std::ptrdiff_t stride) noexcept;
-
-using Rotation32Kernel = void (*)(const Rotation32Tables& tables, std::int64_t first, std::int64_t count, float* out,
-                                  std::ptrdiff_t stride) noexcept;
-
-using SincosKernel = void (*)(const SincosTables& tables, std::int64_t first, std::int64_t count, float* out,
-                              std::ptrdiff_t stride) noexcept;
+/// Writes the rows of the task. Streamed ones stand in memory aligned to 64 bytes, with runs of columns and a stride of whole lines.
+using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task) noexcept;
+/// Of every type but float64.
+using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask& task) noexcept;
+/// Of float32 and float64.
+using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) noexcept;
 
 /// The kernels of one ISA.
 struct Kernels {

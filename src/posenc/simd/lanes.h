@@ -33,6 +33,7 @@ struct Both {
 // deal          consecutive columns, dealt
 // deal_pairs    a0 b0 a1 b1 ..., dealt
 // low_words, high_words   the halves of dealt 64-bit lanes, in the order of the columns
+// pack          the low 16 bits of two vectors of words (which are what int16 can hold), in order
 
 #if defined(__AVX512F__)
 
@@ -56,6 +57,10 @@ inline Floats low_words(Quads a, Quads b) {
 }
 inline Floats high_words(Quads a, Quads b) {
   return Floats(_mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
+}
+inline Floats pack(Words a, Words b) {
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  return Floats(_mm512_castsi512_ps(_mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b))));
 }
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(_mm512_fmadd_pd(a, b, c)); }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(_mm512_fmsub_pd(a, b, c)); }
@@ -82,6 +87,9 @@ inline Floats low_words(Quads a, Quads b) {
 inline Floats high_words(Quads a, Quads b) {
   return Floats(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
+inline Floats pack(Words a, Words b) {
+  return Floats(_mm256_castsi256_ps(_mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0))));
+}
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(_mm256_fmadd_pd(a, b, c)); }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(_mm256_fmsub_pd(a, b, c)); }
 inline Floats fused(Floats a, Floats b, Floats c) { return Floats(_mm256_fmadd_ps(a, b, c)); }
@@ -104,6 +112,7 @@ inline Floats low_words(Quads a, Quads b) {
 inline Floats high_words(Quads a, Quads b) {
   return Floats(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
+inline Floats pack(Words a, Words b) { return Floats(_mm_castsi128_ps(_mm_packs_epi32(a, b))); }
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return a * b + c; }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return a * b - c; }
 inline Floats fused(Floats a, Floats b, Floats c) { return a * b + c; }
@@ -122,6 +131,7 @@ inline Floats low_words(Quads a, Quads b) {
 inline Floats high_words(Quads a, Quads b) {
   return Floats(vuzp2q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
 }
+inline Floats pack(Words a, Words b) { return Floats(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b)))); }
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(vfmaq_f64(c, a, b)); }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(vfmaq_f64(vnegq_f64(c), a, b)); }
 inline Floats fused(Floats a, Floats b, Floats c) { return Floats(vfmaq_f32(c, a, b)); }

@@ -7,7 +7,8 @@
 // Blocks and their anchors stand at multiples of their length, so that a row depends on its position alone.
 //
 // Error bound: the angle of V and U carries two roundings (2 * 2^-24 pi / 4), their series and its last rounding 2^-24: 1.6e-7 at most; the
-// angle addition passes sqrt(2) of that on, 2.3e-7, and adds the tables' roundings, sqrt(2) 2^-25, and its own, 2 * 2^-25: 3.3e-7.
+// angle addition passes sqrt(2) of that on, 2.3e-7, and adds the tables' roundings, sqrt(2) 2^-25, and its own, 2 * 2^-25: 3.3e-7. 16-bit types
+// add half an ulp of theirs.
 #pragma once
 
 namespace posenc::simd {
@@ -84,65 +85,97 @@ inline void set_block(Panel32& panel, std::int64_t size) {
   }
 }
 
-template <bool streamed>
-inline void store(Floats value, float* to) {
-  if constexpr (streamed) {
-    stream(value, to);
-  } else {
-    value.store_unaligned(to);
-  }
-}
+/// The last step: floats to the 16 bits of type T, in the low half of each word.
+template <class T>
+struct Narrowed32;
 
-/// float_lanes frequencies of one row.
-struct RowOutput {
-  float* sine;  ///< of the panel's first frequency; of both where they are interleaved
-  float* cosine;
+template <>
+struct Narrowed32<BFloat16> {
+  static Words words(Floats value) { return (xsimd::bitwise_cast<Words>(value) + Words(0x8000)) >> 16; }
+};
 
-  template <bool interleaved, bool streamed>
-  void write(SineCosine32 both, std::int64_t k) const {
-    if constexpr (interleaved) {
-      const Both<Floats> pairs = interleave(both.sine, both.cosine);
-      store<streamed>(pairs.first, sine + 2 * k);
-      store<streamed>(pairs.second, sine + 2 * k + float_lanes);
-    } else {
-      store<streamed>(both.sine, sine + k);
-      store<streamed>(both.cosine, cosine + k);
-    }
-  }
-
-  /// The last frequencies, fewer than a vector holds.
-  template <bool interleaved>
-  void write_part(SineCosine32 both, std::int64_t k, std::int64_t used) const {
-    float sines[float_lanes], cosines[float_lanes];
-    both.sine.store_unaligned(sines);
-    both.cosine.store_unaligned(cosines);
-    for (std::int64_t i = 0; i < used; ++i) {
-      sine[interleaved ? 2 * (k + i) : k + i] = sines[i];
-      (interleaved ? sine + 1 : cosine)[interleaved ? 2 * (k + i) : k + i] = cosines[i];
-    }
+template <>
+struct Narrowed32<Float16> {
+  /// Below 2^-14 the type's values are multiples of 2^-24, which adding 1/2 rounds to.
+  static Words words(Floats value) {
+    const Words bits = xsimd::bitwise_cast<Words>(value);
+    const Words magnitude = bits & Words(0x7fffffff);
+    const Words normal = ((magnitude + Words(0x1000)) >> 13) - Words((127 - 15) << 10);
+    const Floats shifted = xsimd::bitwise_cast<Floats>(magnitude) + Floats(0.5f);
+    const Words subnormal = xsimd::bitwise_cast<Words>(shifted) - Words(0x3f000000);
+    const Words is_small = (magnitude - Words(0x38800000)) >> 31;
+    return (((normal & ~is_small) | (subnormal & is_small)) | (bits ^ magnitude) >> 16);
   }
 };
 
-template <bool interleaved, bool streamed>
-inline void write_row32(const Panel32& panel, const float* cos_row, const float* sin_row, std::int64_t used,
-                        const RowOutput& out) {
+/// Two vectors of consecutive columns.
+template <class T, bool streamed>
+inline void store32(Floats first, Floats second, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    if constexpr (streamed) {
+      stream(first, to);
+      stream(second, to + float_lanes);
+    } else {
+      first.store_unaligned(to);
+      second.store_unaligned(to + float_lanes);
+    }
+  } else {
+    const Floats packed = pack(Narrowed32<T>::words(first), Narrowed32<T>::words(second));
+    if constexpr (streamed) {
+      stream(packed, reinterpret_cast<float*>(to));
+    } else {
+      packed.store_unaligned(reinterpret_cast<float*>(to));
+    }
+  }
+}
+
+/// Frequencies of one step: two vectors, so that 16-bit types fill a vector too.
+constexpr std::int64_t step32 = 2 * float_lanes;
+
+/// Writes step32 frequencies of one row: to one place where they are interleaved, else to two.
+template <class T, bool interleaved, bool streamed>
+inline void write_step32(const SineCosine32 (&both)[2], T* sine, T* cosine) {
+  if constexpr (interleaved) {
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const Both<Floats> pairs = interleave(both[i].sine, both[i].cosine);
+      store32<T, streamed>(pairs.first, pairs.second, sine + i * step32);
+    }
+  } else {
+    store32<T, streamed>(both[0].sine, both[1].sine, sine);
+    store32<T, streamed>(both[0].cosine, both[1].cosine, cosine);
+  }
+}
+
+template <class T, bool interleaved, bool streamed>
+inline void write_row32(const Panel32& panel, const float* cos_row, const float* sin_row, std::int64_t used, T* sine,
+                        T* cosine) {
   const auto rotated = [&](std::int64_t k) {
     const Floats s = load(panel.sine + k), c = load(panel.cosine + k);
     const Floats cos_n = load(cos_row + k), sin_n = load(sin_row + k);
     return SineCosine32{fused(s, cos_n, c * sin_n), fused(c, cos_n, s * (Floats(0.0f) - sin_n))};
   };
+  constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   std::int64_t k = 0;
-  for (; k + float_lanes <= used; k += float_lanes) out.write<interleaved, streamed>(rotated(k), k);
-  if (k < used) out.write_part<interleaved>(rotated(k), k, used - k);
+  for (; k + step32 <= used; k += step32) {
+    const SineCosine32 both[2] = {rotated(k), rotated(k + float_lanes)};
+    write_step32<T, interleaved, streamed>(both, sine + columns_each * k, cosine + columns_each * k);
+  }
+  if (k == used) return;
+  const SineCosine32 both[2] = {rotated(k), rotated(k + float_lanes)};
+  T last[2 * step32];
+  write_step32<T, interleaved, false>(both, last, last + step32);
+  for (std::int64_t i = 0; i < columns_each * (used - k); ++i) sine[columns_each * k + i] = last[i];
+  if constexpr (interleaved) return;
+  for (std::int64_t i = 0; i < used - k; ++i) cosine[k + i] = last[step32 + i];
 }
 
-template <bool interleaved, bool streamed>
-void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int64_t used, std::int64_t first,
-                   std::int64_t count, float* out, std::ptrdiff_t stride) {
-  const std::int64_t size = (used + float_lanes - 1) / float_lanes * float_lanes;
+template <class T, bool interleaved, bool streamed>
+void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+  const std::int64_t size = (used + step32 - 1) / step32 * step32;
+  const std::int64_t first_column = interleaved ? 2 * begin : begin;
   Panel32 panel;
-  for (std::int64_t row = 0; row < count;) {
-    const std::int64_t position = first + row;
+  for (std::int64_t row = 0; row < task.count;) {
+    const std::int64_t position = task.first + row;
     const std::int64_t block = position / block_rows;
     if (row == 0 || block % anchored_blocks == 0) {
       set_phases(panel, tables, begin, size, block);
@@ -151,25 +184,33 @@ void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int6
     }
     set_block(panel, size);
     std::int64_t n = position % block_rows;
-    for (; n < block_rows && row < count; ++n, ++row) {
-      const RowOutput to = {out + row * stride + tables.columns.sine + (interleaved ? 2 * begin : begin),
-                            out + row * stride + tables.columns.cosine + (interleaved ? 2 * begin : begin)};
+    for (; n < block_rows && row < task.count; ++n, ++row) {
+      T* const out = task.row<T>(row) + first_column;
       const std::int64_t table_row = n * tables.row_stride + begin;
-      write_row32<interleaved, streamed>(panel, tables.cos_rows + table_row, tables.sin_rows + table_row, used, to);
+      write_row32<T, interleaved, streamed>(panel, tables.cos_rows + table_row, tables.sin_rows + table_row, used,
+                                            out + tables.columns.sine, out + tables.columns.cosine);
     }
   }
 }
 
-void rotation32_kernel(const Rotation32Tables& tables, std::int64_t first, std::int64_t count, float* out,
-                       std::ptrdiff_t stride) noexcept {
+template <class T>
+inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
   const auto write = tables.columns.interleaved
-                         ? (tables.streamed ? write_panel32<true, true> : write_panel32<true, false>)
-                         : (tables.streamed ? write_panel32<false, true> : write_panel32<false, false>);
+                         ? (task.streamed ? write_panel32<T, true, true> : write_panel32<T, true, false>)
+                         : (task.streamed ? write_panel32<T, false, true> : write_panel32<T, false, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += rotation32_panel) {
     const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < rotation32_panel ? left : rotation32_panel, first, count, out, stride);
+    write(tables, begin, left < rotation32_panel ? left : rotation32_panel, task);
   }
-  if (tables.streamed) fence();
+  if (task.streamed) fence();
+}
+
+void rotation32_kernel(const Rotation32Tables& tables, const RowTask& task) noexcept {
+  switch (task.type) {
+    case DataType::float16: return write_rows32<Float16>(tables, task);
+    case DataType::bfloat16: return write_rows32<BFloat16>(tables, task);
+    default: return write_rows32<float>(tables, task);
+  }
 }
 
 }  // namespace

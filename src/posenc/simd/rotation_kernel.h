@@ -1,4 +1,5 @@
-// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly.
+// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly, to float32 or a 16-bit type. For float64 see
+// rotation64_kernel.h.
 //
 // For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused
 // operation a value, whatever the layout, since the lanes of a vector stand for columns in the order of the row.
@@ -16,7 +17,7 @@
 //   recurrence                   sum over 14 steps of (15 - j) (1.2 + 1 [+ 2 without fused operations]) M <= 105 * 2.2 M [4.2 M]:
 //                                the constant 2 cos(w), and the step's roundings; sin(n w) / sin(w) <= n
 //   in all                       2 + 109 + 53 + 231 [441] = 395 [605]
-// and 2^-70 for the 128 bits of the frequency. A double that far from the midpoint of two floats rounds as the exact value does. The
+// and 2^-70 for the 128 bits of the frequency. A double that far from the midpoint of two neighbours rounds as the exact value does. The
 // others are recomputed exactly, so that every entry is correctly rounded, and its bits depend on nothing but its position.
 #pragma once
 
@@ -30,54 +31,141 @@ constexpr float error_in_units = 400.0f;
 constexpr float error_in_units = 620.0f;
 #endif
 
-// Rounding. The recurrence runs on values times 2^-896: it is linear, and the exponent of such a double is, in its low 8 bits, that of the
-// float. So the float is bits 29 to 59 of the double, after half of the dropped part is added, with the sign before them; and what is then left
-// in the low 29 bits tells how far the value was from the midpoint between two floats. Two vectors give one of floats and one of distances
-// with shifts and moves that run on every port, where conversions would hold up.
-constexpr double value_scale = 0x1p-896;
-
-/// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at least |distance * value| 2^-56 away from the
-/// midpoint. Where that exceeds the error, error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M (and a hair for
-/// the rounding of the product).
-constexpr float threshold_unit = 8.0f * error_in_units * 1.0001f;
-constexpr float threshold_floor = 0x1p-14f;  // 2^-70 * 2^56
+// Rounding to float32. The recurrence runs on values times 2^-896: it is linear, and the exponent of such a double is, in its low 8 bits, that
+// of the float. So the float is bits 29 to 59 of the double, after half of the dropped part is added, with the sign before them; and what is
+// then left in the low 29 bits tells how far the value was from the midpoint between two floats. Two vectors give one of floats and one of
+// distances with shifts and moves that run on every port, where conversions would hold up.
 
 /// How certain the roundings of a column are: the least of many tells whether one is not.
 #if defined(__SSE2__) && !defined(__SSE4_1__)
-using Certainty = Floats;
+using Certainty32 = Floats;
 
-inline Certainty certainty_of(Floats distance, Floats magnitude, Floats) { return xsimd::abs(distance * magnitude); }
-inline auto is_uncertain(Certainty least, Floats threshold) { return least < threshold; }
-inline Certainty all_certain() { return Certainty(std::numeric_limits<float>::max()); }
+inline Certainty32 certainty_of(Floats distance, Floats magnitude, Floats) { return xsimd::abs(distance * magnitude); }
+inline auto is_uncertain_float(Certainty32 least, Floats threshold) { return least < threshold; }
+inline Certainty32 most_certain_float() { return Certainty32(std::numeric_limits<float>::max()); }
 #else
 /// distance * value + threshold, as bits: uncertain entries lie between 0 and twice the threshold, and the bits of floats below 0 are larger,
 /// as unsigned numbers, than those above. Two operations where an absolute value and a minimum take three; SSE2 has no such minimum.
-using Certainty = UnsignedWords;
+using Certainty32 = UnsignedWords;
 
-inline Certainty certainty_of(Floats distance, Floats magnitude, Floats threshold) {
+inline Certainty32 certainty_of(Floats distance, Floats magnitude, Floats threshold) {
   return xsimd::bitwise_cast<UnsignedWords>(fused(distance, magnitude, threshold));
 }
-inline auto is_uncertain(Certainty least, Floats threshold) {
+inline auto is_uncertain_float(Certainty32 least, Floats threshold) {
   return least < xsimd::bitwise_cast<UnsignedWords>(threshold + threshold);
 }
-inline Certainty all_certain() { return Certainty(std::numeric_limits<std::uint32_t>::max()); }
+inline Certainty32 most_certain_float() { return Certainty32(std::numeric_limits<std::uint32_t>::max()); }
 #endif
 
-struct Rounded {
-  Floats value;
-  Certainty certainty;
+/// The last step of the recurrence: how two vectors of dealt doubles, times value_scale, become one of elements in the order of the columns, and
+/// how certain those are. Threshold: what a column's certainty is held against, from the bound M of its values.
+struct RoundToFloat32 {
+  using Element = float;
+  using Bits = std::uint32_t;
+  using Value = Floats;
+  using Threshold = Floats;
+  using Certainty = Certainty32;
+
+  static constexpr double value_scale = 0x1p-896;
+
+  /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at least |distance * value| 2^-56 away from the
+  /// midpoint. Where that exceeds the error, error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M (and a hair for
+  /// the rounding of the product), and 2^-70 for the frequency's end.
+  static Threshold threshold(Floats bound) {
+    return fused(bound, Floats(8.0f * error_in_units * 1.0001f), Floats(0x1p-14f));
+  }
+
+  static Value round(Doubles a, Doubles b, Threshold threshold, Certainty& least) {
+    const Quads half(std::uint64_t{1} << 28);
+    const Quads a_bits = xsimd::bitwise_cast<Quads>(a), b_bits = xsimd::bitwise_cast<Quads>(b);
+    const Quads a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
+    const Floats magnitude = high_words(a_shifted, b_shifted);
+    const Words distance = xsimd::bitwise_cast<Words>(low_words(a_shifted, b_shifted));
+    const Floats sign = high_words(a_bits, b_bits) & Floats(-0.0f);
+    least = xsimd::min(least, certainty_of(xsimd::to_float(distance), magnitude, threshold));
+    return magnitude | sign;
+  }
+
+  static Certainty most_certain() { return most_certain_float(); }
+  static auto is_uncertain(const Certainty& least, Threshold threshold) { return is_uncertain_float(least, threshold); }
+
+  template <bool streamed, std::int64_t vectors>
+  static void store(const Value (&values)[vectors], Element* out) {
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      if constexpr (streamed) {
+        stream(values[i], out + i * float_lanes);
+      } else {
+        values[i].store_unaligned(out + i * float_lanes);
+      }
+    }
+  }
 };
 
-/// Dealt doubles times value_scale to floats in the order of the columns.
-inline Rounded round_dealt(Doubles a, Doubles b, Floats threshold) {
-  const Quads half(std::uint64_t{1} << 28);
-  const Quads a_bits = xsimd::bitwise_cast<Quads>(a), b_bits = xsimd::bitwise_cast<Quads>(b);
-  const Quads a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
-  const Floats magnitude = high_words(a_shifted, b_shifted);
-  const Words distance = xsimd::bitwise_cast<Words>(low_words(a_shifted, b_shifted));
-  const Floats sign = high_words(a_bits, b_bits) & Floats(-0.0f);
-  return {magnitude | sign, certainty_of(xsimd::to_float(distance), magnitude, threshold)};
-}
+/// To a 16-bit type, in the same way: 2^scale_exponent puts the type's exponent into the low bits of the double's, and the shift to the top of a
+/// word, below the place of the sign. Its upper half is then the rounded value, its lower half the distance to the midpoint: a unit of it is
+/// 2^-16 of the type's ulp and, for values of least_magnitude or more, larger than the error. So only the two distances around
+/// the midpoint, and smaller values, are uncertain; one entry in 2^15 is.
+template <class T, int scale_exponent, int shift>
+struct RoundTo16Bits {
+  using Element = T;
+  using Bits = std::uint16_t;
+  using Value = Words;
+
+  static constexpr double value_scale = std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
+
+  /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must be, and normal in T.
+  using Threshold = UnsignedWords;
+  static Threshold threshold(Floats bound) {
+    // error_in_units u M < 2^-43.7 M, and a unit is at least 2^-24 of the value.
+    constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
+    const Floats least = xsimd::max(fused(bound, Floats(0x1p-19f), Floats(0x1p-44f)), Floats(least_normal));
+    const Words upper_half =
+        (xsimd::bitwise_cast<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
+    return xsimd::bitwise_cast<UnsignedWords>(upper_half);
+  }
+
+  struct Certainty {
+    UnsignedWords distance;
+    UnsignedWords magnitude;
+  };
+
+  static Value round(Doubles a, Doubles b, Threshold, Certainty& least) {
+    // Half of what is dropped, and one unit of the distance, so that the uncertain ones are 0 and 1.
+    const Quads half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
+    const Quads a_bits = xsimd::bitwise_cast<Quads>(a), b_bits = xsimd::bitwise_cast<Quads>(b);
+    const auto words = [](Floats x) { return xsimd::bitwise_cast<Words>(x); };
+    const Words rounded = words(high_words((a_bits + half) << shift, (b_bits + half) << shift));
+    const Words upper_half = words(high_words(a_bits, b_bits));
+    const Words magnitude = upper_half & Words(0x7fffffff);
+    least.distance = xsimd::min(least.distance, xsimd::bitwise_cast<UnsignedWords>(rounded << 16));
+    least.magnitude = xsimd::min(least.magnitude, xsimd::bitwise_cast<UnsignedWords>(magnitude));
+    return (rounded | (upper_half ^ magnitude)) >> 16;
+  }
+
+  static Certainty most_certain() {
+    const UnsignedWords most(std::numeric_limits<std::uint32_t>::max());
+    return {most, most};
+  }
+  static auto is_uncertain(const Certainty& least, Threshold threshold) {
+    return least.distance < UnsignedWords(2 << 16) || least.magnitude < threshold;
+  }
+
+  template <bool streamed, std::int64_t vectors>
+  static void store(const Value (&values)[vectors], Element* out) {
+    for (std::int64_t i = 0; i < vectors; i += 2) {
+      const Floats packed = pack(values[i], values[i + 1 < vectors ? i + 1 : i]);
+      auto* const to = reinterpret_cast<float*>(out + i * float_lanes);
+      if constexpr (streamed) {
+        stream(packed, to);
+      } else {
+        packed.store_unaligned(to);
+      }
+    }
+  }
+};
+
+using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
+using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 
 /// Columns of one panel, ready for the recurrence: doubles are dealt, floats in the order of the row.
 constexpr std::int64_t panel_frequencies = 256;
@@ -86,35 +174,37 @@ struct Panel {
   double value[2 * panel_frequencies];       ///< at the block's first row, times value_scale
   double next[2 * panel_frequencies];        ///< one row on
   double multiplier[2 * panel_frequencies];  ///< 2 cos(w)
-  float threshold[2 * panel_frequencies];    ///< threshold_unit w of a sine, huge for a cosine: times the last position
+  float slope[2 * panel_frequencies];        ///< w of a sine, huge for a cosine: times a position it bounds the value
 };
 
 /// Consecutive columns of the output that a part of the panel fills: all of an interleaved panel, or its sines, or its cosines.
+template <class Element>
 struct Segment {
   std::int64_t begin;  ///< in the panel's arrays
   std::int64_t count;
-  float* out;  ///< the block's first row, first column
+  Element* out;  ///< the block's first row, first column
 };
 
 /// Two successive rows of some columns, which stay in registers.
-template <std::int64_t vectors>
+template <class Round, std::int64_t vectors>
 struct Tile {
   static constexpr std::int64_t columns = vectors * float_lanes;
 
   Doubles row[2 * vectors];
   Doubles next_row[2 * vectors];
   Doubles multiplier[2 * vectors];
-  Floats threshold[vectors];
+  typename Round::Threshold threshold[vectors];
 
-  Tile(const Panel& panel, std::int64_t column, float last_position) {
+  Tile(const Panel& panel, std::int64_t column, std::int64_t last_position) {
     for (std::int64_t i = 0; i < 2 * vectors; ++i) {
       row[i] = load(panel.value + column + i * double_lanes);
       next_row[i] = load(panel.next + column + i * double_lanes);
       multiplier[i] = load(panel.multiplier + column + i * double_lanes);
     }
+    const Floats position(static_cast<float>(last_position));
     for (std::int64_t i = 0; i < vectors; ++i) {
-      const Floats of_small_values = load(panel.threshold + column + i * float_lanes) * Floats(last_position);
-      threshold[i] = xsimd::min(Floats(threshold_unit), of_small_values) + Floats(threshold_floor);
+      threshold[i] =
+          Round::threshold(xsimd::min(Floats(1.0f), load(panel.slope + column + i * float_lanes) * position));
     }
   }
 
@@ -129,40 +219,40 @@ struct Tile {
 
 /// Columns of a tile: a whole cache line where stores go past the caches (a line written in parts would go there in parts), else what the
 /// registers hold best.
-constexpr std::int64_t streamed_vectors = 16 / float_lanes;
+template <class Round>
+constexpr std::int64_t streamed_vectors = 64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
 constexpr std::int64_t cached_vectors = 2;
-constexpr std::int64_t most_tile_columns = 16 > cached_vectors* float_lanes ? 16 : cached_vectors* float_lanes;
+constexpr std::int64_t most_tile_columns = 32;
 
 /// Rounds and stores one row of a tile; the least certainty of each column is kept.
-template <std::int64_t vectors, bool streamed>
-inline void write_row(const Doubles* row, const Floats* threshold, Certainty* least, float* out) {
+template <class Round, bool streamed, std::int64_t vectors>
+inline void write_row(const Doubles* row, const typename Round::Threshold* threshold, typename Round::Certainty* least,
+                      typename Round::Element* out) {
+  typename Round::Value values[vectors];
   for (std::int64_t i = 0; i < vectors; ++i) {
-    const Rounded rounded = round_dealt(row[2 * i], row[2 * i + 1], threshold[i]);
-    if constexpr (streamed) {
-      stream(rounded.value, out + i * float_lanes);
-    } else {
-      rounded.value.store_unaligned(out + i * float_lanes);
-    }
-    least[i] = xsimd::min(least[i], rounded.certainty);
+    values[i] = Round::round(row[2 * i], row[2 * i + 1], threshold[i], least[i]);
   }
+  Round::template store<streamed>(values, out);
 }
 
 /// Writes the tile's rows; true where every entry is certain.
-template <std::int64_t vectors, bool streamed>
-inline bool write_tile(const Panel& panel, std::int64_t column, float last_position, std::int64_t rows, float* out,
-                       std::ptrdiff_t stride) {
-  Tile<vectors> tile(panel, column, last_position);
-  Certainty least[vectors];
-  for (Certainty& each : least) each = all_certain();
+template <class Round, std::int64_t vectors, bool streamed>
+inline bool write_tile(const Panel& panel, std::int64_t column, std::int64_t position, std::int64_t rows,
+                       typename Round::Element* out, std::ptrdiff_t stride) {
+  Tile<Round, vectors> tile(panel, column, position + rows);
+  typename Round::Certainty least[vectors];
+  for (auto& each : least) each = Round::most_certain();
   for (std::int64_t pair = 0; pair < rows / 2; ++pair) {
-    write_row<vectors, streamed>(tile.row, tile.threshold, least, out);
-    write_row<vectors, streamed>(tile.next_row, tile.threshold, least, out + stride);
+    write_row<Round, streamed, vectors>(tile.row, tile.threshold, least, out);
+    write_row<Round, streamed, vectors>(tile.next_row, tile.threshold, least, out + stride);
     tile.step();
     out += 2 * stride;
   }
-  if (rows % 2 == 1) write_row<vectors, streamed>(tile.row, tile.threshold, least, out);
-  auto uncertain = is_uncertain(least[0], tile.threshold[0]);
-  for (std::int64_t i = 1; i < vectors; ++i) uncertain = uncertain | is_uncertain(least[i], tile.threshold[i]);
+  if (rows % 2 == 1) write_row<Round, streamed, vectors>(tile.row, tile.threshold, least, out);
+  auto uncertain = Round::is_uncertain(least[0], tile.threshold[0]);
+  for (std::int64_t i = 1; i < vectors; ++i) {
+    uncertain = uncertain | Round::is_uncertain(least[i], tile.threshold[i]);
+  }
   return !xsimd::any(uncertain);
 }
 
@@ -172,31 +262,44 @@ struct ColumnMap {
   std::int64_t first_frequency;
   std::int64_t panel_size;  ///< frequencies of the panel, padded
 
-  float exact(std::int64_t position, std::int64_t column) const {
+  template <class Round>
+  typename Round::Element exact(std::int64_t position, std::int64_t column) const {
+    using Element = typename Round::Element;
     const bool interleaved = tables.columns.interleaved;
     const bool cosine = interleaved ? column % 2 == 1 : column >= panel_size;
     const std::int64_t k = first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
-    return tables.exact_entry(tables.context, position, k, cosine);
+    const std::uint64_t bits = tables.exact_entry(tables.context, position, k, cosine, data_type_of<Element>);
+    return std::bit_cast<Element>(static_cast<typename Round::Bits>(bits));
   }
 };
 
+/// Replaces what is not certain in one vector of a row, which starts at that column of the panel and at `out`.
+template <class Round>
+[[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column, std::int64_t columns,
+                                      std::int64_t position, const bool* uncertain, typename Round::Element* out) {
+  for (std::int64_t lane = 0; lane < columns; ++lane) {
+    if (uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
+  }
+}
+
 /// Goes over the tile once more and replaces every entry that is not certain.
-template <std::int64_t vectors>
+template <class Round, std::int64_t vectors>
 [[gnu::noinline]] void correct_tile(const ColumnMap& map, const Panel& panel, std::int64_t column, std::int64_t columns,
-                                    std::int64_t position, std::int64_t rows, float* out, std::ptrdiff_t stride) {
-  Tile<vectors> tile(panel, column, static_cast<float>(position + rows));
+                                    std::int64_t position, std::int64_t rows, typename Round::Element* out,
+                                    std::ptrdiff_t stride) {
+  Tile<Round, vectors> tile(panel, column, position + rows);
   for (std::int64_t row = 0; row < rows; ++row) {
     const Doubles* const values = row % 2 == 0 ? tile.row : tile.next_row;
     for (std::int64_t i = 0; i < vectors; ++i) {
-      const Certainty found = round_dealt(values[2 * i], values[2 * i + 1], tile.threshold[i]).certainty;
-      const auto uncertain = is_uncertain(found, tile.threshold[i]);
+      typename Round::Certainty found = Round::most_certain();
+      Round::round(values[2 * i], values[2 * i + 1], tile.threshold[i], found);
+      const auto uncertain = Round::is_uncertain(found, tile.threshold[i]);
       if (!xsimd::any(uncertain)) continue;
       bool flags[float_lanes];
       uncertain.store_unaligned(flags);
-      for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
-        const std::int64_t offset = i * float_lanes + lane;
-        if (offset < columns && flags[lane]) out[offset] = map.exact(position + row, column + offset);
-      }
+      const std::int64_t offset = i * float_lanes;
+      const std::int64_t used = columns - offset < float_lanes ? columns - offset : float_lanes;
+      correct_vector<Round>(map, column + offset, used, position + row, flags, out + offset);
     }
     if (row % 2 == 1) tile.step();
     out += stride;
@@ -204,36 +307,38 @@ template <std::int64_t vectors>
 }
 
 /// Whole tiles of a segment; the number of columns done.
-template <std::int64_t vectors, bool streamed>
-inline std::int64_t write_tiles(const ColumnMap& map, const Panel& panel, const Segment& segment, std::int64_t position,
+template <class Round, std::int64_t vectors, bool streamed>
+inline std::int64_t write_tiles(const ColumnMap& map, const Panel& panel,
+                                const Segment<typename Round::Element>& segment, std::int64_t position,
                                 std::int64_t rows, std::ptrdiff_t stride) {
-  constexpr std::int64_t columns = Tile<vectors>::columns;
+  constexpr std::int64_t columns = Tile<Round, vectors>::columns;
   std::int64_t done = 0;
   for (; done + columns <= segment.count; done += columns) {
     const std::int64_t column = segment.begin + done;
-    const auto last_position = static_cast<float>(position + rows);
-    if (!write_tile<vectors, streamed>(panel, column, last_position, rows, segment.out + done, stride)) {
-      correct_tile<vectors>(map, panel, column, columns, position, rows, segment.out + done, stride);
+    if (!write_tile<Round, vectors, streamed>(panel, column, position, rows, segment.out + done, stride)) {
+      correct_tile<Round, vectors>(map, panel, column, columns, position, rows, segment.out + done, stride);
     }
   }
   return done;
 }
 
-inline void write_segment(const ColumnMap& map, const Panel& panel, const Segment& segment, std::int64_t position,
-                          std::int64_t rows, std::ptrdiff_t stride) {
-  std::int64_t done = map.tables.streamed
-                          ? write_tiles<streamed_vectors, true>(map, panel, segment, position, rows, stride)
-                          : write_tiles<cached_vectors, false>(map, panel, segment, position, rows, stride);
+template <class Round>
+inline void write_segment(const ColumnMap& map, const Panel& panel, const Segment<typename Round::Element>& segment,
+                          std::int64_t position, std::int64_t rows, std::ptrdiff_t stride, bool streamed) {
+  std::int64_t done =
+      streamed ? write_tiles<Round, streamed_vectors<Round>, true>(map, panel, segment, position, rows, stride)
+               : write_tiles<Round, cached_vectors, false>(map, panel, segment, position, rows, stride);
   // The last columns of a row: whole vectors are computed, and what the row has is copied.
-  float edge[block_rows * float_lanes];
+  constexpr std::int64_t edge_stride = 2 * float_lanes;
+  typename Round::Element edge[block_rows * edge_stride];
   for (; done < segment.count; done += float_lanes) {
     const std::int64_t column = segment.begin + done;
     const std::int64_t columns = segment.count - done < float_lanes ? segment.count - done : float_lanes;
-    if (!write_tile<1, false>(panel, column, static_cast<float>(position + rows), rows, edge, float_lanes)) {
-      correct_tile<1>(map, panel, column, columns, position, rows, edge, float_lanes);
+    if (!write_tile<Round, 1, false>(panel, column, position, rows, edge, edge_stride)) {
+      correct_tile<Round, 1>(map, panel, column, columns, position, rows, edge, edge_stride);
     }
     for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t i = 0; i < columns; ++i) segment.out[done + row * stride + i] = edge[row * float_lanes + i];
+      for (std::int64_t i = 0; i < columns; ++i) segment.out[done + row * stride + i] = edge[row * edge_stride + i];
     }
   }
 }
@@ -261,15 +366,15 @@ inline void fill_constants(Panel& panel, const RotationTables& tables, std::int6
     const Doubles cos_row[2] = {load(tables.cos_row + begin + k), load(tables.cos_row + begin + k + double_lanes)};
     const Doubles multiplier[2] = {cos_row[0] + cos_row[0], cos_row[1] + cos_row[1]};
     spread<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
-    const Floats slope = load(tables.radians + begin + k) * Floats(threshold_unit);
+    const Floats slope = load(tables.radians + begin + k);
     const Floats huge(std::numeric_limits<float>::max());
     if constexpr (interleaved) {
       const Both<Floats> pairs = interleave(slope, huge);
-      pairs.first.store_unaligned(panel.threshold + 2 * k);
-      pairs.second.store_unaligned(panel.threshold + 2 * k + float_lanes);
+      pairs.first.store_unaligned(panel.slope + 2 * k);
+      pairs.second.store_unaligned(panel.slope + 2 * k + float_lanes);
     } else {
-      slope.store_unaligned(panel.threshold + k);
-      huge.store_unaligned(panel.threshold + size + k);
+      slope.store_unaligned(panel.slope + k);
+      huge.store_unaligned(panel.slope + size + k);
     }
   }
 }
@@ -302,96 +407,126 @@ inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_
   }
 }
 
-/// Sines and cosines at a position, times value_scale. Past the last frequency a column rests at 1, which is certain (the tables are padded
+/// Sines and cosines at a position, times scale. Past the last frequency a column rests at 1, which is certain (the tables are padded
 /// with the frequency 0).
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used, std::int64_t size,
-                        std::int64_t position, double* sine, double* cosine) {
+                        std::int64_t position, double scale, double* sine, double* cosine) {
   anchor_kernel(size, tables.turns_high + begin, tables.turns_low + begin, static_cast<std::uint64_t>(position), sine,
                 cosine);
   for (std::int64_t k = used; k < size; ++k) sine[k] = 1.0;
   for (std::int64_t k = 0; k < size; k += double_lanes) {
-    (load(sine + k) * Doubles(value_scale)).store_unaligned(sine + k);
-    (load(cosine + k) * Doubles(value_scale)).store_unaligned(cosine + k);
+    (load(sine + k) * Doubles(scale)).store_unaligned(sine + k);
+    (load(cosine + k) * Doubles(scale)).store_unaligned(cosine + k);
   }
 }
 
-/// One row alone: its anchors are its values, within 2 u M, and no recurrence is set up.
-template <bool interleaved>
-inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used, std::int64_t position,
-                             float* out) {
-  const std::int64_t size = (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
-  const ColumnMap map{tables, begin, size};
-  Panel panel;
-  double sine[panel_frequencies], cosine[panel_frequencies];
-  set_anchors(tables, begin, used, size, position, sine, cosine);
-  const auto write = [&](const Segment& segment) {
-    for (std::int64_t done = 0; done < segment.count; done += float_lanes) {
-      const std::int64_t column = segment.begin + done;
-      const std::int64_t columns = segment.count - done < float_lanes ? segment.count - done : float_lanes;
-      const Floats threshold(threshold_unit * (anchor_error_in_units / error_in_units));
-      const Rounded rounded =
-          round_dealt(load(panel.value + column), load(panel.value + column + double_lanes), threshold);
-      float row[float_lanes];
-      bool flags[float_lanes];
-      const auto uncertain = is_uncertain(rounded.certainty, threshold);
-      if (columns == float_lanes && !xsimd::any(uncertain)) {
-        rounded.value.store_unaligned(segment.out + done);
-        continue;
-      }
-      rounded.value.store_unaligned(row);
-      uncertain.store_unaligned(flags);
-      for (std::int64_t lane = 0; lane < columns; ++lane) {
-        segment.out[done + lane] = flags[lane] ? map.exact(position, column + lane) : row[lane];
-      }
+/// The parts of a block that are consecutive in a row.
+template <bool interleaved, class Element, class Write>
+inline void for_each_segment(const Columns& columns, std::int64_t begin, std::int64_t used, std::int64_t size,
+                             Element* out, const Write& write) {
+  if constexpr (interleaved) {
+    write(Segment<Element>{0, 2 * used, out + columns.sine + 2 * begin});
+  } else {
+    write(Segment<Element>{0, used, out + columns.sine + begin});
+    write(Segment<Element>{size, used, out + columns.cosine + begin});
+  }
+}
+
+/// The columns of one row alone: what anchors are, and no recurrence is set up.
+template <class Round>
+inline void write_anchors(const ColumnMap& map, const double* values, const Segment<typename Round::Element>& segment,
+                          std::int64_t position) {
+  constexpr std::int64_t vectors = 2, step = vectors * float_lanes;
+  const auto threshold = Round::threshold(Floats(anchor_error_in_units / error_in_units));
+  for (std::int64_t done = 0; done < segment.count; done += step) {
+    const std::int64_t column = segment.begin + done;
+    const std::int64_t columns = segment.count - done < step ? segment.count - done : step;
+    typename Round::Element edge[step];
+    typename Round::Element* const out = columns == step ? segment.out + done : edge;
+    typename Round::Value rounded[vectors];
+    typename Round::Certainty certainty[vectors];
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      certainty[i] = Round::most_certain();
+      const double* const from = values + column + i * float_lanes;
+      rounded[i] = Round::round(load(from), load(from + double_lanes), threshold, certainty[i]);
     }
-  };
+    Round::template store<false>(rounded, out);
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      const auto uncertain = Round::is_uncertain(certainty[i], threshold);
+      const std::int64_t left = columns - i * float_lanes;
+      if (left <= 0 || !xsimd::any(uncertain)) continue;
+      bool flags[float_lanes];
+      uncertain.store_unaligned(flags);
+      correct_vector<Round>(map, column + i * float_lanes, left < float_lanes ? left : float_lanes, position, flags,
+                            out + i * float_lanes);
+    }
+    if (columns == step) continue;
+    for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
+  }
+}
+
+constexpr std::int64_t padded_size(std::int64_t used) {
+  return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
+}
+
+template <class Round, bool interleaved>
+inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+  const std::int64_t size = padded_size(used);
+  double sine[panel_frequencies], cosine[panel_frequencies], values[2 * panel_frequencies];
+  set_anchors(tables, begin, used, size, task.first, Round::value_scale, sine, cosine);
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     const Doubles s[2] = {load(sine + k), load(sine + k + double_lanes)};
     const Doubles c[2] = {load(cosine + k), load(cosine + k + double_lanes)};
-    spread<interleaved>(s, c, panel.value, size, k);
+    spread<interleaved>(s, c, values, size, k);
   }
-  if constexpr (interleaved) {
-    write({0, 2 * used, out + tables.columns.sine + 2 * begin});
-  } else {
-    write({0, used, out + tables.columns.sine + begin});
-    write({size, used, out + tables.columns.cosine + begin});
-  }
+  auto* const out = task.row<typename Round::Element>(0);
+  for_each_segment<interleaved>(tables.columns, begin, used, size, out, [&](const auto& segment) {
+    write_anchors<Round>({tables, begin, size}, values, segment, task.first);
+  });
 }
 
 /// All rows of the frequencies begin .. begin + used - 1.
-template <bool interleaved>
-inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used, std::int64_t first,
-                        std::int64_t count, float* out, std::ptrdiff_t stride) {
-  const std::int64_t size = (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
+template <class Round, bool interleaved>
+inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+  const std::int64_t size = padded_size(used);
   const ColumnMap map{tables, begin, size};
   Panel panel;
   double sine[panel_frequencies], cosine[panel_frequencies];
   fill_constants<interleaved>(panel, tables, begin, size);
-  for (std::int64_t row = 0, block = 0; row < count; row += block_rows, ++block) {
+  for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
+    const std::int64_t position = task.first + row;
     if (block % anchored_blocks == 0) {
-      set_anchors(tables, begin, used, size, first + row, sine, cosine);
+      set_anchors(tables, begin, used, size, position, Round::value_scale, sine, cosine);
     } else {
       rotate(tables, begin, size, sine, cosine);
     }
     fill_start<interleaved>(panel, tables, begin, size, sine, cosine);
-    const std::int64_t rows = count - row < block_rows ? count - row : block_rows;
-    float* const block_out = out + row * stride;
-    if constexpr (interleaved) {
-      write_segment(map, panel, {0, 2 * used, block_out + tables.columns.sine + 2 * begin}, first + row, rows, stride);
-    } else {
-      write_segment(map, panel, {0, used, block_out + tables.columns.sine + begin}, first + row, rows, stride);
-      write_segment(map, panel, {size, used, block_out + tables.columns.cosine + begin}, first + row, rows, stride);
-    }
+    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
+    auto* const out = task.row<typename Round::Element>(row);
+    for_each_segment<interleaved>(tables.columns, begin, used, size, out, [&](const auto& segment) {
+      write_segment<Round>(map, panel, segment, position, rows, task.stride, task.streamed);
+    });
   }
 }
 
-void rotation_kernel(const RotationTables& tables, std::int64_t first, std::int64_t count, float* out,
-                     std::ptrdiff_t stride) noexcept {
+template <class Round>
+inline void write_rows(const RotationTables& tables, const RowTask& task) {
+  const bool interleaved = tables.columns.interleaved;
+  const auto write = task.count == 1 ? (interleaved ? write_single_row<Round, true> : write_single_row<Round, false>)
+                                     : (interleaved ? write_panel<Round, true> : write_panel<Round, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
     const std::int64_t left = tables.frequencies - begin;
-    const std::int64_t used = left < panel_frequencies ? left : panel_frequencies;
-    (tables.columns.interleaved ? write_panel<true> : write_panel<false>)(tables, begin, used, first, count, out,
-                                                                          stride);
+    write(tables, begin, left < panel_frequencies ? left : panel_frequencies, task);
+  }
+  if (task.streamed) fence();
+}
+
+void rotation_kernel(const RotationTables& tables, const RowTask& task) noexcept {
+  switch (task.type) {
+    case DataType::float32: return write_rows<RoundToFloat32>(tables, task);
+    case DataType::float16: return write_rows<RoundToFloat16>(tables, task);
+    case DataType::bfloat16: return write_rows<RoundToBFloat16>(tables, task);
+    case DataType::float64: return write_rows64(tables, task);
   }
 }
 

@@ -42,45 +42,74 @@ inline SineCosine sincos_at(const SincosPanel& panel, std::int64_t k, Doubles n)
   return {both.first, both.second};
 }
 
-inline void copy_columns(const float* from, std::int64_t count, float* to) {
+/// float_lanes sines or cosines of consecutive frequencies, and two vectors of them in the order of interleaved columns.
+template <class Element>
+struct Lanes;
+
+template <>
+struct Lanes<float> {
+  Floats value;
+  Lanes(Doubles a, Doubles b) : value(narrow(a, b)) {}
+  void store(float* to) const { value.store_unaligned(to); }
+  static void store_pairs(const Lanes& sines, const Lanes& cosines, float* to) {
+    const Both<Floats> pairs = interleave(sines.value, cosines.value);
+    pairs.first.store_unaligned(to);
+    pairs.second.store_unaligned(to + float_lanes);
+  }
+};
+
+template <>
+struct Lanes<double> {
+  Doubles value[2];
+  Lanes(Doubles a, Doubles b) : value{a, b} {}
+  void store(double* to) const {
+    value[0].store_unaligned(to);
+    value[1].store_unaligned(to + double_lanes);
+  }
+  static void store_pairs(const Lanes& sines, const Lanes& cosines, double* to) {
+    double s[float_lanes], c[float_lanes];
+    sines.store(s);
+    cosines.store(c);
+    for (std::int64_t i = 0; i < float_lanes; ++i) {
+      to[2 * i] = s[i];
+      to[2 * i + 1] = c[i];
+    }
+  }
+};
+
+template <class Element>
+inline void copy_columns(const Element* from, std::int64_t count, Element* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
 /// One row of float_lanes frequencies, of which `used` exist.
+template <class Element>
 inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin, std::int64_t k,
-                         std::int64_t used, Doubles n, float* row) {
+                         std::int64_t used, Doubles n, Element* row) {
   const SineCosine a = sincos_at(panel, k, n), b = sincos_at(panel, k + double_lanes, n);
-  const Floats sines = narrow(a.sine, b.sine), cosines = narrow(a.cosine, b.cosine);
-  float first[float_lanes], second[float_lanes];
+  const Lanes<Element> sines(a.sine, b.sine), cosines(a.cosine, b.cosine);
+  Element part[2 * float_lanes];
   if (tables.columns.interleaved) {
-    const Both<Floats> pairs = interleave(sines, cosines);
-    float* const to = row + 2 * (begin + k);
-    if (used == float_lanes) {
-      pairs.first.store_unaligned(to);
-      pairs.second.store_unaligned(to + float_lanes);
-      return;
-    }
-    pairs.first.store_unaligned(first);
-    pairs.second.store_unaligned(second);
-    copy_columns(first, 2 * used < float_lanes ? 2 * used : float_lanes, to);
-    copy_columns(second, 2 * used - float_lanes, to + float_lanes);
-    return;
+    Element* const to = row + 2 * (begin + k);
+    if (used == float_lanes) return Lanes<Element>::store_pairs(sines, cosines, to);
+    Lanes<Element>::store_pairs(sines, cosines, part);
+    return copy_columns(part, 2 * used, to);
   }
-  float* const sine_to = row + tables.columns.sine + begin + k;
-  float* const cosine_to = row + tables.columns.cosine + begin + k;
+  Element* const sine_to = row + tables.columns.sine + begin + k;
+  Element* const cosine_to = row + tables.columns.cosine + begin + k;
   if (used == float_lanes) {
-    sines.store_unaligned(sine_to);
-    cosines.store_unaligned(cosine_to);
+    sines.store(sine_to);
+    cosines.store(cosine_to);
     return;
   }
-  sines.store_unaligned(first);
-  cosines.store_unaligned(second);
-  copy_columns(first, used, sine_to);
-  copy_columns(second, used, cosine_to);
+  sines.store(part);
+  cosines.store(part + float_lanes);
+  copy_columns(part, used, sine_to);
+  copy_columns(part + float_lanes, used, cosine_to);
 }
 
-inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size, std::int64_t first,
-                               std::int64_t count, float* out, std::ptrdiff_t stride) {
+template <class Element>
+inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size, const RowTask& task) {
   SincosPanel panel;
   const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t k = 0; k < padded; ++k) {
@@ -88,10 +117,10 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
     panel.step_high[k] = step.high;
     panel.step_low[k] = step.low;
   }
-  for (std::int64_t row = 0; row < count; ++row) {
-    const std::int64_t in_block = (first + row) % sincos_block_rows;
+  for (std::int64_t row = 0; row < task.count; ++row) {
+    const std::int64_t in_block = (task.first + row) % sincos_block_rows;
     if (row == 0 || in_block == 0) {
-      const auto position = static_cast<std::uint64_t>(first + row - in_block);
+      const auto position = static_cast<std::uint64_t>(task.first + row - in_block);
       for (std::int64_t k = 0; k < padded; ++k) {
         __extension__ typedef unsigned __int128 uint128;
         const uint128 low = static_cast<uint128>(tables.turns_low[begin + k]) * position;
@@ -104,16 +133,16 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
     const Doubles n(static_cast<double>(in_block));
     for (std::int64_t k = 0; k < size; k += float_lanes) {
       const std::int64_t used = size - k < float_lanes ? size - k : float_lanes;
-      write_sincos(tables, panel, begin, k, used, n, out + row * stride);
+      write_sincos(tables, panel, begin, k, used, n, task.row<Element>(row));
     }
   }
 }
 
-void sincos_kernel(const SincosTables& tables, std::int64_t first, std::int64_t count, float* out,
-                   std::ptrdiff_t stride) noexcept {
+void sincos_kernel(const SincosTables& tables, const RowTask& task) noexcept {
+  const auto write = task.type == DataType::float64 ? write_sincos_panel<double> : write_sincos_panel<float>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += sincos_panel) {
     const std::int64_t left = tables.frequencies - begin;
-    write_sincos_panel(tables, begin, left < sincos_panel ? left : sincos_panel, first, count, out, stride);
+    write(tables, begin, left < sincos_panel ? left : sincos_panel, task);
   }
 }
 
