@@ -3,6 +3,7 @@
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into warm memory
 //   encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
 //   encode/<backend>:<isa>/first:1000000000000/rows:512/d:512  far positions
+//   encode/.../d:512/dtype:float16                             tables of other types than float32
 //   encode/.../stores:streamed                                 where --stores overrides the library's choice
 //   copy/rows:512/d:512                                        the same table, kept elsewhere and copied
 //   encode_fresh/<backend>:<isa>/memory:vector/...             memory that the system has just given (encode_fresh.h)
@@ -24,14 +25,21 @@
 namespace posenc::bench {
 namespace {
 
+/// What the command line says of every table.
+struct How {
+  Stores stores;
+  DataType type;
+};
+
 void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
-  const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows);
+  if (!backend.plan({.d_model = 2})->writes(shape.type)) return;
+  const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
   const std::string name = fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
   add(name, [checked, shape, stores](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
     const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
-    MatrixView<float> view = {warm_memory(shape.bytes()), shape.rows.count, shape.spec.d_model, shape.spec.d_model};
+    OutputView view = view_of(shape, warm_memory(shape.bytes()));
     for (auto _ : state) {
       encoder->encode(shape.rows, view, {1, stores});
       benchmark::DoNotOptimize(view.data);
@@ -52,45 +60,60 @@ void add_copy(const Shape& shape) {
 
 using Backends = std::vector<const Backend*>;
 
-void add_all(const Backends& backends, const Shape& shape, Stores stores) {
-  for (const Backend* backend : backends) add_encode(*backend, shape, stores);
+Shape typed(Shape shape, DataType type) {
+  shape.type = type;
+  return shape;
 }
 
-void add_presets(const Backends& backends, Stores stores) {
-  for (const Preset& preset : presets()) add_all(backends, shape_of(preset), stores);
+void add_all(const Backends& backends, const Shape& shape, const How& how) {
+  for (const Backend* backend : backends) add_encode(*backend, typed(shape, how.type), how.stores);
 }
 
-void add_sweep(const Backends& backends, Stores stores) {
+void add_presets(const Backends& backends, const How& how) {
+  for (const Preset& preset : presets()) add_all(backends, shape_of(preset), how);
+}
+
+void add_sweep(const Backends& backends, const How& how) {
   for (const std::int64_t d_model : {64, 512}) {
-    for (const std::int64_t bytes : swept_bytes()) add_all(backends, shape_of(bytes / 4 / d_model, d_model), stores);
+    for (const std::int64_t bytes : swept_bytes()) add_all(backends, shape_of(bytes / 4 / d_model, d_model), how);
   }
 }
 
 /// Large arguments are slow paths of many sines; a method that reduces its phases first costs the same everywhere.
-void add_far_positions(const Backends& backends, Stores stores) {
+void add_far_positions(const Backends& backends, const How& how) {
   for (const std::int64_t first : {1'000'000LL, 1'000'000'000'000LL}) {
-    add_all(backends, {{}, {.d_model = 512}, {first, 512}}, stores);
+    add_all(backends, {{}, {.d_model = 512}, {first, 512}}, how);
   }
 }
 
-void add_cache_to_memory(const Backends& backends, Stores stores) {
+void add_cache_to_memory(const Backends& backends, const How& how) {
   for (const Shape& shape : cache_to_memory_shapes()) {
-    add_all(leave_out_slow(best_isa_only(backends), shape), shape, stores);
-    add_copy(shape);
+    add_all(leave_out_slow(best_isa_only(backends), shape), shape, how);
+    add_copy(typed(shape, how.type));
   }
 }
 
-void add_fresh(const Backends& backends, Stores stores) {
+void add_fresh(const Backends& backends, const How& how) {
   for (const Shape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
-    add_encode_fresh(leave_out_slow(best_isa_only(backends), shape), shape, stores);
+    add_encode_fresh(leave_out_slow(best_isa_only(backends), shape), shape, how.stores);
   }
 }
 
-const std::vector<std::pair<std::string, void (*)(const Backends&, Stores)>> sets = {
+/// The same tables in every type, whatever --dtype says: half the bytes should take half the time where memory decides.
+void add_dtypes(const Backends& backends, const How& how) {
+  for (const Shape& shape : {shape_of(512, 512), shape_of(131072, 128), shape_of(8192, 4096)}) {
+    for (const DataType type : all_data_types) {
+      add_all(leave_out_slow(best_isa_only(backends), shape), shape, {how.stores, type});
+    }
+  }
+}
+
+const std::vector<std::pair<std::string, void (*)(const Backends&, const How&)>> sets = {
     {"presets", add_presets},
     {"sweep", add_sweep},
     {"far-positions", add_far_positions},
     {"cache-to-memory", add_cache_to_memory},
+    {"dtypes", add_dtypes},
     {"fresh", add_fresh},
 };
 
@@ -103,11 +126,12 @@ struct Options {
   std::vector<std::string> presets;
   BackendChoice choice;
   std::string stores = "automatic";
+  std::string type = "float32";
 };
 
 void register_all(const Options& options) {
   const Backends backends = select_backends(options.choice);
-  const Stores stores = stores_by_name.at(options.stores);
+  const How how = {stores_by_name.at(options.stores), parse_data_type(options.type)};
   const auto is_asked_for = [&options](const std::string& set) {
     return std::ranges::find(options.sets, set) != options.sets.end();
   };
@@ -116,14 +140,14 @@ void register_all(const Options& options) {
     const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
                                             "whisper", "long_context", "wide"};
     for (const Preset& preset : select_presets(options.presets.empty() ? sizes : options.presets)) {
-      add_all(leave_out_slow(best_isa_only(backends), shape_of(preset)), shape_of(preset), stores);
+      add_all(leave_out_slow(best_isa_only(backends), shape_of(preset)), shape_of(preset), how);
     }
     return;
   }
-  for (const Preset& preset : select_presets(options.presets)) add_all(backends, shape_of(preset), stores);
+  for (const Preset& preset : select_presets(options.presets)) add_all(backends, shape_of(preset), how);
   const bool is_everything = options.sets.empty() && options.presets.empty();
   for (const auto& [name, add_set] : sets) {
-    if (is_everything || is_asked_for(name)) add_set(backends, stores);
+    if (is_everything || is_asked_for(name)) add_set(backends, how);
   }
 }
 
@@ -148,6 +172,8 @@ void add_options(CLI::App& app, Options& options) {
   add_backend_options(app, options.choice);
   app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
       ->check(CLI::IsMember({"automatic", "cached", "streamed"}))
+      ->type_name("NAME");
+  app.add_option("--dtype", options.type, "Elements of the tables: float32, float64, float16 or bfloat16")
       ->type_name("NAME");
 }
 

@@ -28,6 +28,12 @@ double estimate_seconds(const Backend& backend, const Shape& shape) {
 
 }  // namespace
 
+OutputView view_of(const Shape& shape, void* memory) {
+  return with_type(shape.type, [&]<class T>(T) {
+    return OutputView(static_cast<T*>(memory), shape.rows.count, shape.spec.d_model, shape.spec.d_model);
+  });
+}
+
 Shape shape_of(const Preset& preset) { return {preset.name, preset.spec, preset.rows}; }
 
 Shape shape_of(std::int64_t rows, std::int64_t d_model) { return {{}, {.d_model = d_model}, {0, rows}}; }
@@ -39,7 +45,9 @@ std::string to_string(const Shape& shape) {
   } else if (shape.rows.first > 0) {
     text = fmt::format("first:{}/", shape.rows.first);
   }
-  return text + fmt::format("rows:{}/d:{}", shape.rows.count, shape.spec.d_model);
+  text += fmt::format("rows:{}/d:{}", shape.rows.count, shape.spec.d_model);
+  if (shape.type != DataType::float32) text += fmt::format("/dtype:{}", to_string(shape.type));
+  return text;
 }
 
 std::string suffix_of(Stores stores) {
@@ -59,9 +67,9 @@ std::vector<Shape> cache_to_memory_shapes() {
 void count(benchmark::State& state, const Shape& shape) {
   state.SetItemsProcessed(state.iterations() * shape.elements());
   state.SetBytesProcessed(state.iterations() * shape.bytes());
-  state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={}", shape.spec.d_model,
+  state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}", shape.spec.d_model,
                              shape.spec.base, to_string(shape.spec.layout), to_string(shape.spec.spacing),
-                             shape.rows.first, shape.rows.count));
+                             shape.rows.first, shape.rows.count, to_string(shape.type)));
 }
 
 void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limit_bytes_per_second) {

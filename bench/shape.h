@@ -18,15 +18,19 @@ struct Shape {
   std::string_view preset;
   EncodingSpec spec;
   RowRange rows;
+  DataType type = DataType::float32;
 
   std::int64_t elements() const { return rows.count * spec.d_model; }
-  std::int64_t bytes() const { return table_bytes(spec, rows.count, sizeof(float)); }
+  std::int64_t bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
 };
+
+/// A table of that shape in that memory.
+OutputView view_of(const Shape& shape, void* memory);
 
 Shape shape_of(const Preset& preset);
 Shape shape_of(std::int64_t rows, std::int64_t d_model);
 
-/// "rows:512/d:512", with what else tells it from others before it.
+/// "rows:512/d:512", with what else tells it from others before it, and a type other than float32 after it.
 std::string to_string(const Shape& shape);
 
 /// What the names of benchmarks end with where --stores overrides the library's choice: "/stores:streamed".

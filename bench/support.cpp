@@ -165,13 +165,13 @@ void add(const std::string& name, std::function<void(benchmark::State&)> body, C
   if (clock == Clock::wall) added->UseRealTime();
 }
 
-CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows)
-    : backend_(&backend), spec_(spec), rows_(rows) {}
+CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows, DataType type)
+    : backend_(&backend), spec_(spec), rows_(rows), type_(type) {}
 
 const Encoder* CheckedEncoder::get(benchmark::State& state) {
   if (!encoder_) {
     encoder_ = backend_->plan(spec_);
-    error_ = verify(*encoder_, rows_);
+    error_ = verify(*encoder_, rows_, type_);
   }
   if (error_.empty()) return encoder_.get();
   any_refused = true;

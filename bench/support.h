@@ -33,7 +33,7 @@ void add(const std::string& name, std::function<void(benchmark::State&)> body, C
 /// An encoder that is planned and compared with the reference at its first use, and kept for the repetitions.
 class CheckedEncoder {
  public:
-  CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows);
+  CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32);
   /// Null where the encoder is wrong: the benchmark then has an error in the place of a figure.
   const Encoder* get(benchmark::State& state);
 
@@ -41,6 +41,7 @@ class CheckedEncoder {
   const Backend* backend_;
   EncodingSpec spec_;
   RowRange rows_;
+  DataType type_;
   std::unique_ptr<const Encoder> encoder_;
   std::string error_;
 };

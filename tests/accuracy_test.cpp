@@ -43,14 +43,15 @@ class FakeEncoder final : public Encoder {
       const EncodingSpec& spec, Wrong wrong = [](auto, auto, float right) { return right; })
       : Encoder(spec, "fake", Isa::scalar), wrong_(std::move(wrong)) {}
 
-  double error_bound(RowRange) const noexcept override { return 0x1p-25; }
+  double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
     for (std::int64_t row = 0; row < task.count; ++row) {
       for (std::int64_t channel = 0; channel < spec().d_model; ++channel) {
         const auto right = static_cast<float>(exact(spec(), task.first + row, channel));
-        task.out[row * task.stride + channel] = wrong_(task.first + row, channel, right);
+        const float value = wrong_(task.first + row, channel, right);
+        with_type(task.type, [&]<class T>(T) { task.row<T>(row)[channel] = nearest<T>(to_double(value)); });
       }
     }
   }

@@ -124,6 +124,32 @@ TEST(Generate, RawIsTheLibrarysBytes) {
   EXPECT_EQ(run_posenc(shape + Arguments{"--threads", "3"}).out, library_bytes(backend("rotation"), spec, rows));
 }
 
+TEST(Generate, EveryTypeIsTheLibrarysBytes) {
+  for (const DataType type : all_data_types) {
+    const std::string name(to_string(type));
+    const std::string expected = with_type(type, [&]<class T>(T) {
+      BasicMatrix<T> table(33, 66);
+      backend("rotation").plan({.d_model = 66})->encode({1'000'000, 33}, table.view());
+      return std::string(reinterpret_cast<const char*>(table.data()), 33 * 66 * sizeof(T));
+    });
+    const Arguments shape = {"generate", "--rows", "33", "--first", "1000000", "--d-model", "66", "--dtype", name};
+    EXPECT_EQ(run_posenc(shape + Arguments{"--format", "raw"}).out, expected) << name;
+    if (type == DataType::bfloat16) continue;
+    const std::string npy = run_posenc(shape + Arguments{"--format", "npy"}).out;
+    EXPECT_THAT(npy, HasSubstr("'descr': '<f" + std::to_string(size_of(type)) + "'")) << name;
+    EXPECT_TRUE(npy.ends_with(expected)) << name;
+  }
+}
+
+TEST(Generate, CsvReadsBackAsTheSameValuesOfEveryType) {
+  const auto csv = [](const char* type) {
+    return run_posenc({"generate", "--rows", "2", "--d-model", "2", "--dtype", type, "--format", "csv"}).out;
+  };
+  EXPECT_EQ(csv("float64"), "0,1\n0.8414709848078965,0.5403023058681398\n");
+  EXPECT_EQ(csv("float16"), "0,1\n0.8413086,0.54052734\n");
+  EXPECT_EQ(csv("bfloat16"), "0,1\n0.83984375,0.5390625\n");
+}
+
 TEST(Generate, PresetsSetWhatOptionsDoNot) {
   const Preset& whisper = preset("whisper");
   EXPECT_EQ(run_posenc({"generate", "--preset", "whisper", "--rows", "7", "--format", "raw"}).out,
@@ -215,6 +241,10 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"unknown_option", generate + Arguments{"--colour"}, "--colour"},
       BadCase{"option_without_value", {"generate", "--rows"}, "--rows"},
       BadCase{"stray_argument", generate + Arguments{"stray"}, "stray"},
+      BadCase{"unknown_dtype", generate + Arguments{"--dtype", "float8"}, "float32, float64, float16, bfloat16"},
+      BadCase{"npy_of_bfloat16", {"generate", "--rows", "3", "--dtype", "bfloat16", "--format", "npy"}, "bfloat16"},
+      BadCase{"dtype_beyond_the_backend", generate + Arguments{"--backend", "rotation32", "--dtype", "float64"},
+              "rotation32"},
       BadCase{"zero_threads", generate + Arguments{"--threads", "0"}, "--threads"},
       BadCase{"negative_digits", generate + Arguments{"--digits", "-1"}, "--digits"},
       BadCase{"digits_without_csv", small_raw + Arguments{"--digits", "3"}, "--digits"},

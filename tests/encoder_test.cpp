@@ -301,8 +301,8 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
 
 TEST_P(EveryEncoder, NoRowsNeedNoMemory) {
   const auto encoder = GetParam()->plan({.d_model = 8});
-  EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, {nullptr, 0, 8, 8}));
-  EXPECT_NO_THROW(encoder->encode(std::span<const std::int64_t>(), {nullptr, 0, 8, 8}, 4));
+  EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, MatrixView<float>{nullptr, 0, 8, 8}));
+  EXPECT_NO_THROW(encoder->encode(std::span<const std::int64_t>(), MatrixView<float>{nullptr, 0, 8, 8}, 4));
 }
 
 TEST_P(EveryEncoder, MoreThreadsThanRowsAreFine) {

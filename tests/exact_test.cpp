@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -32,6 +34,23 @@ MpfrValue expected_value(const Turns& phase, bool cosine) {
   return angle;
 }
 
+/// The bits of the nearest value of a type whose precision MPFR is told, subnormal ones included.
+std::uint64_t rounded_by_mpfr(const MpfrValue& value, DataType type) {
+  const FloatFormat format = format_of(type);
+  const auto exponent = static_cast<int>(mpfr_get_exp(value.get()));  // value in [2^(exponent - 1), 2^exponent)
+  const int ulp = std::max(exponent - format.precision, format.least_exponent);
+  MpfrValue multiple;
+  mpfr_abs(multiple.get(), value.get(), MPFR_RNDN);
+  mpfr_mul_2si(multiple.get(), multiple.get(), -ulp, MPFR_RNDN);
+  mpfr_rint(multiple.get(), multiple.get(), MPFR_RNDN);
+  const double nearest = std::ldexp(mpfr_get_d(multiple.get(), MPFR_RNDN), ulp);  // exact
+  const double signed_value = mpfr_sgn(value.get()) < 0 ? -nearest : nearest;
+  if (type == DataType::float64) return std::bit_cast<std::uint64_t>(signed_value);
+  if (type == DataType::float32) return std::bit_cast<std::uint32_t>(static_cast<float>(signed_value));
+  return type == DataType::float16 ? posenc::nearest<Float16>(signed_value).bits
+                                   : posenc::nearest<BFloat16>(signed_value).bits;
+}
+
 void expect_exact(const Turns& phase) {
   for (const bool is_cosine : {false, true}) {
     const ExactValue value = is_cosine ? cosine(phase) : sine(phase);
@@ -39,6 +58,9 @@ void expect_exact(const Turns& phase) {
     const double magnitude = static_cast<double>(mpfr_get_exp(expected.get()));
     ASSERT_LE(log2_distance(to_mpfr(value), expected), magnitude - 118) << "phase limb " << phase.limb[0];
     ASSERT_EQ(round_to_float(value), mpfr_get_flt(expected.get(), MPFR_RNDN)) << "phase limb " << phase.limb[0];
+    for (const DataType type : all_data_types) {
+      ASSERT_EQ(round_to_bits(value, type), rounded_by_mpfr(expected, type)) << to_string(type);
+    }
   }
 }
 

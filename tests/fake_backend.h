@@ -32,12 +32,12 @@ class FakeBackend final : public Backend {
    public:
     ZeroEncoder(const EncodingSpec& spec, const FakeBackendClaims& claims)
         : Encoder(spec, claims.name, claims.isa), error_bound_(claims.error_bound) {}
-    double error_bound(RowRange) const noexcept override { return error_bound_; }
+    double error_bound(RowRange, DataType) const noexcept override { return error_bound_; }
 
    private:
     void encode_rows(const RowTask& task) const noexcept override {
-      const auto bytes = static_cast<std::size_t>(spec().d_model) * sizeof(float);
-      for (std::int64_t row = 0; row < task.count; ++row) std::memset(task.out + row * task.stride, 0, bytes);
+      const auto bytes = static_cast<std::size_t>(spec().d_model * size_of(task.type));
+      for (std::int64_t row = 0; row < task.count; ++row) std::memset(task.after(row).out, 0, bytes);
     }
     double error_bound_;
   };

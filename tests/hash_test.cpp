@@ -2,9 +2,10 @@
 // tables that every other machine does.
 //
 // The constants come from the exact path alone, and PinnedHash.IsThatOfTheExactValues proves each of them anew: it computes every entry
-// as round_to_float(sine(Frequencies(spec).phase(k, position))), in integers, and hashes the lot. That test also prints the list
+// as round_to_bits(sine(Frequencies(spec).phase(k, position))), in integers, and hashes the lot. That test also prints the list
 // to paste below when cases change:
 //   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.IsThatOfTheExactValues/*' | grep '^ *{"'
+#include "posenc/accuracy.h"
 #include "posenc/encoder.h"
 #include "posenc/exact.h"
 #include "posenc/frequency.h"
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -92,12 +94,25 @@ constexpr Pin pins[] = {
     {"d130_base_1e10_from_2_31", 0x673395744feef31a},
     {"d130_base_1e10_from_1e12", 0xb13a7fb5351455ac},
     {"d130_base_1e10_from_2_53_less_300", 0x5f3bc056c1d77950},
+    {"d512_from_0_float64", 0xa0ca9b3974e10fe0},
+    {"d512_from_1e12_float64", 0x19a68ae6c9546cce},
+    {"d98_cos_first_from_2_53_less_300_float64", 0x519589e5c9185027},
+    {"d130_base_500000_from_0_float64", 0x0a0fba98233164dc},
+    {"d512_from_0_float16", 0x19689120e730173e},
+    {"d512_from_1e12_float16", 0x760e70a98866b5a4},
+    {"d98_cos_first_from_2_53_less_300_float16", 0x8459b9247695381f},
+    {"d130_base_500000_from_0_float16", 0x17c60e5983c27f5a},
+    {"d512_from_0_bfloat16", 0x63daa9c61ebd9653},
+    {"d512_from_1e12_bfloat16", 0xdc0ec1505fd7d960},
+    {"d98_cos_first_from_2_53_less_300_bfloat16", 0xab61562cf386cd34},
+    {"d130_base_500000_from_0_bfloat16", 0x45d2b84268f8bb46},
 };
 
 struct Case {
   std::string name;
   EncodingSpec spec;
   RowRange rows;
+  DataType type = DataType::float32;
 
   friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 };
@@ -135,6 +150,16 @@ std::vector<Case> all_cases() {
   everywhere("d130_base_2", {130, 2, Layout::interleaved, Spacing::paper});
   everywhere("d130_base_500000", {130, 5e5, Layout::halves_cos_first, Spacing::paper});
   everywhere("d130_base_1e10", {130, 1e10, Layout::halves, Spacing::inclusive});
+  for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16}) {
+    const auto typed = [&](const std::string& name, const EncodingSpec& spec, RowRange rows) {
+      cases.push_back({name + "_" + std::string(to_string(type)), spec, rows, type});
+    };
+    typed("d512_from_0", {512, 1e4, Layout::interleaved, Spacing::paper}, {0, 1000});
+    typed("d512_from_1e12", {512, 1e4, Layout::interleaved, Spacing::paper}, {1'000'000'000'000, 301});
+    typed("d98_cos_first_from_2_53_less_300", {98, 1e4, Layout::halves_cos_first, Spacing::paper},
+          {max_position - 300, 301});
+    typed("d130_base_500000_from_0", {130, 5e5, Layout::halves, Spacing::paper}, {0, 1000});
+  }
   return cases;
 }
 
@@ -161,14 +186,51 @@ std::vector<std::int64_t> positions_of(RowRange rows) {
   return positions;
 }
 
-/// FNV-1a of the floats' bits, lowest byte first whatever the byte order of the machine.
-std::uint64_t hash_of(const Matrix& table) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (std::int64_t i = 0; i < table.rows() * table.columns(); ++i) {
-    const std::uint32_t word = bits(table.data()[i]);
-    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ ((word >> shift) & 0xff)) * 0x100000001b3;
+/// FNV-1a of the elements' bits, lowest byte first whatever the byte order of the machine.
+class Hash {
+ public:
+  void add(std::uint64_t word, DataType type) {
+    for (int shift = 0; shift < 8 * size_of(type); shift += 8)
+      hash_ = (hash_ ^ ((word >> shift) & 0xff)) * 0x100000001b3;
   }
-  return hash;
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t bits_of(float value) { return bits(value); }
+std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
+template <class T>
+std::uint64_t bits_of(T value) {
+  return value.bits;
+}
+
+std::uint64_t encoded_hash(const Encoder& encoder, const Case& c) {
+  return with_type(c.type, [&]<class T>(T) {
+    BasicMatrix<T> table(c.rows.count, c.spec.d_model);
+    encoder.encode(c.rows, table.view());
+    Hash hash;
+    for (std::int64_t i = 0; i < table.rows() * table.columns(); ++i) hash.add(bits_of(table.data()[i]), c.type);
+    return hash.value();
+  });
+}
+
+/// Of the exact values, each rounded once.
+std::uint64_t exact_hash(const Case& c) {
+  const Frequencies frequencies(c.spec);
+  std::vector<std::uint64_t> row(static_cast<std::size_t>(c.spec.d_model));
+  Hash hash;
+  for (std::int64_t r = 0; r < c.rows.count; ++r) {
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const Turns phase = frequencies.phase(k, c.rows.first + r);
+      const ChannelPair channel = channels_of(c.spec, k);
+      row[static_cast<std::size_t>(channel.sine)] = round_to_bits(sine(phase), c.type);
+      row[static_cast<std::size_t>(channel.cosine)] = round_to_bits(cosine(phase), c.type);
+    }
+    for (const std::uint64_t word : row) hash.add(word, c.type);
+  }
+  return hash.value();
 }
 
 std::string hexadecimal(std::uint64_t hash) {
@@ -182,27 +244,13 @@ std::string pinned_hash(std::string_view name) {
   return pin == std::end(pins) ? "(none is pinned)" : hexadecimal(pin->hash);
 }
 
-/// Where the tables first differ, for people: a hash alone tells nothing.
-std::string first_difference(const Matrix& table, const Matrix& exact, const Case& c) {
-  for (std::int64_t r = 0; r < table.rows(); ++r) {
-    for (std::int64_t column = 0; column < table.columns(); ++column) {
-      if (bits(table(r, column)) == bits(exact(r, column))) continue;
-      char text[160];
-      std::snprintf(text, sizeof text, "position %" PRId64 ", channel %" PRId64 ": %a, exact %a", c.rows.first + r,
-                    column, static_cast<double>(table(r, column)), static_cast<double>(exact(r, column)));
-      return text;
-    }
-  }
-  return "every entry is exact: the pinned hash is wrong";
-}
-
 class PinnedHash : public testing::TestWithParam<Case> {};
 
 TEST_P(PinnedHash, IsThatOfTheExactValues) {
-  const auto& [name, spec, rows] = GetParam();
-  const std::string hash = hexadecimal(hash_of(exact_rows(spec, positions_of(rows))));
-  if (std::getenv("POSENC_PRINT_HASHES") != nullptr) std::printf("    {\"%s\", %s},\n", name.c_str(), hash.c_str());
-  EXPECT_EQ(hash, pinned_hash(name));
+  const std::string hash = hexadecimal(exact_hash(GetParam()));
+  if (std::getenv("POSENC_PRINT_HASHES") != nullptr)
+    std::printf("    {\"%s\", %s},\n", GetParam().name.c_str(), hash.c_str());
+  EXPECT_EQ(hash, pinned_hash(GetParam().name));
 }
 
 INSTANTIATE_TEST_SUITE_P(Exact, PinnedHash, testing::ValuesIn(all_cases()),
@@ -218,12 +266,14 @@ class RotationHash : public testing::TestWithParam<std::tuple<const Backend*, Ca
 
 TEST_P(RotationHash, IsThePinnedOne) {
   const auto& [backend, c] = GetParam();
-  Matrix table(c.rows.count, c.spec.d_model);
-  backend->plan(c.spec)->encode(c.rows, table.view());
-  const std::string hash = hexadecimal(hash_of(table)), pinned = pinned_hash(c.name);
+  const auto encoder = backend->plan(c.spec);
+  const std::string hash = hexadecimal(encoded_hash(*encoder, c)), pinned = pinned_hash(c.name);
   if (hash == pinned) return;
-  FAIL() << hash << ", pinned: " << pinned << "\n"
-         << first_difference(table, exact_rows(c.spec, positions_of(c.rows)), c);
+  const Encoder* const encoders[] = {encoder.get()};
+  const auto report = measure_accuracy(encoders, c.rows, {.type = c.type, .progress = {}})[0];
+  FAIL() << hash << ", pinned: " << pinned << "; " << report.wrongly_rounded
+         << " entries are not exact, the worst at position " << report.worst.position << ", channel "
+         << report.worst.channel;
 }
 
 /// "avx2_tutorial"

@@ -34,12 +34,14 @@ Reports measure(const CommonOptions& options) {
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
-    planned.push_back(each->plan(shape.spec));
-    encoders.push_back(planned.back().get());
+    auto encoder = each->plan(shape.spec);
+    if (options.backends.empty() && !encoder->writes(options.type)) continue;
+    encoders.push_back(planned.emplace_back(std::move(encoder)).get());
   }
   Progress progress;
   return measure_accuracy(encoders, shape.rows,
                           {.threads = options.threads.value_or(cpu().logical_cores),
+                           .type = options.type,
                            .progress = [&](double share) { progress(share, "measuring"); }});
 }
 
@@ -55,12 +57,12 @@ std::string ulp_text(double ulp) { return ulp < 1e4 ? fmt::format("{:.3f}", ulp)
 
 std::string title(const AccuracyReport& report) {
   return fmt::format(
-      "Accuracy of a {} table, positions {}, {}\n"
-      "{} entries against their exact values; 1 ulp is the spacing of float32 there\n"
-      "correct, wrong: entries that are, or are not, the float32 nearest to the exact value\n"
+      "Accuracy of a {} table of {}, positions {}, {}\n"
+      "{} entries against their exact values; 1 ulp is the spacing of {} there\n"
+      "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
       "to div_term: largest difference from the float32 formula of PyTorch's tutorial; worst at: position, channel\n",
-      shape_text(report.spec, report.rows), positions_text(report.rows), spec_text(report.spec),
-      count_text(report.entries));
+      shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows), spec_text(report.spec),
+      count_text(report.entries), to_string(report.type), to_string(report.type));
 }
 
 std::string summary_text(const Reports& reports) {
@@ -131,11 +133,11 @@ std::string quantile_text(const AccuracyReport& report) {
 std::string details_text(const AccuracyReport& report) {
   const WorstEntry& worst = report.worst;
   return fmt::format(
-      "Worst entry: position {}, channel {}: got {:.9g}, exact {:.17g}, |error| {}\n\n"
+      "Worst entry: position {}, channel {}: got {:.{}g}, exact {:.17g}, |error| {}\n\n"
       "Quantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
-      worst.position, worst.channel, worst.got, worst.expected,
-      error_text(std::abs(static_cast<double>(worst.got) - worst.expected)), quantile_text(report),
-      position_text(report), channel_text(report));
+      worst.position, worst.channel, worst.got, report.type == DataType::float64 ? 17 : 9, worst.expected,
+      error_text(std::abs(worst.got - worst.expected)), quantile_text(report), position_text(report),
+      channel_text(report));
 }
 
 std::string table_text(const Reports& reports) {
@@ -153,14 +155,15 @@ std::string json_text(const Reports& reports) {
 
 std::string csv_text(const Reports& reports) {
   std::string text =
-      "backend,isa,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,wrongly_rounded,max_abs_from_"
+      "backend,isa,dtype,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,wrongly_rounded,max_abs_"
+      "from_"
       "div_term,"
       "worst_position,worst_channel\n";
   for (const AccuracyReport& each : reports) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", each.backend,
-                   to_string(each.isa), each.rows.count, each.spec.d_model, each.rows.first, each.error.max_abs,
-                   each.error_bound, each.error.max_ulp, each.error.rms, each.correctly_rounded, each.wrongly_rounded,
-                   each.max_abs_from_div_term, each.worst.position, each.worst.channel);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", each.backend,
+                   to_string(each.isa), to_string(each.type), each.rows.count, each.spec.d_model, each.rows.first,
+                   each.error.max_abs, each.error_bound, each.error.max_ulp, each.error.rms, each.correctly_rounded,
+                   each.wrongly_rounded, each.max_abs_from_div_term, each.worst.position, each.worst.channel);
   }
   return text;
 }
@@ -188,6 +191,7 @@ void add_accuracy_command(CLI::App& app, Action& action) {
       "accuracy", "The accuracy report of some or all backends; exit 1 where one breaks its error bound");
   add_shape_options(command, *options);
   add_backend_options(command, *options, Times::often);
+  add_type_option(command, *options);
   add_threads_option(command, *options, "all cores");
   add_format_option(command, *options, {"table", "json", "csv"}, "table");
   add_output_option(command, *options, "file to write (default: standard output)");

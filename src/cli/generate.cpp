@@ -42,9 +42,9 @@ std::string format_of(const GenerateOptions& options) {
 }
 
 /// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::string npy_header(const Shape& shape) {
-  std::string fields = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", shape.rows.count,
-                                   shape.spec.d_model);
+std::string npy_header(const Shape& shape, DataType type) {
+  std::string fields = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
+                                   shape.rows.count, shape.spec.d_model);
   constexpr std::size_t fixed = 10, alignment = 64;  // magic, version, length of the fields; the data is aligned
   const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
   fields += std::string(padding, ' ') + '\n';
@@ -54,14 +54,23 @@ std::string npy_header(const Shape& shape) {
   return header + fields;
 }
 
-/// Csv, one row a line: the shortest digits that read back as the same float32, or a fixed number of decimals.
-void append_csv(fmt::memory_buffer& text, std::span<const float> row, std::optional<int> digits) {
+/// The value as a type that is printed with no more digits than it takes to read it back.
+double printable(double value) { return value; }
+template <class T>
+float printable(T value) {
+  return static_cast<float>(to_double(value));
+}
+
+/// Csv, one row a line: the shortest digits that read back as the same value, or a fixed number of decimals.
+template <class T>
+void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<int> digits) {
   const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
-  for (const float value : row) {
+  for (const T element : row) {
+    const auto value = printable(element);
     if (!digits) {
       fmt::format_to(std::back_inserter(text), "{},", value);
     } else {
-      const double shown = std::abs(value) < least_shown ? 0.0 : value;  // no -0.0000
+      const double shown = std::abs(value) < least_shown ? 0.0 : static_cast<double>(value);  // no -0.0000
       fmt::format_to(std::back_inserter(text), "{:.{}f},", shown, *digits);
     }
   }
@@ -69,9 +78,9 @@ void append_csv(fmt::memory_buffer& text, std::span<const float> row, std::optio
 }
 
 /// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in length, a low estimate.
-std::int64_t least_bytes(const Shape& shape, const std::string& format, std::optional<int> digits) {
-  const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 8;
-  return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : std::int64_t{sizeof(float)});
+std::int64_t least_bytes(const Shape& shape, DataType type, const std::string& format, std::optional<int> digits) {
+  const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 2 * size_of(type);
+  return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : size_of(type));
 }
 
 void check_space(const std::string& file, std::int64_t bytes) {
@@ -88,15 +97,30 @@ void check_space(const std::string& file, std::int64_t bytes) {
                                       bytes_text(static_cast<std::int64_t>(space.available))));
 }
 
-void write_block(Output& output, const Matrix& block, std::int64_t rows, const std::string& format,
+template <class T>
+void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows, const std::string& format,
                  std::optional<int> digits) {
   if (format != "csv") {
-    output.write(block.data(), static_cast<std::size_t>(rows * block.columns()) * sizeof(float));
+    output.write(block.data(), static_cast<std::size_t>(rows * block.columns()) * sizeof(T));
     return;
   }
   fmt::memory_buffer text;
   for (std::int64_t row = 0; row < rows; ++row) append_csv(text, block.row(row), digits);
   output.write({text.data(), text.size()});
+}
+
+template <class T>
+void write_table(Output& output, const Encoder& encoder, const Shape& shape, const std::string& format,
+                 const GenerateOptions& options, Progress& progress) {
+  const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(T));
+  const std::int64_t block_rows = std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
+  BasicMatrix<T> block(block_rows, shape.spec.d_model);
+  for (std::int64_t done = 0; done < shape.rows.count; done += block_rows) {
+    const RowRange rows = {shape.rows.first + done, std::min(block_rows, shape.rows.count - done)};
+    encoder.encode(rows, block.view(), options.common.threads.value_or(1));
+    write_block(output, block, rows.count, format, options.digits);
+    progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count), "writing");
+  }
 }
 
 int generate(const GenerateOptions& options) {
@@ -110,21 +134,21 @@ int generate(const GenerateOptions& options) {
   if (format != "csv" && is_standard_output(file) && ::isatty(STDOUT_FILENO) == 1) {
     throw InvalidArgument(fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
   }
+  const DataType type = options.common.type;
+  if (format == "npy" && type == DataType::bfloat16) {
+    throw InvalidArgument("--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
+  }
   const auto encoder = backend_of(options.common, shape).plan(shape.spec);
-  if (!is_standard_output(file)) check_space(file, least_bytes(shape, format, options.digits));
+  if (!encoder->writes(type)) {
+    throw InvalidArgument(
+        fmt::format("--dtype is {}; backend {} has not the precision for it", to_string(type), encoder->backend()));
+  }
+  if (!is_standard_output(file)) check_space(file, least_bytes(shape, type, format, options.digits));
 
-  const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(float));
-  const std::int64_t block_rows = std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
-  Matrix block(block_rows, shape.spec.d_model);
   Progress progress(!is_standard_output(file));  // it would stand between the rows on a terminal
   Output output(file);
-  if (format == "npy") output.write(npy_header(shape));
-  for (std::int64_t done = 0; done < shape.rows.count; done += block_rows) {
-    const RowRange rows = {shape.rows.first + done, std::min(block_rows, shape.rows.count - done)};
-    encoder->encode(rows, block.view(), options.common.threads.value_or(1));
-    write_block(output, block, rows.count, format, options.digits);
-    progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count), "writing");
-  }
+  if (format == "npy") output.write(npy_header(shape, type));
+  with_type(type, [&]<class T>(T) { write_table<T>(output, *encoder, shape, format, options, progress); });
   output.finish();
   return good;
 }
@@ -133,13 +157,14 @@ int generate(const GenerateOptions& options) {
 
 void add_generate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command = *app.add_subcommand("generate", "Write a table: .npy, raw (little-endian float32) or csv");
+  CLI::App& command = *app.add_subcommand("generate", "Write a table: .npy, raw (little-endian elements) or csv");
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
+  add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the file's name; csv on standard output");
   add_integer_option(command, options->digits, "--digits", 0, most_digits,
-                     "decimals in csv (default: as many as float32 needs to be read back exactly)");
+                     "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");
   command.callback([options, &action] { action = [options] { return generate(*options); }; });
 }

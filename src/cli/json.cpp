@@ -24,7 +24,7 @@ Json to_json(const WorstEntry& worst) {
           {"channel", worst.channel},
           {"got", worst.got},
           {"expected", worst.expected},
-          {"abs_error", std::abs(static_cast<double>(worst.got) - worst.expected)}};
+          {"abs_error", std::abs(worst.got - worst.expected)}};
 }
 
 }  // namespace
@@ -48,11 +48,8 @@ Json to_json(const EncodingSpec& spec) {
 Json to_json(RowRange rows) { return {{"first", rows.first}, {"count", rows.count}}; }
 
 Json to_json(const AccuracyReport& report) {
-  Json result = {{"backend", report.backend},
-                 {"isa", to_string(report.isa)},
-                 {"spec", to_json(report.spec)},
-                 {"rows", to_json(report.rows)},
-                 {"entries", report.entries}};
+  Json result = {{"backend", report.backend},       {"isa", to_string(report.isa)}, {"spec", to_json(report.spec)},
+                 {"dtype", to_string(report.type)}, {"rows", to_json(report.rows)}, {"entries", report.entries}};
   result.update(to_json(report.error));
   result["error_bound"] = report.error_bound;
   result["correctly_rounded"] = report.correctly_rounded;

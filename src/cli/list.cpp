@@ -95,8 +95,8 @@ std::string profile_text(const State& state) {
   if (!state.loaded.profile) return "none in use: " + state.loaded.reason;
   std::vector<std::string> picks;
   for (const ProfilePick& each : state.loaded.profile->picks) {
-    picks.push_back(fmt::format("{}: {}:{} ({:.2f} Gfloat/s, {} {})", to_string(each.shape), each.backend,
-                                to_string(each.isa), each.gfloats_per_second, each.threads,
+    picks.push_back(fmt::format("{} {}: {}:{} ({:.2f} Gfloat/s, {} {})", to_string(each.shape), to_string(each.type),
+                                each.backend, to_string(each.isa), each.gfloats_per_second, each.threads,
                                 each.threads == 1 ? "thread" : "threads"));
   }
   const std::string indent = "\n         ";

@@ -103,6 +103,11 @@ void add_backend_options(CLI::App& app, CommonOptions& options, Times times) {
       [&options](const std::string& text) { options.isa = parse_isa(text); });
 }
 
+void add_type_option(CLI::App& app, CommonOptions& options) {
+  add(app, "--dtype", "NAME", "elements of the table: float32, float64, float16 or bfloat16 (default: float32)",
+      [&options](const std::string& text) { options.type = parse_data_type(text); });
+}
+
 void add_threads_option(CLI::App& app, CommonOptions& options, const std::string& by_default) {
   add_integer_option(app, options.threads, "--threads", 1, max_threads,
                      fmt::format("threads (default: {})", by_default));
@@ -152,13 +157,13 @@ Shape shape_of(const CommonOptions& options) {
       .rows = {.first = options.first.value_or(base.rows.first), .count = options.rows.value_or(base.rows.count)}};
   validate(shape.spec);
   validate(shape.rows);
-  table_bytes(shape.spec, shape.rows.count, sizeof(float));  // throws where they overflow
+  table_bytes(shape.spec, shape.rows.count, size_of(options.type));  // throws where they overflow
   return shape;
 }
 
 const Backend& backend_of(const CommonOptions& options, const Shape& shape) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
-  const Backend& selected = *select_backend(shape.spec, shape.rows, options.threads.value_or(1)).backend;
+  const Backend& selected = *select_backend(shape.spec, shape.rows, options.threads.value_or(1), options.type).backend;
   return options.isa ? backend(selected.name(), *options.isa) : selected;
 }
 

@@ -1,6 +1,7 @@
 // The options that subcommands share, parsed strictly, in one place.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
@@ -25,6 +26,7 @@ struct CommonOptions {
   std::optional<Spacing> spacing;
   std::vector<std::string> backends;
   std::optional<Isa> isa;
+  DataType type = DataType::float32;
   std::optional<int> threads;
   std::string format;  ///< empty where not given
   std::string output;  ///< empty where not given
@@ -36,6 +38,7 @@ enum class Times { once, often };
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times);
 void add_shape_options(CLI::App& app, CommonOptions& options);  ///< --preset (once) and what overrides it
 void add_backend_options(CLI::App& app, CommonOptions& options, Times times);
+void add_type_option(CLI::App& app, CommonOptions& options);  ///< --dtype
 void add_threads_option(CLI::App& app, CommonOptions& options, const std::string& by_default);
 void add_format_option(CLI::App& app, CommonOptions& options, std::vector<std::string> allowed,
                        const std::string& by_default);

@@ -42,6 +42,7 @@ struct PickCommand {
 PickOptions options_of(const PickCommand& command) {
   PickOptions options;
   options.max_error = command.max_error.value_or(options.max_error);
+  options.type = command.common.type;
   options.threads = command.common.threads.value_or(options.threads);
   std::set<std::string_view> seen;
   for (const std::string& name : command.common.presets.empty() ? default_presets : command.common.presets) {
@@ -132,10 +133,11 @@ std::string noise_text(const PickResult& result) {
 
 std::string table_text(const PickResult& result, const PickOptions& options) {
   return fmt::format(
-      "{}\n{} {}, error budget {:g}; medians of {} interleaved repetitions, spread: half the interquartile "
+      "{}\n{}, {} {}, error budget {:g}; medians of {} interleaved repetitions, spread: half the interquartile "
       "range\n\n{}\n{}",
-      cpu().model, options.threads, options.threads == 1 ? "thread" : "threads", options.max_error, options.repetitions,
-      measurements_text(result), result.profile.picks.empty() ? "" : picks_text(result) + noise_text(result) + "\n");
+      cpu().model, to_string(options.type), options.threads, options.threads == 1 ? "thread" : "threads",
+      options.max_error, options.repetitions, measurements_text(result),
+      result.profile.picks.empty() ? "" : picks_text(result) + noise_text(result) + "\n");
 }
 
 Json entry_of(const PickMeasurement& measured) {
@@ -161,6 +163,7 @@ Json entry_of(const PickMeasurement& measured) {
 
 Json entry_of(const ProfilePick& pick) {
   return {{"shape_class", to_string(pick.shape)},
+          {"dtype", to_string(pick.type)},
           {"threads", pick.threads},
           {"backend", pick.backend},
           {"isa", to_string(pick.isa)},
@@ -173,6 +176,7 @@ Json entry_of(const ProfilePick& pick) {
 
 std::string json_text(const PickResult& result, const PickOptions& options, const std::filesystem::path& saved) {
   Json document = new_document();
+  document["dtype"] = to_string(options.type);
   document["threads"] = options.threads;
   document["max_error"] = options.max_error;
   document["measurements"] = Json::array();
@@ -243,6 +247,7 @@ void add_pick_command(CLI::App& app, Action& action) {
   add_real_option(command, options->max_error, "--max-error",
                   "error budget: the largest |error| accepted (default: 1e-6)");
   add_preset_option(command, options->common, Times::often);
+  add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   command.add_flag("--dry-run", options->dry_run, "save no profile");
   add_format_option(command, options->common, {"table", "json"}, "table");

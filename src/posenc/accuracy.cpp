@@ -299,7 +299,8 @@ std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
         for (const auto& [index, expected] :
              {std::pair{channel.sine, exact.sine}, std::pair{channel.cosine, exact.cosine}}) {
           const double value = got(row, index);
-          if (!(std::fabs(static_cast<long double>(value) - expected) <= static_cast<long double>(bound) + Reference::relative_error)) {
+          if (!(std::fabs(static_cast<long double>(value) - expected) <=
+                static_cast<long double>(bound) + Reference::relative_error)) {
             return fmt::format(
                 "position {} channel {}: got {}, expected {}, which is off by more than the bound of {:.3g}",
                 first + row, index, value, static_cast<double>(expected), bound);

@@ -42,14 +42,14 @@ std::uint64_t saved_states() {
 
 std::vector<Isa> detect_isas() {
   std::vector<Isa> isas = {Isa::scalar, Isa::sse2};
-  constexpr unsigned fma = 1u << 12, avx = 1u << 28;                                             // leaf 1, ecx
+  constexpr unsigned fma = 1u << 12, avx = 1u << 28, f16c = 1u << 29;                            // leaf 1, ecx
   constexpr unsigned avx2 = 1u << 5, f = 1u << 16, dq = 1u << 17, cd = 1u << 28, bw = 1u << 30;  // leaf 7, ebx
   constexpr std::uint64_t ymm_states = 0x06, zmm_states = 0xe6;                                  // XCR0
   const unsigned one = cpuid(1).c;
   const unsigned seven = cpuid(7).b;
   const std::uint64_t states = saved_states();
   const auto has = [](auto value, auto bits) { return (value & bits) == bits; };
-  if (!has(states, ymm_states) || !has(one, fma | avx) || !has(seven, avx2)) return isas;
+  if (!has(states, ymm_states) || !has(one, fma | avx | f16c) || !has(seven, avx2)) return isas;
   isas.push_back(Isa::avx2);
   if (has(states, zmm_states) && has(seven, f | dq | cd | bw)) isas.push_back(Isa::avx512);
   return isas;

@@ -9,7 +9,7 @@ namespace posenc {
 enum class Isa {
   scalar,  ///< plain C++, whatever the build's baseline is
   sse2,    ///< the x86-64 baseline
-  avx2,    ///< AVX2 and FMA
+  avx2,    ///< AVX2, FMA and F16C
   avx512,  ///< AVX-512 F, CD, DQ and BW
   neon64,  ///< AArch64 Advanced SIMD
 };

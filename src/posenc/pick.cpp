@@ -70,16 +70,18 @@ void check(const PickOptions& options) {
   }
 }
 
-Shape plan_candidates(const Preset& preset) {
+Shape plan_candidates(const Preset& preset, DataType type) {
   Shape shape;
   for (const Backend* each : backends()) {
     if (!each->runs_here() || !each->can_be_picked()) continue;
+    auto encoder = each->plan(preset.spec);
+    if (!encoder->writes(type)) continue;
     Candidate& added = shape.emplace_back();
-    added.encoder = each->plan(preset.spec);
+    added.encoder = std::move(encoder);
     added.measured.backend = each;
     added.measured.preset = preset;
-    added.measured.shape = shape_class(table_bytes(preset.spec, preset.rows.count, sizeof(float)));
-    added.measured.error_bound = added.encoder->error_bound(preset.rows);
+    added.measured.shape = shape_class(table_bytes(preset.spec, preset.rows.count, size_of(type)));
+    added.measured.error_bound = added.encoder->error_bound(preset.rows, type);
   }
   return shape;
 }
@@ -123,7 +125,8 @@ void measure_errors(Shape& shape, const PickOptions& options, const Progress& pr
     const auto report = [&](double share) {
       progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
     };
-    const auto reports = measure_accuracy(encoders, runs[run], {.threads = options.threads, .progress = report});
+    const auto reports =
+        measure_accuracy(encoders, runs[run], {.threads = options.threads, .type = options.type, .progress = report});
     for (std::size_t i = 0; i < shape.size(); ++i) {
       double& worst = shape[i].measured.max_abs;
       const double found = reports[i].error.max_abs;
@@ -137,7 +140,7 @@ void measure_errors(Shape& shape, const PickOptions& options, const Progress& pr
 }
 
 /// Seconds a table over so many tables one after the other.
-double time_tables(const Candidate& candidate, std::int64_t tables, MatrixView<float> out, int threads) {
+double time_tables(const Candidate& candidate, std::int64_t tables, const OutputView& out, int threads) {
   using Clock = std::chrono::steady_clock;
   const RowRange rows = candidate.measured.preset.rows;
   const auto start = Clock::now();
@@ -146,7 +149,7 @@ double time_tables(const Candidate& candidate, std::int64_t tables, MatrixView<f
 }
 
 /// Warms caches, page tables, threads and clocks, and finds how many tables fill a sample. Returns seconds per table.
-double warm_up(Candidate& candidate, const PickOptions& options, MatrixView<float> out) {
+double warm_up(Candidate& candidate, const PickOptions& options, const OutputView& out) {
   double seconds = time_tables(candidate, 1, out, options.threads);
   std::int64_t tables = 1;
   while (seconds * static_cast<double>(tables) < options.seconds_per_sample) {
@@ -166,15 +169,18 @@ void time_candidates(Shape& shape, const PickOptions& options, const Progress& p
   }
   if (order.empty()) return;
   const Preset& preset = order.front()->measured.preset;
-  Matrix table(preset.rows.count, preset.spec.d_model);
-  std::fill_n(table.data(), table.rows() * table.columns(), 0.0f);  // the first touch is not any candidate's to pay
+  Matrix memory(table_bytes(preset.spec, preset.rows.count, size_of(options.type)) / size_of(DataType::float32) + 1, 1);
+  std::fill_n(memory.data(), memory.rows(), 0.0f);  // the first touch is not any candidate's to pay
+  const OutputView table = with_type(options.type, [&]<class T>(T) {
+    return OutputView(reinterpret_cast<T*>(memory.data()), preset.rows.count, preset.spec.d_model, preset.spec.d_model);
+  });
 
   const std::string doing = fmt::format("timing {}", preset.name);
   progress(0, doing);
   double fastest = std::numeric_limits<double>::infinity();
   std::vector<double> warm_seconds;
   for (Candidate* each : order) {
-    warm_seconds.push_back(warm_up(*each, options, table.view()));
+    warm_seconds.push_back(warm_up(*each, options, table));
     fastest = std::min(fastest, warm_seconds.back());
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -187,7 +193,7 @@ void time_candidates(Shape& shape, const PickOptions& options, const Progress& p
     std::shuffle(order.begin(), order.end(), random);
     for (Candidate* each : order) {
       if (repetition >= each->repetitions) continue;
-      each->measured.seconds.push_back(time_tables(*each, each->tables_per_sample, table.view(), options.threads));
+      each->measured.seconds.push_back(time_tables(*each, each->tables_per_sample, table, options.threads));
     }
     progress((repetition + 1.0) / options.repetitions, doing);
   }
@@ -265,6 +271,7 @@ std::vector<Contender> contenders_of(ShapeClass shape, std::vector<PickMeasureme
 ProfilePick describe(const Contender& picked, const std::vector<const Contender*>& tied, const PickOptions& options) {
   ProfilePick pick;
   pick.shape = picked.measurements.front()->shape;
+  pick.type = options.type;
   pick.threads = options.threads;
   pick.backend = picked.backend().name();
   pick.isa = picked.backend().isa();
@@ -312,7 +319,7 @@ PickResult pick(const PickOptions& options) {
   check(options);
   std::vector<Shape> shapes;
   for (const Preset& each : options.presets) {
-    if (Shape planned = plan_candidates(each); !planned.empty()) shapes.push_back(std::move(planned));
+    if (Shape planned = plan_candidates(each, options.type); !planned.empty()) shapes.push_back(std::move(planned));
   }
   const auto part = [&](std::size_t i) { return static_cast<double>(i) / static_cast<double>(shapes.size()); };
   for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -1,6 +1,7 @@
 // Choosing the fastest backend for this CPU within an error budget.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
@@ -14,8 +15,9 @@
 namespace posenc {
 
 struct PickOptions {
-  double max_error = 1e-6;      ///< error budget: largest absolute error that is accepted, > 0
-  std::vector<Preset> presets;  ///< the shapes to time
+  double max_error = 1e-6;            ///< error budget: largest absolute error that is accepted, > 0
+  std::vector<Preset> presets;        ///< the shapes to time
+  DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
   int repetitions = 9;  ///< interleaved: every candidate once, in random order, then again
   double seconds_per_sample = 0.01;

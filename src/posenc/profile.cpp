@@ -87,6 +87,7 @@ struct Node {
 
 ProfilePick pick_from(const Node& node) {
   return {.shape = node["shape_class"].name(parse_shape_class),
+          .type = node["dtype"].name(parse_data_type),
           .threads = node["threads"].positive_integer(),
           .backend = node["backend"].text(),
           .isa = node["isa"].name(parse_isa),
@@ -100,6 +101,7 @@ ProfilePick pick_from(const Node& node) {
 
 Json to_json(const ProfilePick& pick) {
   return {{"shape_class", to_string(pick.shape)},
+          {"dtype", to_string(pick.type)},
           {"threads", pick.threads},
           {"backend", pick.backend},
           {"isa", to_string(pick.isa)},
@@ -111,7 +113,9 @@ Json to_json(const ProfilePick& pick) {
           {"shapes", pick.shapes}};
 }
 
-bool same_place(const ProfilePick& a, const ProfilePick& b) { return a.shape == b.shape && a.threads == b.threads; }
+bool same_place(const ProfilePick& a, const ProfilePick& b) {
+  return a.shape == b.shape && a.type == b.type && a.threads == b.threads;
+}
 
 Profile profile_from(const Node& root) {
   const int version = root["version"].positive_integer();
@@ -126,7 +130,7 @@ Profile profile_from(const Node& root) {
   for (const Node& node : root["picks"].elements()) {
     ProfilePick pick = pick_from(node);
     if (std::ranges::any_of(profile.picks, [&](const ProfilePick& other) { return same_place(pick, other); })) {
-      throw Unusable(fmt::format("it is corrupt: {} repeats a shape class and thread count", node.path));
+      throw Unusable(fmt::format("it is corrupt: {} repeats a shape class, dtype and thread count", node.path));
     }
     profile.picks.push_back(std::move(pick));
   }
@@ -220,7 +224,7 @@ Profile merge(const Profile& older, const Profile& newer) {
     if (std::ranges::none_of(newer.picks, replaces)) merged.picks.push_back(old);
   }
   std::ranges::stable_sort(merged.picks, {},
-                           [](const ProfilePick& pick) { return std::tuple(pick.shape, pick.threads); });
+                           [](const ProfilePick& pick) { return std::tuple(pick.shape, pick.type, pick.threads); });
   return merged;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/cpu.h"
+#include "posenc/data_type.h"
 #include "posenc/isa.h"
 
 #include <filesystem>
@@ -11,9 +12,10 @@
 
 namespace posenc {
 
-/// The pick for one shape class and thread count, with the figures that decided it.
+/// The pick for one shape class, element type and thread count, with the figures that decided it.
 struct ProfilePick {
   ShapeClass shape = ShapeClass::memory;
+  DataType type = DataType::float32;
   int threads = 1;
   std::string backend;  ///< "rotation"
   Isa isa = Isa::scalar;
@@ -50,7 +52,7 @@ struct LoadedProfile {
 /// Never throws on a bad file: missing, corrupt, of another version, or of another CPU gives a reason instead.
 LoadedProfile load_profile(const std::filesystem::path& file);
 
-/// Picks of `newer` replace those of `older` with the same shape class and thread count; the others stay.
+/// Picks of `newer` replace those of `older` with the same shape class, type and thread count; the others stay.
 Profile merge(const Profile& older, const Profile& newer);
 
 /// Writes a temporary file beside it and renames it. Creates missing folders. Throws std::system_error naming the path.

@@ -63,12 +63,12 @@ const Wishes& wishes() {
   return read;
 }
 
-/// The pick for the shape class that was made for the most threads up to `threads`.
-const ProfilePick* profile_pick(const Profile& profile, ShapeClass shape, int threads) {
+/// The pick for the shape class and type that was made for the most threads up to `threads`.
+const ProfilePick* profile_pick(const Profile& profile, ShapeClass shape, DataType type, int threads) {
   const ProfilePick* best = nullptr;
   for (const ProfilePick& each : profile.picks) {
-    if (each.shape == shape && each.threads <= threads && (best == nullptr || each.threads > best->threads))
-      best = &each;
+    if (each.shape != shape || each.type != type || each.threads > threads) continue;
+    if (best == nullptr || each.threads > best->threads) best = &each;
   }
   return best;
 }
@@ -147,7 +147,7 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   return *all.all.emplace_back(std::move(added));
 }
 
-Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads) {
+Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads, DataType type) {
   const Wishes& wished = wishes();
   if (!wished.environment.empty()) {
     try {
@@ -156,12 +156,13 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads) {
       throw InvalidArgument(fmt::format("POSENC_BACKEND: {}", error.what()));
     }
   }
-  const ShapeClass shape = shape_class(table_bytes(spec, rows.count, sizeof(float)));
+  const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(type)));
   std::string why_not = wished.loaded.reason;
   if (wished.loaded.profile) {
-    const ProfilePick* picked = profile_pick(*wished.loaded.profile, shape, threads);
+    const ProfilePick* picked = profile_pick(*wished.loaded.profile, shape, type, threads);
     if (picked == nullptr) {
-      why_not = fmt::format("the profile has no pick for shape class {}", to_string(shape));
+      why_not =
+          fmt::format("the profile has no pick for shape class {} and dtype {}", to_string(shape), to_string(type));
     } else if (const Backend* found = find(picked->backend, picked->isa); found == nullptr || !found->runs_here()) {
       why_not =
           fmt::format("the profile picks {}:{}, which is not in this build", picked->backend, to_string(picked->isa));

@@ -56,6 +56,6 @@ struct Selection {
 /// throws InvalidArgument), else a valid profile's pick for the shape class, else the built-in default
 /// ("rotation" at the best ISA). Of a profile's picks for several thread counts, the one for the most threads up to `threads` applies. The
 /// environment and the profile are read once, at first use.
-Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads = 1);
+Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads = 1, DataType type = DataType::float32);
 
 }  // namespace posenc

@@ -33,6 +33,7 @@ struct Both {
 // deal          consecutive columns, dealt
 // deal_pairs    a0 b0 a1 b1 ..., dealt
 // low_words, high_words   the halves of dealt 64-bit lanes, in the order of the columns
+// pack_float16  two vectors of floats as the nearest 16-bit ones, in order
 // pack          the low 16 bits of two vectors of words (which are what int16 can hold), in order
 
 #if defined(__AVX512F__)
@@ -62,6 +63,11 @@ inline Floats pack(Words a, Words b) {
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   return Floats(_mm512_castsi512_ps(_mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b))));
 }
+inline Floats pack_float16(Floats a, Floats b) {
+  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return Floats(_mm512_castsi512_ps(
+      _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(a, nearest)), _mm512_cvtps_ph(b, nearest), 1)));
+}
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(_mm512_fmadd_pd(a, b, c)); }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(_mm512_fmsub_pd(a, b, c)); }
 inline Floats fused(Floats a, Floats b, Floats c) { return Floats(_mm512_fmadd_ps(a, b, c)); }
@@ -90,6 +96,10 @@ inline Floats high_words(Quads a, Quads b) {
 inline Floats pack(Words a, Words b) {
   return Floats(_mm256_castsi256_ps(_mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0))));
 }
+inline Floats pack_float16(Floats a, Floats b) {
+  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT;
+  return Floats(_mm256_castsi256_ps(_mm256_set_m128i(_mm256_cvtps_ph(b, nearest), _mm256_cvtps_ph(a, nearest))));
+}
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(_mm256_fmadd_pd(a, b, c)); }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(_mm256_fmsub_pd(a, b, c)); }
 inline Floats fused(Floats a, Floats b, Floats c) { return Floats(_mm256_fmadd_ps(a, b, c)); }
@@ -113,6 +123,18 @@ inline Floats high_words(Quads a, Quads b) {
   return Floats(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
 inline Floats pack(Words a, Words b) { return Floats(_mm_castsi128_ps(_mm_packs_epi32(a, b))); }
+/// Below 2^-14 the 16-bit floats are multiples of 2^-24, which adding 1/2 rounds to.
+inline Words to_float16(Floats value) {
+  const Words bits = xsimd::bitwise_cast<Words>(value);
+  const Words magnitude = bits & Words(0x7fffffff);
+  const Words odd = (magnitude >> 13) & Words(1);
+  const Words normal = ((magnitude + Words(0xfff) + odd) >> 13) - Words((127 - 15) << 10);
+  const Floats shifted = xsimd::bitwise_cast<Floats>(magnitude) + Floats(0.5f);
+  const Words subnormal = xsimd::bitwise_cast<Words>(shifted) - Words(0x3f000000);
+  const Words is_small = (magnitude - Words(0x38800000)) >> 31;
+  return (normal & ~is_small) | (subnormal & is_small) | ((bits ^ magnitude) >> 16);
+}
+inline Floats pack_float16(Floats a, Floats b) { return pack(to_float16(a), to_float16(b)); }
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return a * b + c; }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return a * b - c; }
 inline Floats fused(Floats a, Floats b, Floats c) { return a * b + c; }
@@ -132,6 +154,10 @@ inline Floats high_words(Quads a, Quads b) {
   return Floats(vuzp2q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
 }
 inline Floats pack(Words a, Words b) { return Floats(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b)))); }
+inline Floats pack_float16(Floats a, Floats b) {
+  return Floats(vreinterpretq_f32_u16(
+      vcombine_u16(vreinterpret_u16_f16(vcvt_f16_f32(a)), vreinterpret_u16_f16(vcvt_f16_f32(b)))));
+}
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(vfmaq_f64(c, a, b)); }
 inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(vfmaq_f64(vnegq_f64(c), a, b)); }
 inline Floats fused(Floats a, Floats b, Floats c) { return Floats(vfmaq_f32(c, a, b)); }

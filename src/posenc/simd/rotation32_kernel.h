@@ -85,28 +85,8 @@ inline void set_block(Panel32& panel, std::int64_t size) {
   }
 }
 
-/// The last step: floats to the 16 bits of type T, in the low half of each word.
-template <class T>
-struct Narrowed32;
-
-template <>
-struct Narrowed32<BFloat16> {
-  static Words words(Floats value) { return (xsimd::bitwise_cast<Words>(value) + Words(0x8000)) >> 16; }
-};
-
-template <>
-struct Narrowed32<Float16> {
-  /// Below 2^-14 the type's values are multiples of 2^-24, which adding 1/2 rounds to.
-  static Words words(Floats value) {
-    const Words bits = xsimd::bitwise_cast<Words>(value);
-    const Words magnitude = bits & Words(0x7fffffff);
-    const Words normal = ((magnitude + Words(0x1000)) >> 13) - Words((127 - 15) << 10);
-    const Floats shifted = xsimd::bitwise_cast<Floats>(magnitude) + Floats(0.5f);
-    const Words subnormal = xsimd::bitwise_cast<Words>(shifted) - Words(0x3f000000);
-    const Words is_small = (magnitude - Words(0x38800000)) >> 31;
-    return (((normal & ~is_small) | (subnormal & is_small)) | (bits ^ magnitude) >> 16);
-  }
-};
+/// To the nearest bfloat16, ties away from 0, in the low half of each word.
+inline Words to_bfloat16(Floats value) { return (xsimd::bitwise_cast<Words>(value) + Words(0x8000)) >> 16; }
 
 /// Two vectors of consecutive columns.
 template <class T, bool streamed>
@@ -120,7 +100,12 @@ inline void store32(Floats first, Floats second, T* to) {
       second.store_unaligned(to + float_lanes);
     }
   } else {
-    const Floats packed = pack(Narrowed32<T>::words(first), Narrowed32<T>::words(second));
+    Floats packed;
+    if constexpr (std::is_same_v<T, Float16>) {
+      packed = pack_float16(first, second);
+    } else {
+      packed = pack(to_bfloat16(first), to_bfloat16(second));
+    }
     if constexpr (streamed) {
       stream(packed, reinterpret_cast<float*>(to));
     } else {
