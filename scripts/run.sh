@@ -51,6 +51,9 @@ bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backe
 step "What the memory system allows"
 bench limits bench_limits --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' "${brief[@]}"
 
+step "Element types"
+bench dtypes bench_encode --set dtypes --backend rotation --backend rotation32 "${brief[@]}"
+
 step "Fresh memory against warm"
 bench fresh bench_encode --set fresh --backend rotation "${brief[@]}"
 
@@ -69,5 +72,5 @@ step "Picking the fastest within an error of 1e-6"
 step "Shape, backend, speed, error"
 python3 scripts/summary.py --benchmark "$results/benchmark.json" --accuracy "${reports[@]}" \
   --markdown "$results/summary.md" "$results/accuracy_far.txt" \
-  "$results"/{cache_to_memory,limits,fresh,rows,threads,plan}.json
+  "$results"/{cache_to_memory,limits,dtypes,fresh,rows,threads,plan}.json
 printf '\nMeasured in %d s after the build.\n' "$((SECONDS - start))"
