@@ -84,7 +84,9 @@ class Add : public Case {
 
   void run() override {
     const std::int64_t blocks = (options_.rows + rows_per_block() - 1) / rows_per_block();
+#ifdef _OPENMP
 #pragma omp parallel for num_threads(options_.threads) if (options_.threads > 1) schedule(static)
+#endif
     for (std::int64_t block = 0; block < blocks; ++block) {
       const std::int64_t first = block * rows_per_block();
       add_rows({first, std::min(rows_per_block(), options_.rows - first)});
