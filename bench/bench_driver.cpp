@@ -7,9 +7,11 @@
 //   time NAME CALLS        runs the case once, then so often again; replies "ok SECONDS", wall time of all but the first
 //   write NAME FILE        what the last run computed, as raw float32
 //   forget NAME            frees its memory
+//   cpu                    replies with the CPU's name, as accuracy reports and profiles give it
 #include "driver_cases.h"
 #include "yardstick.h"
 
+#include "posenc/cpu.h"
 #include "posenc/output_file.h"
 #include "posenc/spec.h"
 
@@ -104,6 +106,7 @@ class Driver {
       words >> calls;
       return fmt::format("{:.9e}", seconds_of(find(name), integer("calls", calls)));
     }
+    if (command == "cpu") return cpu().model;
     if (command == "write") {
       std::string path;
       std::getline(words >> std::ws, path);
@@ -118,7 +121,7 @@ class Driver {
       cases_.erase(name);
       return "";
     }
-    throw InvalidArgument(fmt::format("command is '{}'; allowed: case, time, write, forget", command));
+    throw InvalidArgument(fmt::format("command is '{}'; allowed: case, time, write, forget, cpu", command));
   }
 
  private:
@@ -155,7 +158,8 @@ constexpr const char* footer =
     "  time NAME CALLS        runs the case once, then so often again; replies 'ok SECONDS',\n"
     "                         wall time of all but the first\n"
     "  write NAME FILE        what the last run computed, as raw float32\n"
-    "  forget NAME            frees its memory\n";
+    "  forget NAME            frees its memory\n"
+    "  cpu                    replies with the CPU's name\n";
 
 }  // namespace
 }  // namespace posenc::bench

@@ -212,7 +212,12 @@ def spread_labels(wanted, least_gap):
 
 def draw_drift(options, pyplot):
     results = read_reports(options.accuracy) if options.accuracy else measure_drift(options)
-    curves = drift_of(results)
+    try:
+        curves = drift_of(results)
+        widths = sorted({result["spec"]["d_model"] for result in results})
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"--accuracy names a report that is not as posenc accuracy writes it ({error!r}); "
+                       "allowed: its JSON, unchanged") from error
     if not curves:
         raise BadInput("no errors along positions above 0 in the accuracy reports; allowed: reports with by_position")
     figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
@@ -235,7 +240,6 @@ def draw_drift(options, pyplot):
     for name, height in zip(ends, heights):
         axes.annotate(name, (1.015, 10**height), xycoords=("axes fraction", "data"), va="center", fontweight="bold",
                       fontsize=9, color=style.backend_style(name, order)["color"])
-    widths = sorted({result["spec"]["d_model"] for result in results})
     style.title(axes, "How far the error drifts along the positions",
                 f"float32, d_model {', '.join(map(str, widths))}{convention(options)}; against the exact values")
     axes.set(xlabel="position", ylabel="largest |error| in the octave", ylim=(8e-9, 5))
@@ -285,10 +289,7 @@ def main():
     pyplot.rcParams.update(style.RC)
     make_folder(options.output)
     for name in options.pictures or PICTURES:
-        try:
-            figure = PICTURES[name](options, pyplot)
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise BadInput(f"an accuracy report is not as posenc writes it ({error!r})") from error
+        figure = PICTURES[name](options, pyplot)
         for path in style.save(figure, os.path.join(options.output, name), options.formats, options.dpi):
             print(f"{path}  {os.path.getsize(path) / 1000:.0f} kB")
         pyplot.close(figure)
