@@ -175,7 +175,7 @@ def measure_drift(options):
     for done, (first, rows) in enumerate(starts):
         if sys.stderr.isatty():
             print(f"\rmeasuring errors: {100 * done // len(starts)} %\033[K", end="", file=sys.stderr, flush=True)
-        arguments = ["accuracy", "--format", "json", "--first", first, "--rows", rows, *spec, *chosen]
+        arguments = ["accuracy", "--format", "json", "--threads", 1, "--first", first, "--rows", rows, *spec, *chosen]
         results += json.loads(run_posenc(options.posenc, arguments))["results"]
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
