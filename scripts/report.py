@@ -19,19 +19,19 @@ from common import EXIT_CODES, ArgumentParser, BadInput, make_folder, need_modul
 from report_data import read_machines
 
 FIGURES = (
-    ("speed_error", figures.speed_against_error,
-     "The plot that decides: higher is faster, further left is more accurate, and no method gets above the limit of the memory. "
-     "The dotted line is half an ulp of 1, the least error that float32 allows."),
-    ("throughput", figures.throughput_over_size,
+    ("speed_error", "Speed against error", figures.speed_against_error,
+     "The plot that decides: higher is faster, further left is more accurate, no method gets above the limit of the memory, and "
+     "none left of half an ulp of 1 (dotted)."),
+    ("throughput", "Throughput", figures.throughput_over_size,
      "What each method gives as tables outgrow the caches (dotted), beside what storing or copying as many bytes costs."),
-    ("error_position", figures.error_along_position,
+    ("error_position", "Error by position", figures.error_along_position,
      "Which methods drift as positions grow, and which stay at half an ulp (dotted)."),
-    ("error_channel", figures.error_by_channel,
+    ("error_channel", "Error by channel", figures.error_by_channel,
      "In which channels the largest errors are: a bright band is a channel where a method fails."),
-    ("error_quantiles", figures.error_quantiles,
+    ("error_quantiles", "Error quantiles", figures.error_quantiles,
      "Whether the largest error is typical or a rare entry: the share of entries that have at most that error."),
-    ("latency", figures.latency, "What one row costs in decoding, and what planning costs before the first."),
-    ("threads", figures.thread_scaling, "What more threads gain over one thread; beyond the caches the memory is the limit."),
+    ("latency", "Latency", figures.latency, "What one row costs in decoding, and what planning costs before the first."),
+    ("threads", "Threads", figures.thread_scaling, "What more threads gain over one thread; beyond the caches the memory is the limit."),
 )
 NOISY = 0.1
 
@@ -91,7 +91,7 @@ def speed_table(machine):
             continue
         report = figures.accuracy_of(machine, run)
         share = run.counters.get("share_of_limit", 0)
-        rows.append(shape + [(f"{run.gfloats:.3g}", run.gfloats), (f"{100 * run.spread:.1f} %", run.spread), (f"{100 * share:.0f} %", share)]
+        rows.append(shape + [(f"{run.gfloats:.3f}", run.gfloats), (f"{100 * run.spread:.1f} %", run.spread), (f"{100 * share:.1f} %", share)]
                     + ([(f"{report['max_abs']:.2e}", report["max_abs"]), (summary.share_text(report["correctly_rounded"]), report["correctly_rounded"])]
                        if report else [("-", 0), ("-", 0)]))
     return page.table("Every preset and backend; press a heading to sort by it", columns, rows) if rows else ""
@@ -112,12 +112,12 @@ def pick_section(machine):
     order = ["l1", "l2", "l3", "memory"]
     rows = [[(pick["shape_class"], order.index(pick["shape_class"]) if pick["shape_class"] in order else 9),
              (str(pick["threads"]), pick["threads"]), f"{pick['backend']}:{pick['isa']}",
-             (f"{pick['gfloats_per_second']:.3g}", pick["gfloats_per_second"]), (f"{100 * pick['spread']:.1f} %", pick["spread"]),
+             (f"{pick['gfloats_per_second']:.2f}", pick["gfloats_per_second"]), (f"{100 * pick['spread']:.1f} %", pick["spread"]),
              picked_text(pick)] for pick in machine.picks]
     noisy = ""
     if max(pick["spread"] for pick in machine.picks) > NOISY:
         noisy = "<p>The machine was noisy while these were timed: pick again when it is idle.</p>\n"
-    return "<h3>The pick, and why</h3>\n" + page.table("The fastest backend within the error budget, by where the table lives", columns, rows) + noisy
+    return '<h3 id="pick">The pick, and why</h3>\n' + page.table("The fastest backend within the error budget, by where the table lives", columns, rows) + noisy
 
 
 def torch_section(machine):
@@ -145,8 +145,8 @@ def torch_section(machine):
 
 
 def machine_section(report, machine, prefix):
-    drawn = "".join(report.figure(prefix + name, lambda narrow, draw=draw: draw(machine, narrow), sentence) for name, draw, sentence in FIGURES)
-    return machine_facts(machine) + pick_section(machine) + drawn + "<h3>All speeds and errors</h3>\n" + speed_table(machine) + torch_section(machine)
+    drawn = "".join(report.figure(prefix + name, lambda narrow, draw=draw: draw(machine, narrow), sentence) for name, _, draw, sentence in FIGURES)
+    return machine_facts(machine) + pick_section(machine) + drawn + '<h3 id="speeds">All speeds and errors</h3>\n' + speed_table(machine) + torch_section(machine)
 
 
 def introduction(machines):
@@ -177,7 +177,12 @@ def build(machines, output):
     if not report.paths:
         raise BadInput("RESULTS have no figure in them; allowed: results of bench_encode or of posenc accuracy among them")
     index = os.path.join(output, "index.html")
-    write_whole(index, page.page("Sinusoidal positional encodings: speed and error", introduction(machines), sections))
+    links = [(name, heading) for name, heading, _ in sections]
+    if len(machines) == 1:
+        links = [("pick", "The pick")] * bool(machines[0].picks)
+        links += [(name, heading) for name, heading, _, _ in FIGURES if any(f"/{name}.svg" in path for path in report.paths)]
+        links.append(("speeds", "All speeds and errors"))
+    write_whole(index, page.page("Sinusoidal positional encodings: speed and error", introduction(machines), links, sections))
     return [index, *report.paths]
 
 

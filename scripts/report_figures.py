@@ -1,6 +1,7 @@
 """The figures of the report. Each function draws one machine's figure, wide or narrow, or returns None where its results are missing."""
 
 import math
+import textwrap
 
 import figure_style as style
 import summary
@@ -27,8 +28,17 @@ def canvas(narrow, panels=1, height=None):
     return figure, list(axes.flat)
 
 
-def legend_below(axes, narrow, columns=5):
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2 if narrow else -0.15), ncol=2 if narrow else columns, handlelength=3)
+def log_x_axis(axes):
+    """A logarithmic axis with labels at powers of ten alone: those between them would not stand beside each other."""
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter(need_module("matplotlib.ticker", "python3-matplotlib").NullFormatter())
+
+
+def legend_below(axes, columns):
+    """As far below the axes as tick labels and the axis label need, whatever the height of the axes."""
+    transforms = need_module("matplotlib.transforms", "python3-matplotlib")
+    down = transforms.ScaledTranslation(0, -38 / 72, axes.figure.dpi_scale_trans)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=axes.transAxes + down, ncol=columns, handlelength=3)
 
 
 def look_of(name, names):
@@ -62,6 +72,7 @@ def quoted_presets(machine):
 
 
 def speed_against_error(machine, narrow):
+    patheffects = need_module("matplotlib.patheffects", "python3-matplotlib")
     presets = quoted_presets(machine)
     if not presets:
         return None
@@ -70,26 +81,24 @@ def speed_against_error(machine, narrow):
         runs = [run for run in preset_runs(machine) if run.parts["preset"] == preset and accuracy_of(machine, run)]
         names = [run.backend for run in runs]
         points = sorted(((run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs), key=lambda p: p[0].gfloats)
-        last_label = {}
+        halo = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
         for run, error in points:
             look = look_of(run.backend, names)
             axes.plot(error, run.gfloats, marker=look["marker"], color=look["color"], markersize=9, linestyle="none", zorder=3)
-            # Labels of points at about the same error keep their distance.
-            column = round(math.log10(error))
-            height = max(math.log10(run.gfloats), last_label.get(column, -9) + 0.16)
-            last_label[column] = height
-            far_right = error > 1e-4
-            axes.annotate(run.backend, (error, 10**height), xytext=(-9 if far_right else 9, 0), textcoords="offset points",
-                          va="center", ha="right" if far_right else "left", color=look["color"], fontweight="bold", fontsize=9)
+            # Exact ones stand in one column, with room below each; the others have room beside them.
+            offset, side = ((0, -15), "center") if error < 1.5 * HALF_ULP else ((-9, 0), "right") if error > 1e-4 else ((9, -1), "left")
+            axes.annotate(run.backend, (error, run.gfloats), xytext=offset, textcoords="offset points", va="center", ha=side,
+                          color=look["color"], fontweight="bold", fontsize=9, zorder=4, path_effects=halo)
         limit = max(run.limit_gfloats for run in runs)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
             axes.annotate(f"limit of the memory: {limit:.3g}", (0.98, limit), xycoords=("axes fraction", "data"), xytext=(0, 4),
                           textcoords="offset points", ha="right", fontsize=9)
         axes.axvline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
-        axes.set(xscale="log", yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
-        axes.set_xlim(1.2e-8, max(2e-6, 8 * max(error for _, error in points)))
-        axes.set_ylim(min(run.gfloats for run, _ in points) / 1.8, 2.2 * max([limit, *(run.gfloats for run, _ in points)]))
+        log_x_axis(axes)
+        axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
+        axes.set_xlim(6e-9, max(2e-6, 8 * max(error for _, error in points)))
+        axes.set_ylim(min(run.gfloats for run, _ in points) / 2.6, 2.2 * max([limit, *(run.gfloats for run, _ in points)]))
         style.title(axes, preset, f"{runs[0].parts['rows']} x {runs[0].parts['d']}, one thread")
         axes.grid(True)
     return figure
@@ -118,21 +127,22 @@ def throughput_over_size(machine, narrow):
             axes.plot(*zip(*sorted(values.items())), color=looks[kind][0], linestyle=looks[kind][1], linewidth=1.2, label=names[kind])
     for name in sorted(curves, key=lambda n: -max(curves[n].values())):
         axes.plot(*zip(*sorted(curves[name].items())), label=name, **look_of(name, curves))
-    axes.set(xscale="log", yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
+    axes.set(yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
     axes.set_xscale("log", base=2)
     sizes = [size for values in [*curves.values(), *limits.values()] for size in values]
     powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4 if narrow else 2)
     axes.set_xticks([2.0**power for power in powers], [bytes_text(2**power) for power in powers])
     axes.minorticks_off()
     axes.set_xlim(min(sizes) / 1.6, max(sizes) * 1.6)
+    axes.set_ylim(top=1.7 * axes.get_ylim()[1])  # room for the names of the caches
     for level, size in machine.caches():
         if min(sizes) / 1.6 < size < max(sizes) * 1.6:
             axes.axvline(size, color=style.MUTED, linewidth=0.9, linestyle=":")
             axes.annotate(level, (size, 1), xycoords=("data", "axes fraction"), xytext=(-3, -3), textcoords="offset points",
                           ha="right", va="top", fontsize=9, color=style.MUTED)
     axes.grid(axis="y")
-    style.title(axes, "Throughput over the size of the table", "float32, warm memory, one thread")
-    legend_below(axes, narrow, 4)
+    style.title(axes, "Throughput by size" if narrow else "Throughput by size of the table", "float32, warm memory, one thread")
+    legend_below(axes, 2 if narrow else 4)
     return figure
 
 
@@ -171,10 +181,11 @@ def error_along_position(machine, narrow):
                   [max(octave["max_abs"], LEAST_ERROR) for octave in octaves], label=report["backend"], markevery=(index % 3, 3),
                   **look_of(report["backend"], names), **wide)
     axes.axhline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
-    axes.set(xscale="log", yscale="log", xlabel="position", ylabel="largest |error| in the octave")
+    log_x_axis(axes)
+    axes.set(yscale="log", xlabel="position", ylabel="largest |error| in the octave")
     axes.grid(True)
     style.title(axes, "Error along the positions", shape_note(reports[0]))
-    legend_below(axes, narrow)
+    legend_below(axes, 2 if narrow else 5)
     return figure
 
 
@@ -220,7 +231,7 @@ def error_quantiles(machine, narrow):
     axes.set(yscale="log", xlabel="share of the entries", ylabel="|error| at most")
     axes.grid(True)
     style.title(axes, "How errors are distributed", shape_note(reports[0]))
-    legend_below(axes, narrow)
+    legend_below(axes, 2 if narrow else 5)
     return figure
 
 
@@ -254,16 +265,15 @@ def latency(machine, narrow):
             axes.plot(*zip(*shown), linestyle="none", marker=marker, markersize=8, color=color, label=text)
     axes.set_yticks(range(len(backends)), backends)
     axes.set_ylim(len(backends) - 0.5, -0.5)
-    axes.set(xscale="log", xlabel="time")
+    log_x_axis(axes)
+    axes.set(xlabel="time")
     low, high = axes.get_xlim()
     powers = [power for power in range(-9, 1) if low <= 10.0**power <= high]
     names = {-9: "1 ns", -8: "10 ns", -7: "100 ns", -6: "1 us", -5: "10 us", -4: "100 us", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s"}
     axes.set_xticks([10.0**power for power in powers], [names[power] for power in powers])
     axes.grid(True)
     style.title(axes, "Planning, and single rows", f"d_model {width}, one thread")
-    legend_below(axes, narrow, 4)
-    if narrow:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncol=1)
+    legend_below(axes, 1 if narrow else 4)
     return figure
 
 
@@ -287,7 +297,7 @@ def thread_scaling(machine, narrow):
         axes.set_xticks(sorted({n for values in curves[shape].values() for n in values}))
         axes.grid(axis="y")
         style.title(axes, shape)
-    legend_below(panels[-1 if narrow else len(panels) // 2], narrow, 3)
+    legend_below(panels[-1 if narrow else len(panels) // 2], 2 if narrow else 3)
     return figure
 
 
@@ -303,21 +313,16 @@ def across_cpus(machines, narrow):
     speeds = {machine.cpu: {run.backend: run.gfloats for run in preset_runs(machine) if run.parts["preset"] == preset} for machine in machines}
     speeds = {cpu: values for cpu, values in speeds.items() if values}
     backends = sorted({name for values in speeds.values() for name in values}, key=lambda n: -max(v.get(n, 0) for v in speeds.values()))
-    figure, (axes,) = canvas(narrow, height=(1.9 if narrow else 1.5) + 0.55 * len(speeds) + (0.8 if narrow else 0.4))
+    figure, (axes,) = canvas(narrow, height=(2.3 if narrow else 1.8) + 0.55 * len(speeds))
     for name in backends:
         look = look_of(name, backends)
         shown = [(values[name], place) for place, values in enumerate(speeds.values()) if name in values]
         axes.plot(*zip(*shown), linestyle="none", marker=look["marker"], markersize=9, color=look["color"], label=name)
-    axes.set_yticks(range(len(speeds)), [wrapped(cpu, 18 if narrow else 30) for cpu in speeds], fontsize=8 if narrow else 9)
+    axes.set_yticks(range(len(speeds)), ["\n".join(textwrap.wrap(cpu, 18 if narrow else 30)) for cpu in speeds], fontsize=8 if narrow else 9)
     axes.set_ylim(len(speeds) - 0.5, -0.5)
-    axes.set(xscale="log", xlabel="Gfloat/s")
+    log_x_axis(axes)
+    axes.set(xlabel="Gfloat/s")
     axes.grid(True)
-    style.title(axes, "Across CPUs", f"preset {preset}, best ISA of each, one thread")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.75 / (0.55 * len(speeds))), ncol=2 if narrow else 5)
+    style.title(axes, "Across CPUs", f"{preset}, one thread" if narrow else f"preset {preset}, best ISA of each, one thread")
+    legend_below(axes, 2 if narrow else 5)
     return figure
-
-
-def wrapped(text, width):
-    import textwrap
-
-    return "\n".join(textwrap.wrap(text, width))

@@ -150,9 +150,9 @@ def facts(pairs):
     return f"<dl>{items}</dl>\n"
 
 
-def page(title, introduction, sections):
-    """Sections: (id, heading, html)."""
-    links = "".join(f'<a href="#{name}">{html.escape(heading)}</a>' for name, heading, _ in sections)
+def page(title, introduction, links, sections):
+    """Links: (id, text). Sections: (id, heading, html)."""
+    anchors = "".join(f'<a href="#{name}">{html.escape(text)}</a>' for name, text in links)
     body = "".join(f'<section id="{name}"><h2>{html.escape(heading)}</h2>\n{content}</section>\n' for name, heading, content in sections)
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -166,7 +166,7 @@ def page(title, introduction, sections):
 <body>
 <header><h1>{html.escape(title)}</h1>
 {introduction}
-<nav aria-label="Sections">{links}</nav>
+<nav aria-label="Contents">{anchors}</nav>
 </header>
 <main>
 {body}</main>
