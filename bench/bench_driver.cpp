@@ -3,7 +3,8 @@
 //
 // Commands come on standard input, one a line; each has one line of reply, "ok ..." or "error REASON":
 //
-//   case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N] [backend=B] [input=FILE]
+//   case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N]
+//                  [source=automatic|fused|cached] [input=FILE]
 //   time NAME CALLS        runs the case once, then so often again; replies "ok SECONDS", wall time of all but the first
 //   write NAME FILE        what the last run computed, as raw float32
 //   forget NAME            frees its memory
@@ -45,10 +46,17 @@ std::int64_t integer(std::string_view name, std::string_view text) {
   return value;
 }
 
-Order order(std::string_view name) {
-  if (name == "batch_first") return Order::batch_first;
-  if (name == "sequence_first") return Order::sequence_first;
+BatchOrder order(std::string_view name) {
+  if (name == "batch_first") return BatchOrder::batch_first;
+  if (name == "sequence_first") return BatchOrder::sequence_first;
   throw InvalidArgument(fmt::format("order is '{}'; allowed: batch_first, sequence_first", name));
+}
+
+EncodingSource source(std::string_view name) {
+  if (name == "automatic") return EncodingSource::automatic;
+  if (name == "fused") return EncodingSource::fused;
+  if (name == "cached") return EncodingSource::cached;
+  throw InvalidArgument(fmt::format("source is '{}'; allowed: automatic, fused, cached", name));
 }
 
 CaseOptions options_from(std::istringstream& words) {
@@ -67,13 +75,13 @@ CaseOptions options_from(std::istringstream& words) {
       options.threads = static_cast<int>(std::min<std::int64_t>(integer(key, value), 1024));
     else if (key == "order")
       options.order = order(value);
-    else if (key == "backend")
-      options.backend = value;
+    else if (key == "source")
+      options.source = source(value);
     else if (key == "input")
       options.input = value;
     else
       throw InvalidArgument(fmt::format(
-          "option is '{}'; allowed: rows, d_model, batch, threads, order, backend, input, each as NAME=VALUE", word));
+          "option is '{}'; allowed: rows, d_model, batch, threads, order, source, input, each as NAME=VALUE", word));
   }
   integer("rows", fmt::format("{}", options.rows));
   integer("d_model", fmt::format("{}", options.d_model));
@@ -154,7 +162,7 @@ int serve() {
 constexpr const char* footer =
     "Commands, one a line on standard input; each has one line of reply, 'ok ...' or 'error REASON':\n"
     "  case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N]\n"
-    "                 [backend=B] [input=FILE]\n"
+    "                 [source=automatic|fused|cached] [input=FILE]\n"
     "  time NAME CALLS        runs the case once, then so often again; replies 'ok SECONDS',\n"
     "                         wall time of all but the first\n"
     "  write NAME FILE        what the last run computed, as raw float32\n"

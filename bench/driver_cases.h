@@ -1,6 +1,9 @@
 // What bench_driver can be told to time: work of this library that scripts compare with other programs.
 #pragma once
 
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/sequence_view.h"
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,14 +12,12 @@
 
 namespace posenc::bench {
 
-enum class Order { batch_first, sequence_first };  ///< of x: (batch, rows, d_model) or (rows, batch, d_model)
-
 struct CaseOptions {
-  std::string backend;  ///< "rotation" or "rotation:avx2"; empty: the library's selection
   std::int64_t rows = 0;
   std::int64_t d_model = 0;
   std::int64_t batch = 1;
-  Order order = Order::batch_first;
+  BatchOrder order = BatchOrder::batch_first;
+  EncodingSource source = EncodingSource::automatic;
   int threads = 1;
   std::string input;  ///< raw float32 file that holds x: batch * rows * d_model values
 };

@@ -7,8 +7,7 @@ Works (float32, the paper's convention):
   x + pe                torch.add into memory that is there
   forward, batch first  the module in evaluation, x of shape (batch, rows, d_model); torch allocates its result
   forward, seq first    the same for x of shape (rows, batch, d_model)
-The last three stand here for two ways: encoded, where a few rows at a time are encoded and added and no table is kept, and
-kept table.
+The last three are PositionalEncoding's forward here, once with each source: fused, where no table is kept, and cached.
 
 Both sides run warm and with the same number of threads, each in its own process, and take turns: every repetition
 times all of them in random order. Times are medians, spread is half the interquartile range over the median. Values must agree
@@ -42,9 +41,10 @@ PAUSE_SECONDS = 0.005
 class Driver:
     """bench_driver: the library's side, which times what it is told."""
 
-    def __init__(self, command):
+    def __init__(self, command, backend):
+        environment = {**os.environ, **({"POSENC_BACKEND": backend} if backend else {})}
         try:
-            self.process = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.process = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         except OSError as error:
             raise BadInput(f"--driver is '{command}'; allowed: the bench_driver binary ({error.strerror})") from error
 
@@ -140,16 +140,15 @@ class Bench:
         return Side("torch", "", seconds_of, lambda: work().detach().numpy())
 
     def our_side(self, way, kind, shape, threads, order="batch_first", x=None):
+        """Way: the source of a forward."""
         batch, rows, d_model = shape
         self.names += 1
         name = f"case{self.names}"
         settings = [f"rows={rows}", f"d_model={d_model}", f"threads={threads}", f"order={order}", f"batch={batch}"]
-        if self.options.backend:
-            settings.append(f"backend={self.options.backend}")
         if x is not None:
             path = os.path.join(self.folder, "x.raw")
             x.numpy().tofile(path)
-            settings.append(f"input={path}")
+            settings += [f"input={path}", f"source={way}"]
         self.driver.ask("case", name, kind, *settings)
 
         def value():
@@ -192,8 +191,7 @@ class Bench:
             y = torch.empty_like(x)
 
             def ours():
-                return [self.our_side(way, kind, shape, threads, order, x)
-                        for way, kind in (("encoded", "encode_and_add"), ("kept table", "add_table"))]
+                return [self.our_side(source, "forward", shape, threads, order, x) for source in ("fused", "cached")]
 
             if is_batch_first:
                 yield Comparison("x + pe", shape, threads, self.torch_side(lambda: torch.add(x, module.pe, out=y)), ours())
@@ -337,7 +335,7 @@ def main():
     options = parse_arguments()
     torch = need_module("torch", "python3-torch")
     torch.manual_seed(1)
-    driver = Driver(options.driver)
+    driver = Driver(options.driver, options.backend)
     try:
         cpu = driver.ask("cpu")
         print(f"torch {torch.__version__} and posenc ({options.backend or 'the selected backend'}) on {cpu}\n"

@@ -81,7 +81,7 @@ class CompareTorchTest(ScriptTest):
     def test_the_driver_refuses_what_it_does_not_know(self):
         commands = ["jump", "case a tables rows=1 d_model=2", "case a table rows=1", "case a table rows=0 d_model=2",
                     "case a table rows=1 d_model=3", "case a table rows=1 d_model=2 order=x", "time b 1",
-                    "case a add_table rows=1 d_model=2 input=/nonexistent", "write b /tmp/x", "forget b",
+                    "case a forward rows=1 d_model=2 input=/nonexistent", "case a forward rows=1 d_model=2 source=x", "write b /tmp/x", "forget b",
                     "case a table rows=1 d_model=2", "time a 0"]
         done = subprocess.run([binary("bench_driver")], input="\n".join(commands) + "\n", capture_output=True, text=True, check=False)
         replies = done.stdout.splitlines()
