@@ -12,7 +12,9 @@ DEFAULT_COMMAND = os.path.join(ROOT, "build", "release", "bin", "posenc")
 
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
-EXIT_CODES = f"Exit codes: 0 good, 1 a check failed, {BAD_INPUT} bad input or failed input or output, {SKIPPED} skipped."
+EXIT_CODES = (
+    f"Exit codes: 0 good, 1 a check failed, {BAD_INPUT} bad input or failed input or output, {SKIPPED} skipped."
+)
 
 
 class BadInput(Exception):
@@ -88,6 +90,13 @@ def make_folder(path):
         os.makedirs(path, exist_ok=True)
     except OSError as error:
         raise BadInput(f"--output is '{path}'; allowed: a folder that can be written ({error.strerror})") from error
+
+
+def check_writable(path):
+    """Before minutes of work, not after."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
 def write_whole(path, content):

@@ -28,7 +28,17 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable
 
-from common import (ROOT, EXIT_CODES, ArgumentParser, BadInput, integer, need_module, run_main, write_whole)
+from common import (
+    ROOT,
+    EXIT_CODES,
+    ArgumentParser,
+    BadInput,
+    check_writable,
+    integer,
+    need_module,
+    run_main,
+    write_whole,
+)
 
 DEFAULT_DRIVER = os.path.join(ROOT, "build", "release", "bin", "bench_driver")
 DEFAULT_SHAPES = ((1, 512, 512), (8, 512, 512), (1, 5000, 512), (1, 32768, 1024))
@@ -44,7 +54,9 @@ class Driver:
     def __init__(self, command, backend):
         environment = {**os.environ, **({"POSENC_BACKEND": backend} if backend else {})}
         try:
-            self.process = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+            self.process = subprocess.Popen(
+                [command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            )
         except OSError as error:
             raise BadInput(f"--driver is '{command}'; allowed: the bench_driver binary ({error.strerror})") from error
 
@@ -166,7 +178,11 @@ class Bench:
 
         position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
         div_term = torch.exp(torch.arange(0, d_model, 2) * (-9.210340371976184 / d_model))
-        pe, phases, values = torch.empty(rows, d_model), torch.empty(rows, d_model // 2), torch.empty(rows, d_model // 2)
+        pe, phases, values = (
+            torch.empty(rows, d_model),
+            torch.empty(rows, d_model // 2),
+            torch.empty(rows, d_model // 2),
+        )
 
         def fill():
             torch.mul(position, div_term, out=phases)
@@ -176,8 +192,13 @@ class Bench:
             return pe
 
         nothing = self.torch_side(lambda: self.module(d_model, max_len=rows).pe)
-        yield Comparison("table, from nothing", table_shape, threads, nothing,
-                         [self.our_side("", "table_from_nothing", table_shape, threads)])
+        yield Comparison(
+            "table, from nothing",
+            table_shape,
+            threads,
+            nothing,
+            [self.our_side("", "table_from_nothing", table_shape, threads)],
+        )
         # Twice: how far two equal cases differ is the noise that the other figures have too.
         twice = [self.our_side(way, "table", table_shape, threads) for way in ("", "again")]
         yield Comparison("table, kept memory", table_shape, threads, self.torch_side(fill), twice)
@@ -194,7 +215,9 @@ class Bench:
                 return [self.our_side(source, "forward", shape, threads, order, x) for source in ("fused", "cached")]
 
             if is_batch_first:
-                yield Comparison("x + pe", shape, threads, self.torch_side(lambda: torch.add(x, module.pe, out=y)), ours())
+                yield Comparison(
+                    "x + pe", shape, threads, self.torch_side(lambda: torch.add(x, module.pe, out=y)), ours()
+                )
             work = "forward, batch first" if is_batch_first else "forward, seq first"
             yield Comparison(work, shape, threads, self.torch_side(lambda: module(x)), ours())
 
@@ -228,8 +251,12 @@ class Bench:
             for make in makers:
                 for comparison in make(shape, threads):
                     if sys.stderr.isatty():
-                        print(f"\r{100 * done // len(groups)} %  {comparison.work}, {shape_text(comparison.shape)}\033[K", end="",
-                              file=sys.stderr, flush=True)
+                        print(
+                            f"\r{100 * done // len(groups)} %  {comparison.work}, {shape_text(comparison.shape)}\033[K",
+                            end="",
+                            file=sys.stderr,
+                            flush=True,
+                        )
                     self.measure(comparison)
                     yield comparison
         if sys.stderr.isatty():
@@ -247,7 +274,19 @@ def seconds_text(seconds):
     return f"{seconds * 1e9:.0f} ns"
 
 
-HEADER = ("work", "batch x rows x d", "threads", "torch", "spread", "posenc", "", "spread", "torch / posenc", "max |diff|", "tolerance")
+HEADER = (
+    "work",
+    "batch x rows x d",
+    "threads",
+    "torch",
+    "spread",
+    "posenc",
+    "",
+    "spread",
+    "torch / posenc",
+    "max |diff|",
+    "tolerance",
+)
 LEFT = {0, 1, 6}
 
 
@@ -256,14 +295,31 @@ def table_text(comparisons):
     for each in comparisons:
         shown = [pair for pair in zip(each.ours, each.differences) if pair[0].way != "again"]
         for index, (side, difference) in enumerate(shown):
-            shared = [each.work, shape_text(each.shape), str(each.threads), seconds_text(each.torch.median),
-                      f"{100 * each.torch.spread:.0f} %"]
-            rows.append((shared if index == 0 else [""] * 5)
-                        + [seconds_text(side.median), side.way, f"{100 * side.spread:.0f} %",
-                           f"{each.torch.median / side.median:.2f}", f"{difference:.1e}", f"{each.tolerance:.1e}"])
+            shared = [
+                each.work,
+                shape_text(each.shape),
+                str(each.threads),
+                seconds_text(each.torch.median),
+                f"{100 * each.torch.spread:.0f} %",
+            ]
+            rows.append(
+                (shared if index == 0 else [""] * 5)
+                + [
+                    seconds_text(side.median),
+                    side.way,
+                    f"{100 * side.spread:.0f} %",
+                    f"{each.torch.median / side.median:.2f}",
+                    f"{difference:.1e}",
+                    f"{each.tolerance:.1e}",
+                ]
+            )
     widths = [max(len(line[i]) for line in [HEADER, *rows]) for i in range(len(HEADER))]
-    lines = ["  ".join(cell.ljust(width) if i in LEFT else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths)))
-             for line in [HEADER, ["-" * width for width in widths], *rows]]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i in LEFT else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))
+        )
+        for line in [HEADER, ["-" * width for width in widths], *rows]
+    ]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -283,17 +339,32 @@ def document_of(comparisons, torch, cpu, options):
             way = f":{side.way.replace(' ', '_')}" if side.way else ""
             name = f"{work}/{side.program}{way}/batch:{batch}/rows:{rows}/d:{d_model}/threads:{each.threads}"
             for index, seconds in enumerate(side.samples):
-                entry = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": len(side.samples),
-                         "repetition_index": index, "threads": each.threads, "iterations": side.calls,
-                         "real_time": 1e9 * seconds, "cpu_time": 1e9 * seconds, "time_unit": "ns",
-                         "items_per_second": batch * rows * d_model / seconds}
+                entry = {
+                    "name": name,
+                    "run_name": name,
+                    "run_type": "iteration",
+                    "repetitions": len(side.samples),
+                    "repetition_index": index,
+                    "threads": each.threads,
+                    "iterations": side.calls,
+                    "real_time": 1e9 * seconds,
+                    "cpu_time": 1e9 * seconds,
+                    "time_unit": "ns",
+                    "items_per_second": batch * rows * d_model / seconds,
+                }
                 if difference is not None:
                     entry.update(max_difference=difference, tolerance=each.tolerance)
                 benchmarks.append(entry)
-    context = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-               "num_cpus": os.cpu_count(), "executable": "scripts/compare_torch.py", "torch_version": torch.__version__,
-               "python_version": platform.python_version(), "cpu": cpu,
-               "posenc_backend": options.backend or "selected", "noise_floor": noise_floor(comparisons)}
+    context = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "num_cpus": os.cpu_count(),
+        "executable": "scripts/compare_torch.py",
+        "torch_version": torch.__version__,
+        "python_version": platform.python_version(),
+        "cpu": cpu,
+        "posenc_backend": options.backend or "selected",
+        "noise_floor": noise_floor(comparisons),
+    }
     return {"context": context, "benchmarks": benchmarks}
 
 
@@ -301,7 +372,9 @@ def parse_shape(text):
     numbers = [int(part) for part in text.split("x")] if re.fullmatch(r"\d{1,8}(x\d{1,8}){1,2}", text) else []
     batch, rows, d_model = (numbers if len(numbers) == 3 else [1, *numbers]) if numbers else (0, 0, 0)
     if min(batch, rows, d_model) < 1 or d_model % 2 or batch * rows * d_model > 1 << 28:
-        raise argparse.ArgumentTypeError(f"is '{text}'; allowed: ROWSxD or BATCHxROWSxD, each at least 1, D even, 2^28 values at most")
+        raise argparse.ArgumentTypeError(
+            f"is '{text}'; allowed: ROWSxD or BATCHxROWSxD, each at least 1, D even, 2^28 values at most"
+        )
     return batch, rows, d_model
 
 
@@ -316,45 +389,78 @@ def parse_positive(text):
 
 
 def parse_arguments():
-    parser = ArgumentParser(prog="compare_torch.py", description=__doc__,
-                            epilog="example: compare_torch.py --threads 1 --shapes 5000x512 8x512x512\n\n" + EXIT_CODES)
+    parser = ArgumentParser(
+        prog="compare_torch.py",
+        description=__doc__,
+        epilog="example: compare_torch.py --threads 1 --shapes 5000x512 8x512x512\n\n" + EXIT_CODES,
+    )
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    parser.add_argument("--shapes", nargs="+", type=parse_shape, default=list(DEFAULT_SHAPES), metavar="SHAPE",
-                        help="ROWSxD or BATCHxROWSxD (default: %s)" % " ".join("x".join(map(str, s)) for s in DEFAULT_SHAPES))
-    parser.add_argument("--threads", nargs="+", type=integer(1, 1024), default=sorted({1, cores}), metavar="N",
-                        help="threads of both sides (default: 1 and all cores)")
+    parser.add_argument(
+        "--shapes",
+        nargs="+",
+        type=parse_shape,
+        default=list(DEFAULT_SHAPES),
+        metavar="SHAPE",
+        help="ROWSxD or BATCHxROWSxD (default: %s)" % " ".join("x".join(map(str, s)) for s in DEFAULT_SHAPES),
+    )
+    parser.add_argument(
+        "--threads",
+        nargs="+",
+        type=integer(1, 1024),
+        default=sorted({1, cores}),
+        metavar="N",
+        help="threads of both sides (default: 1 and all cores)",
+    )
     parser.add_argument("--backend", metavar="NAME", help="backend, or backend:isa (default: the library's selection)")
-    parser.add_argument("--repetitions", type=integer(1, 1000), default=9, metavar="N", help="samples of each (default: %(default)s)")
-    parser.add_argument("--seconds-per-sample", type=parse_positive, default=0.02, metavar="S", help="default: %(default)s")
-    parser.add_argument("--output", metavar="FILE", help="also write every sample, as JSON in Google Benchmark's format")
-    parser.add_argument("--driver", default=DEFAULT_DRIVER, metavar="FILE", help="default: build/release/bin/bench_driver")
+    parser.add_argument(
+        "--repetitions", type=integer(1, 1000), default=9, metavar="N", help="samples of each (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds-per-sample", type=parse_positive, default=0.02, metavar="S", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help="also write every sample, as JSON in Google Benchmark's format"
+    )
+    parser.add_argument(
+        "--driver", default=DEFAULT_DRIVER, metavar="FILE", help="default: build/release/bin/bench_driver"
+    )
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
+    if options.output:
+        check_writable(options.output)
     torch = need_module("torch", "python3-torch")
     torch.manual_seed(1)
     driver = Driver(options.driver, options.backend)
     try:
         cpu = driver.ask("cpu")
-        print(f"torch {torch.__version__} and posenc ({options.backend or 'the selected backend'}) on {cpu}\n"
-              f"float32, medians of {options.repetitions} interleaved repetitions\n", flush=True)
+        print(
+            f"torch {torch.__version__} and posenc ({options.backend or 'the selected backend'}) on {cpu}\n"
+            f"float32, medians of {options.repetitions} interleaved repetitions\n",
+            flush=True,
+        )
         with tempfile.TemporaryDirectory() as folder, torch.no_grad():
             comparisons = list(Bench(options, torch, driver, folder).run())
     finally:
         driver.close()
     print(table_text(comparisons))
     noise = noise_floor(comparisons)
-    print(f"\nNoise floor: two equal cases of posenc differ by up to {100 * noise:.0f} % in this run."
-          + (" That is too much to rank by: run again when the machine is idle." if noise > NOISY else ""))
+    print(
+        f"\nNoise floor: two equal cases of posenc differ by up to {100 * noise:.0f} % in this run."
+        + (" That is too much to rank by: run again when the machine is idle." if noise > NOISY else "")
+    )
     if options.output:
         write_whole(options.output, json.dumps(document_of(comparisons, torch, cpu, options), indent=1) + "\n")
         print(f"Samples: {options.output}")
     wrong = [each for each in comparisons if not all(d <= each.tolerance for d in each.differences)]
     for each in wrong:
-        print(f"compare_torch.py: {each.work}, {shape_text(each.shape)}: values differ by {max(each.differences):.1e}, "
-              f"more than {each.tolerance:.1e}", file=sys.stderr)
+        print(
+            f"compare_torch.py: {each.work}, {shape_text(each.shape)}: values differ by {max(each.differences):.1e}, "
+            f"more than {each.tolerance:.1e}",
+            file=sys.stderr,
+        )
     return CHECK_FAILED if wrong else 0
 
 

@@ -77,7 +77,9 @@ def title(axes, text, note=""):
     """A title at the left, and below it a smaller line that says what was drawn."""
     axes.set_title(text, pad=24 if note else 10)
     if note:
-        axes.annotate(note, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=MUTED)
+        axes.annotate(
+            note, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=MUTED
+        )
 
 
 def save(figure, stem, formats, dpi=150):

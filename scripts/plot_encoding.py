@@ -19,8 +19,18 @@ import re
 import sys
 
 import figure_style as style
-from common import (DEFAULT_COMMAND, EXIT_CODES, ArgumentParser, BadInput, integer, make_folder, need_module, read_json,
-                    run_main, run_posenc)
+from common import (
+    DEFAULT_COMMAND,
+    EXIT_CODES,
+    ArgumentParser,
+    BadInput,
+    integer,
+    make_folder,
+    need_module,
+    read_json,
+    run_main,
+    run_posenc,
+)
 
 FORMATS = ("png", "svg")
 SPEC_OPTIONS = ("preset", "first", "base", "layout", "spacing")
@@ -62,8 +72,11 @@ def generate(options, rows, d_model):
 
 def convention(options):
     """What tells the table from the paper's: "preset whisper", "layout halves", or nothing."""
-    return "".join(f", {name} {value}" for name, value in ((n, getattr(options, n)) for n in SPEC_OPTIONS)
-                   if value is not None and name != "first")
+    return "".join(
+        f", {name} {value}"
+        for name, value in ((n, getattr(options, n)) for n in SPEC_OPTIONS)
+        if value is not None and name != "first"
+    )
 
 
 def draw_heat_map(options, pyplot):
@@ -71,8 +84,15 @@ def draw_heat_map(options, pyplot):
     rows, d_model = table.shape
     figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
     # A map whose lightness rises from -1 to 1: it says the same in greyscale.
-    image = axes.imshow(table, cmap="cividis", vmin=-1, vmax=1, aspect="auto", interpolation="nearest",
-                        extent=(-0.5, d_model - 0.5, first + rows - 0.5, first - 0.5))
+    image = axes.imshow(
+        table,
+        cmap="cividis",
+        vmin=-1,
+        vmax=1,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(-0.5, d_model - 0.5, first + rows - 0.5, first - 0.5),
+    )
     style.title(axes, "A sinusoidal positional encoding", f"{rows} positions x {d_model} channels{convention(options)}")
     axes.set(xlabel="channel", ylabel="position")
     axes.spines[:].set_visible(False)
@@ -100,15 +120,30 @@ def draw_channels(options, pyplot):
     if options.channels[-1] >= d_model:
         raise BadInput(f"--channels names {options.channels[-1]}; allowed: 0 to {d_model - 1}, as d_model is {d_model}")
     figure, axes = pyplot.subplots(figsize=(8, 3.9), layout="constrained")
-    looks = [style.BACKENDS["rotation"], style.BACKENDS["rotation32"], style.BACKENDS["xsimd"], style.BACKENDS["div_term"],
-             *style.OTHERS]
+    looks = [
+        style.BACKENDS["rotation"],
+        style.BACKENDS["rotation32"],
+        style.BACKENDS["xsimd"],
+        style.BACKENDS["div_term"],
+        *style.OTHERS,
+    ]
     for channel, look in zip(options.channels, looks):
-        axes.plot(range(first, first + rows), table[:, channel], label=f"channel {channel}", color=look["color"],
-                  linestyle=look["linestyle"], marker=look["marker"], markevery=max(1, rows // 12), markersize=4.5)
+        axes.plot(
+            range(first, first + rows),
+            table[:, channel],
+            label=f"channel {channel}",
+            color=look["color"],
+            linestyle=look["linestyle"],
+            marker=look["marker"],
+            markevery=max(1, rows // 12),
+            markersize=4.5,
+        )
     numbers = f"{options.channels[0]} to {options.channels[-1]}"
     contiguous = len(options.channels) == options.channels[-1] - options.channels[0] + 1
     named = numbers if contiguous and len(options.channels) > 1 else ", ".join(map(str, options.channels))
-    style.title(axes, f"Channel{'s' if len(options.channels) > 1 else ''} {named} of d_model {d_model}{convention(options)}")
+    style.title(
+        axes, f"Channel{'s' if len(options.channels) > 1 else ''} {named} of d_model {d_model}{convention(options)}"
+    )
     axes.set(xlabel="position", ylabel="value", ylim=(-1.08, 1.08), yticks=[-1, -0.5, 0, 0.5, 1])
     axes.margins(x=0.01)
     axes.grid(axis="y")
@@ -121,7 +156,7 @@ def similarity(table, distances):
     numpy = need_module("numpy", "python3-numpy")
     table = table.astype(numpy.float64)
     starts = len(table) - distances
-    products = numpy.stack([(table[:starts] * table[d:d + starts]).sum(axis=1) for d in range(distances)])
+    products = numpy.stack([(table[:starts] * table[d : d + starts]).sum(axis=1) for d in range(distances)])
     products /= table.shape[1] / 2
     means = products.mean(axis=1)
     return means, float(abs(products - means[:, None]).max())
@@ -132,19 +167,27 @@ def draw_similarity(options, pyplot):
     widths = [options.d_model] if options.d_model or options.preset else [32, 128, 512]
     figure, axes = pyplot.subplots(figsize=(8, 3.9), layout="constrained")
     # From light and thin to dark and wide: the widest rows have the smoothest curve.
-    looks = [{"color": "#e9a23b", "linewidth": 1.3}, {"color": "#2a9d8f", "linewidth": 1.8, "linestyle": (0, (5, 1))},
-             {"color": "#0f4c81", "linewidth": 2.6}]
+    looks = [
+        {"color": "#e9a23b", "linewidth": 1.3},
+        {"color": "#2a9d8f", "linewidth": 1.8, "linestyle": (0, (5, 1))},
+        {"color": "#0f4c81", "linewidth": 2.6},
+    ]
     deviation = 0.0
-    for width, look in zip(widths, looks[-len(widths):]):
+    for width, look in zip(widths, looks[-len(widths) :]):
         # As many starts as distances, so that the mean is over different positions.
         longer = argparse.Namespace(**{**vars(options), "rows": 2 * rows})
         table, _ = generate(longer, 2 * rows, width)
         means, largest = similarity(table, rows)
         deviation = max(deviation, largest)
         axes.plot(range(rows), means, label=f"d_model {table.shape[1]}", **look)
-    style.title(axes, "How alike two rows are depends on their distance alone",
-                f"mean over {rows} first positions, which differ by {deviation:.0e} at most{convention(options)}")
-    axes.set(xlabel="distance (positions)", ylabel="dot product / (d_model / 2)", ylim=(min(0, axes.get_ylim()[0]), 1.05))
+    style.title(
+        axes,
+        "How alike two rows are depends on their distance alone",
+        f"mean over {rows} first positions, which differ by {deviation:.0e} at most{convention(options)}",
+    )
+    axes.set(
+        xlabel="distance (positions)", ylabel="dot product / (d_model / 2)", ylim=(min(0, axes.get_ylim()[0]), 1.05)
+    )
     axes.margins(x=0.01)
     axes.grid(axis="y")
     axes.legend(loc="upper right", handlelength=3.5)
@@ -168,7 +211,7 @@ def measure_drift(options):
     spec = [word for word in shape_arguments(options, None, 64)]
     for index in range(len(spec) - 1, -1, -1):
         if spec[index] in ("--rows", "--first"):
-            del spec[index:index + 2]
+            del spec[index : index + 2]
     starts = [(0, options.rows or DRIFT_ROWS)]
     starts += [(1 << power, DRIFT_WINDOW) for power in range((starts[0][1] - 1).bit_length(), DRIFT_LAST_POWER + 1)]
     results = []
@@ -216,8 +259,10 @@ def draw_drift(options, pyplot):
         curves = drift_of(results)
         widths = sorted({result["spec"]["d_model"] for result in results})
     except (KeyError, TypeError) as error:
-        raise BadInput(f"--accuracy names a report that is not as posenc accuracy writes it ({error!r}); "
-                       "allowed: its JSON, unchanged") from error
+        raise BadInput(
+            f"--accuracy names a report that is not as posenc accuracy writes it ({error!r}); "
+            "allowed: its JSON, unchanged"
+        ) from error
     if not curves:
         raise BadInput("no errors along positions above 0 in the accuracy reports; allowed: reports with by_position")
     figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
@@ -228,20 +273,46 @@ def draw_drift(options, pyplot):
         positions, errors = curves[name]
         shown = [max(error, 1e-9) for error in errors]
         wide = {"linewidth": 4.5, "alpha": 0.55} if name == "rotation" else {}
-        axes.plot(positions, shown, color=look["color"], linestyle=look["linestyle"], marker=look["marker"],
-                  markevery=(order.index(name) % 3, 3), markersize=4.5, zorder=1 if wide else 2, label=name, **wide)
+        axes.plot(
+            positions,
+            shown,
+            color=look["color"],
+            linestyle=look["linestyle"],
+            marker=look["marker"],
+            markevery=(order.index(name) % 3, 3),
+            markersize=4.5,
+            zorder=1 if wide else 2,
+            label=name,
+            **wide,
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axhline(HALF_ULP, color=style.MUTED, linewidth=0.8, linestyle=":", zorder=0)
-    axes.annotate("half an ulp of 1: no float32 table can promise less", (1, HALF_ULP), xytext=(2, -11),
-                  textcoords="offset points", fontsize=8.5, color=style.MUTED)
+    axes.annotate(
+        "half an ulp of 1: no float32 table can promise less",
+        (1, HALF_ULP),
+        xytext=(2, -11),
+        textcoords="offset points",
+        fontsize=8.5,
+        color=style.MUTED,
+    )
     ends = sorted(order, key=lambda name: curves[name][1][-1])
     heights = spread_labels([math.log10(max(curves[name][1][-1], 1e-9)) for name in ends], 0.5)
     for name, height in zip(ends, heights):
-        axes.annotate(name, (1.015, 10**height), xycoords=("axes fraction", "data"), va="center", fontweight="bold",
-                      fontsize=9, color=style.backend_style(name, order)["color"])
-    style.title(axes, "How far the error drifts along the positions",
-                f"float32, d_model {', '.join(map(str, widths))}{convention(options)}; against the exact values")
+        axes.annotate(
+            name,
+            (1.015, 10**height),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontweight="bold",
+            fontsize=9,
+            color=style.backend_style(name, order)["color"],
+        )
+    style.title(
+        axes,
+        "How far the error drifts along the positions",
+        f"float32, d_model {', '.join(map(str, widths))}{convention(options)}; against the exact values",
+    )
     axes.set(xlabel="position", ylabel="largest |error| in the octave", ylim=(8e-9, 5))
     axes.grid(True)
     return figure
@@ -251,15 +322,33 @@ PICTURES = {"heat_map": draw_heat_map, "channels": draw_channels, "similarity": 
 
 
 def parse_arguments():
-    parser = ArgumentParser(prog="plot_encoding.py", description=__doc__,
-                            epilog="example: plot_encoding.py heat_map --preset whisper --output pictures\n\n" + EXIT_CODES)
-    parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="heat_map, channels, similarity, drift (default: all)")
-    parser.add_argument("--output", default="build/pictures", metavar="DIR", help="folder, made where missing (default: %(default)s)")
-    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS), metavar="KIND",
-                        help="png, svg (default: both)")
-    parser.add_argument("--dpi", type=integer(30, 600), default=150, metavar="N", help="pixels of an inch in png, 30 to 600 (default: %(default)s)")
-    parser.add_argument("--posenc", default=DEFAULT_COMMAND, metavar="FILE",
-                        help="the posenc command (default: build/release/bin/posenc)")
+    parser = ArgumentParser(
+        prog="plot_encoding.py",
+        description=__doc__,
+        epilog="example: plot_encoding.py heat_map --preset whisper --output pictures\n\n" + EXIT_CODES,
+    )
+    parser.add_argument(
+        "pictures", nargs="*", metavar="PICTURE", help="heat_map, channels, similarity, drift (default: all)"
+    )
+    parser.add_argument(
+        "--output", default="build/pictures", metavar="DIR", help="folder, made where missing (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--formats", nargs="+", choices=FORMATS, default=list(FORMATS), metavar="KIND", help="png, svg (default: both)"
+    )
+    parser.add_argument(
+        "--dpi",
+        type=integer(30, 600),
+        default=150,
+        metavar="N",
+        help="pixels of an inch in png, 30 to 600 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--posenc",
+        default=DEFAULT_COMMAND,
+        metavar="FILE",
+        help="the posenc command (default: build/release/bin/posenc)",
+    )
     shape = parser.add_argument_group("shape, as posenc generate takes it")
     shape.add_argument("--preset", metavar="NAME", help="shape of a real system, such as whisper")
     shape.add_argument("--rows", type=integer(1, 1 << 24), metavar="N", help="positions; in similarity the distances")
@@ -268,12 +357,25 @@ def parse_arguments():
     shape.add_argument("--base", metavar="X", help="base of the frequencies, above 1")
     shape.add_argument("--layout", metavar="NAME", help="interleaved, halves or halves_cos_first")
     shape.add_argument("--spacing", metavar="NAME", help="paper or inclusive")
-    shape.add_argument("--backend", action="append", metavar="NAME",
-                       help="backend; may be repeated for drift (default there: naive, div_term, xsimd, rotation32, rotation)")
-    parser.add_argument("--channels", type=parse_channels, default=[4, 5, 6, 7], metavar="LIST",
-                        help="of the picture channels, such as 4-7 or 0,1,8 (default: 4-7)")
-    parser.add_argument("--accuracy", nargs="+", metavar="FILE",
-                        help="of posenc accuracy --format json: drift is drawn from these and nothing is measured")
+    shape.add_argument(
+        "--backend",
+        action="append",
+        metavar="NAME",
+        help="backend; may be repeated for drift (default there: naive, div_term, xsimd, rotation32, rotation)",
+    )
+    parser.add_argument(
+        "--channels",
+        type=parse_channels,
+        default=[4, 5, 6, 7],
+        metavar="LIST",
+        help="of the picture channels, such as 4-7 or 0,1,8 (default: 4-7)",
+    )
+    parser.add_argument(
+        "--accuracy",
+        nargs="+",
+        metavar="FILE",
+        help="of posenc accuracy --format json: drift is drawn from these and nothing is measured",
+    )
     options = parser.parse_args()
     for name in options.pictures:
         if name not in PICTURES:

@@ -19,19 +19,49 @@ from common import EXIT_CODES, ArgumentParser, BadInput, make_folder, need_modul
 from report_data import read_machines
 
 FIGURES = (
-    ("speed_error", "Speed against error", figures.speed_against_error,
-     "The plot that decides: higher is faster, further left is more accurate, no method gets above the limit of the memory, and "
-     "none left of half an ulp of 1 (dotted)."),
-    ("throughput", "Throughput", figures.throughput_over_size,
-     "What each method gives as tables outgrow the caches (dotted), beside what storing or copying as many bytes costs."),
-    ("error_position", "Error by position", figures.error_along_position,
-     "Which methods drift as positions grow, and which stay at half an ulp (dotted)."),
-    ("error_channel", "Error by channel", figures.error_by_channel,
-     "In which channels the largest errors are: a bright band is a channel where a method fails."),
-    ("error_quantiles", "Error quantiles", figures.error_quantiles,
-     "Whether the largest error is typical or a rare entry: the share of entries that have at most that error."),
-    ("latency", "Latency", figures.latency, "What one row costs in decoding, and what planning costs before the first."),
-    ("threads", "Threads", figures.thread_scaling, "What more threads gain over one thread; beyond the caches the memory is the limit."),
+    (
+        "speed_error",
+        "Speed against error",
+        figures.speed_against_error,
+        "The plot that decides: higher is faster, further left is more accurate, no method gets above the limit of the memory, and "
+        "none left of half an ulp of 1 (dotted).",
+    ),
+    (
+        "throughput",
+        "Throughput",
+        figures.throughput_over_size,
+        "What each method gives as tables outgrow the caches (dotted), beside what storing or copying as many bytes costs.",
+    ),
+    (
+        "error_position",
+        "Error by position",
+        figures.error_along_position,
+        "Which methods drift as positions grow, and which stay at half an ulp (dotted).",
+    ),
+    (
+        "error_channel",
+        "Error by channel",
+        figures.error_by_channel,
+        "In which channels the largest errors are: a bright band is a channel where a method fails.",
+    ),
+    (
+        "error_quantiles",
+        "Error quantiles",
+        figures.error_quantiles,
+        "Whether the largest error is typical or a rare entry: the share of entries that have at most that error.",
+    ),
+    (
+        "latency",
+        "Latency",
+        figures.latency,
+        "What one row costs in decoding, and what planning costs before the first.",
+    ),
+    (
+        "threads",
+        "Threads",
+        figures.thread_scaling,
+        "What more threads gain over one thread; beyond the caches the memory is the limit.",
+    ),
 )
 NOISY = 0.1
 
@@ -71,29 +101,63 @@ class Report:
 def machine_facts(machine):
     context = machine.context
     compiler = " ".join(str(context[key]) for key in ("compiler", "compiler_flags") if context.get(key))
-    return page.facts([
-        ("CPU", machine.cpu), ("instruction sets", context.get("isas")), ("caches", context.get("cache_sizes")),
-        ("cores", context.get("num_cpus")), ("huge pages", context.get("huge_pages")), ("compiler", compiler),
-        ("posenc", ", ".join(str(context[key]) for key in ("posenc_version", "posenc_commit") if context.get(key))),
-        ("xsimd", context.get("xsimd_version")), ("PyTorch", machine.torch_context.get("torch_version")),
-        ("measured", context.get("date")), ("results", ", ".join(os.path.basename(path) for path in machine.files))])
+    return page.facts(
+        [
+            ("CPU", machine.cpu),
+            ("instruction sets", context.get("isas")),
+            ("caches", context.get("cache_sizes")),
+            ("cores", context.get("num_cpus")),
+            ("huge pages", context.get("huge_pages")),
+            ("compiler", compiler),
+            ("posenc", ", ".join(str(context[key]) for key in ("posenc_version", "posenc_commit") if context.get(key))),
+            ("xsimd", context.get("xsimd_version")),
+            ("PyTorch", machine.torch_context.get("torch_version")),
+            ("measured", context.get("date")),
+            ("results", ", ".join(os.path.basename(path) for path in machine.files)),
+        ]
+    )
 
 
 def speed_table(machine):
-    columns = (("shape", False), ("rows x d", False), ("backend", False), ("Gfloat/s", True), ("spread", True), ("of limit", True),
-               ("max |error|", True), ("correctly rounded", True))
+    columns = (
+        ("shape", False),
+        ("rows x d", False),
+        ("backend", False),
+        ("Gfloat/s", True),
+        ("spread", True),
+        ("of limit", True),
+        ("max |error|", True),
+        ("correctly rounded", True),
+    )
     rows = []
     runs = [run for run in machine.runs.values() if run.kind == "encode" and "preset" in run.parts]
     for run in sorted(runs, key=lambda run: (int(run.parts["rows"]) * int(run.parts["d"]), -run.gfloats)):
-        shape = [run.parts["preset"], (f"{run.parts['rows']} x {run.parts['d']}", int(run.parts["rows"]) * int(run.parts["d"])), run.subject]
+        shape = [
+            run.parts["preset"],
+            (f"{run.parts['rows']} x {run.parts['d']}", int(run.parts["rows"]) * int(run.parts["d"])),
+            run.subject,
+        ]
         if run.error:
             rows.append(shape + [("wrong", 0), ("", 0), ("", 0), ("", 0), ("", 0)])
             continue
         report = figures.accuracy_of(machine, run)
         share = run.counters.get("share_of_limit", 0)
-        rows.append(shape + [(f"{run.gfloats:.3f}", run.gfloats), (f"{100 * run.spread:.1f} %", run.spread), (f"{100 * share:.1f} %", share)]
-                    + ([(f"{report['max_abs']:.2e}", report["max_abs"]), (summary.share_text(report["correctly_rounded"]), report["correctly_rounded"])]
-                       if report else [("-", 0), ("-", 0)]))
+        rows.append(
+            shape
+            + [
+                (f"{run.gfloats:.3f}", run.gfloats),
+                (f"{100 * run.spread:.1f} %", run.spread),
+                (f"{100 * share:.1f} %", share),
+            ]
+            + (
+                [
+                    (f"{report['max_abs']:.2e}", report["max_abs"]),
+                    (summary.share_text(report["correctly_rounded"]), report["correctly_rounded"]),
+                ]
+                if report
+                else [("-", 0), ("-", 0)]
+            )
+        )
     return page.table("Every preset and backend; press a heading to sort by it", columns, rows) if rows else ""
 
 
@@ -108,23 +172,49 @@ def picked_text(pick):
 def pick_section(machine):
     if not machine.picks:
         return ""
-    columns = (("tables in", False), ("threads", True), ("picked", False), ("Gfloat/s", True), ("spread", True), ("why", False))
+    columns = (
+        ("tables in", False),
+        ("threads", True),
+        ("picked", False),
+        ("Gfloat/s", True),
+        ("spread", True),
+        ("why", False),
+    )
     order = ["l1", "l2", "l3", "memory"]
-    rows = [[(pick["shape_class"], order.index(pick["shape_class"]) if pick["shape_class"] in order else 9),
-             (str(pick["threads"]), pick["threads"]), f"{pick['backend']}:{pick['isa']}",
-             (f"{pick['gfloats_per_second']:.2f}", pick["gfloats_per_second"]), (f"{100 * pick['spread']:.1f} %", pick["spread"]),
-             picked_text(pick)] for pick in machine.picks]
+    rows = [
+        [
+            (pick["shape_class"], order.index(pick["shape_class"]) if pick["shape_class"] in order else 9),
+            (str(pick["threads"]), pick["threads"]),
+            f"{pick['backend']}:{pick['isa']}",
+            (f"{pick['gfloats_per_second']:.2f}", pick["gfloats_per_second"]),
+            (f"{100 * pick['spread']:.1f} %", pick["spread"]),
+            picked_text(pick),
+        ]
+        for pick in machine.picks
+    ]
     noisy = ""
     if max(pick["spread"] for pick in machine.picks) > NOISY:
         noisy = "<p>The machine was noisy while these were timed: pick again when it is idle.</p>\n"
-    return '<h3 id="pick">The pick, and why</h3>\n' + page.table("The fastest backend within the error budget, by where the table lives", columns, rows) + noisy
+    return (
+        '<h3 id="pick">The pick, and why</h3>\n'
+        + page.table("The fastest backend within the error budget, by where the table lives", columns, rows)
+        + noisy
+    )
 
 
 def torch_section(machine):
     if not machine.torch:
         return ""
-    columns = (("work", False), ("batch x rows x d", False), ("threads", True), ("torch", True), ("posenc", True), ("way", False),
-               ("torch / posenc", True), ("max |difference|", True))
+    columns = (
+        ("work", False),
+        ("batch x rows x d", False),
+        ("threads", True),
+        ("torch", True),
+        ("posenc", True),
+        ("way", False),
+        ("torch / posenc", True),
+        ("max |difference|", True),
+    )
     torch = {(run.kind, tuple(run.parts.items())): run for run in machine.torch.values() if run.backend == "torch"}
     rows = []
     for run in machine.torch.values():
@@ -134,19 +224,43 @@ def torch_section(machine):
         parts = run.parts
         difference = run.counters.get("max_difference", 0)
         size = int(parts["batch"]) * int(parts["rows"]) * int(parts["d"])
-        rows.append([run.kind.replace("_plus_", " + ").replace("_", " "), (f"{parts['batch']} x {parts['rows']} x {parts['d']}", size),
-                     (parts["threads"], parts["threads"]), (seconds_text(rival.seconds), rival.seconds), (seconds_text(run.seconds), run.seconds),
-                     run.isa.replace("_", " ") or "-", (f"{rival.seconds / run.seconds:.2f}", rival.seconds / run.seconds),
-                     (f"{difference:.1e}", difference)])
+        rows.append(
+            [
+                run.kind.replace("_plus_", " + ").replace("_", " "),
+                (f"{parts['batch']} x {parts['rows']} x {parts['d']}", size),
+                (parts["threads"], parts["threads"]),
+                (seconds_text(rival.seconds), rival.seconds),
+                (seconds_text(run.seconds), run.seconds),
+                run.isa.replace("_", " ") or "-",
+                (f"{rival.seconds / run.seconds:.2f}", rival.seconds / run.seconds),
+                (f"{difference:.1e}", difference),
+            ]
+        )
     note = ""
     if machine.torch_context.get("noise_floor") is not None:
         note = f"<p>Two equal cases of posenc differ by up to {100 * machine.torch_context['noise_floor']:.0f} % in this run.</p>\n"
-    return "<h3>Against PyTorch</h3>\n" + page.table("Times side by side, equal threads, taking turns", columns, rows) + note if rows else ""
+    return (
+        "<h3>Against PyTorch</h3>\n"
+        + page.table("Times side by side, equal threads, taking turns", columns, rows)
+        + note
+        if rows
+        else ""
+    )
 
 
 def machine_section(report, machine, prefix):
-    drawn = "".join(report.figure(prefix + name, lambda narrow, draw=draw: draw(machine, narrow), sentence) for name, _, draw, sentence in FIGURES)
-    return machine_facts(machine) + pick_section(machine) + drawn + '<h3 id="speeds">All speeds and errors</h3>\n' + speed_table(machine) + torch_section(machine)
+    drawn = "".join(
+        report.figure(prefix + name, lambda narrow, draw=draw: draw(machine, narrow), sentence)
+        for name, _, draw, sentence in FIGURES
+    )
+    return (
+        machine_facts(machine)
+        + pick_section(machine)
+        + drawn
+        + '<h3 id="speeds">All speeds and errors</h3>\n'
+        + speed_table(machine)
+        + torch_section(machine)
+    )
 
 
 def introduction(machines):
@@ -156,9 +270,12 @@ def introduction(machines):
         if best:
             names = sorted({f"{pick['backend']}:{pick['isa']}" for pick in machine.picks})
             budget = f" within an error of {best['max_error']:g}" if best.get("max_error") else ""
-            lines.append(f"On {machine.cpu}, {' and '.join(names)} {'is' if len(names) == 1 else 'are'} the fastest{budget}: "
-                         f"up to {best['gfloats_per_second']:.3g} Gfloat/s on one thread." if best["threads"] == 1 else
-                         f"On {machine.cpu}, {' and '.join(names)} {'is' if len(names) == 1 else 'are'} the fastest{budget}.")
+            lines.append(
+                f"On {machine.cpu}, {' and '.join(names)} {'is' if len(names) == 1 else 'are'} the fastest{budget}: "
+                f"up to {best['gfloats_per_second']:.3g} Gfloat/s on one thread."
+                if best["threads"] == 1
+                else f"On {machine.cpu}, {' and '.join(names)} {'is' if len(names) == 1 else 'are'} the fastest{budget}."
+            )
     lines = lines or ["No pick is among these results: posenc pick --format json gives one."]
     return "".join(f"<p>{html.escape(line)}</p>\n" for line in lines)
 
@@ -167,28 +284,40 @@ def build(machines, output):
     report = Report(output)
     sections = []
     if len(machines) > 1:
-        compared = report.figure("across_cpus", lambda narrow: figures.across_cpus(machines, narrow),
-                                 "The same shape on every machine: how far apart the methods are on each.")
+        compared = report.figure(
+            "across_cpus",
+            lambda narrow: figures.across_cpus(machines, narrow),
+            "The same shape on every machine: how far apart the methods are on each.",
+        )
         if compared:
             sections.append(("across", "Across CPUs", compared))
     for number, machine in enumerate(machines, 1):
         prefix = "" if len(machines) == 1 else f"m{number}-{slug(machine.cpu)}-"
         sections.append((f"machine-{number}", machine.cpu, machine_section(report, machine, prefix)))
     if not report.paths:
-        raise BadInput("RESULTS have no figure in them; allowed: results of bench_encode or of posenc accuracy among them")
+        raise BadInput(
+            "RESULTS have no figure in them; allowed: results of bench_encode or of posenc accuracy among them"
+        )
     index = os.path.join(output, "index.html")
     links = [(name, heading) for name, heading, _ in sections]
     if len(machines) == 1:
         links = [("pick", "The pick")] * bool(machines[0].picks)
-        links += [(name, heading) for name, heading, _, _ in FIGURES if any(f"/{name}.svg" in path for path in report.paths)]
+        links += [
+            (name, heading) for name, heading, _, _ in FIGURES if any(f"/{name}.svg" in path for path in report.paths)
+        ]
         links.append(("speeds", "All speeds and errors"))
-    write_whole(index, page.page("Sinusoidal positional encodings: speed and error", introduction(machines), links, sections))
+    write_whole(
+        index, page.page("Sinusoidal positional encodings: speed and error", introduction(machines), links, sections)
+    )
     return [index, *report.paths]
 
 
 def parse_arguments():
-    parser = ArgumentParser(prog="report.py", description=__doc__,
-                            epilog="example: report.py build/results --output build/report\n\n" + EXIT_CODES)
+    parser = ArgumentParser(
+        prog="report.py",
+        description=__doc__,
+        epilog="example: report.py build/results --output build/report\n\n" + EXIT_CODES,
+    )
     parser.add_argument("results", nargs="+", metavar="RESULTS", help="JSON files, or folders of them")
     parser.add_argument("--output", required=True, metavar="DIR", help="folder, made where missing")
     return parser.parse_args()
@@ -202,7 +331,9 @@ def main():
     try:
         paths = build(machines, arguments.output)
     except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"RESULTS have a value that posenc and its benchmarks do not write ({error!r}); allowed: their files, unchanged") from error
+        raise BadInput(
+            f"RESULTS have a value that posenc and its benchmarks do not write ({error!r}); allowed: their files, unchanged"
+        ) from error
     print(paths[0])
     print(f"{len(paths) - 1} figure files beside it")
     return 0

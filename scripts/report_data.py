@@ -106,12 +106,30 @@ def run_of(name, repetitions):
     factors = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
     wall = "real_time" in name.split("/")
     seconds = [each["real_time" if wall else "cpu_time"] * factors[each["time_unit"]] for each in repetitions]
-    known = {"repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time", "family_index",
-             "per_family_instance_index"}
-    counters = {key: statistics.median(each[key] for each in repetitions)
-                for key, value in repetitions[0].items() if key not in known and isinstance(value, (int, float))}
-    return Run(words[0], subject, parts, statistics.median(seconds), relative_spread(seconds), counters,
-               repetitions[0].get("label", ""))
+    known = {
+        "repetitions",
+        "repetition_index",
+        "threads",
+        "iterations",
+        "real_time",
+        "cpu_time",
+        "family_index",
+        "per_family_instance_index",
+    }
+    counters = {
+        key: statistics.median(each[key] for each in repetitions)
+        for key, value in repetitions[0].items()
+        if key not in known and isinstance(value, (int, float))
+    }
+    return Run(
+        words[0],
+        subject,
+        parts,
+        statistics.median(seconds),
+        relative_spread(seconds),
+        counters,
+        repetitions[0].get("label", ""),
+    )
 
 
 def read_runs(document):

@@ -38,7 +38,9 @@ def legend_below(axes, columns):
     """As far below the axes as tick labels and the axis label need, whatever the height of the axes."""
     transforms = need_module("matplotlib.transforms", "python3-matplotlib")
     down = transforms.ScaledTranslation(0, -38 / 72, axes.figure.dpi_scale_trans)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=axes.transAxes + down, ncol=columns, handlelength=3)
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=axes.transAxes + down, ncol=columns, handlelength=3
+    )
 
 
 def look_of(name, names):
@@ -80,32 +82,66 @@ def speed_against_error(machine, narrow):
     for axes, preset in zip(panels, presets):
         runs = [run for run in preset_runs(machine) if run.parts["preset"] == preset and accuracy_of(machine, run)]
         names = [run.backend for run in runs]
-        points = sorted(((run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs), key=lambda p: p[0].gfloats)
+        points = sorted(
+            ((run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs), key=lambda p: p[0].gfloats
+        )
         halo = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
         for run, error in points:
             look = look_of(run.backend, names)
-            axes.plot(error, run.gfloats, marker=look["marker"], color=look["color"], markersize=9, linestyle="none", zorder=3)
+            axes.plot(
+                error, run.gfloats, marker=look["marker"], color=look["color"], markersize=9, linestyle="none", zorder=3
+            )
             # Exact ones stand in one column, with room below each; the others have room beside them.
-            offset, side = ((0, -15), "center") if error < 1.5 * HALF_ULP else ((-9, 0), "right") if error > 1e-4 else ((9, -1), "left")
-            axes.annotate(run.backend, (error, run.gfloats), xytext=offset, textcoords="offset points", va="center", ha=side,
-                          color=look["color"], fontweight="bold", fontsize=9, zorder=4, path_effects=halo)
+            offset, side = (
+                ((0, -15), "center")
+                if error < 1.5 * HALF_ULP
+                else ((-9, 0), "right")
+                if error > 1e-4
+                else ((9, -1), "left")
+            )
+            axes.annotate(
+                run.backend,
+                (error, run.gfloats),
+                xytext=offset,
+                textcoords="offset points",
+                va="center",
+                ha=side,
+                color=look["color"],
+                fontweight="bold",
+                fontsize=9,
+                zorder=4,
+                path_effects=halo,
+            )
         limit = max(run.limit_gfloats for run in runs)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
-            axes.annotate(f"limit of the memory: {limit:.3g}", (0.98, limit), xycoords=("axes fraction", "data"), xytext=(0, 4),
-                          textcoords="offset points", ha="right", fontsize=9)
+            axes.annotate(
+                f"limit of the memory: {limit:.3g}",
+                (0.98, limit),
+                xycoords=("axes fraction", "data"),
+                xytext=(0, 4),
+                textcoords="offset points",
+                ha="right",
+                fontsize=9,
+            )
         axes.axvline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
         log_x_axis(axes)
         axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
         axes.set_xlim(6e-9, max(2e-6, 8 * max(error for _, error in points)))
-        axes.set_ylim(min(run.gfloats for run, _ in points) / 2.6, 2.2 * max([limit, *(run.gfloats for run, _ in points)]))
+        axes.set_ylim(
+            min(run.gfloats for run, _ in points) / 2.6, 2.2 * max([limit, *(run.gfloats for run, _ in points)])
+        )
         style.title(axes, preset, f"{runs[0].parts['rows']} x {runs[0].parts['d']}, one thread")
         axes.grid(True)
     return figure
 
 
 def swept_runs(machine):
-    return [run for run in machine.of_kind("encode") if "rows" in run.parts and "threads" not in run.parts and "preset" not in run.parts]
+    return [
+        run
+        for run in machine.of_kind("encode")
+        if "rows" in run.parts and "threads" not in run.parts and "preset" not in run.parts
+    ]
 
 
 def throughput_over_size(machine, narrow):
@@ -120,11 +156,21 @@ def throughput_over_size(machine, narrow):
     limits = {}
     for run in machine.of_kind("limit"):
         limits.setdefault(run.subject, {})[int(run.parts["bytes"])] = run.gfloats
-    names = {"store": "limit: stores", "non_temporal_store": "limit: non-temporal stores", "copy": "copy of a finished table"}
+    names = {
+        "store": "limit: stores",
+        "non_temporal_store": "limit: non-temporal stores",
+        "copy": "copy of a finished table",
+    }
     looks = {"store": (style.INK, "-"), "non_temporal_store": (style.MUTED, "-"), "copy": (style.MUTED, (0, (4, 3)))}
     for kind, values in sorted(limits.items()):
         if kind in names:
-            axes.plot(*zip(*sorted(values.items())), color=looks[kind][0], linestyle=looks[kind][1], linewidth=1.2, label=names[kind])
+            axes.plot(
+                *zip(*sorted(values.items())),
+                color=looks[kind][0],
+                linestyle=looks[kind][1],
+                linewidth=1.2,
+                label=names[kind],
+            )
     for name in sorted(curves, key=lambda n: -max(curves[n].values())):
         axes.plot(*zip(*sorted(curves[name].items())), label=name, **look_of(name, curves))
     axes.set(yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
@@ -138,10 +184,21 @@ def throughput_over_size(machine, narrow):
     for level, size in machine.caches():
         if min(sizes) / 1.6 < size < max(sizes) * 1.6:
             axes.axvline(size, color=style.MUTED, linewidth=0.9, linestyle=":")
-            axes.annotate(level, (size, 1), xycoords=("data", "axes fraction"), xytext=(-3, -3), textcoords="offset points",
-                          ha="right", va="top", fontsize=9, color=style.MUTED)
+            axes.annotate(
+                level,
+                (size, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(-3, -3),
+                textcoords="offset points",
+                ha="right",
+                va="top",
+                fontsize=9,
+                color=style.MUTED,
+            )
     axes.grid(axis="y")
-    style.title(axes, "Throughput by size" if narrow else "Throughput by size of the table", "float32, warm memory, one thread")
+    style.title(
+        axes, "Throughput by size" if narrow else "Throughput by size of the table", "float32, warm memory, one thread"
+    )
     legend_below(axes, 2 if narrow else 4)
     return figure
 
@@ -177,9 +234,14 @@ def error_along_position(machine, narrow):
     for index, report in enumerate(sorted(reports, key=lambda r: -r["max_abs"])):
         octaves = [octave for octave in report["by_position"] if octave["first"] + octave["count"] > 1]
         wide = {"linewidth": 4.5, "alpha": 0.55} if report["backend"] == "rotation" else {}
-        axes.plot([octave["first"] + octave["count"] - 1 for octave in octaves],
-                  [max(octave["max_abs"], LEAST_ERROR) for octave in octaves], label=report["backend"], markevery=(index % 3, 3),
-                  **look_of(report["backend"], names), **wide)
+        axes.plot(
+            [octave["first"] + octave["count"] - 1 for octave in octaves],
+            [max(octave["max_abs"], LEAST_ERROR) for octave in octaves],
+            label=report["backend"],
+            markevery=(index % 3, 3),
+            **look_of(report["backend"], names),
+            **wide,
+        )
     axes.axhline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
     log_x_axis(axes)
     axes.set(yscale="log", xlabel="position", ylabel="largest |error| in the octave")
@@ -191,22 +253,33 @@ def error_along_position(machine, narrow):
 
 def error_by_channel(machine, narrow):
     numpy = need_module("numpy", "python3-numpy")
-    tutorial = [report for report in machine.accuracy if report["spec"]["d_model"] == 512 and report["rows"]["count"] == 5000]
+    tutorial = [
+        report for report in machine.accuracy if report["spec"]["d_model"] == 512 and report["rows"]["count"] == 5000
+    ]
     rank = (lambda report: report in tutorial[:1]) if tutorial else (lambda report: report["rows"]["count"])
     reports = best_reports(machine, rank)
     if not reports:
         return None
     figure, (axes,) = canvas(narrow, height=3.6 if narrow else 3.4)
-    errors = numpy.array([[max(channel["max_abs"], LEAST_ERROR) for channel in report["by_channel"]] for report in reports])
-    image = axes.imshow(numpy.log10(errors), cmap="cividis", aspect="auto", interpolation="nearest",
-                        extent=(-0.5, errors.shape[1] - 0.5, len(reports) - 0.5, -0.5))
+    errors = numpy.array(
+        [[max(channel["max_abs"], LEAST_ERROR) for channel in report["by_channel"]] for report in reports]
+    )
+    image = axes.imshow(
+        numpy.log10(errors),
+        cmap="cividis",
+        aspect="auto",
+        interpolation="nearest",
+        extent=(-0.5, errors.shape[1] - 0.5, len(reports) - 0.5, -0.5),
+    )
     axes.set_yticks(range(len(reports)), [report["backend"] for report in reports])
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="channel")
     axes.spines[:].set_visible(False)
     for boundary in range(1, len(reports)):
         axes.axhline(boundary - 0.5, color=style.PAPER, linewidth=2)
-    bar = figure.colorbar(image, ax=axes, label="largest |error|", orientation="horizontal" if narrow else "vertical", aspect=25, pad=0.02)
+    bar = figure.colorbar(
+        image, ax=axes, label="largest |error|", orientation="horizontal" if narrow else "vertical", aspect=25, pad=0.02
+    )
     low, high = math.floor(numpy.log10(errors).min()), math.ceil(numpy.log10(errors).max())
     ticks = [power for power in range(low, high + 1) if image.norm.vmin <= power <= image.norm.vmax]
     bar.set_ticks(ticks, labels=[f"$10^{{{power}}}$" for power in ticks])
@@ -224,8 +297,13 @@ def error_quantiles(machine, narrow):
     shares = [quantile["share"] for quantile in reports[0]["quantiles"]]
     for report in sorted(reports, key=lambda r: -r["max_abs"]):
         wide = {"linewidth": 4.5, "alpha": 0.55} if report["backend"] == "rotation" else {}
-        axes.plot(range(len(shares)), [max(quantile["abs_error"], LEAST_ERROR) for quantile in report["quantiles"]],
-                  label=report["backend"], **look_of(report["backend"], names), **wide)
+        axes.plot(
+            range(len(shares)),
+            [max(quantile["abs_error"], LEAST_ERROR) for quantile in report["quantiles"]],
+            label=report["backend"],
+            **look_of(report["backend"], names),
+            **wide,
+        )
     axes.axhline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
     axes.set_xticks(range(len(shares)), [f"{100 * share:g} %" for share in shares], fontsize=8 if narrow else 9)
     axes.set(yscale="log", xlabel="share of the entries", ylabel="|error| at most")
@@ -235,8 +313,12 @@ def error_quantiles(machine, narrow):
     return figure
 
 
-LATENCIES = (("row_cursor", "next row, from a cursor", "o"), ("row_next", "next row, encoded alone", "s"),
-             ("row_random", "row at a random position", "^"), ("plan", "planning", "D"))
+LATENCIES = (
+    ("row_cursor", "next row, from a cursor", "o"),
+    ("row_next", "next row, encoded alone", "s"),
+    ("row_random", "row at a random position", "^"),
+    ("plan", "planning", "D"),
+)
 
 
 def latencies_of(machine):
@@ -256,7 +338,9 @@ def latency(machine, narrow):
     values, width = latencies_of(machine)
     if not values:
         return None
-    backends = sorted({name for kind in values.values() for name in kind}, key=lambda n: min(k[n] for k in values.values() if n in k))
+    backends = sorted(
+        {name for kind in values.values() for name in kind}, key=lambda n: min(k[n] for k in values.values() if n in k)
+    )
     figure, (axes,) = canvas(narrow, height=4.4 if narrow else 3.8)
     colors = [style.BACKENDS[name]["color"] for name in ("rotation", "xsimd", "rotation32", "div_term")]
     for (kind, text, marker), color in zip(LATENCIES, colors):
@@ -269,7 +353,18 @@ def latency(machine, narrow):
     axes.set(xlabel="time")
     low, high = axes.get_xlim()
     powers = [power for power in range(-9, 1) if low <= 10.0**power <= high]
-    names = {-9: "1 ns", -8: "10 ns", -7: "100 ns", -6: "1 us", -5: "10 us", -4: "100 us", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s"}
+    names = {
+        -9: "1 ns",
+        -8: "10 ns",
+        -7: "100 ns",
+        -6: "1 us",
+        -5: "10 us",
+        -4: "100 us",
+        -3: "1 ms",
+        -2: "10 ms",
+        -1: "100 ms",
+        0: "1 s",
+    }
     axes.set_xticks([10.0**power for power in powers], [names[power] for power in powers])
     axes.grid(True)
     style.title(axes, "Planning, and single rows", f"d_model {width}, one thread")
@@ -282,7 +377,9 @@ def thread_scaling(machine, narrow):
     for run in machine.of_kind("encode"):
         if "threads" in run.parts and "speed_up" in run.counters:
             shape = f"{run.parts['rows']} x {run.parts['d']}"
-            curves.setdefault(shape, {}).setdefault(run.backend, {})[int(run.parts["threads"])] = run.counters["speed_up"]
+            curves.setdefault(shape, {}).setdefault(run.backend, {})[int(run.parts["threads"])] = run.counters[
+                "speed_up"
+            ]
     if not curves:
         return None
     shapes = sorted(curves, key=lambda shape: math.prod(map(int, shape.split(" x "))))
@@ -310,19 +407,31 @@ def across_cpus(machines, narrow):
     if not counts:
         return None
     preset = max(counts, key=lambda name: (counts[name], name == "tutorial", name))
-    speeds = {machine.cpu: {run.backend: run.gfloats for run in preset_runs(machine) if run.parts["preset"] == preset} for machine in machines}
+    speeds = {
+        machine.cpu: {run.backend: run.gfloats for run in preset_runs(machine) if run.parts["preset"] == preset}
+        for machine in machines
+    }
     speeds = {cpu: values for cpu, values in speeds.items() if values}
-    backends = sorted({name for values in speeds.values() for name in values}, key=lambda n: -max(v.get(n, 0) for v in speeds.values()))
+    backends = sorted(
+        {name for values in speeds.values() for name in values},
+        key=lambda n: -max(v.get(n, 0) for v in speeds.values()),
+    )
     figure, (axes,) = canvas(narrow, height=(2.3 if narrow else 1.8) + 0.55 * len(speeds))
     for name in backends:
         look = look_of(name, backends)
         shown = [(values[name], place) for place, values in enumerate(speeds.values()) if name in values]
         axes.plot(*zip(*shown), linestyle="none", marker=look["marker"], markersize=9, color=look["color"], label=name)
-    axes.set_yticks(range(len(speeds)), ["\n".join(textwrap.wrap(cpu, 18 if narrow else 30)) for cpu in speeds], fontsize=8 if narrow else 9)
+    axes.set_yticks(
+        range(len(speeds)),
+        ["\n".join(textwrap.wrap(cpu, 18 if narrow else 30)) for cpu in speeds],
+        fontsize=8 if narrow else 9,
+    )
     axes.set_ylim(len(speeds) - 0.5, -0.5)
     log_x_axis(axes)
     axes.set(xlabel="Gfloat/s")
     axes.grid(True)
-    style.title(axes, "Across CPUs", f"{preset}, one thread" if narrow else f"preset {preset}, best ISA of each, one thread")
+    style.title(
+        axes, "Across CPUs", f"{preset}, one thread" if narrow else f"preset {preset}, best ISA of each, one thread"
+    )
     legend_below(axes, 2 if narrow else 5)
     return figure

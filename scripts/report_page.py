@@ -7,11 +7,20 @@ import figure_style as style
 
 # What figures are drawn with stands in the page as variables, so that one drawing serves light and dark.
 DARK = {
-    style.INK: "#e8edf2", style.MUTED: "#9fb0c0", style.GRID: "#2c3945", style.PAPER: "#131a21",
-    style.BACKENDS["rotation"]["color"]: "#6db3f2", style.BACKENDS["rotation32"]["color"]: "#ffad4d",
-    style.BACKENDS["xsimd"]["color"]: "#5fd3c4", style.BACKENDS["naive"]["color"]: "#aab4be",
-    style.BACKENDS["div_term"]["color"]: "#ff7eb0", "#5e3c99": "#b79cf0", "#d9a400": "#f2cc4d", "#3d7a2a": "#8fd177",
-    "#7a3b2e": "#e09a88", "#3f6fd8": "#8fb0ff",
+    style.INK: "#e8edf2",
+    style.MUTED: "#9fb0c0",
+    style.GRID: "#2c3945",
+    style.PAPER: "#131a21",
+    style.BACKENDS["rotation"]["color"]: "#6db3f2",
+    style.BACKENDS["rotation32"]["color"]: "#ffad4d",
+    style.BACKENDS["xsimd"]["color"]: "#5fd3c4",
+    style.BACKENDS["naive"]["color"]: "#aab4be",
+    style.BACKENDS["div_term"]["color"]: "#ff7eb0",
+    "#5e3c99": "#b79cf0",
+    "#d9a400": "#f2cc4d",
+    "#3d7a2a": "#8fd177",
+    "#7a3b2e": "#e09a88",
+    "#3f6fd8": "#8fb0ff",
 }
 
 
@@ -102,16 +111,23 @@ for (const table of document.querySelectorAll("table.sortable")) {
 
 def css():
     def theme(dark):
-        named = {"ink": style.INK, "muted": style.MUTED, "grid": style.GRID, "paper": style.PAPER,
-                 "link": style.BACKENDS["rotation"]["color"]}
-        return declarations(dark) + " " + " ".join(f"--{name}: var({variable(color)});" for name, color in named.items())
+        named = {
+            "ink": style.INK,
+            "muted": style.MUTED,
+            "grid": style.GRID,
+            "paper": style.PAPER,
+            "link": style.BACKENDS["rotation"]["color"],
+        }
+        return (
+            declarations(dark) + " " + " ".join(f"--{name}: var({variable(color)});" for name, color in named.items())
+        )
 
     return CSS.replace("LIGHT", theme(False)).replace("NIGHT", theme(True))
 
 
 def inline_svg(text, name, kind, description):
     """A drawing of matplotlib's as part of a page: ids of its own, colours as variables, named for screen readers."""
-    text = text[text.index("<svg"):]
+    text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     prefix = f"{name}-{kind}-"
     text = re.sub(r'\bid="', f'id="{prefix}', text)
@@ -138,11 +154,17 @@ def cell(column, value):
 
 def table(caption, columns, rows):
     """Columns: (name, is it a number). Rows: lists of cells (see cell)."""
-    heads = "".join(f'<th scope="col"{" class=number" if number else ""}><button type="button">{html.escape(name)}</button></th>'
-                    for name, number in columns)
-    body = "".join("<tr>" + "".join(cell(column, value) for column, value in zip(columns, row)) + "</tr>\n" for row in rows)
-    return (f'<table class="sortable"><caption>{html.escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{body}</tbody></table>\n")
+    heads = "".join(
+        f'<th scope="col"{" class=number" if number else ""}><button type="button">{html.escape(name)}</button></th>'
+        for name, number in columns
+    )
+    body = "".join(
+        "<tr>" + "".join(cell(column, value) for column, value in zip(columns, row)) + "</tr>\n" for row in rows
+    )
+    return (
+        f'<table class="sortable"><caption>{html.escape(caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table>\n"
+    )
 
 
 def facts(pairs):
@@ -153,7 +175,10 @@ def facts(pairs):
 def page(title, introduction, links, sections):
     """Links: (id, text). Sections: (id, heading, html)."""
     anchors = "".join(f'<a href="#{name}">{html.escape(text)}</a>' for name, text in links)
-    body = "".join(f'<section id="{name}"><h2>{html.escape(heading)}</h2>\n{content}</section>\n' for name, heading, content in sections)
+    body = "".join(
+        f'<section id="{name}"><h2>{html.escape(heading)}</h2>\n{content}</section>\n'
+        for name, heading, content in sections
+    )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -36,7 +36,13 @@ class CompareTorchTest(ScriptTest):
             output = os.path.join(folder, "torch.json")
             done = self.compare("--shapes", "33x20", "3x16x8", "--threads", 1, 2, "--output", output)
             self.assert_good(done)
-            for work in ("table, from nothing", "table, kept memory", "x + pe", "forward, batch first", "forward, seq first"):
+            for work in (
+                "table, from nothing",
+                "table, kept memory",
+                "x + pe",
+                "forward, batch first",
+                "forward, seq first",
+            ):
                 self.assertIn(work, done.stdout)
             self.assertEqual(os.listdir(folder), ["torch.json"])
             with open(output, encoding="utf-8") as file:
@@ -71,7 +77,9 @@ class CompareTorchTest(ScriptTest):
         self.assert_refused(self.compare("--seconds-per-sample", -1), "-1")
         self.assert_refused(self.compare("--shapes", "8x8", "--backend", "none"), "none", "rotation")
         self.assert_refused(self.compare("--shapes", "8x8", "--threads", 1, "--output", "/dev/null/x"), "/dev/null/x")
-        self.assert_refused(run("compare_torch.py", "--driver", "/nonexistent/driver"), "--driver", "/nonexistent/driver")
+        self.assert_refused(
+            run("compare_torch.py", "--driver", "/nonexistent/driver"), "--driver", "/nonexistent/driver"
+        )
 
     def test_skipped_without_torch(self):
         done = run("compare_torch.py", flags=["-S"])  # without site-packages
@@ -79,17 +87,32 @@ class CompareTorchTest(ScriptTest):
         self.assertRegex(done.stderr, r"^compare_torch.py: skipped: .* has no torch \(Debian: python3-torch\)\n$")
 
     def test_the_driver_refuses_what_it_does_not_know(self):
-        commands = ["jump", "case a tables rows=1 d_model=2", "case a table rows=1", "case a table rows=0 d_model=2",
-                    "case a table rows=1 d_model=3", "case a table rows=1 d_model=2 order=x", "time b 1",
-                    "case a forward rows=1 d_model=2 input=/nonexistent", "case a forward rows=1 d_model=2 source=x", "write b /tmp/x", "forget b",
-                    "case a table rows=1 d_model=2", "time a 0"]
-        done = subprocess.run([binary("bench_driver")], input="\n".join(commands) + "\n", capture_output=True, text=True, check=False)
+        commands = [
+            "jump",
+            "case a tables rows=1 d_model=2",
+            "case a table rows=1",
+            "case a table rows=0 d_model=2",
+            "case a table rows=1 d_model=3",
+            "case a table rows=1 d_model=2 order=x",
+            "time b 1",
+            "case a forward rows=1 d_model=2 input=/nonexistent",
+            "case a forward rows=1 d_model=2 source=x",
+            "write b /tmp/x",
+            "forget b",
+            "case a table rows=1 d_model=2",
+            "time a 0",
+        ]
+        done = subprocess.run(
+            [binary("bench_driver")], input="\n".join(commands) + "\n", capture_output=True, text=True, check=False
+        )
         replies = done.stdout.splitlines()
         self.assertEqual(len(replies), len(commands))
         self.assertEqual(done.returncode, 2)
         for command, reply in zip(commands, replies):
-            self.assertTrue(reply == "ok" if command == "case a table rows=1 d_model=2" else reply.startswith("error "),
-                            f"{command}: {reply}")
+            self.assertTrue(
+                reply == "ok" if command == "case a table rows=1 d_model=2" else reply.startswith("error "),
+                f"{command}: {reply}",
+            )
 
 
 if __name__ == "__main__":

@@ -23,12 +23,16 @@ class PlotEncodingTest(ScriptTest):
 
     def accuracy_report(self):
         path = os.path.join(self.folder.name, "accuracy.json")
-        subprocess.run([binary("posenc"), "accuracy", "--rows", "64", "--d-model", "8", "--format", "json", "--output", path],
-                       check=True)
+        subprocess.run(
+            [binary("posenc"), "accuracy", "--rows", "64", "--d-model", "8", "--format", "json", "--output", path],
+            check=True,
+        )
         return path
 
     def test_draws_every_picture_in_both_formats(self):
-        self.assert_good(self.plot("--rows", 40, "--d-model", 16, "--backend", "rotation", "--accuracy", self.accuracy_report()))
+        self.assert_good(
+            self.plot("--rows", 40, "--d-model", 16, "--backend", "rotation", "--accuracy", self.accuracy_report())
+        )
         files = sorted(f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg"))
         self.assertEqual(sorted(os.listdir(self.output)), files)
         for name in files:
@@ -48,7 +52,16 @@ class PlotEncodingTest(ScriptTest):
     def test_help_documents_the_options(self):
         done = run("plot_encoding.py", "--help")
         self.assert_good(done)
-        for word in (*PICTURES, "--output", "--formats", "--preset", "--d-model", "--channels", "--accuracy", "Exit codes"):
+        for word in (
+            *PICTURES,
+            "--output",
+            "--formats",
+            "--preset",
+            "--d-model",
+            "--channels",
+            "--accuracy",
+            "Exit codes",
+        ):
             self.assertIn(word, done.stdout)
 
     def test_bad_input_is_one_line_and_writes_nothing(self):
@@ -64,8 +77,15 @@ class PlotEncodingTest(ScriptTest):
         self.assertEqual([name for _, _, names in os.walk(self.output) for name in names], [])
 
     def test_bad_reports_are_refused(self):
-        for content in ("", "[]", "{}", '{"version": 2, "results": []}', '{"version": 1, "results": []}',
-                        '{"version": 1, "results": [{"backend": "rotation"}]}', '{"version": 1, "results": [3]}'):
+        for content in (
+            "",
+            "[]",
+            "{}",
+            '{"version": 2, "results": []}',
+            '{"version": 1, "results": []}',
+            '{"version": 1, "results": [{"backend": "rotation"}]}',
+            '{"version": 1, "results": [3]}',
+        ):
             path = os.path.join(self.folder.name, "bad.json")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
@@ -77,12 +97,16 @@ class PlotEncodingTest(ScriptTest):
         self.assert_refused(self.plot("channels"), "--output", "/dev/null/pictures")
 
     def test_no_posenc_command(self):
-        self.assert_refused(run("plot_encoding.py", "--posenc", "/nonexistent/posenc", "--output", self.output), "--posenc")
+        self.assert_refused(
+            run("plot_encoding.py", "--posenc", "/nonexistent/posenc", "--output", self.output), "--posenc"
+        )
 
     def test_skipped_without_matplotlib(self):
         done = run("plot_encoding.py", flags=["-S"])  # without site-packages
         self.assertEqual(done.returncode, script_support.SKIPPED)
-        self.assertRegex(done.stderr, r"^plot_encoding.py: skipped: .* has no matplotlib \(Debian: python3-matplotlib\)\n$")
+        self.assertRegex(
+            done.stderr, r"^plot_encoding.py: skipped: .* has no matplotlib \(Debian: python3-matplotlib\)\n$"
+        )
 
 
 if __name__ == "__main__":

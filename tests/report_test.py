@@ -71,20 +71,42 @@ addEventListener("load", () => {
 
 def measure(folder):
     """Small results of every kind."""
+
     def bench(name, program, *arguments):
-        subprocess.run([binary(program), f"--benchmark_out={folder}/{name}.json", *BRIEF, *arguments], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [binary(program), f"--benchmark_out={folder}/{name}.json", *BRIEF, *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
     bench("presets", "bench_encode", "--preset", "chunk", "--preset", "model_garden")
-    bench("sizes", "bench_encode", "--set", "cache-to-memory", "--backend", "rotation", "--benchmark_filter=d:(64|512)$")
+    bench(
+        "sizes", "bench_encode", "--set", "cache-to-memory", "--backend", "rotation", "--benchmark_filter=d:(64|512)$"
+    )
     bench("limits", "bench_limits", "--benchmark_filter=bytes:(16384|524288)$")
     bench("rows", "bench_rows", "--benchmark_filter=^row_.*d:512$")
     bench("plan", "bench_plan", "--benchmark_filter=^plan/.*d:512/spacing:paper")
     bench("threads", "bench_threads", "--benchmark_filter=d:512/")
     for name in ("chunk", "model_garden"):
-        subprocess.run([binary("posenc"), "accuracy", "--preset", name, "--format", "json", "--threads", "1", "--output",
-                        f"{folder}/accuracy_{name}.json"], check=True)
+        subprocess.run(
+            [
+                binary("posenc"),
+                "accuracy",
+                "--preset",
+                name,
+                "--format",
+                "json",
+                "--threads",
+                "1",
+                "--output",
+                f"{folder}/accuracy_{name}.json",
+            ],
+            check=True,
+        )
     with open(f"{folder}/pick.json", "wb") as file:
-        subprocess.run([binary("posenc"), "pick", "--preset", "chunk", "--dry-run", "--format", "json"], check=True, stdout=file)
+        subprocess.run(
+            [binary("posenc"), "pick", "--preset", "chunk", "--dry-run", "--format", "json"], check=True, stdout=file
+        )
 
 
 class ReportTest(ScriptTest):
@@ -105,9 +127,19 @@ class ReportTest(ScriptTest):
         frame = f'<!DOCTYPE html><iframe style="border: 0; width: {width}px; height: 900px" srcdoc="{html.escape(page)}"></iframe>'
         checked = pathlib.Path(output, "checked.html")
         checked.write_text(frame, encoding="utf-8")
-        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,1000",
-                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={self.folder.name}/profile", "--dump-dom", *flags,
-                   checked.as_uri()]
+        command = [
+            CHROMIUM,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--window-size=1400,1000",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            f"--user-data-dir={self.folder.name}/profile",
+            "--dump-dom",
+            *flags,
+            checked.as_uri(),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         checked.unlink()
         found = re.search(r'<pre id="checks">(.*?)</pre>', done.stdout, re.DOTALL)
@@ -142,7 +174,9 @@ class ReportTest(ScriptTest):
 
     def test_page_needs_no_network(self):
         page = pathlib.Path(self.output, "index.html").read_text(encoding="utf-8")
-        self.assertEqual([link for link in re.findall(r'(?:src|href)="([^"]*)"', page) if not re.match(r"#|data:", link)], [])
+        self.assertEqual(
+            [link for link in re.findall(r'(?:src|href)="([^"]*)"', page) if not re.match(r"#|data:", link)], []
+        )
         self.assertNotRegex(page, r"@import|url\((?!#)")
 
     def test_several_machines_are_compared(self):
@@ -171,15 +205,26 @@ class ReportTest(ScriptTest):
         os.mkdir(empty)
         self.assert_refused(report(empty), empty, "JSON")
         self.assert_refused(report("/nonexistent.json"), "/nonexistent.json")
-        for content in ("", "[]", "{}", '{"benchmarks": [], "context": 3}', '{"benchmarks": [{}], "context": {}}', '{"benchmarks": [], "context": {}}',
-                        '{"cpu": {"model": "x"}, "results": [{}]}'):
+        for content in (
+            "",
+            "[]",
+            "{}",
+            '{"benchmarks": [], "context": 3}',
+            '{"benchmarks": [{}], "context": {}}',
+            '{"benchmarks": [], "context": {}}',
+            '{"cpu": {"model": "x"}, "results": [{}]}',
+        ):
             path = pathlib.Path(empty, "bad.json")
             path.write_text(content, encoding="utf-8")
             with self.subTest(content):
                 self.assert_refused(report(path))
         self.assert_refused(run("report.py", self.results), "--output")
-        self.assert_refused(run("report.py", self.results, "--output", "/dev/null/report"), "--output", "/dev/null/report")
-        self.assertEqual([name for _, _, names in os.walk(os.path.join(self.folder.name, "none")) for name in names], [])
+        self.assert_refused(
+            run("report.py", self.results, "--output", "/dev/null/report"), "--output", "/dev/null/report"
+        )
+        self.assertEqual(
+            [name for _, _, names in os.walk(os.path.join(self.folder.name, "none")) for name in names], []
+        )
 
 
 if __name__ == "__main__":
