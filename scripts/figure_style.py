@@ -82,6 +82,22 @@ def title(axes, text, note=""):
         )
 
 
+def spread_labels(wanted, least_gap):
+    """Heights in ascending order, moved apart until each has least_gap to the next, close to those wanted."""
+    placed = sorted(wanted)
+    for _ in range(100):
+        moved = False
+        for low in range(len(placed) - 1):
+            lacking = least_gap - (placed[low + 1] - placed[low])
+            if lacking > 1e-9:
+                placed[low] -= lacking / 2
+                placed[low + 1] += lacking / 2
+                moved = True
+        if not moved:
+            break
+    return placed
+
+
 def save(figure, stem, formats, dpi=150):
     """Writes stem.png, stem.svg ...; returns the paths."""
     paths = []

@@ -237,22 +237,6 @@ def drift_of(results):
     return {name: tuple(zip(*sorted(errors.items()))) for name, errors in octaves.items() if errors}
 
 
-def spread_labels(wanted, least_gap):
-    """Heights in ascending order, moved apart until each has least_gap to the next, as close to those wanted as possible."""
-    placed = sorted(wanted)
-    for _ in range(100):
-        moved = False
-        for low in range(len(placed) - 1):
-            lacking = least_gap - (placed[low + 1] - placed[low])
-            if lacking > 1e-9:
-                placed[low] -= lacking / 2
-                placed[low + 1] += lacking / 2
-                moved = True
-        if not moved:
-            break
-    return placed
-
-
 def draw_drift(options, pyplot):
     results = read_reports(options.accuracy) if options.accuracy else measure_drift(options)
     try:
@@ -297,7 +281,7 @@ def draw_drift(options, pyplot):
         color=style.MUTED,
     )
     ends = sorted(order, key=lambda name: curves[name][1][-1])
-    heights = spread_labels([math.log10(max(curves[name][1][-1], 1e-9)) for name in ends], 0.5)
+    heights = style.spread_labels([math.log10(max(curves[name][1][-1], 1e-9)) for name in ends], 0.5)
     for name, height in zip(ends, heights):
         axes.annotate(
             name,

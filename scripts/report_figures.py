@@ -86,31 +86,38 @@ def speed_against_error(machine, narrow):
             ((run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs), key=lambda p: p[0].gfloats
         )
         halo = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
+
+        def bold(look, halo=halo):
+            return {"color": look["color"], "fontweight": "bold", "fontsize": 9, "zorder": 4, "path_effects": halo}
+
         for run, error in points:
             look = look_of(run.backend, names)
             axes.plot(
                 error, run.gfloats, marker=look["marker"], color=look["color"], markersize=9, linestyle="none", zorder=3
             )
-            # Exact ones stand in one column, with room below each; the others have room beside them.
-            offset, side = (
-                ((0, -15), "center")
-                if error < 1.5 * HALF_ULP
-                else ((-9, 0), "right")
-                if error > 1e-4
-                else ((9, -1), "left")
-            )
+            if error >= 1.5 * HALF_ULP:
+                offset, side = ((-9, 0), "right") if error > 1e-4 else ((9, -1), "left")
+                axes.annotate(
+                    run.backend,
+                    (error, run.gfloats),
+                    xytext=offset,
+                    textcoords="offset points",
+                    va="center",
+                    ha=side,
+                    **bold(look),
+                )
+        # Exact ones stand in one column; their labels, left of it, keep their distance.
+        exact = [(run, error) for run, error in points if error < 1.5 * HALF_ULP]
+        heights = style.spread_labels([math.log10(run.gfloats) for run, _ in exact], 0.28)
+        for (run, error), height in zip(exact, heights):
             axes.annotate(
                 run.backend,
-                (error, run.gfloats),
-                xytext=offset,
+                (error, 10**height),
+                xytext=(-9, 0),
                 textcoords="offset points",
                 va="center",
-                ha=side,
-                color=look["color"],
-                fontweight="bold",
-                fontsize=9,
-                zorder=4,
-                path_effects=halo,
+                ha="right",
+                **bold(look_of(run.backend, names)),
             )
         limit = max(run.limit_gfloats for run in runs)
         if limit:
@@ -127,7 +134,7 @@ def speed_against_error(machine, narrow):
         axes.axvline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
         log_x_axis(axes)
         axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
-        axes.set_xlim(6e-9, max(2e-6, 8 * max(error for _, error in points)))
+        axes.set_xlim(2e-10 if narrow else 1e-9, max(2e-6, 8 * max(error for _, error in points)))
         axes.set_ylim(
             min(run.gfloats for run, _ in points) / 2.6, 2.2 * max([limit, *(run.gfloats for run, _ in points)])
         )
