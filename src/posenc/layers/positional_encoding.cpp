@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace posenc {
 namespace {
 
@@ -15,15 +17,20 @@ std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
   return rows * columns * std::int64_t{sizeof(float)};
 }
 
+/// A table of so many rows is larger than any cache, and its bytes still fit 63 bits at max_d_model.
+constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
+
 /// A table is worth keeping where it and what it is added to share the last-level cache.
-bool worth_keeping(std::int64_t table_bytes) noexcept { return shape_class(2 * table_bytes) != ShapeClass::memory; }
+bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
+  return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
+}
 
 std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, std::int64_t max_rows) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
     throw InvalidArgument(fmt::format("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
-  return select_backend(spec, {0, max_rows}).backend->plan(spec);
+  return select_backend(spec, {0, std::min(max_rows, huge_rows)}).backend->plan(spec);
 }
 
 }  // namespace
@@ -32,7 +39,7 @@ PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t ma
                                        EncodingSource source)
     : encoder_(plan(spec, max_rows)), max_rows_(max_rows), dropout_(dropout), source_(source) {
   const bool keep = source == EncodingSource::cached ||
-                    (source == EncodingSource::automatic && worth_keeping(table_bytes(spec, max_rows, sizeof(float))));
+                    (source == EncodingSource::automatic && worth_keeping(max_rows, spec.d_model));
   if (!keep) {
     source_ = EncodingSource::fused;
     return;
