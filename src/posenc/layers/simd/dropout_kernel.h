@@ -104,7 +104,7 @@ inline Quads lane_numbers() {
 }
 
 constexpr std::int64_t philox_vectors = 2;
-constexpr std::int64_t mask_elements = 1024;
+constexpr std::int64_t mask_elements = 2048;
 
 /// Which elements are kept: a byte each, all ones or 0.
 class Mask {
