@@ -32,6 +32,7 @@ step "Dependencies"
 stage xsimd xsimd xsimd
 stage fmt fmt::fmt-header-only fmt FMT_HEADER_ONLY=1
 stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
+stage Eigen3 Eigen3::Eigen eigen3/Eigen
 if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake -S /usr/src/googletest -B build/aarch64-googletest -G Ninja -DCMAKE_BUILD_TYPE=Release \
     --toolchain "$PWD/scripts/aarch64.cmake" -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib
