@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -287,6 +288,25 @@ TEST(PositionalEncoding, RefusesOutputsThatCannotBe) {
   EXPECT_EQ(memory[5], 2.0f);
   right.data -= 1;
   EXPECT_THAT(refusal([&] { encoding.forward(strided, right); }), HasSubstr("output overlaps the input, 12 bytes"));
+}
+
+// Labelled by its name: the preset tsan runs it.
+TEST(ThreadsOfLayers, MayShareOneLayer) {
+  constexpr std::int64_t rows = 100, d_model = 34;
+  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached}) {
+    const PositionalEncoding encoding({.d_model = d_model}, rows, 0.2, source);
+    const ForwardOptions options = {.training = true, .seed = 8};
+    std::vector<float> expected(rows * d_model, 1.0f);
+    encoding.forward(batch_first(expected.data(), 1, rows, d_model), options);
+    std::vector<std::vector<float>> tensors(8, std::vector<float>(rows * d_model, 1.0f));
+    {
+      std::vector<std::jthread> threads;
+      for (auto& tensor : tensors) {
+        threads.emplace_back([&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });
+      }
+    }
+    for (const auto& tensor : tensors) EXPECT_TRUE(same_memory(tensor, expected));
+  }
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void share_rows(const RowWork& work, const Work& on_part) {
 
 /// Rows of a block: enough that the start of a block, which costs as much as several rows, does not count; and in cache.
 std::int64_t block_rows(std::int64_t columns) noexcept {
-  constexpr std::int64_t usual_bytes = 128 << 10, most_bytes = 512 << 10, most_rows = 512, enough_rows = 32;
+  constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512, enough_rows = 32;
   const std::int64_t row_bytes = columns * std::int64_t{sizeof(float)};
   const std::int64_t at_least = std::clamp<std::int64_t>(most_bytes / row_bytes, 1, enough_rows);
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
