@@ -105,9 +105,26 @@ std::int64_t block_rows(std::int64_t columns) noexcept {
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
 }
 
+/// Whether the encoder's own add() does the work: one sequence, nothing dropped, and nothing but the encoding between input and output.
+bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
+  return encoder.can_add() && work.y.batch == 1 && work.dropout == nullptr &&
+         work.x.row_stride() == work.y.row_stride && work.y.row_stride >= work.y.columns;
+}
+
+void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
+  const SequenceView<float>& y = work.y;
+  const Stores stores = work.streamed ? Stores::streamed : Stores::cached;
+  share(y.rows, work.threads, [&](std::int64_t begin, std::int64_t end) {
+    const MatrixView<const float> x = {work.x.row(0, begin), end - begin, y.columns, y.row_stride};
+    encoder.add({rows.first + begin, end - begin}, x, work.scale,
+                {y.data + begin * y.row_stride, end - begin, y.columns, y.row_stride}, stores);
+  });
+}
+
 }  // namespace
 
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
+  if (can_add_directly(encoder, work)) return add_directly(encoder, rows, work);
   const std::int64_t columns = work.y.columns;
   const std::int64_t step = std::min(block_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
   const std::int64_t most_parts = std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));

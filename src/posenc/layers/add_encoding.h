@@ -37,6 +37,9 @@ class InputRows {
     return data_ + place;
   }
 
+  /// Floats from a row of a sequence to the next; 0 where ids say where rows are.
+  std::int64_t row_stride() const noexcept { return ids32_ == nullptr && ids64_ == nullptr ? row_stride_ : 0; }
+
   /// Whether the rows of a sequence follow each other without gaps.
   bool dense(std::int64_t columns) const noexcept {
     return ids32_ == nullptr && ids64_ == nullptr && row_stride_ == columns;

@@ -1,6 +1,5 @@
 #include "posenc/layers/rotary.h"
 
-#include "posenc/exact.h"
 #include "posenc/layers/checks.h"
 #include "posenc/layers/scratch.h"
 #include "posenc/layers/share.h"
@@ -20,7 +19,7 @@ constexpr std::int64_t block_rows = 64;
 std::unique_ptr<const Encoder> plan(std::int64_t dimension, double base) {
   const EncodingSpec spec = {.d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
   validate(spec);
-  return select_backend(spec, {0, block_rows}).backend->plan(spec);
+  return backend("rotation").plan(spec);  // correctly rounded in every type
 }
 
 /// Columns of the cosine and the sine of frequency k.
@@ -34,15 +33,6 @@ CosineSine places(RotaryLayout layout, std::int64_t k, std::int64_t half) noexce
 }
 
 template <class T>
-T rounded(const ExactValue& value) noexcept {
-  if (value.mantissa == 0) return {};
-  const auto top = static_cast<std::uint64_t>(value.mantissa >> 64);
-  // What lies below the top 64 bits only breaks ties, and no sine or cosine but 0 and 1 is a tie.
-  const std::uint64_t bits = round_to_bits(format_of(data_type_of<T>), top, value.exponent + 64, true);
-  return {static_cast<std::uint16_t>(bits | (value.negative ? 0x8000 : 0))};
-}
-
-template <class T>
 void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cache) {
   if (cache.rows < rows.count) {
     throw InvalidArgument(fmt::format("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
@@ -52,31 +42,6 @@ void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cac
   }
   // Strides and memory, in units of elements: the size of an element does not matter to them.
   check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns, cache.stride});
-}
-
-/// Each entry by itself and exactly: rounding a float32 once more would round some of them wrongly.
-template <class T>
-void fill_rounded(const EncodingSpec& spec, RowRange rows, RotaryLayout layout, MatrixView<T> out, int threads) {
-  const Frequencies frequencies(spec);
-  share(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-        const Turns phase = frequencies.phase(k, rows.first + row);
-        const CosineSine place = places(layout, k, frequencies.count());
-        out.data[row * out.stride + place.cosine] = rounded<T>(cosine(phase));
-        out.data[row * out.stride + place.sine] = rounded<T>(sine(phase));
-      }
-    }
-  });
-}
-
-template <class T>
-void cache_rounded(const EncodingSpec& spec, RowRange rows, RotaryLayout layout, const MatrixView<T>& out,
-                   int threads) {
-  validate(rows);
-  check_threads(threads);
-  check_cache(rows, spec.d_model, out);
-  fill_rounded(spec, rows, layout, out, threads);
 }
 
 void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int threads) {
@@ -130,33 +95,46 @@ void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLa
   });
 }
 
+/// The encoder writes halves, cosines first; interleaved caches are dealt anew, row by row.
+template <class T>
+void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout, const MatrixView<T>& out, int threads) {
+  validate(rows);
+  check_threads(threads);
+  const std::int64_t dimension = encoder.spec().d_model, half = dimension / 2;
+  check_cache(rows, dimension, out);
+  BasicMatrix<T> halves(layout == RotaryLayout::interleaved ? std::min<std::int64_t>(threads, rows.count) : 0,
+                        dimension);
+  encoder.encode(rows, out, threads);
+  if (layout == RotaryLayout::halves) return;
+  std::atomic<std::int64_t> parts_begun = 0;
+  share(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
+    T* const own = halves.data() + parts_begun.fetch_add(1) * dimension;
+    for (std::int64_t row = begin; row < end; ++row) {
+      T* const cached = out.data + row * out.stride;
+      std::copy_n(cached, dimension, own);
+      for (std::int64_t k = 0; k < half; ++k) {
+        cached[2 * k] = own[k];
+        cached[2 * k + 1] = own[half + k];
+      }
+    }
+  });
+}
+
 }  // namespace
 
 Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels)
     : encoder_(plan(dimension, base)), channels_(channels) {}
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads) const {
-  encoder_->encode(rows, out, threads);
-  if (layout == RotaryLayout::halves) return;
-  const std::int64_t half = dimension() / 2;
-  share_with_scratch(rows.count, threads, dimension(), [&](std::int64_t begin, std::int64_t end, float* halves) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      float* const cached = out.data + row * out.stride;
-      std::copy_n(cached, dimension(), halves);
-      for (std::int64_t k = 0; k < half; ++k) {
-        cached[2 * k] = halves[k];
-        cached[2 * k + 1] = halves[half + k];
-      }
-    }
-  });
+  fill_cache(*encoder_, rows, layout, out, threads);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads) const {
-  cache_rounded(encoder_->spec(), rows, layout, out, threads);
+  fill_cache(*encoder_, rows, layout, out, threads);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads) const {
-  cache_rounded(encoder_->spec(), rows, layout, out, threads);
+  fill_cache(*encoder_, rows, layout, out, threads);
 }
 
 void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads) const {
