@@ -2,6 +2,7 @@
 #include "cli/compare.h"
 
 #include "cli/commands.h"
+#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -61,8 +62,8 @@ int compare(const CompareOptions& options) {
   const NamedJson before = read(options.before);
   const NamedJson after = read(options.after);
   const Comparison comparison = compare_files(before, after);
-  write_all(options.common.output,
-            options.common.format == "json" ? json_text(options, comparison) : table_text(options, comparison));
+  write_page(options.common.output,
+             options.common.format == "json" ? json_text(options, comparison) : table_text(options, comparison));
   return comparison.regressions == 0 ? good : check_failed;
 }
 
@@ -78,6 +79,8 @@ void add_compare_command(CLI::App& app, Action& action) {
   command.add_option("B", options->after, "JSON of the same kind, held against A")->type_name("FILE")->required();
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common, "file to write (default: standard output)");
+  describe(command, {{"posenc compare before.json after.json", "what changed between two accuracy reports"},
+                     {"posenc compare --format json a.json b.json", "the same for programs"}});
   command.callback([options, &action] { action = [options] { return compare(*options); }; });
 }
 
