@@ -127,24 +127,24 @@ std::vector<Line> lines_of(const std::vector<Listed>& backends) {
   return lines;
 }
 
-std::string backends_text(const State& state) {
-  Table table({{"backend", Align::left},
-               {"ISA", Align::left},
-               {"runs here", Align::left},
-               {"5000 rows"},
-               {"2^20 rows"},
-               {"method", Align::wrapped}});
-  for (const auto& [listed, isas] : lines_of(state.backends)) {
-    const auto bound = [&, each = listed](double Bounds::*which) {
-      return each->bounds ? error_text(*each->bounds.*which) : "-";
-    };
+std::string backends_text(const std::vector<Line>& lines) {
+  Table table({{"backend", Align::left}, {"ISA", Align::left}, {"runs here", Align::left}, {"method", Align::wrapped}});
+  for (const auto& [listed, isas] : lines) {
     const Colour colour = listed->bounds ? Colour::none : Colour::faint;
     table.add_row({{std::string(listed->backend->name()), colour},
                    {isas, colour},
                    {listed->bounds ? "yes" : "no", colour},
-                   bound(&Bounds::short_context),
-                   bound(&Bounds::long_context),
                    {std::string(listed->backend->description()), colour}});
+  }
+  return table.text();
+}
+
+std::string bounds_text(const std::vector<Line>& lines) {
+  Table table({{"backend", Align::left}, {"ISA", Align::left}, {"5000 rows"}, {"2^20 rows"}});
+  for (const auto& [listed, isas] : lines) {
+    if (!listed->bounds) continue;
+    table.add_row({std::string(listed->backend->name()), isas, error_text(listed->bounds->short_context),
+                   error_text(listed->bounds->long_context)});
   }
   return table.text();
 }
@@ -172,12 +172,14 @@ std::string used_text(const State& state) {
 }
 
 std::string table_text(const State& state) {
+  const std::vector<Line> lines = lines_of(state.backends);
   return fmt::format(
       "posenc {}, {}, xsimd {}\n{}profile  {}\n\n"
-      "Backends, and the largest |error| that each allows over so many rows of d_model 512\n\n{}\n"
+      "Backends\n\n{}\n"
+      "Bounds: the largest |error| that each allows, at d_model 512\n\n{}\n"
       "Used where the caller makes no choice\n\n{}",
-      library_version(), compiler(), xsimd_version(), cpu_text(), profile_text(state), backends_text(state),
-      used_text(state));
+      library_version(), compiler(), xsimd_version(), cpu_text(), profile_text(state), backends_text(lines),
+      bounds_text(lines), used_text(state));
 }
 
 std::string_view name_of(SelectionSource source) {

@@ -20,7 +20,9 @@ constexpr std::string_view exit_codes = "Exit codes: 0 good, 1 a check failed, 2
 
 bool is_hidden(const CLI::Option& option) { return option.get_group().empty(); }
 
-std::string text_of_lines(const std::vector<std::string>& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
+std::string in_help_column(const std::string& text) {
+  return fmt::format("{}", fmt::join(broken(text, page_width - help_column), "\n"));
+}
 
 /// Text as troff takes it: no backslash, hyphen or leading dot with a meaning of its own.
 std::string troff(std::string_view text) {
@@ -128,8 +130,20 @@ void describe(CLI::App& command, const std::vector<Example>& examples) {
 
 HelpFormatter::HelpFormatter() { column_width(help_column); }
 
+/// What it takes; which options exclude each other is said where both are given.
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  return (option->get_type_size() > 0 ? " " + option->get_type_name() : "") +
+         (option->get_expected_max() > 1 ? " ..." : "");
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  std::ostringstream line;
+  CLI::detail::format_help(line, command->get_name(), in_help_column(command->get_description()), help_column);
+  return line.str();
+}
+
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
-  return text_of_lines(broken(option->get_description(), page_width - help_column));
+  return in_help_column(option->get_description());
 }
 
 std::string manual_page(const CLI::App& command) {

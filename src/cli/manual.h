@@ -22,7 +22,9 @@ class HelpFormatter : public CLI::Formatter {
   HelpFormatter();
 
  private:
+  std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
 };
 
 /// In troff's man macros (man 7 man): posenc(1), or posenc-accuracy(1) of a subcommand.

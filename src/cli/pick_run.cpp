@@ -143,7 +143,11 @@ Json to_json(const PickRun& run) {
 
 std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std::optional<ErrorBudget>& budget) {
   std::vector<PickRun> runs;
-  for (const std::string& file : files) {
+  for (auto each = files.begin(); each != files.end(); ++each) {
+    const std::string& file = *each;
+    if (std::find(files.begin(), each, file) != each) {
+      throw InvalidArgument(fmt::format("--from is {} twice; allowed: every result once", file));
+    }
     PickRun read = run_of(file);
     const auto same = [&](const PickRun& run) {
       return run.cpu == read.cpu && run.isas == read.isas && run.type == read.type && run.threads == read.threads;
@@ -158,12 +162,12 @@ std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std:
           fmt::format("--from is {} with another error budget than {}; allowed then: with --max-error or --max-ulp",
                       file, found->files.front()));
     }
-    for (const PickMeasurement& each : read.measurements) add(each, found->measurements);
+    for (const PickMeasurement& measured : read.measurements) add(measured, found->measurements);
     found->files.push_back(file);
   }
-  for (PickRun& each : runs) {
-    if (budget) each.budget = *budget;
-    each.decisions = decide(each.measurements, each.budget, each.type, each.threads);
+  for (PickRun& run : runs) {
+    if (budget) run.budget = *budget;
+    run.decisions = decide(run.measurements, run.budget, run.type, run.threads);
   }
   return runs;
 }

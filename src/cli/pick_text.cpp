@@ -144,7 +144,8 @@ std::string budget_text(const ErrorBudget& budget) {
 
 std::string run_text(const PickRun& run) {
   return fmt::format(
-      "{}\n{}, {} {}, error budget {}; medians of interleaved repetitions; spread: half the interquartile range;\n"
+      "{}\n{}, {} {}, error budget {}; medians of interleaved repetitions\n"
+      "spread: half the interquartile range\n"
       "noise: how far from itself a backend comes out that is timed twice, as if it were two\n\n{}\n{}{}",
       run.cpu, to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads", budget_text(run.budget),
       measurements_text(run), picks_text(run), noise_text(run));
@@ -159,7 +160,7 @@ std::string reason_text(const ShapeDecision& decision) {
   const auto ties = names_of(decision, [](const Rival& each) { return each.tied; });
   const bool is_fastest = pick.margin >= 0;
   if (!ties.empty()) {
-    text += fmt::format(" Tied with {}: noise cannot tell them apart{}.", fmt::join(ties, ", "),
+    text += fmt::format(" Tied with {}: too close to call{}.", fmt::join(ties, ", "),
                         is_fastest ? "" : ", and of tied methods the simplest is picked that costs little");
   }
   const auto behind = [&](const Rival& each) { return each.compared && !each.tied; };

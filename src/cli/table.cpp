@@ -21,12 +21,15 @@ void append_line(std::string& text, std::string line) {
   text += '\n';
 }
 
-/// The part of the text up to and with its next break.
-std::string_view next_word(std::string_view text) {
-  const std::size_t end = text.find_first_of(" ,/");
-  if (end == std::string_view::npos) return text;
-  const std::size_t after = text.find_first_not_of(' ', end + 1);
-  return text.substr(0, after);
+/// The part of the text up to where a line may end: a blank, but not one before a unit; within what is too long for any
+/// line, a slash.
+std::string_view next_word(std::string_view text, std::size_t width) {
+  std::size_t end = text.find(' ');
+  while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == '%') end = text.find(' ', end + 1);
+  const std::string_view word = text.substr(0, end == std::string_view::npos ? end : text.find_first_not_of(' ', end));
+  if (word.size() <= width) return word;
+  const std::size_t slash = word.find('/', 1);
+  return slash == std::string_view::npos ? word : word.substr(0, slash + 1);
 }
 
 std::string_view trimmed(std::string_view text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
@@ -37,7 +40,7 @@ std::vector<std::string> broken(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   std::string line;
   while (!text.empty()) {
-    const std::string_view word = next_word(text);
+    const std::string_view word = next_word(text, width);
     text.remove_prefix(word.size());
     if (!line.empty() && width_of(line) + width_of(trimmed(word)) > width) {
       lines.emplace_back(trimmed(line));

@@ -52,7 +52,7 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// Lines of at most `width` characters where the text has blanks, commas or slashes to break it after.
+/// Lines of at most `width` characters where the text has blanks to end them at, or what is too long for one has slashes.
 std::vector<std::string> broken(std::string_view text, std::size_t width);
 
 /// Text of several paragraphs, each line of it broken to the width of a page.
