@@ -183,7 +183,8 @@ std::string quantile_text(const AccuracyReport& report) {
 std::string details_text(const AccuracyReport& report) {
   const WorstEntry& worst = report.worst;
   return fmt::format(
-      "Worst entry: position {}, channel {}: got {:.{}g}, exact {:.17g}, |error| {}\n\n"
+      "Worst entry, at position {}, channel {}\n"
+      "  got    {:.{}g}\n  exact  {:.17g}\n  error  {}\n\n"
       "Quantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
       worst.position, worst.channel, worst.got, report.type == DataType::float64 ? 17 : 9, worst.expected,
       error_text(std::abs(worst.got - worst.expected)), quantile_text(report), position_text(report),

@@ -2,6 +2,8 @@
 
 #include "cli/pick_text.h"
 
+#include "posenc/statistics.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,8 +121,8 @@ void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
   };
   append(found->seconds, measured.seconds);
   append(found->self_ratios, measured.self_ratios);
-  found->max_abs = std::max(found->max_abs, measured.max_abs);
-  found->max_ulp = std::max(found->max_ulp, measured.max_ulp);
+  found->max_abs = worst(found->max_abs, measured.max_abs);
+  found->max_ulp = worst(found->max_ulp, measured.max_ulp);
 }
 
 }  // namespace

@@ -23,12 +23,13 @@ void append_line(std::string& text, std::string line) {
 
 /// The part of the text up to where a line may end: a blank, but not one before a unit; within what is too long for any
 /// line, a slash.
-std::string_view next_word(std::string_view text, std::size_t width) {
+std::string_view next_word(std::string_view text, std::size_t width, std::size_t room) {
   std::size_t end = text.find(' ');
   while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == '%') end = text.find(' ', end + 1);
   const std::string_view word = text.substr(0, end == std::string_view::npos ? end : text.find_first_not_of(' ', end));
   if (word.size() <= width) return word;
-  const std::size_t slash = word.find('/', 1);
+  std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string_view::npos;  // what this line still takes
+  if (slash == 0 || slash == std::string_view::npos) slash = word.find('/', 1);
   return slash == std::string_view::npos ? word : word.substr(0, slash + 1);
 }
 
@@ -40,7 +41,7 @@ std::vector<std::string> broken(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   std::string line;
   while (!text.empty()) {
-    const std::string_view word = next_word(text, width);
+    const std::string_view word = next_word(text, width, width - std::min(width, width_of(line)));
     text.remove_prefix(word.size());
     if (!line.empty() && width_of(line) + width_of(trimmed(word)) > width) {
       lines.emplace_back(trimmed(line));

@@ -2,6 +2,7 @@
 
 #include "posenc/accuracy.h"
 #include "posenc/pick_decision.h"
+#include "posenc/statistics.h"
 
 #include <fmt/format.h>
 
@@ -46,11 +47,7 @@ using Shape = std::vector<Candidate>;
 
 void check(const PickOptions& options) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
-  if (!positive(options.budget.most)) {
-    const bool is_ulp = options.budget.measure == ErrorBudget::Measure::ulp;
-    throw InvalidArgument(fmt::format("{} is {}; allowed: finite and greater than 0", is_ulp ? "max_ulp" : "max_error",
-                                      options.budget.most));
-  }
+  validate(options.budget);
   if (options.presets.empty()) throw InvalidArgument("presets is empty; allowed: at least one shape to time");
   if (options.threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", options.threads));
   if (options.repetitions < 1) {
@@ -114,9 +111,6 @@ class Progress {
   double from_;
   double to_;
 };
-
-/// A NaN stays, and fails every budget.
-double worst(double known, double found) { return found > known || std::isnan(found) ? found : known; }
 
 void measure_errors(Shape& shape, const PickOptions& options, const Progress& progress) {
   const PickMeasurement& any = shape.front().measured;

@@ -14,6 +14,9 @@
 
 namespace posenc {
 
+/// Throws InvalidArgument unless the largest error is finite and above 0.
+void validate(const ErrorBudget& budget);
+
 struct PickOptions {
   ErrorBudget budget;
   std::vector<Preset> presets;        ///< the shapes to time
@@ -75,7 +78,8 @@ struct ShapeDecision {
 
 /// Decides from measurements of one CPU, element type and thread count, wherever and in how many runs they were made
 /// (backends in order of registration, the simplest method first), and marks in them what is picked and what is tied.
-/// Among those that noise cannot tell from the fastest, the simplest method wins that costs little.
+/// Among those that noise cannot tell from the fastest, the simplest method wins that costs little. Throws InvalidArgument
+/// on a bad budget.
 std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget, DataType type,
                                   int threads);
 

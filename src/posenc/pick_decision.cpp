@@ -141,9 +141,9 @@ Rival rival_of(const Contender& contender, const Race& race) {
   Rival rival;
   rival.backend = contender.any().full_name();
   for (const PickMeasurement* each : contender.measurements) {
-    rival.max_abs = std::max(rival.max_abs, each->max_abs);
-    rival.max_ulp = std::max(rival.max_ulp, each->max_ulp);
-    rival.error_bound = std::max(rival.error_bound, each->error_bound);
+    rival.max_abs = worst(rival.max_abs, each->max_abs);
+    rival.max_ulp = worst(rival.max_ulp, each->max_ulp);
+    rival.error_bound = worst(rival.error_bound, each->error_bound);
     rival.keeps_its_bound = rival.keeps_its_bound && each->keeps_its_bound();
     rival.over_budget = rival.over_budget || !each->within_budget;
   }
@@ -199,6 +199,13 @@ void mark(const Race& race) {
 
 }  // namespace
 
+void validate(const ErrorBudget& budget) {
+  if (std::isfinite(budget.most) && budget.most > 0) return;
+  throw InvalidArgument(fmt::format("{} is {}; allowed: finite and greater than 0",
+                                    budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error",
+                                    budget.most));
+}
+
 std::string PickMeasurement::full_name() const { return fmt::format("{}:{}", backend, to_string(isa)); }
 
 double median_seconds(const PickMeasurement& timed) { return median(timed.seconds); }
@@ -214,6 +221,7 @@ bool is_within(const ErrorBudget& budget, const PickMeasurement& measured) noexc
 
 std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget, DataType type,
                                   int threads) {
+  validate(budget);
   for (PickMeasurement& each : measurements) {
     each.within_budget = is_within(budget, each);
     each.picked = each.tied = false;
