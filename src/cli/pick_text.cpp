@@ -82,10 +82,9 @@ std::string noise_text(const PickRun& run) {
     if (each.pick) worst = std::max(worst, each.pick->noise_floor);
   }
   if (worst <= noisy) return "";
-  return fmt::format(
-      "The machine is too noisy to rank closely (a backend against itself: ± {}): pick again when it is "
-      "idle\n",
-      percent(worst));
+  return wrapped(
+      fmt::format("Too noisy to rank closely (a backend against itself: ± {}): pick again when the machine is idle\n",
+                  percent(worst)));
 }
 
 std::string slower_text(const Rival& rival) {
@@ -132,7 +131,8 @@ std::vector<const PickMeasurement*> in_order(const PickRun& run) {
   for (const PickMeasurement& each : run.measurements) order.push_back(&each);
   std::ranges::stable_sort(order, {}, [](const PickMeasurement* each) {
     const std::int64_t entries = each->rows.count * each->spec.d_model;
-    const double seconds = each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
+    const double seconds =
+        each->within_budget && each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
     return std::tuple(each->shape, entries, each->preset, seconds);
   });
   return order;

@@ -30,6 +30,10 @@ constexpr std::int64_t checked_runs = 16;
 constexpr double hopeless = 4.0;
 constexpr int hopeless_repetitions = 3;
 
+/// A shape is timed on, for so many times the repetitions, while a backend differs from itself by more than this.
+constexpr double calm = 0.03;
+constexpr int patience = 3;
+
 /// Shares of the work, for the progress.
 constexpr double accuracy_share = 0.4;
 
@@ -186,12 +190,24 @@ std::vector<Turn> turns_of(std::vector<Candidate*>& order, const PickOptions& op
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool is_hopeless = warm_seconds[i] > hopeless * *fastest;
-    order[i]->repetitions = is_hopeless ? std::min(hopeless_repetitions, options.repetitions) : options.repetitions;
+    order[i]->repetitions =
+        is_hopeless ? std::min(hopeless_repetitions, options.repetitions) : patience * options.repetitions;
     turns.push_back({order[i], &order[i]->measured.seconds});
   }
   Candidate* first = order[static_cast<std::size_t>(fastest - warm_seconds.begin())];
   turns.push_back({first, &first->repeated});
   return turns;
+}
+
+std::vector<double> self_ratios(const Candidate& candidate) {
+  std::vector<double> ratios;
+  std::ranges::transform(candidate.repeated, candidate.measured.seconds, std::back_inserter(ratios), std::divides());
+  return ratios;
+}
+
+bool is_calm(const std::vector<Candidate*>& order) {
+  return std::ranges::all_of(
+      order, [](const Candidate* each) { return each->repeated.empty() || self_noise(self_ratios(*each)) <= calm; });
 }
 
 /// All candidates of a shape in turns, in a new random order every time: a slow phase of the machine hits all alike.
@@ -206,19 +222,18 @@ void time_candidates(Shape& shape, const PickOptions& options, const Progress& p
   progress(0, doing);
   std::vector<Turn> turns = turns_of(order, options, table.view());
   std::mt19937 random(20170612);  // any fixed number: runs are repeatable
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+  const int most = patience * options.repetitions;
+  for (int repetition = 0; repetition < most; ++repetition) {
+    if (repetition >= options.repetitions && is_calm(order)) break;
     std::shuffle(turns.begin(), turns.end(), random);
     for (const Turn& turn : turns) {
       const Candidate& timed = *turn.candidate;
       if (repetition >= timed.repetitions) continue;
       turn.samples->push_back(time_tables(timed, timed.tables_per_sample, table.view(), options.threads));
     }
-    progress((repetition + 1.0) / options.repetitions, doing);
+    progress((repetition + 1.0) / most, doing);
   }
-  for (Candidate* each : order) {
-    std::ranges::transform(each->repeated, each->measured.seconds, std::back_inserter(each->measured.self_ratios),
-                           std::divides());
-  }
+  for (Candidate* each : order) each->measured.self_ratios = self_ratios(*each);
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct PickOptions {
   std::vector<Preset> presets;        ///< the shapes to time
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
-  int repetitions = 15;  ///< interleaved: every candidate once, in random order, then again
+  int repetitions =
+      15;  ///< interleaved: every candidate once, in random order, then again; three times as many in noise
   double seconds_per_sample = 0.01;
   std::function<void(double share, std::string_view doing)> progress;
 };

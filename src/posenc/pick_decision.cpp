@@ -24,7 +24,6 @@ constexpr double acceptable = 1.1;
 struct Contender {
   std::vector<PickMeasurement*> measurements;
   std::vector<double> scores;  ///< per repetition: geometric mean over the shapes of seconds per entry
-  double score = 0;            ///< their median
   bool may_win = false;        ///< within the budget, and timed, on every shape of the class
 
   const PickMeasurement& any() const { return *measurements.front(); }
@@ -76,6 +75,15 @@ Slowdown slowdown(const Contender& slower, const Contender& fastest) {
   return {median(ratios), median_interval(ratios)};
 }
 
+/// Who is ahead of the one before in pairs: what both met in one repetition is no one's merit.
+const Contender& fastest_of(const std::vector<const Contender*>& contenders) {
+  const Contender* fastest = contenders.front();
+  for (const Contender* each : contenders) {
+    if (slowdown(*each, *fastest).ratio < 1) fastest = each;
+  }
+  return *fastest;
+}
+
 /// The far end of the interval of the A/A ratio, as a distance from 1.
 double noise_floor(ShapeClass shape, std::vector<PickMeasurement>& measurements) {
   std::vector<PickMeasurement*> repeated;
@@ -84,8 +92,7 @@ double noise_floor(ShapeClass shape, std::vector<PickMeasurement>& measurements)
   }
   if (repeated.empty()) return 0;
   const auto ratio = [](const PickMeasurement&, double sample) { return sample; };
-  const Interval interval = median_interval(by_repetition(repeated, &PickMeasurement::self_ratios, ratio));
-  return std::max({interval.high - 1, 1 / interval.low - 1, 0.0});
+  return self_noise(by_repetition(repeated, &PickMeasurement::self_ratios, ratio));
 }
 
 /// Contenders of a class in order of registration.
@@ -105,7 +112,6 @@ std::vector<Contender> contenders_of(ShapeClass shape, std::vector<PickMeasureme
     if (!each.may_win) continue;
     const auto per_entry = [](const PickMeasurement& one, double seconds) { return seconds / entries(one); };
     each.scores = by_repetition(each.measurements, &PickMeasurement::seconds, per_entry);
-    each.score = median(each.scores);
   }
   return all;
 }
@@ -124,16 +130,18 @@ Race run(const std::vector<Contender>& all, double noise) {
     if (each.may_win) race.running.push_back(&each);
   }
   if (race.running.empty()) return race;
-  const Contender& fastest = **std::ranges::min_element(race.running, {}, &Contender::score);
+  const Contender& fastest = fastest_of(race.running);
   for (const Contender* each : race.running) {
     const Slowdown slower = slowdown(*each, fastest);
     if (!slower.is_tie(noise)) continue;
     race.tied.push_back(each);
     if (race.picked == nullptr && slower.costs_little()) race.picked = each;
   }
+  std::vector<const Contender*> same_method;
   for (const Contender* each : race.tied) {
-    if (each->any().backend == race.picked->any().backend && each->score < race.picked->score) race.picked = each;
+    if (each->any().backend == race.picked->any().backend) same_method.push_back(each);
   }
+  race.picked = &fastest_of(same_method);
   return race;
 }
 
@@ -213,6 +221,11 @@ double median_seconds(const PickMeasurement& timed) { return median(timed.second
 double spread(const PickMeasurement& timed) { return relative_spread(timed.seconds); }
 
 double gfloats_per_second(const PickMeasurement& timed) { return entries(timed) / median(timed.seconds) / 1e9; }
+
+double self_noise(const std::vector<double>& self_ratios) {
+  const Interval interval = median_interval(self_ratios);
+  return std::max({interval.high - 1, 1 / interval.low - 1, 0.0});
+}
 
 bool is_within(const ErrorBudget& budget, const PickMeasurement& measured) noexcept {
   const double error = budget.measure == ErrorBudget::Measure::ulp ? measured.max_ulp : measured.error_bound;
