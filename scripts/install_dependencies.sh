@@ -5,7 +5,7 @@ set -euo pipefail
 declare -A groups=(
   [build]="g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev libgmock-dev libcli11-dev
            libfmt-dev nlohmann-json3-dev libmpfr-dev libeigen3-dev"
-  [test]="qemu-user binutils"
+  [test]="qemu-user binutils groff-base"
   [aarch64]="g++-aarch64-linux-gnu googletest qemu-user"
   [avx512]="bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio"
   [ci]="clang clang-format libomp-dev libclang-rt-dev"
