@@ -5,7 +5,7 @@ set -euo pipefail
 declare -A groups=(
   [build]="g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev libgmock-dev libcli11-dev
            libfmt-dev nlohmann-json3-dev libmpfr-dev libeigen3-dev"
-  [test]="qemu-user binutils python3-matplotlib python3-numpy"
+  [test]="qemu-user binutils groff-base python3-matplotlib python3-numpy"
   [pictures]="python3-matplotlib python3-numpy"
   [torch]="python3-torch python3-numpy"
   [report]="python3-matplotlib python3-numpy"

@@ -1,14 +1,17 @@
 #include "command.h"
 
-#include <fcntl.h>
+#include <pty.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 namespace posenc::test {
 namespace {
@@ -51,35 +54,89 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-}  // namespace
+/// What a child's standard input, output and error are.
+struct Streams {
+  int in;
+  int out;
+  int err;
+};
 
-CommandResult run_posenc(const std::vector<std::string>& arguments, const CommandOptions& options) {
+pid_t start(const std::vector<std::string>& arguments, const CommandOptions& options, const Streams& streams) {
   std::vector<std::string> words = {POSENC_COMMAND};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment = child_environment(options);
-  const File out = temporary_file();
-  const File err = temporary_file();
-
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  if (options.out_file.empty()) {
-    posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), 1);
-  } else {
-    posix_spawn_file_actions_addopen(&actions, 1, options.out_file.c_str(), O_WRONLY | O_CREAT, 0644);
-  }
-  posix_spawn_file_actions_adddup2(&actions, fileno(err.get()), 2);
+  posix_spawn_file_actions_adddup2(&actions, streams.in, 0);
+  posix_spawn_file_actions_adddup2(&actions, streams.out, 1);
+  posix_spawn_file_actions_adddup2(&actions, streams.err, 2);
   pid_t child = 0;
   const int failure = posix_spawn(&child, words.front().c_str(), &actions, nullptr, pointers_to(words).data(),
                                   pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) throw std::system_error(failure, std::generic_category(), words.front());
+  return child;
+}
 
+int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) == -1 && errno == EINTR) {
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(out.get()),
-          content_of(err.get())};
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+File opened(const std::filesystem::path& file, const char* mode) {
+  File stream(std::fopen(file.c_str(), mode), &std::fclose);
+  if (!stream) throw std::system_error(errno, std::generic_category(), file);
+  return stream;
+}
+
+bool has_temporary(const std::filesystem::path& folder) {
+  for (const auto& each : std::filesystem::directory_iterator(folder)) {
+    if (each.path().extension() == ".tmp") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CommandResult run_posenc(const std::vector<std::string>& arguments, const CommandOptions& options) {
+  const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
+  const File out_file = options.out_file.empty() ? File(nullptr, &std::fclose) : opened(options.out_file, "w");
+  const int code = wait_for(
+      start(arguments, options, {fileno(in.get()), fileno((out_file ? out_file : out).get()), fileno(err.get())}));
+  return {code, content_of(out.get()), content_of(err.get())};
+}
+
+CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
+                                     const std::map<std::string, std::string>& environment) {
+  int keyboard = -1, screen = -1;
+  if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
+    throw std::system_error(errno, std::generic_category(), "openpty");
+  }
+  std::map<std::string, std::string> variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
+  for (const auto& [name, value] : environment) variables[name] = value;
+  const pid_t child = start(arguments, {.environment = variables, .out_file = {}}, {screen, screen, screen});
+  close(screen);
+  std::string said;
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = read(keyboard, buffer, sizeof buffer)) > 0) said.append(buffer, static_cast<std::size_t>(size));
+  close(keyboard);
+  return {wait_for(child), said, ""};
+}
+
+CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+  const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
+  const pid_t child = start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
+  siginfo_t ended = {};
+  while (!has_temporary(folder)) {
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child)
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child, SIGINT);
+  return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 
 }  // namespace posenc::test

@@ -22,4 +22,11 @@ struct CommandOptions {
 /// Starts from a profile that does not exist, so that what the user has picked on this machine decides no test.
 CommandResult run_posenc(const std::vector<std::string>& arguments, const CommandOptions& options = {});
 
+/// The same with standard output and standard error on a terminal of its own: what both say, in `out`.
+CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
+                                     const std::map<std::string, std::string>& environment = {});
+
+/// Starts it, waits until a file appears in `folder` whose name ends in .tmp, or until it ends, and interrupts it (Ctrl-C).
+CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+
 }  // namespace posenc::test

@@ -25,7 +25,7 @@ constexpr Preset long_one = {"long_one", "where float32 phases fail", {.d_model 
 
 /// Enough to choose by, and short: what is tested is the choice and not the clock.
 PickOptions quick(std::vector<Preset> presets) {
-  return {.max_error = 1e-6,
+  return {.budget = {1e-6, ErrorBudget::Measure::absolute},
           .presets = std::move(presets),
           .threads = 1,
           .repetitions = 3,
@@ -35,9 +35,8 @@ PickOptions quick(std::vector<Preset> presets) {
 
 const PickMeasurement& measurement_of(const PickResult& result, std::string_view full_name, std::string_view preset) {
   const auto found =
-      std::find_if(result.measurements.begin(), result.measurements.end(), [&](const PickMeasurement& each) {
-        return each.backend->full_name() == full_name && each.preset.name == preset;
-      });
+      std::find_if(result.measurements.begin(), result.measurements.end(),
+                   [&](const PickMeasurement& each) { return each.full_name() == full_name && each.preset == preset; });
   if (found == result.measurements.end()) throw std::runtime_error("no measurement of " + std::string(full_name));
   return *found;
 }
@@ -46,7 +45,7 @@ TEST(Pick, MeasuresEveryCandidateOnEveryShape) {
   const PickResult result = pick(quick({small, long_one}));
   std::set<std::string> measured;
   for (const PickMeasurement& each : result.measurements)
-    measured.insert(each.backend->full_name() + " " + std::string(each.preset.name));
+    measured.insert(each.full_name() + " " + std::string(each.preset));
   for (const Backend* each : test::running_backends()) {
     if (!each->can_be_picked()) continue;
     EXPECT_TRUE(measured.contains(each->full_name() + " small")) << each->full_name();
@@ -62,7 +61,9 @@ TEST(Pick, PicksOnePerShapeClassWithinTheBudget) {
   for (const ProfilePick& picked : result.profile.picks) {
     EXPECT_TRUE(timed.contains(picked.shape));
     EXPECT_LE(picked.max_abs, 1e-6);
-    EXPECT_EQ(picked.max_error, 1e-6);
+    EXPECT_EQ(picked.budget, ErrorBudget{});
+    EXPECT_GE(picked.noise_floor, 0);
+    EXPECT_FALSE(picked.next.empty());
     EXPECT_EQ(picked.threads, 1);
     EXPECT_GT(picked.gfloats_per_second, 0);
     EXPECT_THAT(picked.shapes, Not(IsEmpty()));
@@ -73,16 +74,16 @@ TEST(Pick, PicksOnePerShapeClassWithinTheBudget) {
 
 TEST(Pick, FiguresOfAMeasurementFitItsSamples) {
   for (const PickMeasurement& each : pick(quick({small})).measurements) {
-    SCOPED_TRACE(each.backend->full_name());
+    SCOPED_TRACE(each.full_name());
     EXPECT_LE(each.max_abs, each.error_bound);
     EXPECT_EQ(each.within_budget, std::max(each.max_abs, each.error_bound) <= 1e-6);
     EXPECT_EQ(each.seconds.empty(), !each.within_budget);
     if (each.seconds.empty()) continue;
     const auto [least, most] = std::minmax_element(each.seconds.begin(), each.seconds.end());
     EXPECT_GT(*least, 0);
-    EXPECT_GE(each.median_seconds, *least);
-    EXPECT_LE(each.median_seconds, *most);
-    EXPECT_GE(each.spread, 0);
+    EXPECT_GE(median_seconds(each), *least);
+    EXPECT_LE(median_seconds(each), *most);
+    EXPECT_GE(spread(each), 0);
   }
 }
 
@@ -113,7 +114,7 @@ TEST(Pick, AFastBackendThatLiesAboutItsErrorCannotWin) {
 TEST(Pick, AFastBackendThatPromisesTooLittleCannotWin) {
   test::register_fake({.name = "modest", .can_be_picked = true, .error_bound = 2});
   PickOptions options = quick({small});
-  options.max_error = 1.5;  // its measured error is 1
+  options.budget.most = 1.5;  // its measured error is 1
   const PickResult result = pick(options);
   EXPECT_FALSE(measurement_of(result, "modest:scalar", "small").within_budget);
 }
@@ -121,7 +122,7 @@ TEST(Pick, AFastBackendThatPromisesTooLittleCannotWin) {
 TEST(Pick, AHugeBudgetLetsTheFastestWin) {
   test::register_fake({.name = "anything_goes", .can_be_picked = true, .error_bound = 2});
   PickOptions options = quick({{"medium", "long enough to time", {.d_model = 512}, {0, 500}}});
-  options.max_error = 2;
+  options.budget.most = 2;
   const PickResult result = pick(options);
   ASSERT_EQ(result.profile.picks.size(), 1U);
   EXPECT_TRUE(measurement_of(result, "anything_goes:scalar", "medium").within_budget);
@@ -132,14 +133,44 @@ TEST(Pick, AHugeBudgetLetsTheFastestWin) {
       << picked.backend;
 }
 
+TEST(Pick, ABudgetInUlpIsHeldAgainstTheMeasuredUlp) {
+  PickOptions options = quick({long_one});
+  options.budget = {1, ErrorBudget::Measure::ulp};
+  const PickResult result = pick(options);
+  const PickMeasurement& rotation32 = measurement_of(result, backend("rotation32").full_name(), "long_one");
+  EXPECT_GT(rotation32.max_ulp, 1);
+  EXPECT_FALSE(rotation32.within_budget);
+  const PickMeasurement& rotation = measurement_of(result, backend("rotation").full_name(), "long_one");
+  EXPECT_LE(rotation.max_ulp, 0.5);
+  EXPECT_TRUE(rotation.within_budget);
+  for (const ProfilePick& picked : result.profile.picks) {
+    EXPECT_EQ(picked.budget, options.budget);
+    EXPECT_LE(picked.max_ulp, 1);
+  }
+}
+
+TEST(Pick, TheFastestOfEveryShapeIsTimedTwice) {
+  const PickResult result = pick(quick({small, long_one}));
+  for (const char* preset : {"small", "long_one"}) {
+    int repeated = 0;
+    for (const PickMeasurement& each : result.measurements) {
+      if (each.preset != preset || each.self_ratios.empty()) continue;
+      ++repeated;
+      EXPECT_EQ(each.self_ratios.size(), each.seconds.size());
+      for (const double ratio : each.self_ratios) EXPECT_GT(ratio, 0);
+    }
+    EXPECT_EQ(repeated, 1) << preset;
+  }
+}
+
 TEST(Pick, BackendsForComparisonOnlyAreNotCandidates) {
   test::register_fake({.name = "peer", .can_be_picked = false, .error_bound = 1e-9});
-  for (const PickMeasurement& each : pick(quick({small})).measurements) EXPECT_NE(each.backend->name(), "peer");
+  for (const PickMeasurement& each : pick(quick({small})).measurements) EXPECT_NE(each.backend, "peer");
 }
 
 TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {
   PickOptions options = quick({small});
-  options.max_error = 1e-12;
+  options.budget.most = 1e-12;
   const PickResult result = pick(options);
   EXPECT_THAT(result.profile.picks, IsEmpty());
   EXPECT_THAT(result.measurements, Not(IsEmpty()));
@@ -169,8 +200,9 @@ TEST(Pick, RefusesBadOptions) {
     return refusal([&] { pick(options); });
   };
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT(refused([&](auto& o) { o.max_error = bad; }),
+    EXPECT_THAT(refused([&](auto& o) { o.budget.most = bad; }),
                 AllOf(HasSubstr("max_error is"), HasSubstr("greater than 0")));
+    EXPECT_THAT(refused([&](auto& o) { o.budget = {bad, ErrorBudget::Measure::ulp}; }), HasSubstr("max_ulp is"));
     EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }), HasSubstr("seconds_per_sample is"));
   }
   EXPECT_THAT(refused([](auto& o) { o.presets.clear(); }), HasSubstr("presets is empty"));

@@ -31,8 +31,12 @@ ProfilePick some_pick(ShapeClass shape, int threads, std::string backend) {
           .ties = {"naive:scalar"},
           .gfloats_per_second = 1.25,
           .spread = 0.03125,
+          .noise_floor = 0.0625,
+          .next = "xsimd:sse2",
+          .margin = -0.125,
           .max_abs = 2.98e-8,
-          .max_error = 1e-6,
+          .max_ulp = 0.5,
+          .budget = {1, ErrorBudget::Measure::ulp},
           .shapes = {"tutorial", "whisper"}};
 }
 
@@ -51,7 +55,11 @@ void expect_equal(const ProfilePick& a, const ProfilePick& b) {
   EXPECT_EQ(a.gfloats_per_second, b.gfloats_per_second);
   EXPECT_EQ(a.spread, b.spread);
   EXPECT_EQ(a.max_abs, b.max_abs);
-  EXPECT_EQ(a.max_error, b.max_error);
+  EXPECT_EQ(a.noise_floor, b.noise_floor);
+  EXPECT_EQ(a.next, b.next);
+  EXPECT_EQ(a.margin, b.margin);
+  EXPECT_EQ(a.max_ulp, b.max_ulp);
+  EXPECT_EQ(a.budget, b.budget);
   EXPECT_EQ(a.shapes, b.shapes);
 }
 
@@ -95,6 +103,17 @@ TEST(Profile, IsJsonWithAVersion) {
   EXPECT_EQ(document.at("cpu").at("model"), profile_of_this_machine().cpu_model);
   EXPECT_EQ(document.at("picks").size(), 2U);
   EXPECT_EQ(document.at("picks").at(0).at("backend"), "rotation");
+}
+
+TEST(Profile, KeepsABudgetOfEitherMeasure) {
+  const ScratchFolder folder;
+  for (const ErrorBudget budget :
+       {ErrorBudget{1e-6, ErrorBudget::Measure::absolute}, ErrorBudget{0.5, ErrorBudget::Measure::ulp}}) {
+    Profile profile = some_profile();
+    profile.picks.front().budget = budget;
+    save_profile(profile, folder / "profile.json");
+    EXPECT_EQ(load_profile(folder / "profile.json").profile->picks.front().budget, budget);
+  }
 }
 
 TEST(Profile, MakesMissingFoldersAndReplacesWhatWasThere) {
@@ -166,6 +185,11 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
   EXPECT_THAT(spoiled("/picks/0/threads"_json_pointer, 0), HasSubstr("picks[0].threads"));
   EXPECT_THAT(spoiled("/picks/0/threads"_json_pointer, 1.5), HasSubstr("picks[0].threads"));
   EXPECT_THAT(spoiled("/picks/0/max_abs"_json_pointer, -1), HasSubstr("picks[0].max_abs"));
+  EXPECT_THAT(spoiled("/picks/0/noise_floor"_json_pointer, -1), HasSubstr("picks[0].noise_floor"));
+  EXPECT_THAT(spoiled("/picks/0/margin"_json_pointer, "2 %"), HasSubstr("picks[0].margin"));
+  EXPECT_THAT(spoiled("/picks/0/next"_json_pointer, 5), HasSubstr("picks[0].next"));
+  EXPECT_THAT(spoiled("/picks/0/budget"_json_pointer, 1e-6), HasSubstr("picks[0].budget"));
+  EXPECT_THAT(spoiled("/picks/0/budget"_json_pointer, {{"max_ulps", 1}}), HasSubstr("picks[0].budget.max_error"));
   json without = saved();
   without.erase("compiler");
   EXPECT_THAT(reason_of(without.dump()), HasSubstr("compiler"));
@@ -174,7 +198,7 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
 TEST(Profile, OtherVersionsAndOtherCpusAreIgnored) {
   json document = saved();
   document["version"] = Profile::format_version + 1;
-  EXPECT_THAT(reason_of(document.dump()), HasSubstr("version is 2"));
+  EXPECT_THAT(reason_of(document.dump()), HasSubstr("version is 3"));
 
   document = saved();
   document["library_version"] = "99.0.0";

@@ -158,7 +158,7 @@ TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
     EXPECT_THAT(used.reason, HasSubstr(why));
     EXPECT_THAT(run_posenc({"list"}, {.environment = environment, .out_file = {}}).out, HasSubstr(why));
   };
-  write_file(folder / "profile.json", "{ \"version\": 1, ");
+  write_file(folder / "profile.json", "{ \"version\": 2, ");
   expect_ignored("corrupt");
 
   save_pick(folder / "profile.json", ShapeClass::l2, "naive", Isa::scalar);
@@ -167,7 +167,7 @@ TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
   write_file(folder / "profile.json", document.dump());
   expect_ignored("Another CPU 9000");
 
-  document["version"] = 2;
+  document["version"] = Profile::format_version + 1;
   write_file(folder / "profile.json", document.dump());
   expect_ignored("version");
 }

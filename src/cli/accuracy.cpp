@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -20,6 +21,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace posenc::cli {
@@ -53,19 +55,47 @@ double quantile_at(const AccuracyReport& report, double share) {
   return found == report.quantiles.end() ? std::nan("") : found->abs_error;
 }
 
-std::string ulp_text(double ulp) { return ulp < 1e4 ? fmt::format("{:.3f}", ulp) : fmt::format("{:.2e}", ulp); }
-
 std::string title(const AccuracyReport& report) {
-  return fmt::format(
-      "Accuracy of a {} table of {}, positions {}, {}\n"
-      "{} entries against their exact values; 1 ulp is the spacing of {} there\n"
-      "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
-      "to div_term: largest difference from the float32 formula of PyTorch's tutorial; worst at: position, channel\n",
-      shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows), spec_text(report.spec),
-      count_text(report.entries), to_string(report.type), to_string(report.type));
+  return wrapped(
+      fmt::format("Accuracy of a {} table of {}, positions {}, {}\n"
+                  "{} entries against their exact values; 1 ulp is the spacing of {} there\n"
+                  "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
+                  "to div_term: largest difference from the float32 formula of PyTorch's tutorial\n",
+                  shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows),
+                  spec_text(report.spec), count_text(report.entries), to_string(report.type), to_string(report.type)));
 }
 
-std::string summary_text(const Reports& reports) {
+/// Reports of one method whose figures are the same at several ISAs: one line of a table.
+struct Line {
+  const AccuracyReport* report;
+  std::string isas;
+};
+
+bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
+  const auto figures = [](const AccuracyReport& each) {
+    return std::tuple(each.backend, each.error.max_abs, each.error.max_ulp, each.error.rms, each.error_bound,
+                      each.wrongly_rounded, each.max_abs_from_div_term, each.worst.position, each.worst.channel,
+                      quantile_at(each, 0.5), quantile_at(each, 0.999));
+  };
+  return figures(a) == figures(b);
+}
+
+std::vector<Line> lines_of(const Reports& reports) {
+  std::vector<Line> lines;
+  for (const AccuracyReport& each : reports) {
+    const std::string isa(to_string(each.isa));
+    if (!lines.empty() && same_figures(*lines.back().report, each)) {
+      lines.back().isas += " " + isa;
+    } else {
+      lines.push_back({&each, isa});
+    }
+  }
+  return lines;
+}
+
+Colour colour_of(const AccuracyReport& report) { return breaks_its_bound(report) ? Colour::red : Colour::none; }
+
+std::string error_table(const std::vector<Line>& lines) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
                {"max |error|"},
@@ -73,19 +103,39 @@ std::string summary_text(const Reports& reports) {
                {"max ulp"},
                {"RMS"},
                {"median"},
-               {"99.9 %"},
+               {"99.9 %"}});
+  for (const auto& [each, isas] : lines) {
+    table.add_row({each->backend,
+                   isas,
+                   {error_text(each->error.max_abs), colour_of(*each)},
+                   error_text(each->error_bound),
+                   ulp_text(each->error.max_ulp),
+                   error_text(each->error.rms),
+                   error_text(quantile_at(*each, 0.5)),
+                   error_text(quantile_at(*each, 0.999))});
+  }
+  return table.text();
+}
+
+std::string rounding_table(const std::vector<Line>& lines) {
+  Table table({{"backend", Align::left},
+               {"ISA", Align::left},
                {"correct"},
                {"wrong"},
                {"to div_term"},
-               {"worst at"}});
-  for (const AccuracyReport& each : reports) {
-    table.add_row(
-        {each.backend, std::string(to_string(each.isa)), error_text(each.error.max_abs), error_text(each.error_bound),
-         ulp_text(each.error.max_ulp), error_text(each.error.rms), error_text(quantile_at(each, 0.5)),
-         error_text(quantile_at(each, 0.999)), percent_text(each.correctly_rounded), count_text(each.wrongly_rounded),
-         error_text(each.max_abs_from_div_term), fmt::format("{}, {}", each.worst.position, each.worst.channel)});
+               {"worst at position"},
+               {"channel"}});
+  for (const auto& [each, isas] : lines) {
+    table.add_row({each->backend, isas, percent_text(each->correctly_rounded), count_text(each->wrongly_rounded),
+                   error_text(each->max_abs_from_div_term), fmt::format("{}", each->worst.position),
+                   fmt::format("{}", each->worst.channel)});
   }
   return table.text();
+}
+
+std::string summary_text(const Reports& reports) {
+  const std::vector<Line> lines = lines_of(reports);
+  return error_table(lines) + "\n" + rounding_table(lines);
 }
 
 std::string position_text(const AccuracyReport& report) {
@@ -133,7 +183,8 @@ std::string quantile_text(const AccuracyReport& report) {
 std::string details_text(const AccuracyReport& report) {
   const WorstEntry& worst = report.worst;
   return fmt::format(
-      "Worst entry: position {}, channel {}: got {:.{}g}, exact {:.17g}, |error| {}\n\n"
+      "Worst entry, at position {}, channel {}\n"
+      "  got    {:.{}g}\n  exact  {:.17g}\n  error  {}\n\n"
       "Quantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
       worst.position, worst.channel, worst.got, report.type == DataType::float64 ? 17 : 9, worst.expected,
       error_text(std::abs(worst.got - worst.expected)), quantile_text(report), position_text(report),
@@ -172,7 +223,7 @@ int accuracy(const CommonOptions& options) {
   if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
   const Reports reports = measure(options);
   const auto text = options.format == "json" ? json_text : options.format == "csv" ? csv_text : table_text;
-  write_all(options.output, text(reports));
+  write_page(options.output, text(reports));
   int code = good;
   for (const AccuracyReport& each : reports) {
     if (!breaks_its_bound(each)) continue;
@@ -195,6 +246,11 @@ void add_accuracy_command(CLI::App& app, Action& action) {
   add_threads_option(command, *options, "all cores");
   add_format_option(command, *options, {"table", "json", "csv"}, "table");
   add_output_option(command, *options, "file to write (default: standard output)");
+  describe(command, {{"posenc accuracy --preset whisper", "all backends over one model's table"},
+                     {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
+                      "one backend in detail: by position, by channel, its worst entry"},
+                     {"posenc accuracy --first 1000000000000 --rows 1000", "far out, where float32 phases fail"},
+                     {"posenc accuracy --format json --output report.json", "a report to keep, for posenc compare"}});
   command.callback([options, &action] { action = [options] { return accuracy(*options); }; });
 }
 

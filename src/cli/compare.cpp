@@ -1,7 +1,9 @@
 // posenc compare: two accuracy reports or benchmark results side by side.
 #include "cli/compare.h"
 
+#include "cli/colour.h"
 #include "cli/commands.h"
+#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -9,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace posenc::cli {
 
@@ -41,11 +44,39 @@ Comparison compare_files(const NamedJson& before, const NamedJson& after) {
   return is_accuracy(before.document) ? compare_accuracy(before, after) : compare_benchmarks(before, after);
 }
 
-std::string table_text(const CompareOptions& options, const Comparison& comparison) {
+std::string text_at(const Json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json.at(key).is_string() ? json.at(key).get<std::string>() : "";
+}
+
+std::string cpu_of(const Json& document) {
+  return is_accuracy(document) ? text_at(document.value("cpu", Json()), "model")
+                               : text_at(document.value("context", Json()), "cpu");
+}
+
+/// Where a result is from, as far as it says: CPU, compiler, version, commit.
+std::string origin_text(const Json& document) {
+  const Json said = is_accuracy(document) ? document : document.value("context", Json());
+  std::vector<std::string> parts = {cpu_of(document), text_at(said, "compiler"), text_at(said, "library_version"),
+                                    text_at(said, "posenc_commit")};
+  std::erase(parts, "");
+  return parts.empty() ? "" : fmt::format("\n   {}", fmt::join(parts, ", "));
+}
+
+/// Times of two CPUs differ by more than a commit changes: said before the table.
+std::string machines_text(const Json& before, const Json& after) {
+  const std::string a = cpu_of(before), b = cpu_of(after);
+  return is_benchmark(before) && !a.empty() && !b.empty() && a != b
+             ? "Two CPUs: what is slower in B need not be the code\n"
+             : "";
+}
+
+std::string table_text(const NamedJson& before, const NamedJson& after, const Comparison& comparison) {
   const std::string verdict = comparison.regressions == 0   ? "No regression"
                               : comparison.regressions == 1 ? "1 regression"
                                                             : fmt::format("{} regressions", comparison.regressions);
-  return fmt::format("A  {}\nB  {}\n\n{}\n{}\n", options.before, options.after, comparison.table, verdict);
+  return fmt::format("A  {}{}\nB  {}{}\n{}\n{}\n{}\n", before.file, origin_text(before.document), after.file,
+                     origin_text(after.document), machines_text(before.document, after.document), comparison.table,
+                     painted(verdict, comparison.regressions == 0 ? Colour::green : Colour::red));
 }
 
 std::string json_text(const CompareOptions& options, const Comparison& comparison) {
@@ -61,8 +92,8 @@ int compare(const CompareOptions& options) {
   const NamedJson before = read(options.before);
   const NamedJson after = read(options.after);
   const Comparison comparison = compare_files(before, after);
-  write_all(options.common.output,
-            options.common.format == "json" ? json_text(options, comparison) : table_text(options, comparison));
+  write_page(options.common.output,
+             options.common.format == "json" ? json_text(options, comparison) : table_text(before, after, comparison));
   return comparison.regressions == 0 ? good : check_failed;
 }
 
@@ -78,6 +109,8 @@ void add_compare_command(CLI::App& app, Action& action) {
   command.add_option("B", options->after, "JSON of the same kind, held against A")->type_name("FILE")->required();
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common, "file to write (default: standard output)");
+  describe(command, {{"posenc compare before.json after.json", "what changed between two accuracy reports"},
+                     {"posenc compare --format json a.json b.json", "the same for programs"}});
   command.callback([options, &action] { action = [options] { return compare(*options); }; });
 }
 

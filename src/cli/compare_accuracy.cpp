@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posenc::cli {
@@ -78,6 +79,12 @@ std::string verdict(const Result& before, const Result& after) {
   return is_better(before, after) ? "better" : "same";
 }
 
+Cell coloured(const std::string& verdict) {
+  if (verdict == "same") return {verdict, Colour::faint};
+  return {verdict, verdict == "regression" ? Colour::red : verdict == "better" ? Colour::green : Colour::none};
+}
+
+/// Those of one shape stand together, under it.
 class Rows {
  public:
   void add(const Result* before, const Result* after) {
@@ -86,14 +93,19 @@ class Rows {
                              : after == nullptr ? "only in A"
                                                 : verdict(*before, *after);
     if (said == "regression") ++regressions_;
-    const auto error = [](const Result* result, double Result::*figure) {
-      return result != nullptr ? error_text(result->*figure) : "-";
+    if (known.shape != shape_) {
+      if (!table_.empty()) table_.add_gap();
+      table_.add_heading(known.shape);
+      shape_ = known.shape;
+    }
+    const auto text = [&](double Result::*figure, std::string (*text_of)(double)) {
+      const auto one = [&](const Result* result) { return result != nullptr ? text_of(result->*figure) : "-"; };
+      return std::pair(one(before), one(after));
     };
-    const auto share = [](const Result* result) {
-      return result != nullptr ? percent_text(result->correctly_rounded) : "-";
-    };
-    table_.add_row({known.name, known.shape, error(before, &Result::max_abs), error(after, &Result::max_abs),
-                    error(before, &Result::rms), error(after, &Result::rms), share(before), share(after), said});
+    const auto [max_a, max_b] = text(&Result::max_abs, error_text);
+    const auto [rms_a, rms_b] = text(&Result::rms, error_text);
+    const auto [right_a, right_b] = text(&Result::correctly_rounded, percent_text);
+    table_.add_row({known.name, max_a, max_b, rms_a, rms_b, right_a, right_b, coloured(said)});
     json_.push_back({{"name", known.name},
                      {"shape", known.shape},
                      {"before", figures(before)},
@@ -112,15 +124,9 @@ class Rows {
             {"correctly_rounded", result->correctly_rounded}};
   }
 
-  Table table_{{{"backend", Align::left},
-                {"shape", Align::left},
-                {"max |error| A"},
-                {"B"},
-                {"RMS A"},
-                {"B"},
-                {"correctly rounded A"},
-                {"B"},
-                {"", Align::left}}};
+  Table table_{
+      {{"backend", Align::left}, {"max |error| A"}, {"B"}, {"RMS A"}, {"B"}, {"correct A"}, {"B"}, {"", Align::left}}};
+  std::string shape_;
   Json json_ = Json::array();
   int regressions_ = 0;
 };

@@ -101,6 +101,12 @@ Json figures(const Benchmark* benchmark) {
           {"repetitions", benchmark->seconds.size()}};
 }
 
+Cell coloured(const std::string& verdict) {
+  if (verdict == "same") return {verdict, Colour::faint};
+  if (verdict.starts_with("regression")) return {verdict, Colour::red};
+  return {verdict, verdict.starts_with("better") ? Colour::green : Colour::none};
+}
+
 class Rows {
  public:
   void add(const Benchmark* before, const Benchmark* after) {
@@ -112,15 +118,21 @@ class Rows {
     const bool both = before != nullptr && after != nullptr && ran(*before) && ran(*after);
     const std::string change =
         both ? fmt::format("{:+.1f} %", 100 * (median(after->seconds) / median(before->seconds) - 1)) : "";
-    table_.add_row({name, time_text(before), spread_text(before), time_text(after), spread_text(after), change, said});
+    table_.add_row(
+        {name, time_text(before), spread_text(before), time_text(after), spread_text(after), change, coloured(said)});
     json_.push_back({{"name", name}, {"before", figures(before)}, {"after", figures(after)}, {"verdict", said}});
   }
 
   Comparison result() && { return {table_.text(), std::move(json_), regressions_}; }
 
  private:
-  Table table_{
-      {{"benchmark", Align::left}, {"median A"}, {"spread"}, {"median B"}, {"spread"}, {"change"}, {"", Align::left}}};
+  Table table_{{{"benchmark", Align::wrapped},
+                {"median A"},
+                {"spread"},
+                {"median B"},
+                {"spread"},
+                {"change"},
+                {"", Align::wrapped}}};
   Json json_ = Json::array();
   int regressions_ = 0;
 };

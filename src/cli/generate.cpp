@@ -1,5 +1,6 @@
 // posenc generate: a table as .npy, raw or csv, to a file or standard output, in constant memory.
 #include "cli/commands.h"
+#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -166,6 +167,10 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_integer_option(command, options->digits, "--digits", 0, most_digits,
                      "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");
+  describe(command,
+           {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
+            {"posenc generate --preset whisper --output whisper.npy", "a model's table, for numpy.load"},
+            {"posenc generate --dtype bfloat16 --rows 5000 --output table.raw", "raw little-endian elements"}});
   command.callback([options, &action] { action = [options] { return generate(*options); }; });
 }
 

@@ -1,6 +1,7 @@
 // posenc list: the backends of this build, what runs here, which one is used and why.
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -31,6 +32,8 @@ constexpr RowRange long_rows = {0, 1 << 20};
 struct Bounds {
   double short_context;
   double long_context;
+
+  bool operator==(const Bounds&) const = default;
 };
 
 struct Listed {
@@ -104,18 +107,44 @@ std::string profile_text(const State& state) {
                      picks.empty() ? "no picks" : fmt::format("{}", fmt::join(picks, indent)));
 }
 
-std::string backends_text(const State& state) {
-  Table table({{"backend", Align::left},
-               {"ISA", Align::left},
-               {"runs here", Align::left},
-               {"bound, 5000 rows"},
-               {"bound, 2^20 rows"},
-               {"method", Align::left}});
-  for (const Listed& each : state.backends) {
-    const auto bound = [&](double Bounds::*which) { return each.bounds ? error_text(*each.bounds.*which) : "-"; };
-    table.add_row({std::string(each.backend->name()), std::string(to_string(each.backend->isa())),
-                   each.bounds ? "yes" : "no", bound(&Bounds::short_context), bound(&Bounds::long_context),
-                   std::string(each.backend->description())});
+/// ISAs of one method whose bounds are the same: one line of the table.
+struct Line {
+  const Listed* listed;
+  std::string isas;
+};
+
+std::vector<Line> lines_of(const std::vector<Listed>& backends) {
+  std::vector<Line> lines;
+  for (const Listed& each : backends) {
+    const std::string isa(to_string(each.backend->isa()));
+    if (!lines.empty() && lines.back().listed->backend->name() == each.backend->name() &&
+        lines.back().listed->bounds == each.bounds) {
+      lines.back().isas += " " + isa;
+    } else {
+      lines.push_back({&each, isa});
+    }
+  }
+  return lines;
+}
+
+std::string backends_text(const std::vector<Line>& lines) {
+  Table table({{"backend", Align::left}, {"ISA", Align::left}, {"runs here", Align::left}, {"method", Align::wrapped}});
+  for (const auto& [listed, isas] : lines) {
+    const Colour colour = listed->bounds ? Colour::none : Colour::faint;
+    table.add_row({{std::string(listed->backend->name()), colour},
+                   {isas, colour},
+                   {listed->bounds ? "yes" : "no", colour},
+                   {std::string(listed->backend->description()), colour}});
+  }
+  return table.text();
+}
+
+std::string bounds_text(const std::vector<Line>& lines) {
+  Table table({{"backend", Align::left}, {"ISA", Align::left}, {"5000 rows"}, {"2^20 rows"}});
+  for (const auto& [listed, isas] : lines) {
+    if (!listed->bounds) continue;
+    table.add_row({std::string(listed->backend->name()), isas, error_text(listed->bounds->short_context),
+                   error_text(listed->bounds->long_context)});
   }
   return table.text();
 }
@@ -130,9 +159,9 @@ bool is_same_for_all(const std::vector<Used>& used) {
 std::string used_text(const State& state) {
   if (is_same_for_all(state.used)) {
     const Selection& selection = state.used.front().selection;
-    return fmt::format("{} for tables of every size: {}\n", selection.backend->full_name(), selection.reason);
+    return wrapped(fmt::format("{} for tables of every size: {}\n", selection.backend->full_name(), selection.reason));
   }
-  Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::left}});
+  Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::wrapped}});
   for (std::size_t i = 0; i < state.used.size(); ++i) {
     const Used& each = state.used[i];
     const bool is_last = i + 1 == state.used.size();
@@ -143,12 +172,14 @@ std::string used_text(const State& state) {
 }
 
 std::string table_text(const State& state) {
+  const std::vector<Line> lines = lines_of(state.backends);
   return fmt::format(
       "posenc {}, {}, xsimd {}\n{}profile  {}\n\n"
-      "Backends (bound: largest |error| that the method allows, at d_model 512)\n\n{}\n"
+      "Backends\n\n{}\n"
+      "Bounds: the largest |error| that each allows, at d_model 512\n\n{}\n"
       "Used where the caller makes no choice\n\n{}",
-      library_version(), compiler(), xsimd_version(), cpu_text(), profile_text(state), backends_text(state),
-      used_text(state));
+      library_version(), compiler(), xsimd_version(), cpu_text(), profile_text(state), backends_text(lines),
+      bounds_text(lines), used_text(state));
 }
 
 std::string_view name_of(SelectionSource source) {
@@ -192,7 +223,7 @@ std::string json_text(const State& state) {
 
 int list(const CommonOptions& options) {
   const State state = look();
-  write_all(options.output, options.format == "json" ? json_text(state) : table_text(state));
+  write_page(options.output, options.format == "json" ? json_text(state) : table_text(state));
   return good;
 }
 
@@ -203,6 +234,9 @@ void add_list_command(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("list", "Backends of this build, what runs here, which one is used and why");
   add_format_option(command, *options, {"table", "json"}, "table");
   add_output_option(command, *options, "file to write (default: standard output)");
+  describe(command, {{"posenc list", "what runs here, which backend is used, and why"},
+                     {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+                     {"posenc list --format json", "the same for programs"}});
   command.callback([options, &action] { action = [options] { return list(*options); }; });
 }
 

@@ -1,5 +1,6 @@
 // The posenc command. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.
 #include "cli/commands.h"
+#include "cli/manual.h"
 #include "cli/output.h"
 
 #include "posenc/version.h"
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -52,9 +54,25 @@ std::string unknown_argument(const std::vector<std::string>& unknown, int argc, 
   std::vector<std::string> allowed;
   for (const CLI::App* each : app.get_subcommands({})) allowed.push_back(each->get_name());
   for (const CLI::Option* each : app.get_options()) {
-    if (!each->get_lnames().empty()) allowed.push_back("--" + each->get_lnames().front());
+    if (!each->get_lnames().empty() && !each->get_group().empty()) allowed.push_back("--" + each->get_lnames().front());
   }
   return fmt::format("argument is '{}'; allowed: {}", name, fmt::join(allowed, ", "));
+}
+
+/// posenc --man COMMAND: how the manual pages are made.
+int write_manual(const CLI::App& app, const std::string& name) {
+  const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
+  if (commands.empty() && name != app.get_name()) {
+    return fail(fmt::format("--man is '{}'; allowed: {} or one of its commands", name, app.get_name()));
+  }
+  write_all("", manual_page(commands.empty() ? app : *commands.front()));
+  return good;
+}
+
+int write_completion(const CLI::App& app, const std::string& shell) {
+  if (shell != "bash") return fail(fmt::format("--completion is '{}'; allowed: bash", shell));
+  write_all("", bash_completion(app));
+  return good;
 }
 
 int run(int argc, char** argv) {
@@ -62,9 +80,14 @@ int run(int argc, char** argv) {
                "posenc");
   app.set_version_flag("--version",
                        fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()));
-  app.footer("Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.");
+  describe(app, {{"posenc list", "what runs here, and which backend is used"},
+                 {"posenc pick --max-error 1e-6", "find the fastest backend that is accurate enough, and use it"},
+                 {"posenc accuracy --help", "the options and examples of a command"}});
   app.require_subcommand(0, 1);  // none at all is refused below, after unknown arguments
-  app.get_formatter()->column_width(24);
+  app.formatter(std::make_shared<HelpFormatter>());
+  std::string manual, completion;
+  app.add_option("--man", manual)->group("");
+  app.add_option("--completion", completion)->group("");
   Action action;
   add_list_command(app, action);
   add_accuracy_command(app, action);
@@ -83,6 +106,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(message_of(error, chosen(app)));
   }
+  if (!manual.empty()) return write_manual(app, manual);
+  if (!completion.empty()) return write_completion(app, completion);
   if (!action) return fail("subcommand is missing; allowed: list, accuracy, pick, generate, compare");
   return action();
 }

@@ -50,18 +50,10 @@ void add_names_option(CLI::App& app, std::vector<std::string>& names, const std:
   if (times == Times::once) added->expected(1);
 }
 
-/// The presets' names, broken into lines: the help does not break them.
 std::string preset_names() {
-  constexpr std::size_t width = 80;
-  std::string text;
-  std::size_t line = 0;
-  for (const Preset& each : presets()) {
-    if (!text.empty()) text += line + each.name.size() > width ? ",\n" : ", ";
-    if (text.ends_with('\n')) line = 0;
-    text += each.name;
-    line += each.name.size() + 2;
-  }
-  return text;
+  std::vector<std::string_view> names;
+  for (const Preset& each : presets()) names.push_back(each.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
@@ -78,7 +70,7 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
   const std::string more = times == Times::often ? ", may be repeated" : "";
   add_names_option(app, options.presets, "--preset", times,
-                   fmt::format("shape of a real system{}:\n{}", more, preset_names()));
+                   fmt::format("shape of a real system{}: {}", more, preset_names()));
 }
 
 void add_shape_options(CLI::App& app, CommonOptions& options) {
@@ -142,9 +134,10 @@ void add_integer_option(CLI::App& app, std::optional<int>& value, const std::str
   });
 }
 
-void add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
-                     const std::string& description) {
-  add(app, option, "X", description, [&value, option](const std::string& text) { value = parse_real(option, text); });
+CLI::Option* add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
+                             const std::string& description) {
+  return add(app, option, "X", description,
+             [&value, option](const std::string& text) { value = parse_real(option, text); });
 }
 
 Shape shape_of(const CommonOptions& options) {

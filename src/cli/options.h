@@ -47,8 +47,8 @@ void add_output_option(CLI::App& app, CommonOptions& options, const std::string&
 /// Options of one subcommand alone use these. The whole text must be a number: no rest, no sign +, no blanks.
 void add_integer_option(CLI::App& app, std::optional<int>& value, const std::string& option, int least, int most,
                         const std::string& description);
-void add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
-                     const std::string& description);
+CLI::Option* add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
+                             const std::string& description);
 
 struct Shape {
   EncodingSpec spec;

@@ -1,5 +1,7 @@
 #include "cli/output.h"
 
+#include "cli/colour.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -9,6 +11,8 @@
 
 namespace posenc::cli {
 namespace {
+
+constexpr int interrupting_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 volatile std::sig_atomic_t caught_signal = 0;
 
@@ -35,7 +39,7 @@ Output::~Output() {
 }
 
 void Output::catch_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : interrupting_signals) {
     struct sigaction action = {};
     action.sa_handler = remember;
     OldAction old = {signal, {}};
@@ -61,6 +65,20 @@ void write_all(const std::string& file, std::string_view text) {
   output.write(text);
   output.finish();
 }
+
+void write_page(const std::string& file, std::string_view text) {
+  const bool is_coloured = is_standard_output(file) && shows_colours();
+  write_all(file, is_coloured ? std::string(text) : without_colours(text));
+}
+
+Uninterrupted::Uninterrupted() {
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  for (const int signal : interrupting_signals) ::sigaddset(&blocked, signal);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+}
+
+Uninterrupted::~Uninterrupted() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 void check_writable(const std::filesystem::path& file, Folders folders) {
   std::error_code ignored;

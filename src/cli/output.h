@@ -43,6 +43,21 @@ class Output {
 /// Opens, writes, finishes.
 void write_all(const std::string& file, std::string_view text);
 
+/// The same of text for people: its colours stay where a terminal shows them.
+void write_page(const std::string& file, std::string_view text);
+
+/// Ctrl-C and its like wait while it lives: for what must be whole and is done in a moment.
+class Uninterrupted {
+ public:
+  Uninterrupted();
+  ~Uninterrupted();
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 /// Whether missing folders are an error, or are made in the end.
 enum class Folders { must_exist, are_made };
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <string>
 
 #include <unistd.h>
 
@@ -13,6 +15,16 @@ namespace {
 constexpr int bar_width = 30;
 constexpr auto start_after = std::chrono::milliseconds(300);
 constexpr auto redraw_after = std::chrono::milliseconds(100);
+
+/// Less is guesswork.
+constexpr double least_known = 0.05;
+
+/// By what is done already; nothing while that is too little.
+std::string left_text(double seconds, double done) {
+  if (done < least_known) return "";
+  const auto left = static_cast<int>(std::ceil(seconds * (1 - done) / done));
+  return left < 60 ? fmt::format("{} s left", left) : fmt::format("{} min {:02} s left", left / 60, left % 60);
+}
 
 }  // namespace
 
@@ -30,7 +42,9 @@ void Progress::operator()(double share, std::string_view doing) {
   is_shown_ = true;
   const double done = std::clamp(share, 0.0, 1.0);
   const auto filled = static_cast<int>(done * bar_width);
-  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", bar_width - filled, 100 * done, doing);
+  const std::string left = left_text(std::chrono::duration<double>(now - start_).count(), done);
+  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}", "", filled, "", bar_width - filled, 100 * done, left,
+             left.empty() ? "" : "  ", doing);
   std::fflush(stderr);
 }
 

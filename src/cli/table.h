@@ -1,5 +1,7 @@
-// Aligned tables for people.
+// Aligned tables for people, no wider than 100 columns where their text can be broken into lines.
 #pragma once
+
+#include "cli/colour.h"
 
 #include <string>
 #include <string_view>
@@ -7,25 +9,53 @@
 
 namespace posenc::cli {
 
-enum class Align { left, right };
+inline constexpr std::size_t page_width = 100;
+
+enum class Align {
+  left,
+  right,
+  wrapped,  ///< to the left, and broken into lines where the table is too wide
+};
 
 struct Column {
   std::string header;
   Align align = Align::right;
 };
 
+struct Cell {
+  Cell(std::string content, Colour paint = Colour::none) : text(std::move(content)), colour(paint) {}
+  Cell(const char* content) : text(content) {}
+
+  std::string text;
+  Colour colour = Colour::none;
+};
+
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add_row(std::vector<Cell> cells) { rows_.push_back({"", std::move(cells)}); }
   void add_gap() { rows_.emplace_back(); }  ///< an empty line between groups
+  void add_heading(std::string heading) { rows_.push_back({std::move(heading), {}}); }  ///< a line of its own
   bool empty() const { return rows_.empty(); }
   std::string text() const;
 
  private:
+  struct Row {
+    std::string heading;
+    std::vector<Cell> cells;
+  };
+  std::vector<std::size_t> widths() const;
+  void append_row(std::string& text, const std::vector<Cell>& cells, const std::vector<std::size_t>& widths) const;
+
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
 };
+
+/// Lines of at most `width` characters where the text has blanks to end them at, or what is too long for one has slashes.
+std::vector<std::string> broken(std::string_view text, std::size_t width);
+
+/// Text of several paragraphs, each line of it broken to the width of a page.
+std::string wrapped(std::string_view text, std::string_view indent = "");
 
 }  // namespace posenc::cli

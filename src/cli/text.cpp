@@ -11,6 +11,11 @@ namespace posenc::cli {
 
 std::string error_text(double error) { return error == 0 ? "0" : fmt::format("{:.2e}", error); }
 
+std::string ulp_text(double ulp) {
+  if (!(ulp < 1e4)) return fmt::format("{:.2e}", ulp);
+  return fmt::format("{:.{}f}", ulp, ulp < 100 ? 3 : 1);
+}
+
 std::string percent_text(double share) {
   std::string text = fmt::format("{:.4f}", 100 * share);
   if (share < 1 && text == "100.0000") text = ">99.9999";

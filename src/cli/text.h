@@ -9,6 +9,7 @@
 namespace posenc::cli {
 
 std::string error_text(double error);                             ///< "2.98e-08", "0"
+std::string ulp_text(double ulp);                                 ///< "0.500", "1785.5", "2.73e+05"
 std::string percent_text(double share);                           ///< "99.9998 %"; below 100 whatever is below 1
 std::string count_text(std::int64_t count);                       ///< "2 560 000"
 std::string bytes_text(std::int64_t bytes);                       ///< "9.8 MiB"

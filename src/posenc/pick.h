@@ -1,4 +1,4 @@
-// Choosing the fastest backend for this CPU within an error budget.
+// Choosing the fastest backend for a CPU within an error budget.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -7,42 +7,91 @@
 #include "posenc/spec.h"
 
 #include <functional>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace posenc {
 
+/// Throws InvalidArgument unless the largest error is finite and above 0.
+void validate(const ErrorBudget& budget);
+
 struct PickOptions {
-  double max_error = 1e-6;            ///< error budget: largest absolute error that is accepted, > 0
+  ErrorBudget budget;
   std::vector<Preset> presets;        ///< the shapes to time
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
-  int repetitions = 9;  ///< interleaved: every candidate once, in random order, then again
+  int repetitions =
+      15;  ///< interleaved: every candidate once, in random order, then again; three times as many in noise
   double seconds_per_sample = 0.01;
   std::function<void(double share, std::string_view doing)> progress;
 };
 
 /// What one backend did on one shape.
 struct PickMeasurement {
-  const Backend* backend = nullptr;
-  Preset preset;
+  std::string backend;  ///< "rotation"
+  Isa isa = Isa::scalar;
+  std::string preset;
+  EncodingSpec spec;
+  RowRange rows;
   ShapeClass shape = ShapeClass::memory;
   double max_abs = 0;           ///< measured over rows of the shape
-  double error_bound = 0;       ///< what the backend promises over them
-  bool within_budget = false;   ///< both are within the budget
+  double max_ulp = 0;           ///< over the same rows
+  double error_bound = 0;       ///< |error| that the backend promises over them
   std::vector<double> seconds;  ///< one sample per repetition: seconds per table; empty where not timed
-  double median_seconds = 0;
-  double spread = 0;  ///< half the interquartile range over the median
+  /// A/A: the fastest is timed twice in every repetition, as if it were two backends; the one time over the other.
+  std::vector<double> self_ratios;
+  bool within_budget = false;  ///< this and what follows is decided
   bool picked = false;
   bool tied = false;  ///< within the noise of the fastest
+
+  std::string full_name() const;  ///< "rotation:avx2"
+  bool is_timed() const noexcept { return !seconds.empty(); }
+  bool keeps_its_bound() const noexcept { return max_abs <= error_bound; }  ///< false for a NaN too
 };
+
+double median_seconds(const PickMeasurement& timed);
+double spread(const PickMeasurement& timed);  ///< half the interquartile range over the median
+double gfloats_per_second(const PickMeasurement& timed);
+
+/// One backend over all shapes of a class, held against the pick.
+struct Rival {
+  std::string backend;       ///< full name
+  double slowdown = 0;       ///< its time over the pick's, median over repetitions
+  double least = 0;          ///< the 95 % interval of that
+  double most = 0;           ///< the 95 % interval of that
+  bool compared = false;     ///< within the budget, and timed, on every shape of the class: else there is no slowdown
+  bool tied = false;         ///< within the noise of the fastest
+  bool over_budget = false;  ///< on one shape at least
+  bool keeps_its_bound = true;
+  double max_abs = 0;  ///< on its worst shape
+  double max_ulp = 0;
+  double error_bound = 0;
+};
+
+/// What was decided for one shape class, and what it was decided by.
+struct ShapeDecision {
+  ShapeClass shape = ShapeClass::memory;
+  std::optional<ProfilePick> pick;  ///< none where all are over the budget
+  std::vector<Rival> rivals;        ///< all others: the fastest first, last what is over the budget
+};
+
+/// Decides from measurements of one CPU, element type and thread count, wherever and in how many runs they were made
+/// (backends in order of registration, the simplest method first), and marks in them what is picked and what is tied.
+/// Among those that noise cannot tell from the fastest, the simplest method wins that costs little. Throws InvalidArgument
+/// on a bad budget.
+std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget, DataType type,
+                                  int threads);
 
 struct PickResult {
   std::vector<PickMeasurement> measurements;
+  std::vector<ShapeDecision> decisions;
   Profile profile;  ///< of this machine, with a pick per shape class that was timed
 };
+
+/// The picks of those decisions.
+std::vector<ProfilePick> picks_of(const std::vector<ShapeDecision>& decisions);
 
 /// Accuracy first: what fails the budget is measured, reported, and cannot win. Throws InvalidArgument on bad options.
 PickResult pick(const PickOptions& options);

@@ -59,6 +59,11 @@ struct Node {
     return value.get<std::string>();
   }
 
+  std::string text_or_nothing() const {
+    if (!value.is_string()) corrupt(path, "a text");
+    return value.get<std::string>();
+  }
+
   std::vector<std::string> texts() const {
     std::vector<std::string> all;
     for (const Node& each : elements()) all.push_back(each.text());
@@ -68,6 +73,11 @@ struct Node {
   int positive_integer() const {
     if (!value.is_number_integer() || value < 1 || value > (1 << 20)) corrupt(path, "an integer of at least 1");
     return value.get<int>();
+  }
+
+  double number() const {
+    if (!value.is_number() || !std::isfinite(value.get<double>())) corrupt(path, "a finite number");
+    return value.get<double>();
   }
 
   double non_negative() const {
@@ -85,6 +95,16 @@ struct Node {
   }
 };
 
+ErrorBudget budget_from(const Node& node) {
+  if (!node.value.is_object() || node.value.size() != 1) corrupt(node.path, "a budget");
+  if (node.value.contains("max_ulp")) return {node["max_ulp"].non_negative(), ErrorBudget::Measure::ulp};
+  return {node["max_error"].non_negative(), ErrorBudget::Measure::absolute};
+}
+
+Json to_json(const ErrorBudget& budget) {
+  return {{budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error", budget.most}};
+}
+
 ProfilePick pick_from(const Node& node) {
   return {.shape = node["shape_class"].name(parse_shape_class),
           .type = node["dtype"].name(parse_data_type),
@@ -94,8 +114,12 @@ ProfilePick pick_from(const Node& node) {
           .ties = node["ties"].texts(),
           .gfloats_per_second = node["gfloats_per_second"].non_negative(),
           .spread = node["spread"].non_negative(),
+          .noise_floor = node["noise_floor"].non_negative(),
+          .next = node["next"].text_or_nothing(),
+          .margin = node["margin"].number(),
           .max_abs = node["max_abs"].non_negative(),
-          .max_error = node["max_error"].non_negative(),
+          .max_ulp = node["max_ulp"].non_negative(),
+          .budget = budget_from(node["budget"]),
           .shapes = node["shapes"].texts()};
 }
 
@@ -108,8 +132,12 @@ Json to_json(const ProfilePick& pick) {
           {"ties", pick.ties},
           {"gfloats_per_second", pick.gfloats_per_second},
           {"spread", pick.spread},
+          {"noise_floor", pick.noise_floor},
+          {"next", pick.next},
+          {"margin", pick.margin},
           {"max_abs", pick.max_abs},
-          {"max_error", pick.max_error},
+          {"max_ulp", pick.max_ulp},
+          {"budget", to_json(pick.budget)},
           {"shapes", pick.shapes}};
 }
 

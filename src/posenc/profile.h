@@ -12,6 +12,15 @@
 
 namespace posenc {
 
+/// What is accepted of a backend. In ulp it is the measured error that counts: backends promise absolute bounds alone.
+struct ErrorBudget {
+  enum class Measure { absolute, ulp };
+  double most = 1e-6;  ///< the largest error that is accepted, finite and > 0
+  Measure measure = Measure::absolute;
+
+  bool operator==(const ErrorBudget&) const = default;
+};
+
 /// The pick for one shape class, element type and thread count, with the figures that decided it.
 struct ProfilePick {
   ShapeClass shape = ShapeClass::memory;
@@ -22,13 +31,17 @@ struct ProfilePick {
   std::vector<std::string> ties;    ///< full names of backends within the noise of the pick
   double gfloats_per_second = 0;    ///< geometric mean over the shapes timed
   double spread = 0;                ///< half the interquartile range over the median, worst shape
+  double noise_floor = 0;           ///< how far from 1 the time of one backend over its own may be, 95 %
+  std::string next;                 ///< full name of the fastest other backend; empty where there is none
+  double margin = 0;                ///< its time over the pick's, less 1; negative where a simpler one was picked
   double max_abs = 0;               ///< worst measured error
-  double max_error = 0;             ///< the budget it was picked under
+  double max_ulp = 0;               ///< the same in ulp
+  ErrorBudget budget;               ///< that it was picked under
   std::vector<std::string> shapes;  ///< names of the presets that were timed
 };
 
 struct Profile {
-  static constexpr int format_version = 1;
+  static constexpr int format_version = 2;
 
   std::string cpu_model;
   std::vector<std::string> cpu_features;  ///< names of the ISAs that the CPU supports

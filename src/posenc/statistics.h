@@ -25,6 +25,9 @@ inline double relative_spread(const std::vector<double>& samples) {
   return (quantile(samples, 0.75) - quantile(samples, 0.25)) / 2 / median(samples);
 }
 
+/// The larger error. A NaN stays, and fails every bound.
+inline double worst(double known, double found) { return found > known || std::isnan(found) ? found : known; }
+
 struct Interval {
   double low = 0;
   double high = 0;

@@ -20,3 +20,7 @@ export POSENC_PROFILE=/nonexistent/posenc/profile.json
 "$scratch/build/consumer"
 for example in "${examples[@]}"; do "$scratch/build/$(basename "$example" .cpp)"; done
 "$scratch/prefix/bin/posenc" list >/dev/null
+for page in posenc posenc-{list,accuracy,pick,generate,compare}; do
+  [[ -s $scratch/prefix/share/man/man1/$page.1 ]] || { echo "FAILED: $page.1 is not installed"; exit 1; }
+done
+[[ -s $scratch/prefix/share/bash-completion/completions/posenc ]] || { echo "FAILED: no bash completion"; exit 1; }

@@ -1,0 +1,177 @@
+#include "cli/pick_run.h"
+
+#include "cli/pick_text.h"
+
+#include "posenc/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace posenc::cli {
+namespace {
+
+Json entry_of(const PickMeasurement& measured) {
+  Json entry = {{"backend", measured.backend},         {"isa", to_string(measured.isa)},
+                {"preset", measured.preset},           {"shape_class", to_string(measured.shape)},
+                {"spec", to_json(measured.spec)},      {"rows", to_json(measured.rows)},
+                {"max_abs", measured.max_abs},         {"max_ulp", measured.max_ulp},
+                {"error_bound", measured.error_bound}, {"within_budget", measured.within_budget},
+                {"seconds", measured.seconds},         {"self_ratios", measured.self_ratios},
+                {"picked", measured.picked},           {"tied", measured.tied}};
+  if (measured.is_timed()) {
+    entry["median_seconds"] = median_seconds(measured);
+    entry["spread"] = spread(measured);
+    entry["gfloats_per_second"] = gfloats_per_second(measured);
+  }
+  return entry;
+}
+
+Json entry_of(const ShapeDecision& decision) {
+  const ProfilePick& pick = *decision.pick;
+  return {{"shape_class", to_string(pick.shape)},
+          {"dtype", to_string(pick.type)},
+          {"threads", pick.threads},
+          {"backend", pick.backend},
+          {"isa", to_string(pick.isa)},
+          {"ties", pick.ties},
+          {"gfloats_per_second", pick.gfloats_per_second},
+          {"spread", pick.spread},
+          {"noise_floor", pick.noise_floor},
+          {"next", pick.next},
+          {"margin", pick.margin},
+          {"max_abs", pick.max_abs},
+          {"max_ulp", pick.max_ulp},
+          {"shapes", pick.shapes},
+          {"reason", reason_text(decision)}};
+}
+
+/// JSON has no NaN: such an error is written as null.
+double error_of(const Json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
+
+std::vector<double> samples_of(const Json& values) {
+  const auto samples = values.get<std::vector<double>>();
+  const auto is_sample = [](double value) { return std::isfinite(value) && value > 0; };
+  if (!std::ranges::all_of(samples, is_sample)) throw InvalidArgument("a sample is no time above 0");
+  return samples;
+}
+
+PickMeasurement measurement_of(const Json& json) {
+  PickMeasurement measured;
+  measured.backend = json.at("backend").get<std::string>();
+  measured.isa = parse_isa(json.at("isa").get<std::string>());
+  measured.preset = json.at("preset").get<std::string>();
+  const Json& spec = json.at("spec");
+  measured.spec = {.d_model = spec.at("d_model").get<std::int64_t>(),
+                   .base = spec.at("base").get<double>(),
+                   .layout = parse_layout(spec.at("layout").get<std::string>()),
+                   .spacing = parse_spacing(spec.at("spacing").get<std::string>())};
+  measured.rows = {json.at("rows").at("first").get<std::int64_t>(), json.at("rows").at("count").get<std::int64_t>()};
+  validate(measured.spec);
+  validate(measured.rows);
+  measured.shape = parse_shape_class(json.at("shape_class").get<std::string>());
+  measured.max_abs = error_of(json.at("max_abs"));
+  measured.max_ulp = error_of(json.at("max_ulp"));
+  measured.error_bound = error_of(json.at("error_bound"));
+  measured.seconds = samples_of(json.at("seconds"));
+  measured.self_ratios = samples_of(json.at("self_ratios"));
+  return measured;
+}
+
+ErrorBudget budget_of(const Json& document) {
+  if (!document.at("max_ulp").is_null()) return {document.at("max_ulp").get<double>(), ErrorBudget::Measure::ulp};
+  return {document.at("max_error").get<double>(), ErrorBudget::Measure::absolute};
+}
+
+PickRun run_of(const std::string& file) {
+  const Json document = read_json(file);
+  PickRun run;
+  try {
+    if (document.at("version") != 1) throw InvalidArgument("it is of another format version");
+    run.cpu = document.at("cpu").at("model").get<std::string>();
+    run.isas = document.at("cpu").at("isas").get<std::vector<std::string>>();
+    run.type = parse_data_type(document.at("dtype").get<std::string>());
+    run.threads = document.at("threads").get<int>();
+    run.budget = budget_of(document);
+    for (const Json& each : document.at("measurements")) run.measurements.push_back(measurement_of(each));
+    if (run.measurements.empty()) throw InvalidArgument("it has no measurements");
+  } catch (const Json::exception&) {
+    throw InvalidArgument(fmt::format("--from is {}, no complete result; allowed: JSON of posenc pick", file));
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("--from is {}: {}; allowed: JSON of posenc pick", file, error.what()));
+  }
+  run.files = {file};
+  return run;
+}
+
+/// Samples of one backend on one shape together, whatever the number of runs that they are from.
+void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
+  const auto same = [&](const PickMeasurement& known) {
+    return known.full_name() == measured.full_name() && known.preset == measured.preset &&
+           known.spec == measured.spec && known.rows == measured.rows;
+  };
+  const auto found = std::ranges::find_if(all, same);
+  if (found == all.end()) {
+    all.push_back(measured);
+    return;
+  }
+  const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  append(found->seconds, measured.seconds);
+  append(found->self_ratios, measured.self_ratios);
+  found->max_abs = worst(found->max_abs, measured.max_abs);
+  found->max_ulp = worst(found->max_ulp, measured.max_ulp);
+}
+
+}  // namespace
+
+Json to_json(const PickRun& run) {
+  const bool is_ulp = run.budget.measure == ErrorBudget::Measure::ulp;
+  Json document = {{"cpu", {{"model", run.cpu}, {"isas", run.isas}}},
+                   {"dtype", to_string(run.type)},
+                   {"threads", run.threads},
+                   {"max_error", is_ulp ? Json() : Json(run.budget.most)},
+                   {"max_ulp", is_ulp ? Json(run.budget.most) : Json()},
+                   {"measurements", Json::array()},
+                   {"picks", Json::array()}};
+  for (const PickMeasurement& each : run.measurements) document["measurements"].push_back(entry_of(each));
+  for (const ShapeDecision& each : run.decisions) {
+    if (each.pick) document["picks"].push_back(entry_of(each));
+  }
+  return document;
+}
+
+std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std::optional<ErrorBudget>& budget) {
+  std::vector<PickRun> runs;
+  for (auto each = files.begin(); each != files.end(); ++each) {
+    const std::string& file = *each;
+    if (std::find(files.begin(), each, file) != each) {
+      throw InvalidArgument(fmt::format("--from is {} twice; allowed: every result once", file));
+    }
+    PickRun read = run_of(file);
+    const auto same = [&](const PickRun& run) {
+      return run.cpu == read.cpu && run.isas == read.isas && run.type == read.type && run.threads == read.threads;
+    };
+    const auto found = std::ranges::find_if(runs, same);
+    if (found == runs.end()) {
+      runs.push_back(std::move(read));
+      continue;
+    }
+    if (!budget && found->budget != read.budget) {
+      throw InvalidArgument(
+          fmt::format("--from is {} with another error budget than {}; allowed then: with --max-error or --max-ulp",
+                      file, found->files.front()));
+    }
+    for (const PickMeasurement& measured : read.measurements) add(measured, found->measurements);
+    found->files.push_back(file);
+  }
+  for (PickRun& run : runs) {
+    if (budget) run.budget = *budget;
+    run.decisions = decide(run.measurements, run.budget, run.type, run.threads);
+  }
+  return runs;
+}
+
+}  // namespace posenc::cli

@@ -1,0 +1,188 @@
+#include "cli/pick_text.h"
+
+#include "cli/table.h"
+#include "cli/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace posenc::cli {
+namespace {
+
+/// A backend against itself differs by more than this: then the machine is too noisy to rank by.
+constexpr double noisy = 0.10;
+
+std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, std::abs(share) < 0.0995 ? 1 : 0); }
+
+Cell verdict(const PickMeasurement& measured) {
+  if (!measured.keeps_its_bound()) return {"wrong: over its bound", Colour::red};
+  if (!measured.within_budget) return {"over budget", Colour::faint};
+  if (!measured.is_timed()) return {"not timed", Colour::faint};
+  if (measured.picked) return {measured.tied ? "picked (tie)" : "picked", Colour::green};
+  return measured.tied ? "tie" : "";
+}
+
+std::string measurements_text(const PickRun& run) {
+  Table table({{"backend", Align::left},
+               {"max |error|"},
+               {"max ulp"},
+               {"time a table"},
+               {"spread"},
+               {"Gfloat/s"},
+               {"", Align::left}});
+  const PickMeasurement* last = nullptr;
+  for (const PickMeasurement* each : in_order(run)) {
+    if (last == nullptr || last->preset != each->preset) {
+      if (last != nullptr) table.add_gap();
+      table.add_heading(
+          fmt::format("{}: {}, {}", to_string(each->shape), each->preset, shape_text(each->spec, each->rows)));
+    }
+    last = each;
+    const bool is_timed = each->is_timed();
+    table.add_row({each->full_name(), error_text(each->max_abs), ulp_text(each->max_ulp),
+                   is_timed ? seconds_text(median_seconds(*each)) : "-", is_timed ? "± " + percent(spread(*each)) : "",
+                   is_timed ? fmt::format("{:.2f}", gfloats_per_second(*each)) : "-", verdict(*each)});
+  }
+  return table.text();
+}
+
+std::string picks_text(const PickRun& run) {
+  Table table({{"class", Align::left},
+               {"picked", Align::left},
+               {"Gfloat/s"},
+               {"next", Align::left},
+               {"slower by"},
+               {"noise"},
+               {"tied with", Align::wrapped}});
+  for (const ShapeDecision& each : run.decisions) {
+    if (!each.pick) {
+      table.add_row({std::string(to_string(each.shape)), {"none", Colour::red}, "-", "", "", "", ""});
+      continue;
+    }
+    const ProfilePick& pick = *each.pick;
+    table.add_row({std::string(to_string(pick.shape)),
+                   {fmt::format("{}:{}", pick.backend, to_string(pick.isa)), Colour::green},
+                   fmt::format("{:.2f}", pick.gfloats_per_second),
+                   pick.next,
+                   pick.next.empty() ? "" : percent(pick.margin),
+                   "± " + percent(pick.noise_floor),
+                   fmt::format("{}", fmt::join(pick.ties, ", "))});
+  }
+  return table.text();
+}
+
+/// A word of warning where the figures mean little.
+std::string noise_text(const PickRun& run) {
+  double worst = 0;
+  for (const ShapeDecision& each : run.decisions) {
+    if (each.pick) worst = std::max(worst, each.pick->noise_floor);
+  }
+  if (worst <= noisy) return "";
+  return wrapped(
+      fmt::format("Too noisy to rank closely (a backend against itself: ± {}): pick again when the machine is idle\n",
+                  percent(worst)));
+}
+
+std::string slower_text(const Rival& rival) {
+  return fmt::format("{} ({} {}, 95 %: {} to {})", rival.backend, percent(std::abs(rival.slowdown - 1)),
+                     rival.slowdown < 1 ? "faster" : "slower", percent(rival.least - 1), percent(rival.most - 1));
+}
+
+template <class Wanted>
+std::vector<std::string> names_of(const ShapeDecision& decision, Wanted wanted) {
+  std::vector<std::string> names;
+  for (const Rival& each : decision.rivals) {
+    if (wanted(each)) names.push_back(slower_text(each));
+  }
+  return names;
+}
+
+std::string method_of(const std::string& full_name) { return full_name.substr(0, full_name.find(':')); }
+
+std::string over_budget_text(const ShapeDecision& decision) {
+  std::vector<std::string> over, wrong, not_timed;
+  for (const Rival& each : decision.rivals) {
+    if (each.compared) continue;
+    if (!each.keeps_its_bound) {
+      wrong.push_back(fmt::format("{} ({} measured, {} promised)", each.backend, error_text(each.max_abs),
+                                  error_text(each.error_bound)));
+    } else if (each.over_budget) {
+      over.push_back(fmt::format("{} (bound {}, measured {}, {} ulp)", each.backend, error_text(each.error_bound),
+                                 error_text(each.max_abs), ulp_text(each.max_ulp)));
+    } else {
+      not_timed.push_back(each.backend);
+    }
+  }
+  std::string text;
+  if (!wrong.empty()) text += fmt::format(" Wrong, breaking its own bound: {}.", fmt::join(wrong, ", "));
+  if (!over.empty()) text += fmt::format(" Over the error budget: {}.", fmt::join(over, ", "));
+  if (!not_timed.empty()) text += fmt::format(" Not timed on all shapes: {}.", fmt::join(not_timed, ", "));
+  return text;
+}
+
+}  // namespace
+
+std::vector<const PickMeasurement*> in_order(const PickRun& run) {
+  std::vector<const PickMeasurement*> order;
+  for (const PickMeasurement& each : run.measurements) order.push_back(&each);
+  std::ranges::stable_sort(order, {}, [](const PickMeasurement* each) {
+    const std::int64_t entries = each->rows.count * each->spec.d_model;
+    const double seconds =
+        each->within_budget && each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
+    return std::tuple(each->shape, entries, each->preset, seconds);
+  });
+  return order;
+}
+
+std::string budget_text(const ErrorBudget& budget) {
+  return fmt::format("{:g}{}", budget.most, budget.measure == ErrorBudget::Measure::ulp ? " ulp" : "");
+}
+
+std::string run_text(const PickRun& run) {
+  return fmt::format(
+      "{}\n{}, {} {}, error budget {}; medians of interleaved repetitions\n"
+      "spread: half the interquartile range\n"
+      "noise: how far from itself a backend comes out that is timed twice, as if it were two\n\n{}\n{}{}",
+      run.cpu, to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads", budget_text(run.budget),
+      measurements_text(run), picks_text(run), noise_text(run));
+}
+
+std::string reason_text(const ShapeDecision& decision) {
+  if (!decision.pick) return "No backend is within the error budget on all shapes." + over_budget_text(decision);
+  const ProfilePick& pick = *decision.pick;
+  std::string text = fmt::format("{}:{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
+                                 pick.backend, to_string(pick.isa), pick.gfloats_per_second,
+                                 fmt::join(pick.shapes, ", "), error_text(pick.max_abs), ulp_text(pick.max_ulp));
+  const auto ties = names_of(decision, [](const Rival& each) { return each.tied; });
+  const bool is_fastest = pick.margin >= 0;
+  if (!ties.empty()) {
+    text += fmt::format(" Tied with {}: too close to call{}.", fmt::join(ties, ", "),
+                        is_fastest ? "" : ", and of tied methods the simplest is picked that costs little");
+  }
+  const auto behind = [&](const Rival& each) { return each.compared && !each.tied; };
+  const auto beaten = std::ranges::find_if(decision.rivals, behind);
+  if (beaten != decision.rivals.end()) text += fmt::format(" It beats {}", slower_text(*beaten));
+  const auto other = std::ranges::find_if(
+      decision.rivals, [&](const Rival& each) { return behind(each) && method_of(each.backend) != pick.backend; });
+  if (other != decision.rivals.end() && other != beaten) {
+    text += fmt::format(", and of other methods {}", slower_text(*other));
+  }
+  if (beaten != decision.rivals.end()) text += ".";
+  text += over_budget_text(decision);
+  return text + fmt::format(" Noise: a backend timed twice differs from itself by up to {}; spread of the pick ± {}.",
+                            percent(pick.noise_floor), percent(pick.spread));
+}
+
+std::string explanation_text(const PickRun& run) {
+  std::string text = "\nWhy\n";
+  for (const ShapeDecision& each : run.decisions) {
+    text += fmt::format("\n{}\n{}", to_string(each.shape), wrapped(reason_text(each), "  "));
+  }
+  return text;
+}
+
+}  // namespace posenc::cli
