@@ -132,9 +132,19 @@ TEST(Pick, AHugeBudgetLetsTheFastestWin) {
       << picked.backend;
 }
 
-TEST(Pick, BackendsForComparisonOnlyAreNotCandidates) {
-  test::register_fake({.name = "peer", .can_be_picked = false, .error_bound = 1e-9});
-  for (const PickMeasurement& each : pick(quick({small})).measurements) EXPECT_NE(each.backend->name(), "peer");
+TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
+  // Within the budget, and faster than any method: filling memory.
+  test::register_fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
+  PickOptions options = quick({small});
+  options.max_error = 2;
+  const PickResult result = pick(options);
+  const PickMeasurement& peer = measurement_of(result, "peer:scalar", "small");
+  EXPECT_TRUE(peer.within_budget);
+  EXPECT_FALSE(peer.seconds.empty());
+  EXPECT_FALSE(peer.picked);
+  EXPECT_FALSE(peer.tied);
+  ASSERT_EQ(result.profile.picks.size(), 1U);
+  EXPECT_NE(result.profile.picks.front().backend, "peer");
 }
 
 TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {

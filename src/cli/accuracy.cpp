@@ -79,13 +79,14 @@ std::string summary_text(const Reports& reports) {
                {"to div_term"},
                {"worst at"}});
   for (const AccuracyReport& each : reports) {
-    table.add_row(
-        {each.backend, std::string(to_string(each.isa)), error_text(each.error.max_abs), error_text(each.error_bound),
-         ulp_text(each.error.max_ulp), error_text(each.error.rms), error_text(quantile_at(each, 0.5)),
-         error_text(quantile_at(each, 0.999)), percent_text(each.correctly_rounded), count_text(each.wrongly_rounded),
-         error_text(each.max_abs_from_div_term), fmt::format("{}, {}", each.worst.position, each.worst.channel)});
+    table.add_row({marked_name(each.backend, each.backend, each.isa), std::string(to_string(each.isa)),
+                   error_text(each.error.max_abs), error_text(each.error_bound), ulp_text(each.error.max_ulp),
+                   error_text(each.error.rms), error_text(quantile_at(each, 0.5)), error_text(quantile_at(each, 0.999)),
+                   percent_text(each.correctly_rounded), count_text(each.wrongly_rounded),
+                   error_text(each.max_abs_from_div_term),
+                   fmt::format("{}, {}", each.worst.position, each.worst.channel)});
   }
-  return table.text();
+  return with_mark_explained(table.text());
 }
 
 std::string position_text(const AccuracyReport& report) {

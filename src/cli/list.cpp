@@ -113,11 +113,12 @@ std::string backends_text(const State& state) {
                {"method", Align::left}});
   for (const Listed& each : state.backends) {
     const auto bound = [&](double Bounds::*which) { return each.bounds ? error_text(*each.bounds.*which) : "-"; };
-    table.add_row({std::string(each.backend->name()), std::string(to_string(each.backend->isa())),
-                   each.bounds ? "yes" : "no", bound(&Bounds::short_context), bound(&Bounds::long_context),
+    table.add_row({marked_name(each.backend->name(), each.backend->name(), each.backend->isa()),
+                   std::string(to_string(each.backend->isa())), each.bounds ? "yes" : "no",
+                   bound(&Bounds::short_context), bound(&Bounds::long_context),
                    std::string(each.backend->description())});
   }
-  return table.text();
+  return with_mark_explained(table.text());
 }
 
 bool is_same_for_all(const std::vector<Used>& used) {

@@ -104,12 +104,13 @@ std::string measurements_text(const PickResult& result) {
     last = each;
     const bool is_timed = !each->seconds.empty();
     table.add_row({is_first ? std::string(to_string(each->shape)) : "", is_first ? std::string(each->preset.name) : "",
-                   is_first ? shape_text(each->preset.spec, each->preset.rows) : "", each->backend->full_name(),
+                   is_first ? shape_text(each->preset.spec, each->preset.rows) : "",
+                   marked_name(each->backend->full_name(), each->backend->name(), each->backend->isa()),
                    error_text(each->max_abs), is_timed ? seconds_text(each->median_seconds) : "-",
                    is_timed ? fmt::format("± {:.1f} %", 100 * each->spread) : "",
                    is_timed ? fmt::format("{:.2f}", gfloats_per_second(*each)) : "-", verdict(*each)});
   }
-  return table.text();
+  return with_mark_explained(table.text());
 }
 
 std::string picks_text(const PickResult& result) {
@@ -151,6 +152,7 @@ Json entry_of(const PickMeasurement& measured) {
                 {"error_bound", measured.error_bound},
                 {"within_budget", measured.within_budget},
                 {"seconds", measured.seconds},
+                {"can_be_picked", measured.backend->can_be_picked()},
                 {"picked", measured.picked},
                 {"tied", measured.tied}};
   if (!measured.seconds.empty()) {

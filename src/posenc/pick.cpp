@@ -70,10 +70,15 @@ void check(const PickOptions& options) {
   }
 }
 
+/// Backends for comparison only are measured as well, at their best ISA alone: they win nothing.
+bool is_measured(const Backend& backend) {
+  return backend.runs_here() && (backend.can_be_picked() || &posenc::backend(backend.name()) == &backend);
+}
+
 Shape plan_candidates(const Preset& preset, DataType type) {
   Shape shape;
   for (const Backend* each : backends()) {
-    if (!each->runs_here() || !each->can_be_picked()) continue;
+    if (!is_measured(*each)) continue;
     auto encoder = each->plan(preset.spec);
     if (!encoder->writes(type)) continue;
     Candidate& added = shape.emplace_back();
@@ -181,7 +186,7 @@ void time_candidates(Shape& shape, const PickOptions& options, const Progress& p
   std::vector<double> warm_seconds;
   for (Candidate* each : order) {
     warm_seconds.push_back(warm_up(*each, options, table));
-    fastest = std::min(fastest, warm_seconds.back());
+    if (each->measured.backend->can_be_picked()) fastest = std::min(fastest, warm_seconds.back());
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool is_hopeless = warm_seconds[i] > hopeless * fastest;
@@ -211,7 +216,8 @@ struct Contender {
 
   const Backend& backend() const { return *measurements.front()->backend; }
   bool may_win() const {
-    return std::ranges::all_of(measurements, [](const PickMeasurement* each) { return each->within_budget; });
+    return backend().can_be_picked() &&
+           std::ranges::all_of(measurements, [](const PickMeasurement* each) { return each->within_budget; });
   }
 };
 

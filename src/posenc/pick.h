@@ -44,7 +44,8 @@ struct PickResult {
   Profile profile;  ///< of this machine, with a pick per shape class that was timed
 };
 
-/// Accuracy first: what fails the budget is measured, reported, and cannot win. Throws InvalidArgument on bad options.
+/// Accuracy first: what fails the budget is measured, reported, and cannot win. Registered backends that cannot be picked are measured at
+/// their best ISA, for comparison. Throws InvalidArgument on bad options.
 PickResult pick(const PickOptions& options);
 
 }  // namespace posenc
