@@ -5,30 +5,16 @@ Speed: medians over the repetitions. Shapes in the order of their size, the fast
 """
 
 import argparse
-import json
-import os
 import re
 import statistics
 import sys
+
+from common import BadInput, read_json, write_whole
 
 NAME = re.compile(r"encode/(?P<backend>[^:/]+):(?P<isa>[^/]+)/preset:(?P<preset>[^/]+)/rows:(?P<rows>\d+)/d:(?P<d_model>\d+)")
 SPEC_KEYS = ("d_model", "base", "layout", "spacing")
 HEADER = ("shape", "rows x d", "backend", "ISA", "Gfloat/s", "of limit", "max |error|", "correctly rounded")
 LEFT_ALIGNED = 4
-
-
-class BadInput(Exception):
-    pass
-
-
-def read_json(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON ({error})") from error
 
 
 def spec_from_label(label):
@@ -107,11 +93,14 @@ def share_text(share):
 
 
 def table_rows(benchmarks, reports):
-    """The cells of all lines, and whether any error covers more rows than were timed."""
+    """The cells of all lines, and whether any error covers more rows than were timed. A mark tells what cannot be picked."""
+    peers = {(report["backend"], report["isa"]) for report in reports if not report.get("can_be_picked", True)}
     rows, any_wider = [], False
     order = sorted(benchmarks, key=lambda b: (int(b["rows"]) * int(b["d_model"]), b["preset"], -b.get("gfloats", 0)))
     for benchmark in order:
-        shape = [benchmark["preset"], f"{benchmark['rows']} x {benchmark['d_model']}", benchmark["backend"], benchmark["isa"]]
+        mark = "*" if (benchmark["backend"], benchmark["isa"]) in peers else ""
+        size = f"{benchmark['rows']} x {benchmark['d_model']}"
+        shape = [benchmark["preset"], size, benchmark["backend"] + mark, benchmark["isa"]]
         if "error" in benchmark:
             rows.append(shape + ["wrong", "-", "-", "-"])
             continue
@@ -119,7 +108,7 @@ def table_rows(benchmarks, reports):
         any_wider = any_wider or is_wider
         accuracy = ["-", "-"]
         if report:
-            accuracy = [f"{report['max_abs']:.2e}" + ("*" if is_wider else ""), share_text(report["correctly_rounded"])]
+            accuracy = [f"{report['max_abs']:.2e}" + ("+" if is_wider else ""), share_text(report["correctly_rounded"])]
         rows.append(shape + [f"{benchmark['gfloats']:.3f}", f"{benchmark['share_of_limit'] * 100:.1f} %"] + accuracy)
     return rows, any_wider
 
@@ -140,19 +129,6 @@ def markdown_table(rows):
     lines = [HEADER, ["---" if i < LEFT_ALIGNED else "---:" for i in range(len(HEADER))], *rows]
     # A bare bar within a cell would end it.
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
-
-
-def write_whole(path, text):
-    """A temporary file, then a rename: never half a file."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise BadInput(f"{path}: {error.strerror}") from error
 
 
 def parse_arguments():
@@ -183,7 +159,9 @@ def main():
         return 2
     print(text_table(rows))
     if any_wider:
-        print("\n* over more rows than were timed")
+        print("\n+ over more rows than were timed")
+    if any(row[2].endswith("*") for row in rows):
+        print("\n* not part of the library, cannot be picked")
     for benchmark in benchmarks:
         if "error" in benchmark:
             print(f"\n{benchmark['backend']}:{benchmark['isa']} on {benchmark['preset']} was not timed: {benchmark['error']}")

@@ -62,11 +62,14 @@ std::string positions_text(RowRange rows) {
   return fmt::format("{} .. {}", rows.first, rows.first + rows.count - 1);
 }
 
-std::string marked_name(std::string_view name, std::string_view backend, Isa isa) {
-  const bool is_peer = std::ranges::any_of(backends(), [=](const Backend* each) {
+bool is_peer(std::string_view backend, Isa isa) {
+  return std::ranges::any_of(backends(), [=](const Backend* each) {
     return each->name() == backend && each->isa() == isa && !each->can_be_picked();
   });
-  return fmt::format("{}{}", name, is_peer ? "*" : "");
+}
+
+std::string marked_name(std::string_view name, std::string_view backend, Isa isa) {
+  return fmt::format("{}{}", name, is_peer(backend, isa) ? "*" : "");
 }
 
 std::string with_mark_explained(std::string table) {

@@ -19,7 +19,9 @@ std::string shape_text(const EncodingSpec& spec, RowRange rows);  ///< "5000 x 5
 std::string spec_text(const EncodingSpec& spec);                  ///< "base 10000, interleaved, paper spacing"
 std::string positions_text(RowRange rows);                        ///< "0 .. 4999"
 
-/// The name with a mark where the registered backend of that name and ISA cannot be picked: "sleef_u10*".
+/// Whether the registered backend of that name and ISA is there for comparison only.
+bool is_peer(std::string_view backend, Isa isa);
+/// The name, marked where that is so: "sleef_u10*".
 std::string marked_name(std::string_view name, std::string_view backend, Isa isa);
 /// The table, and below it what the mark means where it has one.
 std::string with_mark_explained(std::string table);
