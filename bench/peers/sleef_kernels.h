@@ -25,13 +25,14 @@ inline SineAndCosine sleef_u35(const float* radians, float position) {
   return {both.x, both.y};
 }
 
+/// The faster of the two: what it is less accurate by is far below a float32.
 struct SleefDouble {
   struct Both {
     Doubles sine;
     Doubles cosine;
   };
   static Both sincos(Doubles phases) {
-    const auto both = POSENC_PEER_SLEEF_DOUBLE(_u10)(phases);
+    const auto both = POSENC_PEER_SLEEF_DOUBLE(_u35)(phases);
     return {both.x, both.y};
   }
 };
