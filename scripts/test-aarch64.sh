@@ -9,6 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 subset=(
   '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*EncoderRows.*' '*EveryEncoder.*' '*Threads*'
   '*Bounds.*/*_neon64_whisper' '*Bounds.HoldFarOut/*_neon64_tutorial' '*BoundsOfBackend.*' 'DivTerm.*' 'Registry.*'
+  'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
 )
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }

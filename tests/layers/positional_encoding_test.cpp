@@ -57,8 +57,8 @@ class Forward : public testing::TestWithParam<Parameters> {
         const ReferencePair pair = reference(k, offset + r);
         const ChannelPair channel = channels_of(spec(), k);
         float* const row = rows.data() + r * shape().d_model;
-        row[channel.sine] = reference.nearest(k, offset + r, false, pair.sine);
-        row[channel.cosine] = reference.nearest(k, offset + r, true, pair.cosine);
+        row[channel.sine] = static_cast<float>(reference.nearest(k, offset + r, false, pair.sine));
+        row[channel.cosine] = static_cast<float>(reference.nearest(k, offset + r, true, pair.cosine));
       }
     }
     return rows;

@@ -46,7 +46,12 @@ class Combiner {
         for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) run(b, row, 1, encoded.row(row - begin));
       }
     } else if (dense) {
-      for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) run(b, begin, end - begin, encoded.data);
+      // Runs of rows whose encodings stay in the first-level cache while every sequence takes them.
+      const std::int64_t step = work_.y.batch > 1 ? std::max<std::int64_t>(1, run_floats / columns) : end - begin;
+      for (std::int64_t row = begin; row < end; row += step) {
+        const std::int64_t rows = std::min(step, end - row);
+        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) run(b, row, rows, encoded.row(row - begin));
+      }
     } else {
       for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) {
         for (std::int64_t row = begin; row < end; ++row) run(b, row, 1, encoded.row(row - begin));
@@ -60,6 +65,8 @@ class Combiner {
   }
 
  private:
+  static constexpr std::int64_t run_floats = 4096;
+
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows, const float* encoding) const noexcept {
     const SequenceView<float>& y = work_.y;
     const std::int64_t index = y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
