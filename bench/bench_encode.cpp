@@ -10,6 +10,7 @@
 
 #include "encode_fresh.h"
 #include "limit.h"
+#include "peers.h"
 #include "selection.h"
 #include "shape.h"
 #include "support.h"
@@ -127,9 +128,23 @@ struct Options {
   BackendChoice choice;
   std::string stores = "automatic";
   std::string type = "float32";
+  bool with_peers = false;
 };
 
+/// Peers join the backends; what this build is without is said, so that nobody takes it for beaten.
+void add_peers() {
+  peers::register_peers();
+  const auto count =
+      std::ranges::count_if(best_isa_only(backends()), [](auto* each) { return !each->can_be_picked(); });
+  add_header_line("peers",
+                  fmt::format("{} other libraries and methods, not part of the library, cannot be picked", count));
+  std::vector<std::string> missing;
+  for (const auto& each : peers::missing_peers()) missing.push_back(fmt::format("{}: {}", each.names, each.reason));
+  if (!missing.empty()) add_header_line("without", fmt::format("{}", fmt::join(missing, "; ")));
+}
+
 void register_all(const Options& options) {
+  if (options.with_peers) add_peers();
   const Backends backends = select_backends(options.choice);
   const How how = {stores_by_name.at(options.stores), parse_data_type(options.type)};
   const auto is_asked_for = [&options](const std::string& set) {
@@ -170,6 +185,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_backend_options(app, options.choice);
+  app.add_flag("--peers", options.with_peers,
+               "Other libraries and methods too: SLEEF, Highway, Eigen, libmvec, ggml's recurrence, a cached copy ...");
   app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
       ->check(CLI::IsMember({"automatic", "cached", "streamed"}))
       ->type_name("NAME");

@@ -26,6 +26,7 @@ namespace posenc::bench {
 namespace {
 
 bool any_refused = false;
+std::string further_header_lines;
 
 // Medians of nine, interleaved at random against drift; every repetition stays in the file of --benchmark_out.
 constexpr std::array default_flags = std::to_array<std::pair<std::string_view, std::string_view>>({
@@ -87,10 +88,11 @@ std::string header(std::string_view notes) {
       "cpu     {}\n"
       "        {}; {}; huge pages: {}\n"
       "build   posenc {}, commit {}; {}, {}; xsimd {}, Google Benchmark {}\n"
+      "{}"
       "medians; spread: half the interquartile range over the median\n"
       "{}\n",
       cpu().model, isas(), caches(), huge_pages(), library_version(), POSENC_COMMIT, compiler(), compiler_flags(),
-      xsimd_version(), POSENC_BENCHMARK_VERSION, notes);
+      xsimd_version(), POSENC_BENCHMARK_VERSION, further_header_lines, notes);
 }
 
 /// The value of a flag such as "--benchmark_out=" among the arguments.
@@ -153,6 +155,11 @@ int run(int argc, char** argv, CLI::App& app, std::string_view notes,
     fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
     return 2;
   }
+}
+
+void add_header_line(const std::string& name, const std::string& text) {
+  further_header_lines += fmt::format("{:<8}{}\n", name, text);
+  benchmark::AddCustomContext(name, text);
 }
 
 void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock) {

@@ -22,6 +22,9 @@ namespace posenc::bench {
 /// columns of this binary mean.
 int run(int argc, char** argv, CLI::App& app, std::string_view notes, const std::function<void()>& register_benchmarks);
 
+/// A further line of the header, "peers   ...", and of the JSON's context; once a name. For register_benchmarks to call.
+void add_header_line(const std::string& name, const std::string& text);
+
 enum class Clock {
   thread,  ///< CPU time of the calling thread, so that other processes' turns do not count
   wall,    ///< for work that several threads share

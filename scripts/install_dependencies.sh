@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing of the named groups: install_dependencies.sh [build] [test] [ci] [aarch64] [avx512] [pictures] [torch] [report]
+# Installs what is missing of the named groups: install_dependencies.sh [build] [test] [ci] [aarch64] [avx512] [pictures] [torch] [report] [peers]
 set -euo pipefail
 
 declare -A groups=(
@@ -9,9 +9,10 @@ declare -A groups=(
   [pictures]="python3-matplotlib python3-numpy"
   [torch]="python3-torch python3-numpy"
   [report]="python3-matplotlib python3-numpy"
+  [peers]="libsleef-dev libhwy-dev libeigen3-dev"
   [aarch64]="g++-aarch64-linux-gnu googletest qemu-user"
   [avx512]="bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio"
-  [ci]="clang clang-format libomp-dev libclang-rt-dev python3-torch chromium"
+  [ci]="libsleef-dev libhwy-dev clang clang-format libomp-dev libclang-rt-dev python3-torch chromium"
 )
 
 packages=()

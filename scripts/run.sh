@@ -13,25 +13,26 @@ step() { printf '\n== %s\n\n' "$1"; }
 
 step "Building preset release"
 ./scripts/install_dependencies.sh build report
+./scripts/install_dependencies.sh peers || echo "The comparison is without the libraries that are not there."
 cmake --preset release
 cmake --build --preset release
 mkdir -p "$results"
 start=$SECONDS
 
-step "Backends of this build"
-"$bin/posenc" list
+step "Backends of this build, and other libraries to compare with"
+"$bin/posenc_peers" list
 
 step "Accuracy of the tutorial's table; reports of ${#presets[@]} shapes go to $results"
-"$bin/posenc" accuracy --preset tutorial
+"$bin/posenc_peers" accuracy --preset tutorial
 reports=()
 for preset in "${presets[@]}"; do
   report=$results/accuracy_$preset.json
-  "$bin/posenc" accuracy --preset "$preset" --format json --output "$report"
+  "$bin/posenc_peers" accuracy --preset "$preset" --format json --output "$report"
   reports+=("$report")
 done
 
 step "Accuracy at position 10^12"
-"$bin/posenc" accuracy --first 1000000000000 --rows 1000 | tee "$results/accuracy_far.txt"
+"$bin/posenc_peers" accuracy --first 1000000000000 --rows 1000 | tee "$results/accuracy_far.txt"
 
 # One benchmark binary, its table on the screen and every repetition in $results. A name that is used below.
 bench() {
@@ -42,8 +43,8 @@ bench() {
 # Enough for a look at what is not in the last table: the binaries' own defaults take longer and spread less.
 brief=(--benchmark_min_time=0.01 --benchmark_repetitions=5)
 
-step "Speed of presets"
-bench benchmark bench_encode --quick
+step "Speed of presets, other libraries too"
+bench benchmark bench_encode --quick --peers
 
 step "Speed from L1 to memory, against copying a cached table"
 bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backend rotation --backend rotation32 "${brief[@]}"
@@ -67,7 +68,7 @@ step "What planning costs"
 bench plan bench_plan --benchmark_filter='d:4096/spacing:paper|plan_and_encode' "${brief[@]}"
 
 step "Picking the fastest within an error of 1e-6"
-"$bin/posenc" pick --max-error 1e-6
+"$bin/posenc_peers" pick --max-error 1e-6
 
 profile=${POSENC_PROFILE:-${XDG_CONFIG_HOME:-$HOME/.config}/posenc/profile.json}
 cp "$profile" "$results/profile.json"

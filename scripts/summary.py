@@ -93,11 +93,14 @@ def share_text(share):
 
 
 def table_rows(benchmarks, reports):
-    """The cells of all lines, and whether any error covers more rows than were timed."""
+    """The cells of all lines, and whether any error covers more rows than were timed. A mark tells what cannot be picked."""
+    peers = {(report["backend"], report["isa"]) for report in reports if not report.get("can_be_picked", True)}
     rows, any_wider = [], False
     order = sorted(benchmarks, key=lambda b: (int(b["rows"]) * int(b["d_model"]), b["preset"], -b.get("gfloats", 0)))
     for benchmark in order:
-        shape = [benchmark["preset"], f"{benchmark['rows']} x {benchmark['d_model']}", benchmark["backend"], benchmark["isa"]]
+        mark = "*" if (benchmark["backend"], benchmark["isa"]) in peers else ""
+        size = f"{benchmark['rows']} x {benchmark['d_model']}"
+        shape = [benchmark["preset"], size, benchmark["backend"] + mark, benchmark["isa"]]
         if "error" in benchmark:
             rows.append(shape + ["wrong", "-", "-", "-"])
             continue
@@ -105,7 +108,7 @@ def table_rows(benchmarks, reports):
         any_wider = any_wider or is_wider
         accuracy = ["-", "-"]
         if report:
-            accuracy = [f"{report['max_abs']:.2e}" + ("*" if is_wider else ""), share_text(report["correctly_rounded"])]
+            accuracy = [f"{report['max_abs']:.2e}" + ("+" if is_wider else ""), share_text(report["correctly_rounded"])]
         rows.append(shape + [f"{benchmark['gfloats']:.3f}", f"{benchmark['share_of_limit'] * 100:.1f} %"] + accuracy)
     return rows, any_wider
 
@@ -156,7 +159,9 @@ def main():
         return 2
     print(text_table(rows))
     if any_wider:
-        print("\n* over more rows than were timed")
+        print("\n+ over more rows than were timed")
+    if any(row[2].endswith("*") for row in rows):
+        print("\n* not part of the library, cannot be picked")
     for benchmark in benchmarks:
         if "error" in benchmark:
             print(f"\n{benchmark['backend']}:{benchmark['isa']} on {benchmark['preset']} was not timed: {benchmark['error']}")

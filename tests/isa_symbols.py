@@ -16,18 +16,23 @@ SHARED_KINDS = "WwVvu"
 # xsimd's reduction of large arguments calls.
 ALLOWED_UNDEFINED = {"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "scalbn"}
 BASELINES = {"sse2", "neon64"}
+ISAS = {"sse2", "avx2", "avx512", "neon64"}
 
 
-def complaints(nm, path):
-    # xsimd is included under the ISA's own name: its inline functions have no namesake in another object.
-    own_xsimd = "xsimd_" + os.path.basename(path).split(".")[0] + "::"
+def isa_of(path):
+    return os.path.basename(path).split(".")[0]
+
+
+def complaints(nm, path, may_call):
+    # Header libraries are included under the ISA's own name: their inline functions have no namesake in another object.
+    own = [f"{library}_{isa_of(path)}::" for library in ("xsimd", "Eigen")]
     text = subprocess.run([nm, "-C", path], check=True, capture_output=True, text=True).stdout
     exported = 0
     for line in text.splitlines():
         kind, name = line[17:].split(" ", 1)
-        if kind in SHARED_KINDS and not name.startswith(own_xsimd):
+        if kind in SHARED_KINDS and not any(each in name for each in own):
             yield f"{path}: weak symbol {name}"
-        elif kind == "U" and name not in ALLOWED_UNDEFINED:
+        elif kind == "U" and name not in ALLOWED_UNDEFINED and not name.startswith(may_call):
             yield f"{path}: calls {name}"
         exported += kind in "TRDB"
     if exported == 0:
@@ -37,14 +42,16 @@ def complaints(nm, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nm", default="nm")
+    parser.add_argument("--may-call", action="append", default=[], metavar="PREFIX",
+                        help="functions of a C library, which have no inline copies; may be repeated")
     parser.add_argument("objects", nargs="+")
     arguments = parser.parse_args()
 
-    kernels = [path for path in arguments.objects if os.path.basename(os.path.dirname(path)) == "simd"]
-    above_baseline = [path for path in kernels if os.path.basename(path).split(".")[0] not in BASELINES]
+    kernels = [path for path in arguments.objects if isa_of(path) in ISAS]
+    above_baseline = [path for path in kernels if isa_of(path) not in BASELINES]
     if not kernels:
-        sys.exit("no object of src/posenc/simd among those given")
-    found = [line for path in above_baseline for line in complaints(arguments.nm, path)]
+        sys.exit("no kernel of an ISA among the objects given")
+    found = [line for path in above_baseline for line in complaints(arguments.nm, path, tuple(arguments.may_call))]
     print(f"{len(above_baseline)} of {len(kernels)} kernel objects are above the baseline: {len(found)} complaints")
     if found:
         sys.exit("\n".join(found))

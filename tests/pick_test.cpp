@@ -163,9 +163,21 @@ TEST(Pick, TheFastestOfEveryShapeIsTimedTwice) {
   }
 }
 
-TEST(Pick, BackendsForComparisonOnlyAreNotCandidates) {
-  test::register_fake({.name = "peer", .can_be_picked = false, .error_bound = 1e-9});
-  for (const PickMeasurement& each : pick(quick({small})).measurements) EXPECT_NE(each.backend, "peer");
+TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
+  // Within the budget, and faster than any method: filling memory.
+  test::register_fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
+  PickOptions options = quick({small});
+  options.budget = {2, ErrorBudget::Measure::absolute};
+  const PickResult result = pick(options);
+  const PickMeasurement& peer = measurement_of(result, "peer:scalar", "small");
+  EXPECT_TRUE(peer.is_peer);
+  EXPECT_TRUE(peer.within_budget);
+  EXPECT_FALSE(peer.seconds.empty());
+  EXPECT_FALSE(peer.picked);
+  EXPECT_FALSE(peer.tied);
+  ASSERT_EQ(result.profile.picks.size(), 1U);
+  EXPECT_NE(result.profile.picks.front().backend, "peer");
+  EXPECT_NE(result.profile.picks.front().next, "peer:scalar");
 }
 
 TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {

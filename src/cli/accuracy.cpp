@@ -105,7 +105,7 @@ std::string error_table(const std::vector<Line>& lines) {
                {"median"},
                {"99.9 %"}});
   for (const auto& [each, isas] : lines) {
-    table.add_row({each->backend,
+    table.add_row({marked_name(each->backend, each->backend, each->isa),
                    isas,
                    {error_text(each->error.max_abs), colour_of(*each)},
                    error_text(each->error_bound),
@@ -126,11 +126,11 @@ std::string rounding_table(const std::vector<Line>& lines) {
                {"worst at position"},
                {"channel"}});
   for (const auto& [each, isas] : lines) {
-    table.add_row({each->backend, isas, percent_text(each->correctly_rounded), count_text(each->wrongly_rounded),
-                   error_text(each->max_abs_from_div_term), fmt::format("{}", each->worst.position),
-                   fmt::format("{}", each->worst.channel)});
+    table.add_row({marked_name(each->backend, each->backend, each->isa), isas, percent_text(each->correctly_rounded),
+                   count_text(each->wrongly_rounded), error_text(each->max_abs_from_div_term),
+                   fmt::format("{}", each->worst.position), fmt::format("{}", each->worst.channel)});
   }
-  return table.text();
+  return with_mark_explained(table.text());
 }
 
 std::string summary_text(const Reports& reports) {

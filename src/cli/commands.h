@@ -14,6 +14,10 @@ inline constexpr int bad_input = 2;
 /// What the chosen subcommand does once the whole command line is known to be good; returns an exit code.
 using Action = std::function<int()>;
 
+/// The whole command: parses, acts, reports what went wrong, returns an exit code. Programs that register backends of their own call it
+/// after that.
+int run_command(int argc, char** argv);
+
 // Each adds its subcommand, which sets `action` when it is chosen.
 void add_list_command(CLI::App& app, Action& action);
 void add_accuracy_command(CLI::App& app, Action& action);

@@ -1,5 +1,7 @@
 #include "cli/json.h"
 
+#include "cli/text.h"
+
 #include "posenc/cpu.h"
 #include "posenc/version.h"
 
@@ -52,6 +54,7 @@ Json to_json(const AccuracyReport& report) {
                  {"dtype", to_string(report.type)}, {"rows", to_json(report.rows)}, {"entries", report.entries}};
   result.update(to_json(report.error));
   result["error_bound"] = report.error_bound;
+  result["can_be_picked"] = !is_peer(report.backend, report.isa);
   result["correctly_rounded"] = report.correctly_rounded;
   result["wrongly_rounded"] = report.wrongly_rounded;
   result["max_abs_from_div_term"] = report.max_abs_from_div_term;

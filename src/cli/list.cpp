@@ -131,12 +131,13 @@ std::string backends_text(const std::vector<Line>& lines) {
   Table table({{"backend", Align::left}, {"ISA", Align::left}, {"runs here", Align::left}, {"method", Align::wrapped}});
   for (const auto& [listed, isas] : lines) {
     const Colour colour = listed->bounds ? Colour::none : Colour::faint;
-    table.add_row({{std::string(listed->backend->name()), colour},
+    const Backend& backend = *listed->backend;
+    table.add_row({{marked_name(backend.name(), backend.name(), backend.isa()), colour},
                    {isas, colour},
                    {listed->bounds ? "yes" : "no", colour},
-                   {std::string(listed->backend->description()), colour}});
+                   {std::string(backend.description()), colour}});
   }
-  return table.text();
+  return with_mark_explained(table.text());
 }
 
 std::string bounds_text(const std::vector<Line>& lines) {

@@ -1,4 +1,4 @@
-// The posenc command. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.
+// What the posenc command does. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.
 #include "cli/commands.h"
 #include "cli/manual.h"
 #include "cli/output.h"
@@ -129,8 +129,8 @@ int run_and_report(int argc, char** argv) {
 }  // namespace
 }  // namespace posenc::cli
 
-int main(int argc, char** argv) {
+int posenc::cli::run_command(int argc, char** argv) {
   std::signal(SIGXFSZ,
               SIG_IGN);  // a write beyond the limit of file sizes is an error, with its clean-up, like any other
-  return posenc::cli::run_and_report(argc, argv);
+  return run_and_report(argc, argv);
 }

@@ -164,7 +164,10 @@ std::vector<const Backend*> backends_of(const CommonOptions& options) {
   std::vector<const Backend*> chosen;
   if (options.backends.empty()) {
     for (const Backend* each : backends()) {
-      if (each->runs_here() && (!options.isa || each->isa() == *options.isa)) chosen.push_back(each);
+      if (!each->runs_here() || (options.isa && each->isa() != *options.isa)) continue;
+      // What is there for comparison stands in a table once, at its best.
+      const bool is_best = each->can_be_picked() || options.isa || each == &backend(each->name());
+      if (is_best) chosen.push_back(each);
     }
     if (chosen.empty()) {
       throw InvalidArgument(

@@ -13,13 +13,21 @@ namespace posenc::cli {
 namespace {
 
 Json entry_of(const PickMeasurement& measured) {
-  Json entry = {{"backend", measured.backend},         {"isa", to_string(measured.isa)},
-                {"preset", measured.preset},           {"shape_class", to_string(measured.shape)},
-                {"spec", to_json(measured.spec)},      {"rows", to_json(measured.rows)},
-                {"max_abs", measured.max_abs},         {"max_ulp", measured.max_ulp},
-                {"error_bound", measured.error_bound}, {"within_budget", measured.within_budget},
-                {"seconds", measured.seconds},         {"self_ratios", measured.self_ratios},
-                {"picked", measured.picked},           {"tied", measured.tied}};
+  Json entry = {{"backend", measured.backend},
+                {"isa", to_string(measured.isa)},
+                {"preset", measured.preset},
+                {"shape_class", to_string(measured.shape)},
+                {"spec", to_json(measured.spec)},
+                {"rows", to_json(measured.rows)},
+                {"max_abs", measured.max_abs},
+                {"max_ulp", measured.max_ulp},
+                {"error_bound", measured.error_bound},
+                {"within_budget", measured.within_budget},
+                {"can_be_picked", !measured.is_peer},
+                {"seconds", measured.seconds},
+                {"self_ratios", measured.self_ratios},
+                {"picked", measured.picked},
+                {"tied", measured.tied}};
   if (measured.is_timed()) {
     entry["median_seconds"] = median_seconds(measured);
     entry["spread"] = spread(measured);
@@ -61,6 +69,7 @@ PickMeasurement measurement_of(const Json& json) {
   PickMeasurement measured;
   measured.backend = json.at("backend").get<std::string>();
   measured.isa = parse_isa(json.at("isa").get<std::string>());
+  measured.is_peer = !json.value("can_be_picked", true);
   measured.preset = json.at("preset").get<std::string>();
   const Json& spec = json.at("spec");
   measured.spec = {.d_model = spec.at("d_model").get<std::int64_t>(),

@@ -43,11 +43,11 @@ std::string measurements_text(const PickRun& run) {
     }
     last = each;
     const bool is_timed = each->is_timed();
-    table.add_row({each->full_name(), error_text(each->max_abs), ulp_text(each->max_ulp),
+    table.add_row({each->full_name() + (each->is_peer ? "*" : ""), error_text(each->max_abs), ulp_text(each->max_ulp),
                    is_timed ? seconds_text(median_seconds(*each)) : "-", is_timed ? "± " + percent(spread(*each)) : "",
                    is_timed ? fmt::format("{:.2f}", gfloats_per_second(*each)) : "-", verdict(*each)});
   }
-  return table.text();
+  return with_mark_explained(table.text());
 }
 
 std::string picks_text(const PickRun& run) {

@@ -1,11 +1,13 @@
 #include "cli/text.h"
 
+#include "posenc/registry.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <string_view>
 
 namespace posenc::cli {
 
@@ -63,6 +65,21 @@ std::string spec_text(const EncodingSpec& spec) {
 std::string positions_text(RowRange rows) {
   if (rows.count == 1) return fmt::format("{}", rows.first);
   return fmt::format("{} .. {}", rows.first, rows.first + rows.count - 1);
+}
+
+bool is_peer(std::string_view backend, Isa isa) {
+  return std::ranges::any_of(backends(), [=](const Backend* each) {
+    return each->name() == backend && each->isa() == isa && !each->can_be_picked();
+  });
+}
+
+std::string marked_name(std::string_view name, std::string_view backend, Isa isa) {
+  return fmt::format("{}{}", name, is_peer(backend, isa) ? "*" : "");
+}
+
+std::string with_mark_explained(std::string table) {
+  if (table.find('*') != std::string::npos) table += "* not part of the library, cannot be picked\n";
+  return table;
 }
 
 }  // namespace posenc::cli

@@ -1,10 +1,12 @@
 // Figures as people read them: sensible digits, with units.
 #pragma once
 
+#include "posenc/isa.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace posenc::cli {
 
@@ -17,5 +19,12 @@ std::string seconds_text(double seconds);                         ///< "1.23 ms"
 std::string shape_text(const EncodingSpec& spec, RowRange rows);  ///< "5000 x 512"
 std::string spec_text(const EncodingSpec& spec);                  ///< "base 10000, interleaved, paper spacing"
 std::string positions_text(RowRange rows);                        ///< "0 .. 4999"
+
+/// Whether the registered backend of that name and ISA is there for comparison only.
+bool is_peer(std::string_view backend, Isa isa);
+/// The name, marked where that is so: "sleef_u10*".
+std::string marked_name(std::string_view name, std::string_view backend, Isa isa);
+/// The table, and below it what the mark means where it has one.
+std::string with_mark_explained(std::string table);
 
 }  // namespace posenc::cli

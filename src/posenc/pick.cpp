@@ -69,16 +69,22 @@ void check(const PickOptions& options) {
   }
 }
 
+/// Backends for comparison only are measured as well, at their best ISA alone: they win nothing.
+bool is_measured(const Backend& backend) {
+  return backend.runs_here() && (backend.can_be_picked() || &posenc::backend(backend.name()) == &backend);
+}
+
 Shape plan_candidates(const Preset& preset, DataType type) {
   Shape shape;
   for (const Backend* each : backends()) {
-    if (!each->runs_here() || !each->can_be_picked()) continue;
+    if (!is_measured(*each)) continue;
     auto encoder = each->plan(preset.spec);
     if (!encoder->writes(type)) continue;
     Candidate& added = shape.emplace_back();
     added.encoder = std::move(encoder);
     added.measured.backend = each->name();
     added.measured.isa = each->isa();
+    added.measured.is_peer = !each->can_be_picked();
     added.measured.preset = preset.name;
     added.measured.spec = preset.spec;
     added.measured.rows = preset.rows;
@@ -185,16 +191,20 @@ struct Turn {
 /// Every candidate once a repetition, and the fastest twice, as if it were two: what differs between these is noise.
 std::vector<Turn> turns_of(std::vector<Candidate*>& order, const PickOptions& options, const OutputView& out) {
   std::vector<double> warm_seconds;
-  for (Candidate* each : order) warm_seconds.push_back(warm_up(*each, options, out));
-  const auto fastest = std::ranges::min_element(warm_seconds);
+  std::size_t fastest = 0;  // of those that may win, where there is one
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    warm_seconds.push_back(warm_up(*order[i], options, out));
+    const bool is_peer = order[i]->measured.is_peer, was_peer = order[fastest]->measured.is_peer;
+    if (is_peer == was_peer ? warm_seconds[i] < warm_seconds[fastest] : was_peer) fastest = i;
+  }
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool is_hopeless = warm_seconds[i] > hopeless * *fastest;
+    const bool is_hopeless = warm_seconds[i] > hopeless * warm_seconds[fastest];
     order[i]->repetitions =
         is_hopeless ? std::min(hopeless_repetitions, options.repetitions) : patience * options.repetitions;
     turns.push_back({order[i], &order[i]->measured.seconds});
   }
-  Candidate* first = order[static_cast<std::size_t>(fastest - warm_seconds.begin())];
+  Candidate* first = order[fastest];
   turns.push_back({first, &first->repeated});
   return turns;
 }

@@ -32,6 +32,7 @@ struct PickOptions {
 struct PickMeasurement {
   std::string backend;  ///< "rotation"
   Isa isa = Isa::scalar;
+  bool is_peer = false;  ///< registered for comparison only: it wins nothing
   std::string preset;
   EncodingSpec spec;
   RowRange rows;
@@ -61,6 +62,7 @@ struct Rival {
   double slowdown = 0;       ///< its time over the pick's, median over repetitions
   double least = 0;          ///< the 95 % interval of that
   double most = 0;           ///< the 95 % interval of that
+  bool is_peer = false;      ///< for comparison only
   bool compared = false;     ///< within the budget, and timed, on every shape of the class: else there is no slowdown
   bool tied = false;         ///< within the noise of the fastest
   bool over_budget = false;  ///< on one shape at least
@@ -93,7 +95,8 @@ struct PickResult {
 /// The picks of those decisions.
 std::vector<ProfilePick> picks_of(const std::vector<ShapeDecision>& decisions);
 
-/// Accuracy first: what fails the budget is measured, reported, and cannot win. Throws InvalidArgument on bad options.
+/// Accuracy first: what fails the budget is measured, reported, and cannot win. Registered backends that cannot be picked are
+/// measured at their best ISA, for comparison. Throws InvalidArgument on bad options.
 PickResult pick(const PickOptions& options);
 
 }  // namespace posenc

@@ -127,7 +127,7 @@ struct Race {
 Race run(const std::vector<Contender>& all, double noise) {
   Race race;
   for (const Contender& each : all) {
-    if (each.may_win) race.running.push_back(&each);
+    if (each.may_win && !each.any().is_peer) race.running.push_back(&each);
   }
   if (race.running.empty()) return race;
   const Contender& fastest = fastest_of(race.running);
@@ -148,6 +148,7 @@ Race run(const std::vector<Contender>& all, double noise) {
 Rival rival_of(const Contender& contender, const Race& race) {
   Rival rival;
   rival.backend = contender.any().full_name();
+  rival.is_peer = contender.any().is_peer;
   for (const PickMeasurement* each : contender.measurements) {
     rival.max_abs = worst(rival.max_abs, each->max_abs);
     rival.max_ulp = worst(rival.max_ulp, each->max_ulp);
@@ -183,9 +184,10 @@ ProfilePick describe(const Contender& picked, const std::vector<Rival>& rivals) 
   for (const Rival& each : rivals) {
     if (each.tied) pick.ties.push_back(each.backend);
   }
-  if (!rivals.empty() && rivals.front().compared) {
-    pick.next = rivals.front().backend;
-    pick.margin = rivals.front().slowdown - 1;
+  const auto next = std::ranges::find_if(rivals, [](const Rival& each) { return each.compared && !each.is_peer; });
+  if (next != rivals.end()) {
+    pick.next = next->backend;
+    pick.margin = next->slowdown - 1;
   }
   pick.gfloats_per_second =
       geometric_mean(picked.measurements, [](const PickMeasurement& each) { return gfloats_per_second(each); });

@@ -1,0 +1,6 @@
+#define POSENC_PEER_ISA avx2
+#define POSENC_PEER_FLOATS 8
+#define POSENC_PEER_DOUBLES 4
+#define POSENC_PEER_SLEEF_SUFFIX avx2
+#define POSENC_PEER_ABI_LETTER d
+#include "isa_file.h"

@@ -1,0 +1,80 @@
+// cached_copy: the table computed once and copied from then on, as systems do that keep one.
+//
+// It grows, to a power of two rows, when a longer one is asked for, up to 256 MiB; rows beyond are computed each time. The first call pays
+// for the table, later ones for the copy: what is timed is the copy.
+#include "peer.h"
+
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+
+namespace posenc::peers {
+namespace {
+
+constexpr std::int64_t most_bytes = std::int64_t{256} << 20;
+
+class CachedCopy final : public PeerEncoder {
+ public:
+  explicit CachedCopy(const EncodingSpec& spec)
+      : PeerEncoder(spec, "cached_copy", Isa::scalar), source_(posenc::backend("rotation").plan(spec)) {}
+
+  double error_bound(RowRange rows, DataType type) const noexcept override { return source_->error_bound(rows, type); }
+
+ private:
+  std::int64_t row_bytes() const noexcept { return spec().d_model * std::int64_t{sizeof(float)}; }
+
+  void encode_rows(const RowTask& task) const noexcept override {
+    const std::int64_t end = task.first + task.count;
+    if (end <= most_bytes / row_bytes()) {
+      if (copied(task)) return;
+      grow(end);
+      if (copied(task)) return;
+    }
+    const OutputView out(task.row<float>(0), task.count, spec().d_model, task.stride);
+    source_->encode({task.first, task.count}, out, {1, task.streamed ? Stores::streamed : Stores::cached});
+  }
+
+  /// False where the table is too short.
+  bool copied(const RowTask& task) const noexcept {
+    const std::shared_lock lock(mutex_);
+    if (task.first + task.count > table_.rows()) return false;
+    const float* const from = table_.data() + task.first * spec().d_model;
+    if (task.stride == spec().d_model) {
+      std::memcpy(task.out, from, static_cast<std::size_t>(task.count * row_bytes()));
+    } else {
+      for (std::int64_t row = 0; row < task.count; ++row) {
+        std::memcpy(task.row<float>(row), from + row * spec().d_model, static_cast<std::size_t>(row_bytes()));
+      }
+    }
+    return true;
+  }
+
+  /// To at least `rows`; leaves the table as it is where there is no memory for that.
+  void grow(std::int64_t rows) const noexcept {
+    const std::unique_lock lock(mutex_);
+    if (table_.rows() >= rows) return;
+    try {
+      const auto doubled = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+      Matrix longer(std::min(doubled, most_bytes / row_bytes()), spec().d_model);
+      source_->encode({0, longer.rows()}, longer.view());
+      table_ = std::move(longer);
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  std::unique_ptr<const Encoder> source_;
+  mutable std::shared_mutex mutex_;
+  mutable Matrix table_;
+};
+
+}  // namespace
+
+void add_cached_copy(Peers& peers) {
+  peers.push_back(std::make_unique<PeerBackend>(
+      "cached_copy", Isa::scalar, "a copy of rotation's table, kept after the first call up to 256 MiB",
+      [](const EncodingSpec& spec) { return std::make_unique<CachedCopy>(spec); }));
+}
+
+}  // namespace posenc::peers

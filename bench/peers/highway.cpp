@@ -1,0 +1,162 @@
+// Highway's Sin and Cos (hwy/contrib/math) behind its own dynamic dispatch: this file is compiled once a target, all for the baseline ISA,
+// and the best target for the CPU is called.
+//
+// Highway documents them for phases up to 39000 rad. Further rows take whole turns off first, in double, as its users must.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "highway.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target, by Highway's rule.
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include "peer.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace posenc::peers::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::int64_t last_documented_position = 39000;  // frequencies are at most 1
+
+/// Less the nearest whole number of turns.
+template <class D, class V>
+HWY_INLINE V without_turns(D d, V phase) {
+  constexpr double turn_high = 6.283185307179586, turn_low = 2.4492935982947064e-16;
+  const V turns = hn::Round(hn::Mul(phase, hn::Set(d, 1 / turn_high)));
+  return hn::NegMulAdd(turns, hn::Set(d, turn_low), hn::NegMulAdd(turns, hn::Set(d, turn_high), phase));
+}
+
+/// The phases less their whole turns, which are counted in double.
+template <class D, class V>
+HWY_INLINE V reduced_phase(D d, V radians, double position) {
+#if HWY_TARGET == HWY_SCALAR  // one lane, which has no halves
+  const hn::Rebind<double, D> wide;
+  return hn::DemoteTo(d, without_turns(wide, hn::Mul(hn::PromoteTo(wide, radians), hn::Set(wide, position))));
+#else
+  const hn::Half<D> half;
+  const hn::Rebind<double, decltype(half)> wide;
+  const auto at = hn::Set(wide, position);
+  const auto low = hn::Mul(hn::PromoteTo(wide, hn::LowerHalf(half, radians)), at);
+  const auto high = hn::Mul(hn::PromoteTo(wide, hn::UpperHalf(half, radians)), at);
+  return hn::Combine(d, hn::DemoteTo(half, without_turns(wide, high)), hn::DemoteTo(half, without_turns(wide, low)));
+#endif
+}
+
+template <class D, class V>
+HWY_INLINE void store_columns(D d, float* row, const Columns& columns, std::int64_t k, V sine, V cosine) {
+  if (columns.interleaved) {
+    hn::StoreInterleaved2(sine, cosine, d, row + 2 * k);
+  } else {
+    hn::StoreU(sine, d, row + columns.sine + k);
+    hn::StoreU(cosine, d, row + columns.cosine + k);
+  }
+}
+
+/// Calls sincos(k, sine, cosine) for a vector of float32 at a time; the last one of a row goes through a buffer.
+template <class D, class Sincos>
+HWY_INLINE void write_row(D d, float* row, const Columns& columns, std::int64_t frequencies, const Sincos& sincos) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<D> sine, cosine;
+  std::int64_t k = 0;
+  for (; k + lanes <= frequencies; k += lanes) {
+    sincos(k, sine, cosine);
+    store_columns(d, row, columns, k, sine, cosine);
+  }
+  if (k == frequencies) return;
+  float sines[hn::MaxLanes(d)], cosines[hn::MaxLanes(d)];
+  sincos(k, sine, cosine);
+  hn::StoreU(sine, d, sines);
+  hn::StoreU(cosine, d, cosines);
+  const std::int64_t step = columns.interleaved ? 2 : 1;
+  for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
+    row[columns.sine + (k + lane) * step] = sines[lane];
+    row[columns.cosine + (k + lane) * step] = cosines[lane];
+  }
+}
+
+void write_f32(const SincosTables<float>& tables, const RowTask& task) {
+  const hn::ScalableTag<float> d;
+  for (std::int64_t r = 0; r < task.count; ++r) {
+    const std::int64_t position = task.first + r;
+    float* const row = static_cast<float*>(task.out) + r * task.stride;
+    if (position <= last_documented_position) {
+      const auto at = hn::Set(d, static_cast<float>(position));
+      write_row(d, row, tables.columns, tables.frequencies, [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
+        const auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
+        sine = hn::Sin(d, phase);
+        cosine = hn::Cos(d, phase);
+      });
+    } else {
+      const auto at = static_cast<double>(position);
+      write_row(d, row, tables.columns, tables.frequencies, [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
+        const auto phase = reduced_phase(d, hn::LoadU(d, tables.radians + k), at);
+        sine = hn::Sin(d, phase);
+        cosine = hn::Cos(d, phase);
+      });
+    }
+  }
+}
+
+void write_f64(const SincosTables<double>& tables, const RowTask& task) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> narrow;
+  for (std::int64_t r = 0; r < task.count; ++r) {
+    const std::int64_t position = task.first + r;
+    float* const row = static_cast<float*>(task.out) + r * task.stride;
+    const bool is_far = position > last_documented_position;
+    const auto at = hn::Set(d, static_cast<double>(position));
+    write_row(narrow, row, tables.columns, tables.frequencies, [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
+      auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
+      if (is_far) phase = without_turns(d, phase);
+      sine = hn::DemoteTo(narrow, hn::Sin(d, phase));
+      cosine = hn::DemoteTo(narrow, hn::Cos(d, phase));
+    });
+  }
+}
+
+}  // namespace posenc::peers::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace posenc::peers {
+namespace {
+
+HWY_EXPORT(write_f32);
+HWY_EXPORT(write_f64);
+
+/// The ISA of the target that dynamic dispatch chooses here.
+Isa dispatched_isa() {
+#if HWY_ARCH_X86
+  const auto supported = hwy::SupportedTargets() & HWY_TARGETS;
+  constexpr auto avx512 = HWY_AVX3 | HWY_AVX3_DL;
+  if ((supported & avx512) != 0) return Isa::avx512;
+  return (supported & HWY_AVX2) != 0 ? Isa::avx2 : Isa::sse2;
+#else
+  return Isa::neon64;
+#endif
+}
+
+}  // namespace
+
+/// Within 3 ulp where the target has fused operations, 256 where it has not: what Highway's own tests ask for.
+void add_highway_peers(Peers& peers) {
+  const Isa isa = dispatched_isa();
+  const double ulps = isa == Isa::sse2 ? 256 : 3;
+  add_sincos_peer<float>(
+      peers, "highway_f32", isa, "Highway's Sin and Cos, float32 phases; reduced in double past 39000",
+      [](const SincosTables<float>& tables, const RowTask& task) {
+        HWY_DYNAMIC_DISPATCH(write_f32)
+        (tables, task);
+      },
+      ulps * 0x1p-24);
+  add_sincos_peer<double>(
+      peers, "highway_f64", isa, "Highway's Sin and Cos, double phases, rounded once",
+      [](const SincosTables<double>& tables, const RowTask& task) {
+        HWY_DYNAMIC_DISPATCH(write_f64)
+        (tables, task);
+      },
+      ulps * 0x1p-53);
+}
+
+}  // namespace posenc::peers
+#endif

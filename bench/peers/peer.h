@@ -1,0 +1,118 @@
+// What all peers have in common.
+#pragma once
+
+#include "kernels.h"
+
+#include "posenc/encoder.h"
+#include "posenc/registry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace posenc::peers {
+
+/// The largest error there can be, of values that stay between -1 and 1: a phase that is off by this or more promises nothing.
+inline constexpr double any_error = 2;
+
+/// Writes float32 tables, as the libraries' users do.
+class PeerEncoder : public Encoder {
+ public:
+  using Encoder::Encoder;
+  bool writes(DataType type) const noexcept override { return type == DataType::float32; }
+};
+
+class PeerBackend final : public Backend {
+ public:
+  using Maker = std::function<std::unique_ptr<const Encoder>(const EncodingSpec&)>;
+
+  PeerBackend(std::string_view name, Isa isa, std::string_view description, Maker maker)
+      : name_(name), description_(description), isa_(isa), maker_(std::move(maker)) {}
+
+  std::string_view name() const noexcept override { return name_; }
+  std::string_view description() const noexcept override { return description_; }
+  Isa isa() const noexcept override { return isa_; }
+  bool can_be_picked() const noexcept override { return false; }
+
+ private:
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override { return maker_(spec); }
+
+  std::string name_;
+  std::string description_;
+  Isa isa_;
+  Maker maker_;
+};
+
+using Peers = std::vector<std::unique_ptr<Backend>>;
+
+Columns columns_of(const EncodingSpec& spec) noexcept;
+
+/// w_k as a user of a vectorised sine computes it: in double, then rounded to T. Padded with zeros to a multiple of most_lanes.
+template <class T>
+std::vector<T> radians(const EncodingSpec& spec) {
+  const std::int64_t count = spec.d_model / 2;
+  std::vector<T> all(static_cast<std::size_t>((count + most_lanes - 1) / most_lanes * most_lanes));
+  const auto denominator = static_cast<double>(exponent_denominator(spec));
+  for (std::int64_t k = 0; k < count; ++k) {
+    all[static_cast<std::size_t>(k)] = static_cast<T>(std::pow(spec.base, -static_cast<double>(k) / denominator));
+  }
+  return all;
+}
+
+/// What a phase may be off by, a position. In float32 the position, the frequency and their product each carry a relative 2^-24. In double
+/// the frequency carries 2^-53 of pow and 2^-53 |ln w| of the exponent, the product 2^-53 more; w |ln w| is at most 1 / e.
+template <class T>
+inline constexpr double phase_error = sizeof(T) == sizeof(float) ? 3.01 * 0x1p-24 : 3 * 0x1p-53;
+
+/// A library's sines and cosines of position times frequency, in phases of type T.
+template <class T>
+class SincosPeer final : public PeerEncoder {
+ public:
+  /// `sine_error`: largest absolute error of the library's sine and cosine.
+  SincosPeer(const EncodingSpec& spec, std::string name, Isa isa, SincosKernel<T> kernel, double sine_error)
+      : PeerEncoder(spec, std::move(name), isa), kernel_(kernel), sine_error_(sine_error), radians_(radians<T>(spec)) {}
+
+  double error_bound(RowRange rows, DataType) const noexcept override {
+    const double last = static_cast<double>(rows.first + rows.count);
+    const double rounding = sizeof(T) == sizeof(float) ? 0 : 0x1p-25;
+    return std::min(any_error, rounding + sine_error_ + last * phase_error<T>);
+  }
+
+ private:
+  void encode_rows(const RowTask& task) const noexcept override {
+    kernel_({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
+  }
+
+  SincosKernel<T> kernel_;
+  double sine_error_;
+  std::vector<T> radians_;
+};
+
+/// Nothing where the kernel is null.
+template <class T>
+void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description, SincosKernel<T> kernel,
+                     double sine_error) {
+  if (kernel == nullptr) return;
+  peers.push_back(std::make_unique<PeerBackend>(name, isa, description, [=](const EncodingSpec& spec) {
+    return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error);
+  }));
+}
+
+// One maker a library or method.
+void add_simd_peers(Peers& peers);  ///< SLEEF, libmvec, Eigen
+void add_highway_peers(Peers& peers);
+void add_ggml_recurrence(Peers& peers);
+void add_drifting_rotation(Peers& peers);
+void add_cached_copy(Peers& peers);
+
+/// The ISAs that the vectorised peers are compiled for, ascending.
+std::vector<const Kernels*> compiled_kernels();
+
+}  // namespace posenc::peers

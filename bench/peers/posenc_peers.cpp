@@ -1,0 +1,20 @@
+// The posenc command with the peers registered first.
+#include "peers.h"
+
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string_view>
+
+int main(int argc, char** argv) {
+  posenc::peers::register_peers();
+  const int code = posenc::cli::run_command(argc, argv);
+  if (argc > 1 && std::string_view(argv[1]) == "list") {
+    for (const auto& each : posenc::peers::missing_peers()) {
+      fmt::print(stderr, "posenc_peers: without {}: {}\n", each.names, each.reason);
+    }
+  }
+  return code;
+}

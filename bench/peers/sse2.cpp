@@ -1,0 +1,6 @@
+#define POSENC_PEER_ISA sse2
+#define POSENC_PEER_FLOATS 4
+#define POSENC_PEER_DOUBLES 2
+#define POSENC_PEER_SLEEF_SUFFIX sse2
+#define POSENC_PEER_ABI_LETTER b
+#include "isa_file.h"
