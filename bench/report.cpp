@@ -35,6 +35,8 @@ std::string duration(double seconds) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
+std::string two_decimals(double value) { return fmt::format("{:.2f}", value); }
+
 /// A counter that a benchmark may have, and its column.
 struct CounterColumn {
   const char* counter;
@@ -49,7 +51,11 @@ constexpr CounterColumn counter_columns[] = {
     {"share_of_limit", "of limit", percent},
     {"times_naive", "times naive", three_digits},
     {"naive_rows", "naive rows", three_digits},
-    {"speed_up", "speed-up", [](double value) { return fmt::format("{:.2f}", value); }},
+    {"speed_up", "speed-up", two_decimals},
+    {"over_table", "x table", two_decimals},
+    {"over_scaling", "x scaling", two_decimals},
+    {"over_in_turn", "x in turn", two_decimals},
+    {"over_undropped", "x undropped", two_decimals},
 };
 
 /// Which clock the figures are of, and the name without it, which the header tells.

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Installs what is missing of the named groups: install_dependencies.sh [build] [test] [ci] [aarch64] [avx512]
+# Installs what is missing of the named groups: install_dependencies.sh [build] [test] [ci] [aarch64] [avx512] [pictures] [torch] [report]
 set -euo pipefail
 
 declare -A groups=(
   [build]="g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev libgmock-dev libcli11-dev
            libfmt-dev nlohmann-json3-dev libmpfr-dev libeigen3-dev"
-  [test]="qemu-user binutils groff-base"
+  [test]="qemu-user binutils groff-base python3-matplotlib python3-numpy"
+  [pictures]="python3-matplotlib python3-numpy"
+  [torch]="python3-torch python3-numpy"
+  [report]="python3-matplotlib python3-numpy"
   [aarch64]="g++-aarch64-linux-gnu googletest qemu-user"
   [avx512]="bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio"
-  [ci]="clang clang-format libomp-dev libclang-rt-dev"
+  [ci]="clang clang-format libomp-dev libclang-rt-dev python3-torch chromium"
 )
 
 packages=()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job: builds preset release, measures what every backend gets wrong and what it costs, and picks the fastest
-# within an error budget for this CPU. Leaves its results in build/results/.
+# within an error budget for this CPU. Leaves its results in build/results/, and a page of figures in build/results/report/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,7 +12,7 @@ results=build/results
 step() { printf '\n== %s\n\n' "$1"; }
 
 step "Building preset release"
-./scripts/install_dependencies.sh build
+./scripts/install_dependencies.sh build report
 cmake --preset release
 cmake --build --preset release
 mkdir -p "$results"
@@ -51,6 +51,9 @@ bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backe
 step "What the memory system allows"
 bench limits bench_limits --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' "${brief[@]}"
 
+step "Element types"
+bench dtypes bench_encode --set dtypes --backend rotation --backend rotation32 "${brief[@]}"
+
 step "Fresh memory against warm"
 bench fresh bench_encode --set fresh --backend rotation "${brief[@]}"
 
@@ -66,8 +69,15 @@ bench plan bench_plan --benchmark_filter='d:4096/spacing:paper|plan_and_encode' 
 step "Picking the fastest within an error of 1e-6"
 "$bin/posenc" pick --max-error 1e-6
 
+profile=${POSENC_PROFILE:-${XDG_CONFIG_HOME:-$HOME/.config}/posenc/profile.json}
+cp "$profile" "$results/profile.json"
+
+step "Report"
+# Without matplotlib it says so, and the results stand without it.
+./scripts/python_with.sh matplotlib numpy -- ./scripts/report.py "$results" --output "$results/report" || [[ $? -eq 77 ]]
+
 step "Shape, backend, speed, error"
 python3 scripts/summary.py --benchmark "$results/benchmark.json" --accuracy "${reports[@]}" \
   --markdown "$results/summary.md" "$results/accuracy_far.txt" \
-  "$results"/{cache_to_memory,limits,fresh,rows,threads,plan}.json
+  "$results"/{cache_to_memory,limits,dtypes,fresh,rows,threads,plan}.json
 printf '\nMeasured in %d s after the build.\n' "$((SECONDS - start))"

@@ -5,30 +5,16 @@ Speed: medians over the repetitions. Shapes in the order of their size, the fast
 """
 
 import argparse
-import json
-import os
 import re
 import statistics
 import sys
+
+from common import BadInput, read_json, write_whole
 
 NAME = re.compile(r"encode/(?P<backend>[^:/]+):(?P<isa>[^/]+)/preset:(?P<preset>[^/]+)/rows:(?P<rows>\d+)/d:(?P<d_model>\d+)")
 SPEC_KEYS = ("d_model", "base", "layout", "spacing")
 HEADER = ("shape", "rows x d", "backend", "ISA", "Gfloat/s", "of limit", "max |error|", "correctly rounded")
 LEFT_ALIGNED = 4
-
-
-class BadInput(Exception):
-    pass
-
-
-def read_json(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON ({error})") from error
 
 
 def spec_from_label(label):
@@ -140,19 +126,6 @@ def markdown_table(rows):
     lines = [HEADER, ["---" if i < LEFT_ALIGNED else "---:" for i in range(len(HEADER))], *rows]
     # A bare bar within a cell would end it.
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
-
-
-def write_whole(path, text):
-    """A temporary file, then a rename: never half a file."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise BadInput(f"{path}: {error.strerror}") from error
 
 
 def parse_arguments():

@@ -5,10 +5,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # What depends on the ISA: the kernels against the exact values, the pinned hashes, every way of asking for rows, threads,
-# the bounds. Long double, and with it the reference, is software there and emulated on top: of the bounds, a part.
+# the bounds, the layers. Long double, and with it the reference, is software there and emulated on top: of the bounds, a part.
 subset=(
   '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*EncoderRows.*' '*EveryEncoder.*' '*Threads*'
   '*Bounds.*/*_neon64_whisper' '*Bounds.HoldFarOut/*_neon64_tutorial' '*BoundsOfBackend.*' 'DivTerm.*' 'Registry.*'
+  'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
 )
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
@@ -32,6 +33,7 @@ step "Dependencies"
 stage xsimd xsimd xsimd
 stage fmt fmt::fmt-header-only fmt FMT_HEADER_ONLY=1
 stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
+stage Eigen3 Eigen3::Eigen eigen3/Eigen
 if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake -S /usr/src/googletest -B build/aarch64-googletest -G Ninja -DCMAKE_BUILD_TYPE=Release \
     --toolchain "$PWD/scripts/aarch64.cmake" -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib

@@ -351,5 +351,48 @@ TEST(SimpleCall, GivesWhatTheSelectedBackendGives) {
   EXPECT_EQ(encode(0, 512).rows(), 0);
 }
 
+/// add() is encode() and two operations in turn, bit for bit, in place and out of place, whatever the layout and the edges.
+TEST_P(EveryEncoder, AddsWhatItEncodes) {
+  for (const std::int64_t d_model : {2, 34, 98, 256}) {
+    for (const Layout layout : {Layout::interleaved, Layout::halves_cos_first}) {
+      const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
+      if (!encoder->can_add()) GTEST_SKIP() << "cannot add";
+      for (const RowRange rows : {RowRange{0, 1}, RowRange{0, 37}, RowRange{70'000, 600}}) {
+        Matrix table(rows.count, d_model), x(rows.count, d_model), expected(rows.count, d_model);
+        encoder->encode(rows, table.view());
+        for (std::int64_t i = 0; i < rows.count * d_model; ++i) {
+          x.data()[i] = static_cast<float>(i % 97) * 0.37f - 11.0f;
+          const float scaled = x.data()[i] * 1.7f;
+          expected.data()[i] = scaled + table.data()[i];
+        }
+        const MatrixView<const float> input = {x.data(), rows.count, d_model, d_model};
+        for (const Stores stores : {Stores::cached, Stores::streamed}) {
+          Matrix out(rows.count, d_model);
+          encoder->add(rows, input, 1.7f, out.view(), stores);
+          for (std::int64_t r = 0; r < rows.count; ++r) ASSERT_TRUE(test::same_bits(out.row(r), expected.row(r))) << r;
+        }
+        encoder->add(rows, input, 1.7f, x.view());
+        for (std::int64_t r = 0; r < rows.count; ++r) ASSERT_TRUE(test::same_bits(x.row(r), expected.row(r))) << r;
+      }
+    }
+  }
+}
+
+TEST_P(EveryEncoder, RefusesToAddWhatItCannot) {
+  const auto encoder = GetParam()->plan({.d_model = 8});
+  Matrix x(4, 8), out(4, 8);
+  const auto add = [&](MatrixView<const float> input) {
+    return test::refusal([&] { encoder->add({0, 4}, input, 1.0f, out.view()); });
+  };
+  if (!encoder->can_add()) {
+    EXPECT_THAT(add({x.data(), 4, 8, 8}), testing::HasSubstr("backend is " + encoder->backend()));
+    return;
+  }
+  EXPECT_THAT(add({x.data(), 3, 8, 8}), testing::HasSubstr("x is 3 x 8"));
+  EXPECT_THAT(add({x.data(), 4, 6, 8}), testing::HasSubstr("x is 4 x 6"));
+  EXPECT_THAT(add({x.data(), 4, 8, 9}), testing::HasSubstr("stride 9"));
+  EXPECT_THAT(add({nullptr, 4, 8, 8}), testing::HasSubstr("null"));
+}
+
 }  // namespace
 }  // namespace posenc

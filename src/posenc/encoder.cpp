@@ -99,6 +99,22 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
   });
 }
 
+void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out, Stores stores) const {
+  validate(rows);
+  check_view(*this, rows.count, out, {1, stores});
+  if (!can_add()) throw InvalidArgument(fmt::format("backend is {}; allowed: one that can add", backend_));
+  if (x.rows < rows.count || x.columns < spec_.d_model || x.stride != out.stride) {
+    throw InvalidArgument(
+        fmt::format("x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}", x.rows,
+                    x.columns, x.stride, rows.count, spec_.d_model, out.stride));
+  }
+  if (rows.count == 0) return;
+  if (x.data == nullptr) throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
+  const bool streamed = past_caches(stores, rows.count * spec_.d_model * size_of(DataType::float32));
+  encode_rows(
+      {rows.first, rows.count, out.data, out.stride, DataType::float32, streamed && x.data != out.data, x.data, scale});
+}
+
 void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {

@@ -80,6 +80,15 @@ class Encoder {
   /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of positions[r].
   void encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options = {}) const;
 
+  /// out = x * scale + encoding in float32, one pass over memory and no table in it; each operation rounds, so that the bits are those of encode()
+  /// and the two operations in turn. x may be out itself; else they must not overlap. Only where can_add(); one thread. Throws
+  /// InvalidArgument as encode() does, and where x has another stride than out, or a dtype is not float32.
+  void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
+           Stores stores = Stores::automatic) const;
+
+  /// Whether add() is there: methods whose values stand in registers before they are stored have it.
+  virtual bool can_add() const noexcept { return false; }
+
   /// The largest |output - exact value| that the method allows over these rows: a proven bound, not a measurement.
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 

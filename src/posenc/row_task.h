@@ -16,6 +16,9 @@ struct RowTask {
   std::ptrdiff_t stride;  ///< elements from one row to the next
   DataType type;
   bool streamed;  ///< the table should be stored past the caches
+  /// Null, or what is added, of float32 and with the same stride: out = addend * scale + encoding, each operation rounded.
+  const float* addend = nullptr;
+  float scale = 1.0f;
 
   /// Row r, for the T that `type` names.
   template <class T>
@@ -29,6 +32,7 @@ struct RowTask {
     rest.first += rows;
     rest.count -= rows;
     rest.out = static_cast<char*>(out) + rows * stride * size_of(type);
+    if (addend != nullptr) rest.addend = addend + rows * stride;
     return rest;
   }
 };

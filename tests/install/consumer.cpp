@@ -3,6 +3,13 @@
 #include <posenc/cpu.h>
 #include <posenc/encoder.h>
 #include <posenc/isa.h>
+#include <posenc/layers/dropout.h>
+#include <posenc/layers/input_embedding.h>
+#include <posenc/layers/philox.h>
+#include <posenc/layers/positional_encoding.h>
+#include <posenc/layers/rotary.h>
+#include <posenc/layers/sequence_view.h>
+#include <posenc/layers/tied_output.h>
 #include <posenc/limits.h>
 #include <posenc/pick.h>
 #include <posenc/profile.h>

@@ -33,6 +33,8 @@ class RotationEncoder final : public Encoder {
     }
   }
 
+  bool can_add() const noexcept override { return true; }
+
   /// Correctly rounded: half an ulp of a value below 1.
   double error_bound(RowRange, DataType type) const noexcept override { return half_ulp_of_one(type); }
 
@@ -47,11 +49,16 @@ class RotationEncoder final : public Encoder {
 
   void encode_rows(const RowTask& task) const noexcept override {
     if (task.first == 0) {  // its sines are 0, which is certain only because it is known
+      const auto set = [&]<class T>(std::int64_t column, double value) {
+        const double added =
+            task.addend == nullptr ? value : to_double(task.addend[column] * task.scale + static_cast<float>(value));
+        task.row<T>(0)[column] = nearest<T>(added);
+      };
       with_type(task.type, [&]<class T>(T) {
         for (std::int64_t k = 0; k < exact_.count(); ++k) {
           const ChannelPair channel = channels_of(spec(), k);
-          task.row<T>(0)[channel.sine] = nearest<T>(0.0);
-          task.row<T>(0)[channel.cosine] = nearest<T>(1.0);
+          set.template operator()<T>(channel.sine, 0.0);
+          set.template operator()<T>(channel.cosine, 1.0);
         }
       });
       if (task.count > 1) encode_rows(task.after(1));

@@ -4,24 +4,55 @@
 namespace posenc::simd {
 namespace {
 
-/// A phase reduced to the nearest quarter turn: turns = quadrant / 4 + high 2^-54 + low 2^-117, high at most 2^51 in magnitude.
-struct ReducedPhase {
-  std::int64_t quadrant;
-  double high;
-  double low;
+/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. Filled before they are read: a vector that is loaded right after its
+/// lanes were stored one by one waits for all of them.
+constexpr std::int64_t most_phases = 64;
+
+struct Phases {
+  std::uint64_t high[most_phases];
+  std::uint64_t low[most_phases];
+
+  /// position times 128-bit frequencies: integers, so that nothing is lost at any position. Frequency k goes to place(k).
+  template <class Place>
+  Phases(std::int64_t count, const std::uint64_t* turns_high, const std::uint64_t* turns_low, std::uint64_t position,
+         const Place& place) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      __extension__ typedef unsigned __int128 uint128;
+      const uint128 low_product = static_cast<uint128>(turns_low[k]) * position;
+      high[place(k)] = turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
+      low[place(k)] = static_cast<std::uint64_t>(low_product);
+    }
+  }
 };
 
-/// position times a 128-bit frequency modulo one turn: integers, so that nothing is lost at any position.
-inline ReducedPhase reduce(std::uint64_t turns_high, std::uint64_t turns_low, std::uint64_t position) {
-  __extension__ typedef unsigned __int128 uint128;
-  const uint128 low_product = static_cast<uint128>(turns_low) * position;
-  const std::uint64_t high = turns_high * position + static_cast<std::uint64_t>(low_product >> 64);
-  const std::uint64_t low = static_cast<std::uint64_t>(low_product);
-  const std::uint64_t quadrant = (high + (std::uint64_t{1} << 61)) >> 62;
-  const std::int64_t rest = static_cast<std::int64_t>(high - (quadrant << 62));
-  return {
-      static_cast<std::int64_t>(quadrant & 3), static_cast<double>(rest >> 10),
-      static_cast<double>(static_cast<std::int64_t>(((static_cast<std::uint64_t>(rest) & 1023) << 53) | (low >> 11)))};
+/// Integers below 2^52, less `offset`, as doubles: no ISA below AVX-512 converts 64 bits at once.
+inline Doubles to_doubles(Quads integers, double offset) {
+  return xsimd::bitwise_cast<Doubles>(integers | Quads(0x4330000000000000)) - Doubles(0x1p52 + offset);
+}
+
+/// A phase reduced to the nearest quarter turn: high 2^-54 + low 2^-106 turns, high at most 2^51 in magnitude, after so many quarters.
+struct ReducedPhases {
+  Quads quarters;  ///< in the upper two bits
+  Doubles high;
+  Doubles low;
+};
+
+inline ReducedPhases reduce(Quads high, Quads low) {
+  const Quads biased = high + Quads(std::uint64_t{1} << 61);
+  const Quads in_quarter = biased & Quads(~std::uint64_t{0} >> 2);
+  return {biased, to_doubles(in_quarter >> 10, 0x1p51),
+          to_doubles(((in_quarter & Quads(1023)) << 42) | (low >> 22), 0)};
+}
+
+/// Sine and cosine after so many quarters, from those of the angle past the nearest of them.
+inline void turn(Quads quarters, Doubles& sine, Doubles& cosine) {
+  const auto bits = [](Doubles x) { return xsimd::bitwise_cast<Quads>(x); };
+  const Quads sign(std::uint64_t{1} << 63);
+  const Quads differ =
+      (bits(sine) ^ bits(cosine)) & (Quads(std::uint64_t{0}) - ((quarters << 1) >> 63));  // swapped at odd ones
+  const Quads sine_sign = quarters & sign, cosine_sign = (quarters + Quads(std::uint64_t{1} << 62)) & sign;
+  sine = xsimd::bitwise_cast<Doubles>(bits(sine) ^ differ ^ sine_sign);
+  cosine = xsimd::bitwise_cast<Doubles>(bits(cosine) ^ differ ^ cosine_sign);
 }
 
 /// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60 of the value.
@@ -54,25 +85,19 @@ void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high, co
                    std::uint64_t position, double* sin_out, double* cos_out) noexcept {
   constexpr double two_pi = 6.283185307179586;
   constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
-  for (std::int64_t k = 0; k < frequencies; k += double_lanes) {
-    double high[double_lanes], low[double_lanes], swapped[double_lanes], sine_sign[double_lanes],
-        cosine_sign[double_lanes];
-    for (std::int64_t lane = 0; lane < double_lanes; ++lane) {
-      const ReducedPhase phase = reduce(turns_high[k + lane], turns_low[k + lane], position);
-      high[lane] = phase.high;
-      low[lane] = phase.low;
-      swapped[lane] = static_cast<double>(phase.quadrant & 1);
-      sine_sign[lane] = phase.quadrant >= 2 ? -1.0 : 1.0;
-      cosine_sign[lane] = phase.quadrant == 1 || phase.quadrant == 2 ? -1.0 : 1.0;
+  for (std::int64_t begin = 0; begin < frequencies; begin += most_phases) {
+    const std::int64_t count = frequencies - begin < most_phases ? frequencies - begin : most_phases;
+    const Phases phases(count, turns_high + begin, turns_low + begin, position, [](std::int64_t k) { return k; });
+    for (std::int64_t k = 0; k < count; k += double_lanes) {
+      const ReducedPhases phase = reduce(Quads::load_unaligned(phases.high + k), Quads::load_unaligned(phases.low + k));
+      const Doubles rest = fused(phase.low, Doubles(two_pi * 0x1p-106), phase.high * Doubles(two_pi_rest * 0x1p-54));
+      const Doubles x = fused(phase.high, Doubles(two_pi * 0x1p-54), rest);
+      const Doubles square = x * x;
+      Doubles sine = small_sine(x, square), cosine = small_cosine(square);
+      turn(phase.quarters, sine, cosine);
+      sine.store_unaligned(sin_out + begin + k);
+      cosine.store_unaligned(cos_out + begin + k);
     }
-    const Doubles turns = load(high);
-    const Doubles rest = fused(load(low), Doubles(two_pi * 0x1p-117), turns * Doubles(two_pi_rest * 0x1p-54));
-    const Doubles x = fused(turns, Doubles(two_pi * 0x1p-54), rest);
-    const Doubles square = x * x;
-    const Doubles sine = small_sine(x, square), cosine = small_cosine(square);
-    const auto swap = load(swapped) != Doubles(0.0);
-    (load(sine_sign) * xsimd::select(swap, cosine, sine)).store_unaligned(sin_out + k);
-    (load(cosine_sign) * xsimd::select(swap, sine, cosine)).store_unaligned(cos_out + k);
   }
 }
 

@@ -70,24 +70,6 @@ inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
 
 inline Fixed constant(double high, double low) { return {Doubles(high), Doubles(low)}; }
 
-/// A phase reduced to the nearest quarter turn: turns = quadrant / 4 + high 2^-28 + low 2^-80.
-struct FixedPhase {
-  std::int64_t quadrant;
-  double high;
-  double low;
-};
-
-inline FixedPhase reduce_fixed(std::uint64_t turns_high, std::uint64_t turns_low, std::uint64_t position) {
-  __extension__ typedef unsigned __int128 uint128;
-  const uint128 product = (static_cast<uint128>(turns_high) << 64 | turns_low) * position;
-  const auto high = static_cast<std::uint64_t>(product >> 64), low = static_cast<std::uint64_t>(product);
-  const std::uint64_t quadrant = (high + (std::uint64_t{1} << 61)) >> 62;
-  const auto rest = static_cast<std::int64_t>(high - (quadrant << 62));
-  const std::uint64_t tail = (static_cast<std::uint64_t>(rest) & 0xfffffffff) << 16 | low >> 48;
-  return {static_cast<std::int64_t>(quadrant & 3), static_cast<double>(rest >> 36),
-          static_cast<double>(static_cast<std::int64_t>(tail))};
-}
-
 /// Of an angle up to pi / 4: Taylor series, the first terms left out below 2^-82. Coefficients are Fixed where their rounding to double
 /// would show.
 inline FixedPair small_sincos(const Fixed& x) {
@@ -140,43 +122,32 @@ struct Waves {
   }
 };
 
-inline Fixed select(const xsimd::batch_bool<double, Arch>& which, const Fixed& a, const Fixed& b) {
-  return {xsimd::select(which, a.high, b.high), xsimd::select(which, a.low, b.low)};
-}
-
-inline Fixed times(Doubles sign, const Fixed& x) { return {sign * x.high, sign * x.low}; }
-
-/// Where the k-th of double_lanes frequencies stands in a vector: in order, or so that vectors of sines and of cosines, unpacked, are interleaved
-/// columns.
+/// Where the k-th frequency stands: in order, or within its vector so that sines and cosines, unpacked, are interleaved columns.
 template <bool interleaved>
-constexpr std::int64_t lane_of(std::int64_t k) {
+constexpr std::int64_t place64(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
-  return interleaved ? (k < half ? 2 * k : 2 * (k - half) + 1) : k;
+  const std::int64_t lane = k % double_lanes;
+  return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
 }
 
-/// Waves of `size` frequencies from `begin` on at one position. Past the last frequency both are 3/4, which rounds for certain.
+/// Waves of `size` frequencies from `begin` on at one position.
 template <bool interleaved>
 inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size, std::uint64_t position,
                             Waves& waves) {
+  const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position, place64<interleaved>);
   for (std::int64_t k = 0; k < size; k += double_lanes) {
-    double high[double_lanes], low[double_lanes], swapped[double_lanes], sine_sign[double_lanes],
-        cosine_sign[double_lanes];
-    for (std::int64_t i = 0; i < double_lanes; ++i) {
-      const std::int64_t from = begin + k + i, lane = lane_of<interleaved>(i);
-      const FixedPhase phase = reduce_fixed(tables.turns_high[from], tables.turns_low[from], position);
-      high[lane] = phase.high;
-      low[lane] = phase.low;
-      swapped[lane] = static_cast<double>(phase.quadrant & 1);
-      sine_sign[lane] = phase.quadrant >= 2 ? -1.0 : 1.0;
-      cosine_sign[lane] = phase.quadrant == 1 || phase.quadrant == 2 ? -1.0 : 1.0;
-    }
+    // The angle past the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in magnitude.
+    const Quads biased = Quads::load_unaligned(phases.high + k) + Quads(std::uint64_t{1} << 61);
+    const Quads in_quarter = biased & Quads(~std::uint64_t{0} >> 2);
+    const Doubles turns = to_doubles(in_quarter >> 36, 0x1p25) * Doubles(0x1p-28);
+    const Quads tail = ((in_quarter & Quads(0xfffffffff)) << 16) | (Quads::load_unaligned(phases.low + k) >> 48);
     // 2 pi is a multiple of 2^-23 with 26 bits, and a rest.
-    const Doubles two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25), turns = load(high) * Doubles(0x1p-28);
-    const Fixed x = split(turns * two_pi, fused(load(low), Doubles(6.283185307179586 * 0x1p-80), turns * rest));
-    const FixedPair small = small_sincos(x);
-    const auto swap = load(swapped) != Doubles(0.0);
-    waves.set(k, {times(load(sine_sign), select(swap, small.cosine, small.sine)),
-                  times(load(cosine_sign), select(swap, small.sine, small.cosine))});
+    const Doubles two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
+    FixedPair both = small_sincos(
+        split(turns * two_pi, fused(to_doubles(tail, 0), Doubles(6.283185307179586 * 0x1p-80), turns * rest)));
+    turn(biased, both.sine.high, both.cosine.high);
+    turn(biased, both.sine.low, both.cosine.low);
+    waves.set(k, both);
   }
 }
 
@@ -187,10 +158,11 @@ inline void rotate(const Waves& waves, const Waves& by, std::int64_t size, Waves
   }
 }
 
+/// Past the last frequency both are 3/4, which rounds for certain.
 template <bool interleaved>
 inline void rest_past(std::int64_t used, std::int64_t size, Waves& waves) {
   for (std::int64_t k = used; k < size; ++k) {
-    const std::int64_t at = k / double_lanes * double_lanes + lane_of<interleaved>(k % double_lanes);
+    const std::int64_t at = place64<interleaved>(k);
     waves.sine_high[at] = waves.cosine_high[at] = 0.75;
     waves.sine_low[at] = waves.cosine_low[at] = 0.0;
   }
@@ -274,7 +246,7 @@ template <bool interleaved>
     std::uint64_t lanes[double_lanes];
     doubt.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < row.used; ++i) {
-      if (lanes[lane_of<interleaved>(i)] == 0) continue;
+      if (lanes[place64<interleaved>(i)] == 0) continue;
       column[columns_each * (k + i)] = std::bit_cast<double>(
           tables.exact_entry(tables.context, row.position, begin + k + i, cosine, DataType::float64));
     }

@@ -66,6 +66,7 @@ struct RoundToFloat32 {
   using Threshold = Floats;
   using Certainty = Certainty32;
 
+  static constexpr bool adds = false;
   static constexpr double value_scale = 0x1p-896;
 
   /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at least |distance * value| 2^-56 away from the
@@ -101,6 +102,11 @@ struct RoundToFloat32 {
   }
 };
 
+/// The same, added to something.
+struct AddFloat32 : RoundToFloat32 {
+  static constexpr bool adds = true;
+};
+
 /// To a 16-bit type, in the same way: 2^scale_exponent puts the type's exponent into the low bits of the double's, and the shift to the top of a
 /// word, below the place of the sign. Its upper half is then the rounded value, its lower half the distance to the midpoint: a unit of it is
 /// 2^-16 of the type's ulp and, for values of least_magnitude or more, larger than the error. So only the two distances around
@@ -111,6 +117,7 @@ struct RoundTo16Bits {
   using Bits = std::uint16_t;
   using Value = Words;
 
+  static constexpr bool adds = false;
   static constexpr double value_scale = std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
   /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must be, and normal in T.
@@ -322,12 +329,89 @@ inline std::int64_t write_tiles(const ColumnMap& map, const Panel& panel,
   return done;
 }
 
+/// What is added to the rows of a task, whose memory is `distance` floats behind that of the output.
+struct Addend {
+  std::ptrdiff_t distance = 0;
+  float scale = 0;
+};
+
+template <class Round>
+inline Addend addend_of(const RowTask& task) {
+  if constexpr (Round::adds) return {task.addend - static_cast<const float*>(task.out), task.scale};
+  return {};
+}
+
+/// One row of a tile, added. It is checked before it is stored: what is added may be overwritten.
+template <std::int64_t vectors, bool streamed>
+inline void add_row(const ColumnMap& map, std::int64_t column, std::int64_t position, const Doubles* row,
+                    const Floats* threshold, const Addend& addend, float* out) {
+  // The lines that this row's next tiles read: rows stand too far apart for the hardware to see what is read next.
+  constexpr std::int64_t lines_ahead = 8, line = 16;
+  __builtin_prefetch(out + addend.distance + lines_ahead * line);
+  Floats values[vectors];
+  Certainty32 least[vectors];
+  for (std::int64_t i = 0; i < vectors; ++i) {
+    least[i] = RoundToFloat32::most_certain();
+    values[i] = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold[i], least[i]);
+  }
+  for (std::int64_t i = 0; i < vectors; ++i) {
+    const auto uncertain = RoundToFloat32::is_uncertain(least[i], threshold[i]);
+    if (!xsimd::any(uncertain)) continue;
+    float corrected[float_lanes];
+    bool flags[float_lanes];
+    values[i].store_unaligned(corrected);
+    uncertain.store_unaligned(flags);
+    correct_vector<RoundToFloat32>(map, column + i * float_lanes, float_lanes, position, flags, corrected);
+    values[i] = load(corrected);
+  }
+  for (std::int64_t i = 0; i < vectors; ++i) {
+    values[i] = load(out + addend.distance + i * float_lanes) * Floats(addend.scale) + values[i];
+  }
+  RoundToFloat32::store<streamed>(values, out);
+}
+
+/// Whole tiles of a segment, added; the number of columns done.
+template <std::int64_t vectors, bool streamed>
+inline std::int64_t add_tiles(const ColumnMap& map, const Panel& panel, const Segment<float>& segment,
+                              std::int64_t position, std::int64_t rows, std::ptrdiff_t stride, const Addend& addend) {
+  constexpr std::int64_t columns = vectors * float_lanes;
+  std::int64_t done = 0;
+  for (; done + columns <= segment.count; done += columns) {
+    const std::int64_t column = segment.begin + done;
+    Tile<RoundToFloat32, vectors> tile(panel, column, position + rows);
+    float* out = segment.out + done;
+    for (std::int64_t row = 0; row < rows; row += 2) {
+      add_row<vectors, streamed>(map, column, position + row, tile.row, tile.threshold, addend, out);
+      if (row + 1 < rows) {
+        add_row<vectors, streamed>(map, column, position + row + 1, tile.next_row, tile.threshold, addend,
+                                   out + stride);
+      }
+      tile.step();
+      out += 2 * stride;
+    }
+  }
+  return done;
+}
+
+template <class Round>
+inline std::int64_t write_whole_tiles(const ColumnMap& map, const Panel& panel,
+                                      const Segment<typename Round::Element>& segment, std::int64_t position,
+                                      std::int64_t rows, std::ptrdiff_t stride, bool streamed, const Addend& addend) {
+  constexpr std::int64_t line = streamed_vectors<Round>;
+  if constexpr (Round::adds) {
+    return streamed ? add_tiles<line, true>(map, panel, segment, position, rows, stride, addend)
+                    : add_tiles<line, false>(map, panel, segment, position, rows, stride, addend);
+  } else {
+    return streamed ? write_tiles<Round, line, true>(map, panel, segment, position, rows, stride)
+                    : write_tiles<Round, cached_vectors, false>(map, panel, segment, position, rows, stride);
+  }
+}
+
 template <class Round>
 inline void write_segment(const ColumnMap& map, const Panel& panel, const Segment<typename Round::Element>& segment,
-                          std::int64_t position, std::int64_t rows, std::ptrdiff_t stride, bool streamed) {
-  std::int64_t done =
-      streamed ? write_tiles<Round, streamed_vectors<Round>, true>(map, panel, segment, position, rows, stride)
-               : write_tiles<Round, cached_vectors, false>(map, panel, segment, position, rows, stride);
+                          std::int64_t position, std::int64_t rows, std::ptrdiff_t stride, bool streamed,
+                          const Addend& addend) {
+  std::int64_t done = write_whole_tiles<Round>(map, panel, segment, position, rows, stride, streamed, addend);
   // The last columns of a row: whole vectors are computed, and what the row has is copied.
   constexpr std::int64_t edge_stride = 2 * float_lanes;
   typename Round::Element edge[block_rows * edge_stride];
@@ -338,7 +422,14 @@ inline void write_segment(const ColumnMap& map, const Panel& panel, const Segmen
       correct_tile<Round, 1>(map, panel, column, columns, position, rows, edge, edge_stride);
     }
     for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t i = 0; i < columns; ++i) segment.out[done + row * stride + i] = edge[row * edge_stride + i];
+      for (std::int64_t i = 0; i < columns; ++i) {
+        auto* const out = segment.out + done + row * stride + i;
+        if constexpr (Round::adds) {
+          *out = out[addend.distance] * addend.scale + edge[row * edge_stride + i];
+        } else {
+          *out = edge[row * edge_stride + i];
+        }
+      }
     }
   }
 }
@@ -504,7 +595,7 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
     const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
     auto* const out = task.row<typename Round::Element>(row);
     for_each_segment<interleaved>(tables.columns, begin, used, size, out, [&](const auto& segment) {
-      write_segment<Round>(map, panel, segment, position, rows, task.stride, task.streamed);
+      write_segment<Round>(map, panel, segment, position, rows, task.stride, task.streamed, addend_of<Round>(task));
     });
   }
 }
@@ -512,8 +603,9 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
 template <class Round>
 inline void write_rows(const RotationTables& tables, const RowTask& task) {
   const bool interleaved = tables.columns.interleaved;
-  const auto write = task.count == 1 ? (interleaved ? write_single_row<Round, true> : write_single_row<Round, false>)
-                                     : (interleaved ? write_panel<Round, true> : write_panel<Round, false>);
+  const auto write = task.count == 1 && !Round::adds
+                         ? (interleaved ? write_single_row<Round, true> : write_single_row<Round, false>)
+                         : (interleaved ? write_panel<Round, true> : write_panel<Round, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < panel_frequencies ? left : panel_frequencies, task);
@@ -523,7 +615,8 @@ inline void write_rows(const RotationTables& tables, const RowTask& task) {
 
 void rotation_kernel(const RotationTables& tables, const RowTask& task) noexcept {
   switch (task.type) {
-    case DataType::float32: return write_rows<RoundToFloat32>(tables, task);
+    case DataType::float32:
+      return task.addend != nullptr ? write_rows<AddFloat32>(tables, task) : write_rows<RoundToFloat32>(tables, task);
     case DataType::float16: return write_rows<RoundToFloat16>(tables, task);
     case DataType::bfloat16: return write_rows<RoundToBFloat16>(tables, task);
     case DataType::float64: return write_rows64(tables, task);

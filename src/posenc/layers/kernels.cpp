@@ -1,0 +1,28 @@
+#include "posenc/cpu.h"
+#include "posenc/layers/simd/layer_kernels.h"
+
+namespace posenc::simd {
+namespace {
+
+const LayerKernels& best_kernels() noexcept {
+#ifdef POSENC_HAVE_AVX512
+  if (cpu_has(Isa::avx512)) return avx512_layer_kernels();
+#endif
+#ifdef POSENC_HAVE_AVX2
+  if (cpu_has(Isa::avx2)) return avx2_layer_kernels();
+#endif
+#ifdef POSENC_HAVE_SSE2
+  return sse2_layer_kernels();
+#elif defined(POSENC_HAVE_NEON64)
+  return neon64_layer_kernels();
+#endif
+}
+
+}  // namespace
+
+const LayerKernels& layer_kernels() noexcept {
+  static const LayerKernels& best = best_kernels();
+  return best;
+}
+
+}  // namespace posenc::simd

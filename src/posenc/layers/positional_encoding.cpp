@@ -1,0 +1,103 @@
+#include "posenc/layers/positional_encoding.h"
+
+#include "posenc/cpu.h"
+#include "posenc/layers/add_encoding.h"
+#include "posenc/layers/checks.h"
+#include "posenc/layers/dropout_rule.h"
+#include "posenc/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace posenc {
+namespace {
+
+std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
+  return rows * columns * std::int64_t{sizeof(float)};
+}
+
+/// A table of so many rows is larger than any cache, and its bytes still fit 63 bits at max_d_model.
+constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
+
+/// A table is worth keeping where it and what it is added to share the last-level cache.
+bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
+  return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
+}
+
+std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, std::int64_t max_rows) {
+  validate(spec);
+  if (max_rows < 0 || max_rows > max_position + 1) {
+    throw InvalidArgument(fmt::format("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
+  }
+  return select_backend(spec, {0, std::min(max_rows, huge_rows)}).backend->plan(spec);
+}
+
+}  // namespace
+
+PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout,
+                                       EncodingSource source)
+    : encoder_(plan(spec, max_rows)), max_rows_(max_rows), dropout_(dropout), source_(source) {
+  const bool keep = source == EncodingSource::cached ||
+                    (source == EncodingSource::automatic && worth_keeping(max_rows, spec.d_model));
+  if (!keep) {
+    source_ = EncodingSource::fused;
+    return;
+  }
+  table_ = Matrix(max_rows, spec.d_model);
+  encoder_->encode({0, max_rows}, table_.view());
+}
+
+EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows) const noexcept {
+  if (source_ != EncodingSource::automatic) return source_;
+  // A batch beyond the cache drives the table out of it.
+  const std::int64_t columns = spec().d_model;
+  const bool in_cache = shape_class(bytes_of(rows, columns) * (batch + 1)) != ShapeClass::memory;
+  return in_cache ? EncodingSource::cached : EncodingSource::fused;
+}
+
+void PositionalEncoding::check_rows(std::int64_t rows, std::int64_t offset) const {
+  if (offset < 0 || offset > max_rows_) {
+    throw InvalidArgument(fmt::format("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows_));
+  }
+  if (rows > max_rows_ - offset) {
+    throw InvalidArgument(fmt::format("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
+                                      static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
+                                      offset, max_rows_));
+  }
+}
+
+void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const {
+  if (source(work.y.batch, work.y.rows) == EncodingSource::cached) {
+    const std::int64_t columns = table_.columns();
+    add_table({table_.data() + offset * columns, work.y.rows, columns, columns}, work);
+  } else {
+    add_encoding(*encoder_, {offset, work.y.rows}, work);
+  }
+}
+
+void PositionalEncoding::forward(const SequenceView<float>& x, const ForwardOptions& options) const {
+  forward(x, x, options);
+}
+
+void PositionalEncoding::forward(const SequenceView<const float>& x, const SequenceView<float>& y,
+                                 const ForwardOptions& options) const {
+  check_threads(options.threads);
+  check_sequences("input", x, spec().d_model);
+  check_sequences("output", y, spec().d_model);
+  check_same_shape(x, y);
+  check_overlap(x, y);
+  check_rows(x.rows, options.offset);
+  const auto rule = dropout_rule(dropout_, options.training, options.seed);
+  const bool past_caches = x.data != y.data && shape_class(bytes_of(y.rows, y.columns) * y.batch) == ShapeClass::memory;
+  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, past_caches, options.threads}, options.offset);
+}
+
+void PositionalEncoding::backward(const SequenceView<float>& gradient, const ForwardOptions& options) const {
+  check_threads(options.threads);
+  check_sequences("gradient", gradient, spec().d_model);
+  const auto rule = dropout_rule(dropout_, options.training, options.seed);
+  if (rule) scale_rows({InputRows(gradient), 1.0f, gradient, &*rule, false, options.threads});
+}
+
+}  // namespace posenc

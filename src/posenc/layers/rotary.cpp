@@ -1,0 +1,172 @@
+#include "posenc/layers/rotary.h"
+
+#include "posenc/layers/checks.h"
+#include "posenc/layers/scratch.h"
+#include "posenc/layers/share.h"
+#include "posenc/layers/simd/layer_kernels.h"
+#include "posenc/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace posenc {
+namespace {
+
+constexpr std::int64_t block_rows = 64;
+
+std::unique_ptr<const Encoder> plan(std::int64_t dimension, double base) {
+  const EncodingSpec spec = {.d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
+  validate(spec);
+  return backend("rotation").plan(spec);  // correctly rounded in every type
+}
+
+/// Columns of the cosine and the sine of frequency k.
+struct CosineSine {
+  std::int64_t cosine, sine;
+};
+
+CosineSine places(RotaryLayout layout, std::int64_t k, std::int64_t half) noexcept {
+  if (layout == RotaryLayout::interleaved) return {2 * k, 2 * k + 1};
+  return {k, half + k};
+}
+
+template <class T>
+void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cache) {
+  if (cache.rows < rows.count) {
+    throw InvalidArgument(fmt::format("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
+  }
+  if (cache.columns != dimension) {
+    throw InvalidArgument(fmt::format("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
+  }
+  // Strides and memory, in units of elements: the size of an element does not matter to them.
+  check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns, cache.stride});
+}
+
+void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int threads) {
+  check_threads(threads);
+  if (x.columns < dimension) {
+    throw InvalidArgument(fmt::format("x has {} columns; allowed: at least the dimension, {}", x.columns, dimension));
+  }
+  check_sequences("x", x, x.columns);
+}
+
+/// Turns row `row` of every head.
+void rotate_row(const SequenceView<float>& x, std::int64_t row, RotaryLayout channels, const float* cosine,
+                const float* sine, std::int64_t pairs) noexcept {
+  const simd::RotateKernel rotate = simd::layer_kernels().rotate;
+  for (std::int64_t head = 0; head < x.batch; ++head) {
+    float* const data = x.data + head * x.batch_stride + row * x.row_stride;
+    rotate(cosine, sine, pairs, channels == RotaryLayout::interleaved, data);
+  }
+}
+
+float widened(float value) noexcept { return value; }
+float widened(Float16 value) noexcept { return static_cast<float>(to_double(value)); }
+float widened(BFloat16 value) noexcept { return static_cast<float>(to_double(value)); }
+
+/// Shares rows between threads, each with scratch memory of its own: work(begin, end, scratch).
+template <class Work>
+void share_with_scratch(std::int64_t rows, int threads, std::int64_t floats, const Work& work) {
+  float* const memory = scratch(std::min<std::int64_t>(threads, rows) * floats);
+  std::atomic<std::int64_t> parts_begun = 0;
+  share(rows, threads,
+        [&](std::int64_t begin, std::int64_t end) { work(begin, end, memory + parts_begun.fetch_add(1) * floats); });
+}
+
+template <class T>
+void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLayout channels, std::int64_t dimension,
+                 const SequenceView<float>& x, int threads) {
+  check_heads(x, dimension, threads);
+  check_cache({0, x.rows}, dimension, cache);
+  if (x.batch == 0 || x.rows == 0) return;
+  const std::int64_t half = dimension / 2;
+  share_with_scratch(x.rows, threads, dimension, [&](std::int64_t begin, std::int64_t end, float* angles) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const T* const cached = cache.data + row * cache.stride;
+      for (std::int64_t k = 0; k < half; ++k) {
+        const CosineSine place = places(layout, k, half);
+        angles[k] = widened(cached[place.cosine]);
+        angles[half + k] = widened(cached[place.sine]);
+      }
+      rotate_row(x, row, channels, angles, angles + half, half);
+    }
+  });
+}
+
+/// The encoder writes halves, cosines first; interleaved caches are dealt anew, row by row.
+template <class T>
+void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout, const MatrixView<T>& out, int threads) {
+  validate(rows);
+  check_threads(threads);
+  const std::int64_t dimension = encoder.spec().d_model, half = dimension / 2;
+  check_cache(rows, dimension, out);
+  BasicMatrix<T> halves(layout == RotaryLayout::interleaved ? std::min<std::int64_t>(threads, rows.count) : 0,
+                        dimension);
+  encoder.encode(rows, out, threads);
+  if (layout == RotaryLayout::halves) return;
+  std::atomic<std::int64_t> parts_begun = 0;
+  share(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
+    T* const own = halves.data() + parts_begun.fetch_add(1) * dimension;
+    for (std::int64_t row = begin; row < end; ++row) {
+      T* const cached = out.data + row * out.stride;
+      std::copy_n(cached, dimension, own);
+      for (std::int64_t k = 0; k < half; ++k) {
+        cached[2 * k] = own[k];
+        cached[2 * k + 1] = own[half + k];
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels)
+    : encoder_(plan(dimension, base)), channels_(channels) {}
+
+void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads) const {
+  fill_cache(*encoder_, rows, layout, out, threads);
+}
+
+void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads) const {
+  fill_cache(*encoder_, rows, layout, out, threads);
+}
+
+void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads) const {
+  fill_cache(*encoder_, rows, layout, out, threads);
+}
+
+void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads) const {
+  check_heads(x, dimension(), threads);
+  validate(RowRange{first, x.rows});
+  if (x.batch == 0 || x.rows == 0) return;
+  const std::int64_t columns = dimension(), half = columns / 2;
+  const std::int64_t step = std::min(block_rows, x.rows);
+  share_with_scratch(x.rows, threads, step * columns, [&](std::int64_t begin, std::int64_t end, float* angles) {
+    for (std::int64_t row = begin; row < end; row += step) {
+      const std::int64_t count = std::min(step, end - row);
+      encoder_->encode({first + row, count}, {angles, count, columns, columns}, {1, Stores::cached});
+      for (std::int64_t r = 0; r < count; ++r) {
+        rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half, half);
+      }
+    }
+  });
+}
+
+void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
+                   int threads) const {
+  apply_cache(cache, layout, channels_, dimension(), x, threads);
+}
+
+void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x,
+                   int threads) const {
+  apply_cache(cache, layout, channels_, dimension(), x, threads);
+}
+
+void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<float>& x,
+                   int threads) const {
+  apply_cache(cache, layout, channels_, dimension(), x, threads);
+}
+
+}  // namespace posenc

@@ -1,0 +1,82 @@
+#include "posenc/layers/tied_output.h"
+
+#include "posenc/layers/checks.h"
+#include "posenc/layers/share.h"
+#include "posenc/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+// Under a name of its own: a program that uses Eigen with other flags must not share these inline functions with the library.
+#define Eigen posenc_eigen
+#include <Eigen/Core>
+
+namespace posenc {
+namespace {
+
+template <class T>
+MatrixView<const float> read_only(const MatrixView<T>& view) noexcept {
+  return {view.data, view.rows, view.columns, view.stride};
+}
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Stride = Eigen::OuterStride<>;
+
+auto map(const MatrixView<const float>& view) {
+  return Eigen::Map<const RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns, Stride(view.stride));
+}
+
+auto map(const MatrixView<float>& view) {
+  return Eigen::Map<RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns, Stride(view.stride));
+}
+
+void softmax_row(float* row, std::int64_t columns) noexcept {
+  float largest = row[0];
+  for (std::int64_t i = 1; i < columns; ++i) largest = std::max(largest, row[i]);
+  double sum = 0;
+  for (std::int64_t i = 0; i < columns; ++i) {
+    row[i] = std::exp(row[i] - largest);
+    sum += static_cast<double>(row[i]);
+  }
+  const double factor = 1 / sum;
+  for (std::int64_t i = 0; i < columns; ++i) row[i] = static_cast<float>(row[i] * factor);
+}
+
+}  // namespace
+
+void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits, int threads) const {
+  check_threads(threads);
+  const Memory x_memory = check_matrix("x", x);
+  const Memory logits_memory = check_matrix("logits", read_only(logits));
+  if (x.columns != d_model()) {
+    throw InvalidArgument(fmt::format("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
+  }
+  if (logits.columns != vocabulary()) {
+    throw InvalidArgument(
+        fmt::format("logits have {} columns; allowed: the vocabulary, {}", logits.columns, vocabulary()));
+  }
+  if (logits.rows != x.rows) {
+    throw InvalidArgument(fmt::format("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
+  }
+  check_disjoint("logits", logits_memory, "x", x_memory);
+  check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
+  // The vocabulary is the long side, in decoding the only one.
+  if (x.rows == 0) return;
+  share(vocabulary(), threads, [&](std::int64_t begin, std::int64_t end) {
+    map(logits).middleCols(begin, end - begin).noalias() =
+        map(x) * map(weights_).middleRows(begin, end - begin).transpose();
+  });
+}
+
+void softmax(MatrixView<float> logits, int threads) {
+  check_threads(threads);
+  check_matrix("logits", read_only(logits));
+  if (logits.columns == 0) return;
+  share(logits.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) softmax_row(logits.data + row * logits.stride, logits.columns);
+  });
+}
+
+}  // namespace posenc
