@@ -24,7 +24,7 @@ FIGURES = (
         "Speed against error",
         figures.speed_against_error,
         "The plot that decides: higher is faster, further left is more accurate, no method gets above the limit of the memory, and "
-        "none left of half an ulp of 1 (dotted).",
+        "none left of half an ulp of 1 (dotted). Hollow: what is not part of the library.",
     ),
     (
         "throughput",
@@ -163,10 +163,16 @@ def speed_table(machine):
 
 def picked_text(pick):
     """Why, in words."""
-    budget = f", within the budget of {pick['max_error']:g}" if pick.get("max_error") else ""
-    ties = pick.get("ties") or []
-    rivals = f" It is a tie with {', '.join(ties)}." if ties else " No other that is accurate enough was as fast."
-    return f"Its largest error is {pick['max_abs']:.2e}{budget}.{rivals}"
+    kind, most = next(iter((pick.get("budget") or {}).items()), (None, None))
+    budget = f", within the budget of {most:g}{' ulp' if kind == 'max_ulp' else ''}" if kind else ""
+    text = f"Its largest error is {pick['max_abs']:.2e}{budget}."
+    if ties := pick.get("ties"):
+        text += f" It is a tie with {', '.join(ties)}."
+    elif pick.get("next"):
+        text += f" The next, {pick['next']}, takes {100 * pick['margin']:.1f} % more time."
+    if "noise_floor" in pick:
+        text += f" A backend differs from itself by up to {100 * pick['noise_floor']:.1f} % here."
+    return text
 
 
 def pick_section(machine):

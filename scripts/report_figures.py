@@ -73,71 +73,71 @@ def quoted_presets(machine):
     return list(dict.fromkeys(["tutorial" if "tutorial" in sizes else order[0], order[-1]]))
 
 
+def label_beside(axes, points):
+    """Names in a column right of the axes, each with a line to its point: none covers another, however close the points are."""
+    line_points = 12.5
+    low, high = (math.log10(edge) for edge in axes.get_ylim())
+    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if axes.get_subplotspec().get_gridspec().nrows > 1 else 1)
+    gap = (high - low) * line_points / height_points
+    points = sorted(points, key=lambda point: point[0].gfloats)
+    heights = style.spread_labels([math.log10(run.gfloats) for run, _ in points], gap)
+    shift = min(0.0, high - heights[-1]) + max(0.0, low - heights[0])
+    for (run, error), height in zip(points, heights):
+        ours = run.backend in style.BACKENDS
+        axes.annotate(
+            run.backend,
+            (error, run.gfloats),
+            xytext=(1.03, 10 ** (height + shift)),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            fontsize=9,
+            fontweight="bold" if ours else "normal",
+            color=style.BACKENDS[run.backend]["color"] if ours else style.INK,
+            arrowprops={"arrowstyle": "-", "color": style.MUTED, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 5, "relpos": (0, 0.5)},
+        )
+
+
 def speed_against_error(machine, narrow):
-    patheffects = need_module("matplotlib.patheffects", "python3-matplotlib")
     presets = quoted_presets(machine)
     if not presets:
         return None
-    figure, panels = canvas(narrow, len(presets))
+    most = max(
+        len([run for run in preset_runs(machine) if run.parts["preset"] == preset and accuracy_of(machine, run)])
+        for preset in presets
+    )
+    figure, panels = canvas(narrow, len(presets), height=max(4.6, 1.4 + 0.24 * most))
     for axes, preset in zip(panels, presets):
         runs = [run for run in preset_runs(machine) if run.parts["preset"] == preset and accuracy_of(machine, run)]
-        names = [run.backend for run in runs]
-        points = sorted(
-            ((run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs), key=lambda p: p[0].gfloats
-        )
-        halo = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
-
-        def bold(look, halo=halo):
-            return {"color": look["color"], "fontweight": "bold", "fontsize": 9, "zorder": 4, "path_effects": halo}
-
+        points = [(run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs]
         for run, error in points:
-            look = look_of(run.backend, names)
+            # What is not the library's own stays in the background: hollow, without a colour of its own.
+            look = style.BACKENDS.get(run.backend, {"color": style.MUTED, "marker": "o"})
+            hollow = {} if run.backend in style.BACKENDS else {"markerfacecolor": style.PAPER, "markersize": 7}
             axes.plot(
-                error, run.gfloats, marker=look["marker"], color=look["color"], markersize=9, linestyle="none", zorder=3
-            )
-            if error >= 1.5 * HALF_ULP:
-                offset, side = ((-9, 0), "right") if error > 1e-4 else ((9, -1), "left")
-                axes.annotate(
-                    run.backend,
-                    (error, run.gfloats),
-                    xytext=offset,
-                    textcoords="offset points",
-                    va="center",
-                    ha=side,
-                    **bold(look),
-                )
-        # Exact ones stand in one column; their labels, left of it, keep their distance.
-        exact = [(run, error) for run, error in points if error < 1.5 * HALF_ULP]
-        heights = style.spread_labels([math.log10(run.gfloats) for run, _ in exact], 0.28)
-        for (run, error), height in zip(exact, heights):
-            axes.annotate(
-                run.backend,
-                (error, 10**height),
-                xytext=(-9, 0),
-                textcoords="offset points",
-                va="center",
-                ha="right",
-                **bold(look_of(run.backend, names)),
+                error,
+                run.gfloats,
+                **{"marker": look["marker"], "color": look["color"], "markersize": 9, "linestyle": "none", "zorder": 3, **hollow},
             )
         limit = max(run.limit_gfloats for run in runs)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
             axes.annotate(
                 f"limit of the memory: {limit:.3g}",
-                (0.98, limit),
+                (0.14, limit),
                 xycoords=("axes fraction", "data"),
                 xytext=(0, 4),
                 textcoords="offset points",
-                ha="right",
+                ha="left",
                 fontsize=9,
             )
         axes.axvline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
         log_x_axis(axes)
         axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
-        axes.set_xlim(2e-10 if narrow else 1e-9, max(2e-6, 8 * max(error for _, error in points)))
+        axes.set_xlim(1e-8, max(2e-6, 4 * max(error for _, error in points)))
         axes.set_ylim(
             min(run.gfloats for run, _ in points) / 2.6, 2.2 * max([limit, *(run.gfloats for run, _ in points)])
         )
+        label_beside(axes, points)
         style.title(axes, preset, f"{runs[0].parts['rows']} x {runs[0].parts['d']}, one thread")
         axes.grid(True)
     return figure
