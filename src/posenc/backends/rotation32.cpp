@@ -14,13 +14,13 @@ class Rotation32Encoder final : public Encoder {
       : Encoder(spec, "rotation32", compiled.isa),
         kernel_(compiled.kernels.rotation32),
         frequencies_(Frequencies(spec)),
-        cos_rows_(simd::block_rows * padded()),
-        sin_rows_(simd::block_rows * padded()) {
+        cos_rows_(simd::block_rows32 * padded()),
+        sin_rows_(simd::block_rows32 * padded()) {
     // Row by row in double, where the error of 15 rotations is far below a float's: a rotation costs less than a sine.
     std::vector<double> cos_one(padded()), sin_one(padded()), cosine(padded(), 1.0), sine(padded(), 0.0);
     compiled.kernels.anchors(frequencies_.padded_count(), frequencies_.high.data(), frequencies_.low.data(), 1,
                              sin_one.data(), cos_one.data());
-    for (std::size_t n = 0; n < simd::block_rows; ++n) {
+    for (std::size_t n = 0; n < simd::block_rows32; ++n) {
       for (std::size_t k = 0; k < padded(); ++k) {
         const double s = sine[k], c = cosine[k];
         sin_rows_[n * padded() + k] = static_cast<float>(s);

@@ -36,10 +36,14 @@ struct RotationTables {
   const void* context;
 };
 
-/// Rows that the recurrence runs from an anchor, and blocks whose anchors are rotated from an exact one. rotation_kernel.h derives the
-/// error bound from both.
-inline constexpr std::int64_t block_rows = 16;
-inline constexpr std::int64_t anchored_blocks = 32;
+/// Rows that the recurrence runs from one anchor, half of them each way, and blocks whose anchors are rotated from an exact one.
+/// rotation_kernel.h derives the error bound from both.
+inline constexpr std::int64_t block_rows = 32;
+inline constexpr std::int64_t anchored_blocks = 16;
+
+/// Rows that share an anchor in rotation32, and blocks whose phases are sums from an exact one.
+inline constexpr std::int64_t block_rows32 = 16;
+inline constexpr std::int64_t anchored_blocks32 = 32;
 
 /// Per frequency, padded.
 struct Rotation32Tables {
@@ -48,7 +52,7 @@ struct Rotation32Tables {
   const std::uint64_t* turns_high;
   const std::uint64_t* turns_low;
   const float* cos_rows;  ///< cos(n w) and
-  const float* sin_rows;  ///< sin(n w): block_rows rows n of row_stride
+  const float* sin_rows;  ///< sin(n w): block_rows32 rows n of row_stride
   std::int64_t row_stride;
 };
 

@@ -55,16 +55,16 @@ struct Panel32 {
 /// Where the k-th of float_lanes frequencies stands among dealt ones.
 constexpr std::int64_t dealt_place(std::int64_t k) { return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2; }
 
-/// The phases at a block: exact at every anchored_blocks-th, then a sum of truncated steps, off by less than 2^-58 turns.
+/// The phases at a block: exact at every anchored_blocks32-th, then a sum of truncated steps, off by less than 2^-58 turns.
 inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin, std::int64_t size,
                        std::int64_t block) {
-  const std::int64_t in_group = block % anchored_blocks;
-  const auto position = static_cast<std::uint64_t>((block - in_group) * block_rows);
+  const std::int64_t in_group = block % anchored_blocks32;
+  const auto position = static_cast<std::uint64_t>((block - in_group) * block_rows32);
   for (std::int64_t k = 0; k < size; ++k) {
     __extension__ typedef unsigned __int128 uint128;
     const std::uint64_t high = tables.turns_high[begin + k], low = tables.turns_low[begin + k];
     const uint128 product = static_cast<uint128>(low) * position;
-    const uint128 step = (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows);
+    const uint128 step = (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows32);
     const std::int64_t at = k / float_lanes * float_lanes + dealt_place(k % float_lanes);
     panel.step[at] = static_cast<std::uint64_t>(step >> 64);
     panel.phase[at] = high * position + static_cast<std::uint64_t>(product >> 64) +
@@ -161,15 +161,15 @@ void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int6
   Panel32 panel;
   for (std::int64_t row = 0; row < task.count;) {
     const std::int64_t position = task.first + row;
-    const std::int64_t block = position / block_rows;
-    if (row == 0 || block % anchored_blocks == 0) {
+    const std::int64_t block = position / block_rows32;
+    if (row == 0 || block % anchored_blocks32 == 0) {
       set_phases(panel, tables, begin, size, block);
     } else {
       next_phases(panel, size);
     }
     set_block(panel, size);
-    std::int64_t n = position % block_rows;
-    for (; n < block_rows && row < task.count; ++n, ++row) {
+    std::int64_t n = position % block_rows32;
+    for (; n < block_rows32 && row < task.count; ++n, ++row) {
       T* const out = task.row<T>(row) + first_column;
       const std::int64_t table_row = n * tables.row_stride + begin;
       write_row32<T, interleaved, streamed>(panel, tables.cos_rows + table_row, tables.sin_rows + table_row, used,

@@ -1,7 +1,7 @@
 // rotation, for float64: angle addition in more than double, rounded once and correctly.
 //
 //   anchor   V and U, sine and cosine at a block's first position: from the integer phase every anchored_blocks64 blocks, else the last
-//            block's, rotated by block_rows w
+//            block's, rotated by block_rows64 w
 //   row n    sin(phase + n w) = V cos(n w) + U sin(n w),  cos(phase + n w) = U cos(n w) - V sin(n w), from a table that the call makes
 //
 // All values are Fixed: a multiple of 2^-26 and a rest. Products of multiples, and sums of two of them, are exact in double with or without
@@ -259,6 +259,7 @@ template <bool interleaved>
   }
 }
 
+constexpr std::int64_t block_rows64 = 16;
 constexpr std::int64_t anchored_blocks64 = 8;
 
 inline double error64(std::int64_t blocks_since_anchor, std::int64_t position) {
@@ -282,10 +283,10 @@ template <bool interleaved, bool streamed>
 inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
   const std::int64_t size = (used + double_lanes - 1) / double_lanes * double_lanes;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
-  Waves waves, block_step, by[block_rows];
-  fill_rows<interleaved>(tables, begin, size, task.count < block_rows ? task.count : block_rows, by);
-  if (task.count > block_rows) anchor_kernel64<interleaved>(tables, begin, size, block_rows, block_step);
-  for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
+  Waves waves, block_step, by[block_rows64];
+  fill_rows<interleaved>(tables, begin, size, task.count < block_rows64 ? task.count : block_rows64, by);
+  if (task.count > block_rows64) anchor_kernel64<interleaved>(tables, begin, size, block_rows64, block_step);
+  for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows64, ++block) {
     const std::int64_t position = task.first + row, since_anchor = block % anchored_blocks64;
     if (since_anchor == 0) {
       anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position), waves);
@@ -293,7 +294,7 @@ inline void write_panel64(const RotationTables& tables, std::int64_t begin, std:
     } else {
       rotate(waves, block_step, size, waves);
     }
-    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
+    const std::int64_t rows = task.count - row < block_rows64 ? task.count - row : block_rows64;
     const Doubles error(error64(since_anchor, position + rows));
     for (std::int64_t n = 0; n < rows; ++n) {
       double* const out = task.row<double>(row + n) + first_column;

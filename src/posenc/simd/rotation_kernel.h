@@ -4,7 +4,8 @@
 // For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused
 // operation a value, whatever the layout, since the lanes of a vector stand for columns in the order of the row.
 //   anchor   sine and cosine from the integer phase, every anchored_blocks blocks
-//   block    the anchor rotated by block_rows w, every block_rows rows; two rows of it start the recurrence
+//   block    the anchor rotated by block_rows w, every block_rows rows: the row in the middle. With the one after it, it starts two runs of
+//            the recurrence, upwards and downwards, which share the work of starting
 //   row      the recurrence, for a tile of columns that stay in registers
 //
 // Fused operations are called by name: what xsimd calls fma is a product and a sum on some of its ISAs.
@@ -12,11 +13,11 @@
 // Error bound, in units of u = 2^-53, of columns whose values stay below M in the block (M = 1, or (last position) w where that is less and
 // the column is a sine):
 //   anchor                       2 M
-//   block, at most 31 rotations  3.5 M each: the constants (1) and up to three roundings a part
-//   first two rows               3.5 M more, which the recurrence amplifies by at most n <= 15
-//   recurrence                   sum over 14 steps of (15 - j) (1.2 + 1 [+ 2 without fused operations]) M <= 105 * 2.2 M [4.2 M]:
+//   block, at most 15 rotations  3.5 M each: the constants (1) and up to three roundings a part
+//   second row                   3.5 M more, which the recurrence amplifies by at most n <= 16
+//   recurrence                   sum over 15 steps of (16 - j) (1.2 + 1 [+ 2 without fused operations]) M <= 120 * 2.2 M [4.2 M]:
 //                                the constant 2 cos(w), and the step's roundings; sin(n w) / sin(w) <= n
-//   in all                       2 + 109 + 53 + 231 [441] = 395 [605]
+//   in all                       2 + 53 + 56 + 264 [504] = 375 [615]
 // and 2^-70 for the 128 bits of the frequency. A double that far from the midpoint of two neighbours rounds as the exact value does. The
 // others are recomputed exactly, so that every entry is correctly rounded, and its bits depend on nothing but its position.
 #pragma once
@@ -36,6 +37,9 @@ constexpr float error_in_units = 620.0f;
 // then left in the low 29 bits tells how far the value was from the midpoint between two floats. Two vectors give one of floats and one of
 // distances with shifts and moves that run on every port, where conversions would hold up.
 
+/// a < b: there is an instruction for their maximum, and none for this.
+inline auto is_below(UnsignedWords a, UnsignedWords b) { return xsimd::max(a, b) != a; }
+
 /// How certain the roundings of a column are: the least of many tells whether one is not.
 #if defined(__SSE2__) && !defined(__SSE4_1__)
 using Certainty32 = Floats;
@@ -52,7 +56,7 @@ inline Certainty32 certainty_of(Floats distance, Floats magnitude, Floats thresh
   return xsimd::bitwise_cast<UnsignedWords>(fused(distance, magnitude, threshold));
 }
 inline auto is_uncertain_float(Certainty32 least, Floats threshold) {
-  return least < xsimd::bitwise_cast<UnsignedWords>(threshold + threshold);
+  return is_below(least, xsimd::bitwise_cast<UnsignedWords>(threshold + threshold));
 }
 inline Certainty32 most_certain_float() { return Certainty32(std::numeric_limits<std::uint32_t>::max()); }
 #endif
@@ -67,6 +71,7 @@ struct RoundToFloat32 {
   using Certainty = Certainty32;
 
   static constexpr bool adds = false;
+  static constexpr std::int64_t stored_together = 1;  ///< vectors
   static constexpr double value_scale = 0x1p-896;
 
   /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at least |distance * value| 2^-56 away from the
@@ -118,6 +123,7 @@ struct RoundTo16Bits {
   using Value = Words;
 
   static constexpr bool adds = false;
+  static constexpr std::int64_t stored_together = 2;
   static constexpr double value_scale = std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
   /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must be, and normal in T.
@@ -154,7 +160,7 @@ struct RoundTo16Bits {
     return {most, most};
   }
   static auto is_uncertain(const Certainty& least, Threshold threshold) {
-    return least.distance < UnsignedWords(2 << 16) || least.magnitude < threshold;
+    return is_below(least.distance, UnsignedWords(2 << 16)) || is_below(least.magnitude, threshold);
   }
 
   template <bool streamed, std::int64_t vectors>
@@ -178,7 +184,7 @@ using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 constexpr std::int64_t panel_frequencies = 256;
 
 struct Panel {
-  double value[2 * panel_frequencies];       ///< at the block's first row, times value_scale
+  double middle[2 * panel_frequencies];      ///< at the block's middle row, times value_scale
   double next[2 * panel_frequencies];        ///< one row on
   double multiplier[2 * panel_frequencies];  ///< 2 cos(w)
   float slope[2 * panel_frequencies];        ///< w of a sine, huge for a cosine: times a position it bounds the value
@@ -189,38 +195,57 @@ template <class Element>
 struct Segment {
   std::int64_t begin;  ///< in the panel's arrays
   std::int64_t count;
-  Element* out;  ///< the block's first row, first column
+  Element* out;  ///< the run's first row, first column
 };
 
-/// Two successive rows of some columns, which stay in registers.
+/// The rows from the middle of a block to one of its ends.
+struct Run {
+  const Panel& panel;
+  const double* row;       ///< the panel's columns at the first row, and
+  const double* before;    ///< at the one before it
+  std::int64_t first;      ///< position of the first row
+  std::int64_t direction;  ///< of the positions: 1 or -1
+  std::int64_t rows;
+  std::int64_t last_position;  ///< the block's
+  std::ptrdiff_t stride;       ///< elements from one row to the next, with the direction's sign
+
+  std::int64_t position(std::int64_t n) const { return first + n * direction; }
+};
+
+constexpr std::int64_t run_rows = block_rows / 2;
+
+/// Two successive rows of some columns, which stay in registers: its arrays are initialised at once because GCC keeps arrays in memory that are
+/// assigned to in a loop, in halves, which cannot be loaded again before both have left the store buffer.
 template <class Round, std::int64_t vectors>
 struct Tile {
   static constexpr std::int64_t columns = vectors * float_lanes;
 
   Doubles row[2 * vectors];
-  Doubles next_row[2 * vectors];
+  Doubles before[2 * vectors];
   Doubles multiplier[2 * vectors];
-  typename Round::Threshold threshold[vectors];
+  typename Round::Threshold threshold;  ///< of all its vectors: one that varies more would want registers
 
-  Tile(const Panel& panel, std::int64_t column, std::int64_t last_position) {
-    for (std::int64_t i = 0; i < 2 * vectors; ++i) {
-      row[i] = load(panel.value + column + i * double_lanes);
-      next_row[i] = load(panel.next + column + i * double_lanes);
-      multiplier[i] = load(panel.multiplier + column + i * double_lanes);
+  [[gnu::always_inline]] Tile(const Run& run, std::int64_t column)
+      : Tile(run, column, std::make_index_sequence<2 * vectors>()) {}
+
+  template <std::size_t... i>
+  [[gnu::always_inline]] Tile(const Run& run, std::int64_t column, std::index_sequence<i...>)
+      : row{load(run.row + column + i * double_lanes)...},
+        before{load(run.before + column + i * double_lanes)...},
+        multiplier{load(run.panel.multiplier + column + i * double_lanes)...},
+        threshold(threshold_of(run, column)) {}
+
+  static typename Round::Threshold threshold_of(const Run& run, std::int64_t column) {
+    Floats slope = load(run.panel.slope + column);
+    for (std::int64_t i = 1; i < vectors; ++i) {
+      slope = xsimd::max(slope, load(run.panel.slope + column + i * float_lanes));
     }
-    const Floats position(static_cast<float>(last_position));
-    for (std::int64_t i = 0; i < vectors; ++i) {
-      threshold[i] =
-          Round::threshold(xsimd::min(Floats(1.0f), load(panel.slope + column + i * float_lanes) * position));
-    }
+    return Round::threshold(xsimd::min(Floats(1.0f), slope * Floats(static_cast<float>(run.last_position))));
   }
 
-  /// Two rows onwards.
-  void step() {
-    for (std::int64_t i = 0; i < 2 * vectors; ++i) {
-      row[i] = fused_minus(multiplier[i], next_row[i], row[i]);
-      next_row[i] = fused_minus(multiplier[i], row[i], next_row[i]);
-    }
+  /// Replaces a row by the one after the next.
+  void step(Doubles (&from)[2 * vectors], const Doubles (&next)[2 * vectors]) const {
+    for (std::int64_t i = 0; i < 2 * vectors; ++i) from[i] = fused_minus(multiplier[i], next[i], from[i]);
   }
 };
 
@@ -233,34 +258,32 @@ constexpr std::int64_t most_tile_columns = 32;
 
 /// Rounds and stores one row of a tile; the least certainty of each column is kept.
 template <class Round, bool streamed, std::int64_t vectors>
-inline void write_row(const Doubles* row, const typename Round::Threshold* threshold, typename Round::Certainty* least,
+inline void write_row(const Doubles* row, typename Round::Threshold threshold, typename Round::Certainty& least,
                       typename Round::Element* out) {
-  typename Round::Value values[vectors];
-  for (std::int64_t i = 0; i < vectors; ++i) {
-    values[i] = Round::round(row[2 * i], row[2 * i + 1], threshold[i], least[i]);
+  constexpr std::int64_t together = vectors < Round::stored_together ? vectors : Round::stored_together;
+  for (std::int64_t i = 0; i < vectors; i += together) {
+    typename Round::Value values[together];
+    for (std::int64_t j = 0; j < together; ++j) {
+      values[j] = Round::round(row[2 * (i + j)], row[2 * (i + j) + 1], threshold, least);
+    }
+    Round::template store<streamed>(values, out + i * float_lanes);
   }
-  Round::template store<streamed>(values, out);
 }
 
 /// Writes the tile's rows; true where every entry is certain.
 template <class Round, std::int64_t vectors, bool streamed>
-inline bool write_tile(const Panel& panel, std::int64_t column, std::int64_t position, std::int64_t rows,
-                       typename Round::Element* out, std::ptrdiff_t stride) {
-  Tile<Round, vectors> tile(panel, column, position + rows);
-  typename Round::Certainty least[vectors];
-  for (auto& each : least) each = Round::most_certain();
-  for (std::int64_t pair = 0; pair < rows / 2; ++pair) {
+inline bool write_tile(const Run& run, std::int64_t column, typename Round::Element* out, std::ptrdiff_t stride) {
+  Tile<Round, vectors> tile(run, column);
+  typename Round::Certainty least = Round::most_certain();
+  for (std::int64_t pairs = run.rows / 2; pairs > 0; --pairs) {
     write_row<Round, streamed, vectors>(tile.row, tile.threshold, least, out);
-    write_row<Round, streamed, vectors>(tile.next_row, tile.threshold, least, out + stride);
-    tile.step();
+    tile.step(tile.before, tile.row);
+    write_row<Round, streamed, vectors>(tile.before, tile.threshold, least, out + stride);
+    tile.step(tile.row, tile.before);
     out += 2 * stride;
   }
-  if (rows % 2 == 1) write_row<Round, streamed, vectors>(tile.row, tile.threshold, least, out);
-  auto uncertain = Round::is_uncertain(least[0], tile.threshold[0]);
-  for (std::int64_t i = 1; i < vectors; ++i) {
-    uncertain = uncertain | Round::is_uncertain(least[i], tile.threshold[i]);
-  }
-  return !xsimd::any(uncertain);
+  if (run.rows % 2 == 1) write_row<Round, streamed, vectors>(tile.row, tile.threshold, least, out);
+  return !xsimd::any(Round::is_uncertain(least, tile.threshold));
 }
 
 /// Which entry of the encoding a panel's column is.
@@ -291,39 +314,37 @@ template <class Round>
 
 /// Goes over the tile once more and replaces every entry that is not certain.
 template <class Round, std::int64_t vectors>
-[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Panel& panel, std::int64_t column, std::int64_t columns,
-                                    std::int64_t position, std::int64_t rows, typename Round::Element* out,
-                                    std::ptrdiff_t stride) {
-  Tile<Round, vectors> tile(panel, column, position + rows);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const Doubles* const values = row % 2 == 0 ? tile.row : tile.next_row;
+[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column, std::int64_t columns,
+                                    typename Round::Element* out, std::ptrdiff_t stride) {
+  Tile<Round, vectors> tile(run, column);
+  for (std::int64_t row = 0; row < run.rows; ++row) {
+    const bool even = row % 2 == 0;
+    const Doubles* const values = even ? tile.row : tile.before;
     for (std::int64_t i = 0; i < vectors; ++i) {
       typename Round::Certainty found = Round::most_certain();
-      Round::round(values[2 * i], values[2 * i + 1], tile.threshold[i], found);
-      const auto uncertain = Round::is_uncertain(found, tile.threshold[i]);
+      Round::round(values[2 * i], values[2 * i + 1], tile.threshold, found);
+      const auto uncertain = Round::is_uncertain(found, tile.threshold);
       if (!xsimd::any(uncertain)) continue;
       bool flags[float_lanes];
       uncertain.store_unaligned(flags);
       const std::int64_t offset = i * float_lanes;
       const std::int64_t used = columns - offset < float_lanes ? columns - offset : float_lanes;
-      correct_vector<Round>(map, column + offset, used, position + row, flags, out + offset);
+      correct_vector<Round>(map, column + offset, used, run.position(row), flags, out + offset);
     }
-    if (row % 2 == 1) tile.step();
+    even ? tile.step(tile.before, tile.row) : tile.step(tile.row, tile.before);
     out += stride;
   }
 }
 
 /// Whole tiles of a segment; the number of columns done.
 template <class Round, std::int64_t vectors, bool streamed>
-inline std::int64_t write_tiles(const ColumnMap& map, const Panel& panel,
-                                const Segment<typename Round::Element>& segment, std::int64_t position,
-                                std::int64_t rows, std::ptrdiff_t stride) {
+inline std::int64_t write_tiles(const ColumnMap& map, const Run& run, const Segment<typename Round::Element>& segment) {
   constexpr std::int64_t columns = Tile<Round, vectors>::columns;
   std::int64_t done = 0;
   for (; done + columns <= segment.count; done += columns) {
     const std::int64_t column = segment.begin + done;
-    if (!write_tile<Round, vectors, streamed>(panel, column, position, rows, segment.out + done, stride)) {
-      correct_tile<Round, vectors>(map, panel, column, columns, position, rows, segment.out + done, stride);
+    if (!write_tile<Round, vectors, streamed>(run, column, segment.out + done, run.stride)) {
+      correct_tile<Round, vectors>(map, run, column, columns, segment.out + done, run.stride);
     }
   }
   return done;
@@ -344,7 +365,7 @@ inline Addend addend_of(const RowTask& task) {
 /// One row of a tile, added. It is checked before it is stored: what is added may be overwritten.
 template <std::int64_t vectors, bool streamed>
 inline void add_row(const ColumnMap& map, std::int64_t column, std::int64_t position, const Doubles* row,
-                    const Floats* threshold, const Addend& addend, float* out) {
+                    Floats threshold, const Addend& addend, float* out) {
   // The lines that this row's next tiles read: rows stand too far apart for the hardware to see what is read next.
   constexpr std::int64_t lines_ahead = 8, line = 16;
   __builtin_prefetch(out + addend.distance + lines_ahead * line);
@@ -352,10 +373,10 @@ inline void add_row(const ColumnMap& map, std::int64_t column, std::int64_t posi
   Certainty32 least[vectors];
   for (std::int64_t i = 0; i < vectors; ++i) {
     least[i] = RoundToFloat32::most_certain();
-    values[i] = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold[i], least[i]);
+    values[i] = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold, least[i]);
   }
   for (std::int64_t i = 0; i < vectors; ++i) {
-    const auto uncertain = RoundToFloat32::is_uncertain(least[i], threshold[i]);
+    const auto uncertain = RoundToFloat32::is_uncertain(least[i], threshold);
     if (!xsimd::any(uncertain)) continue;
     float corrected[float_lanes];
     bool flags[float_lanes];
@@ -372,58 +393,57 @@ inline void add_row(const ColumnMap& map, std::int64_t column, std::int64_t posi
 
 /// Whole tiles of a segment, added; the number of columns done.
 template <std::int64_t vectors, bool streamed>
-inline std::int64_t add_tiles(const ColumnMap& map, const Panel& panel, const Segment<float>& segment,
-                              std::int64_t position, std::int64_t rows, std::ptrdiff_t stride, const Addend& addend) {
+inline std::int64_t add_tiles(const ColumnMap& map, const Run& run, const Segment<float>& segment,
+                              const Addend& addend) {
   constexpr std::int64_t columns = vectors * float_lanes;
   std::int64_t done = 0;
   for (; done + columns <= segment.count; done += columns) {
     const std::int64_t column = segment.begin + done;
-    Tile<RoundToFloat32, vectors> tile(panel, column, position + rows);
+    Tile<RoundToFloat32, vectors> tile(run, column);
     float* out = segment.out + done;
-    for (std::int64_t row = 0; row < rows; row += 2) {
-      add_row<vectors, streamed>(map, column, position + row, tile.row, tile.threshold, addend, out);
-      if (row + 1 < rows) {
-        add_row<vectors, streamed>(map, column, position + row + 1, tile.next_row, tile.threshold, addend,
-                                   out + stride);
-      }
-      tile.step();
-      out += 2 * stride;
+    for (std::int64_t row = 0; row < run.rows; row += 2) {
+      add_row<vectors, streamed>(map, column, run.position(row), tile.row, tile.threshold, addend, out);
+      if (row + 1 == run.rows) break;
+      tile.step(tile.before, tile.row);
+      add_row<vectors, streamed>(map, column, run.position(row + 1), tile.before, tile.threshold, addend,
+                                 out + run.stride);
+      tile.step(tile.row, tile.before);
+      out += 2 * run.stride;
     }
   }
   return done;
 }
 
 template <class Round>
-inline std::int64_t write_whole_tiles(const ColumnMap& map, const Panel& panel,
-                                      const Segment<typename Round::Element>& segment, std::int64_t position,
-                                      std::int64_t rows, std::ptrdiff_t stride, bool streamed, const Addend& addend) {
+inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
+                                      const Segment<typename Round::Element>& segment, bool streamed,
+                                      const Addend& addend) {
   constexpr std::int64_t line = streamed_vectors<Round>;
   if constexpr (Round::adds) {
-    return streamed ? add_tiles<line, true>(map, panel, segment, position, rows, stride, addend)
-                    : add_tiles<line, false>(map, panel, segment, position, rows, stride, addend);
+    return streamed ? add_tiles<line, true>(map, run, segment, addend)
+                    : add_tiles<line, false>(map, run, segment, addend);
   } else {
-    return streamed ? write_tiles<Round, line, true>(map, panel, segment, position, rows, stride)
-                    : write_tiles<Round, cached_vectors, false>(map, panel, segment, position, rows, stride);
+    return streamed ? write_tiles<Round, line, true>(map, run, segment)
+                    : write_tiles<Round, cached_vectors, false>(map, run, segment);
   }
 }
 
 template <class Round>
-inline void write_segment(const ColumnMap& map, const Panel& panel, const Segment<typename Round::Element>& segment,
-                          std::int64_t position, std::int64_t rows, std::ptrdiff_t stride, bool streamed,
-                          const Addend& addend) {
-  std::int64_t done = write_whole_tiles<Round>(map, panel, segment, position, rows, stride, streamed, addend);
+inline void write_segment(const ColumnMap& map, const Run& run, const Segment<typename Round::Element>& segment,
+                          bool streamed, const Addend& addend) {
+  std::int64_t done = write_whole_tiles<Round>(map, run, segment, streamed, addend);
   // The last columns of a row: whole vectors are computed, and what the row has is copied.
   constexpr std::int64_t edge_stride = 2 * float_lanes;
-  typename Round::Element edge[block_rows * edge_stride];
+  typename Round::Element edge[run_rows * edge_stride];
   for (; done < segment.count; done += float_lanes) {
     const std::int64_t column = segment.begin + done;
     const std::int64_t columns = segment.count - done < float_lanes ? segment.count - done : float_lanes;
-    if (!write_tile<Round, 1, false>(panel, column, position, rows, edge, edge_stride)) {
-      correct_tile<Round, 1>(map, panel, column, columns, position, rows, edge, edge_stride);
+    if (!write_tile<Round, 1, false>(run, column, edge, edge_stride)) {
+      correct_tile<Round, 1>(map, run, column, columns, edge, edge_stride);
     }
-    for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t row = 0; row < run.rows; ++row) {
       for (std::int64_t i = 0; i < columns; ++i) {
-        auto* const out = segment.out + done + row * stride + i;
+        auto* const out = segment.out + done + row * run.stride + i;
         if constexpr (Round::adds) {
           *out = out[addend.distance] * addend.scale + edge[row * edge_stride + i];
         } else {
@@ -470,7 +490,7 @@ inline void fill_constants(Panel& panel, const RotationTables& tables, std::int6
   }
 }
 
-/// The first two rows of a block from the sines and cosines at its first row.
+/// The middle row of a block and the next one from the sines and cosines at the middle.
 template <bool interleaved>
 inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size,
                        const double* sine, const double* cosine) {
@@ -484,7 +504,7 @@ inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t 
       next_s[i] = fused(s[i], cos_row, c[i] * sin_row);
       next_c[i] = fused_minus(c[i], cos_row, s[i] * sin_row);
     }
-    spread<interleaved>(s, c, panel.value, size, k);
+    spread<interleaved>(s, c, panel.middle, size, k);
     spread<interleaved>(next_s, next_c, panel.next, size, k);
   }
 }
@@ -511,7 +531,7 @@ inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::i
   }
 }
 
-/// The parts of a block that are consecutive in a row.
+/// The parts of a run that are consecutive in a row.
 template <bool interleaved, class Element, class Write>
 inline void for_each_segment(const Columns& columns, std::int64_t begin, std::int64_t used, std::int64_t size,
                              Element* out, const Write& write) {
@@ -576,6 +596,21 @@ inline void write_single_row(const RotationTables& tables, std::int64_t begin, s
   });
 }
 
+/// The rows of a block from its panel, which is at its row `middle`.
+template <class Round, bool interleaved>
+inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t used, const RowTask& task,
+                        std::int64_t row, std::int64_t middle, std::int64_t rows) {
+  const std::int64_t position = task.first + row;
+  const auto write = [&](const Run& run) {
+    auto* const out = task.row<typename Round::Element>(run.first - task.first);
+    for_each_segment<interleaved>(
+        map.tables.columns, map.first_frequency, used, map.panel_size, out,
+        [&](const auto& segment) { write_segment<Round>(map, run, segment, task.streamed, addend_of<Round>(task)); });
+  };
+  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, position + rows, -task.stride});
+  write({panel, panel.next, panel.middle, position + middle + 1, 1, rows - middle - 1, position + rows, task.stride});
+}
+
 /// All rows of the frequencies begin .. begin + used - 1.
 template <class Round, bool interleaved>
 inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
@@ -585,18 +620,17 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
   double sine[panel_frequencies], cosine[panel_frequencies];
   fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
-    const std::int64_t position = task.first + row;
-    if (block % anchored_blocks == 0) {
-      set_anchors(tables, begin, used, size, position, Round::value_scale, sine, cosine);
+    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
+    // A last block of few rows has an anchor of its own; else the one that the others' would turn into.
+    const bool is_short = rows <= run_rows;
+    const std::int64_t middle = is_short ? (rows - 1) / 2 : run_rows - 1;
+    if (block % anchored_blocks == 0 || is_short) {
+      set_anchors(tables, begin, used, size, task.first + row + middle, Round::value_scale, sine, cosine);
     } else {
       rotate(tables, begin, size, sine, cosine);
     }
     fill_start<interleaved>(panel, tables, begin, size, sine, cosine);
-    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
-    auto* const out = task.row<typename Round::Element>(row);
-    for_each_segment<interleaved>(tables.columns, begin, used, size, out, [&](const auto& segment) {
-      write_segment<Round>(map, panel, segment, position, rows, task.stride, task.streamed, addend_of<Round>(task));
-    });
+    write_block<Round, interleaved>(map, panel, used, task, row, middle, rows);
   }
 }
 
