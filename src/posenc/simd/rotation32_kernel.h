@@ -43,7 +43,7 @@ inline SineCosine32 sincos_of_turns(Words phase) {
   return {xsimd::bitwise_cast<Floats>(sine ^ sine_sign), xsimd::bitwise_cast<Floats>(cosine ^ cosine_sign)};
 }
 
-constexpr std::int64_t rotation32_panel = 256;
+constexpr std::int64_t rotation32_panel = 512;
 
 struct Panel32 {
   std::uint64_t phase[rotation32_panel];  ///< of the block's first position, in units of 2^-64 turns, dealt
