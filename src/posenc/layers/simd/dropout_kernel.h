@@ -60,50 +60,62 @@ inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t thresh
 }
 #endif
 
-/// Vectors of counters whose rounds do not wait for each other.
-template <std::int64_t vectors>
-struct Philox {
-  Quads word[4][vectors];
+/// Of the ten rounds. In memory, from where vectors are filled at no cost.
+struct PhiloxKeys {
+  static constexpr std::size_t rounds = 10;
+  std::uint64_t first[rounds];
+  std::uint64_t second[rounds];
 
-  /// `stream` is the third word of the counter.
-  Philox(const Quads (&counter)[vectors], std::uint64_t seed, std::uint32_t stream) {
-    for (std::int64_t v = 0; v < vectors; ++v) {
-      word[0][v] = counter[v];
-      word[1][v] = counter[v] >> 32;
-      word[2][v] = Quads(std::uint64_t{stream});
-      word[3][v] = Quads(std::uint64_t{0});
-    }
+  explicit PhiloxKeys(std::uint64_t seed) {
     auto key_0 = static_cast<std::uint32_t>(seed), key_1 = static_cast<std::uint32_t>(seed >> 32);
-    for (int done = 0; done < 10; ++done) {
-      round(key_0, key_1);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      first[round] = key_0;
+      second[round] = key_1;
       key_0 += 0x9E3779B9;
       key_1 += 0xBB67AE85;
     }
   }
-
-  void round(std::uint32_t key_0, std::uint32_t key_1) {
-    const Quads factor_0(std::uint64_t{0xD2511F53}), factor_1(std::uint64_t{0xCD9E8D57});
-    for (std::int64_t v = 0; v < vectors; ++v) {
-      const Quads product_0 = multiply_low_words(word[0][v], factor_0);
-      const Quads product_1 = multiply_low_words(word[2][v], factor_1);
-      word[0][v] = (product_1 >> 32) ^ word[1][v] ^ Quads(std::uint64_t{key_0});
-      word[1][v] = product_1;
-      word[2][v] = (product_0 >> 32) ^ word[3][v] ^ Quads(std::uint64_t{key_1});
-      word[3][v] = product_0;
-    }
-  }
-
-  Quads pair(std::int64_t first_word, std::int64_t v) const {
-    return (word[first_word][v] & Quads(std::uint64_t{0xFFFFFFFF})) | (word[first_word + 1][v] << 32);
-  }
 };
+
+/// A vector of counters, and what the rounds make of them.
+struct PhiloxLanes {
+  Quads word_0, word_1, word_2, word_3;
+
+  /// `stream` is the third word of the counter.
+  PhiloxLanes(Quads counter, std::uint32_t stream)
+      : word_0(counter), word_1(counter >> 32), word_2(std::uint64_t{stream}), word_3(std::uint64_t{0}) {}
+
+  void round(Quads key_0, Quads key_1) {
+    const Quads product_0 = multiply_low_words(word_0, Quads(std::uint64_t{0xD2511F53}));
+    const Quads product_1 = multiply_low_words(word_2, Quads(std::uint64_t{0xCD9E8D57}));
+    word_0 = (product_1 >> 32) ^ word_1 ^ key_0;
+    word_1 = product_1;
+    word_2 = (product_0 >> 32) ^ word_3 ^ key_1;
+    word_3 = product_0;
+  }
+
+  static Quads pair(Quads low, Quads high) { return (low & Quads(std::uint64_t{0xFFFFFFFF})) | (high << 32); }
+};
+
+template <std::size_t... round, class... Lanes>
+inline void philox_rounds(const PhiloxKeys& keys, std::index_sequence<round...>, Lanes&... lanes) {
+  const auto all = [&](Quads key_0, Quads key_1) { (lanes.round(key_0, key_1), ...); };
+  (all(Quads(keys.first[round]), Quads(keys.second[round])), ...);
+}
+
+/// All rounds of some vectors, which do not wait for each other.
+template <class... Lanes>
+inline void philox(const PhiloxKeys& keys, Lanes&... lanes) {
+  philox_rounds(keys, std::make_index_sequence<PhiloxKeys::rounds>(), lanes...);
+}
 
 inline Quads lane_numbers() {
   static constexpr std::uint64_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   return Quads::load_unaligned(numbers);
 }
 
-constexpr std::int64_t philox_vectors = 2;
+/// Vectors of counters whose rounds do not wait for each other: as many as the registers hold.
+constexpr std::size_t vectors_at_once = float_lanes == 16 ? 4 : 2;
 constexpr std::int64_t mask_elements = 2048;
 
 /// Which elements are kept: a byte each, all ones or 0.
@@ -119,7 +131,8 @@ class Mask {
     const auto skipped = static_cast<std::int64_t>(first % block_elements);
     const std::uint64_t first_block = first / block_elements;
     const std::int64_t blocks = (skipped + count + block_elements - 1) / block_elements;
-    fill_bytes(rule.seed, first_block * block_counters, blocks * block_counters);
+    const PhiloxKeys keys(rule.seed);
+    fill_bytes(keys, first_block * block_counters, blocks * block_counters);
     // Vectors with a byte that equals the threshold are noted without a branch, which nobody could predict.
     Undecided undecided[mask_elements / byte_lanes + 1];
     std::int64_t undecided_count = 0;
@@ -128,26 +141,30 @@ class Mask {
       undecided[undecided_count] = {i, equal};
       undecided_count += equal != 0 ? 1 : 0;
     }
-    decide(rule, first_block * block_elements, undecided, undecided_count);
+    decide(rule, keys, first_block * block_elements, undecided, undecided_count);
     return keep_ + skipped;
   }
 
  private:
-  void fill_bytes(std::uint64_t seed, std::uint64_t first_counter, std::int64_t counters) {
-    constexpr std::int64_t at_once = philox_vectors * quad_lanes;
-    for (std::int64_t begin = 0; begin < counters; begin += at_once) {
-      Quads counter[philox_vectors];
-      for (std::int64_t v = 0; v < philox_vectors; ++v) {
-        counter[v] = lane_numbers() + Quads(first_counter + static_cast<std::uint64_t>(begin + v * quad_lanes));
-      }
-      const Philox<philox_vectors> random(counter, seed, 0);
-      for (std::int64_t v = 0; v < philox_vectors; ++v) {
-        const std::int64_t at = begin + v * quad_lanes;
-        std::uint8_t* const to = bytes_ + at / block_counters * block_elements + at % block_counters * 8;
-        store(random.pair(0, v), to);
-        store(random.pair(2, v), to + block_elements / 2);
-      }
+  void fill_bytes(const PhiloxKeys& keys, std::uint64_t first_counter, std::int64_t counters) {
+    for (std::int64_t begin = 0; begin < counters; begin += vectors_at_once * quad_lanes) {
+      fill_some(keys, first_counter, begin, std::make_index_sequence<vectors_at_once>());
     }
+  }
+
+  template <std::size_t... v>
+  void fill_some(const PhiloxKeys& keys, std::uint64_t first_counter, std::int64_t begin, std::index_sequence<v...>) {
+    const Quads counter = lane_numbers() + Quads(first_counter + static_cast<std::uint64_t>(begin));
+    PhiloxLanes lanes[] = {PhiloxLanes(counter + Quads(static_cast<std::uint64_t>(v * quad_lanes)), 0)...};
+    philox(keys, lanes[v]...);
+    (store(lanes[v], begin + static_cast<std::int64_t>(v) * quad_lanes), ...);
+  }
+
+  /// The bytes of counters, the first of which is `at`.
+  void store(const PhiloxLanes& lanes, std::int64_t at) {
+    std::uint8_t* const to = bytes_ + at / block_counters * block_elements + at % block_counters * 8;
+    store(PhiloxLanes::pair(lanes.word_0, lanes.word_1), to);
+    store(PhiloxLanes::pair(lanes.word_2, lanes.word_3), to + block_elements / 2);
   }
 
   static void store(Quads words, std::uint8_t* to) {
@@ -163,30 +180,33 @@ class Mask {
   };
 
   /// One element in 256 is undecided: as many as a vector holds are decided at once.
-  void decide(const DropoutRule& rule, std::uint64_t first, const Undecided* undecided, std::int64_t count) {
+  void decide(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first, const Undecided* undecided,
+              std::int64_t count) {
     std::uint64_t waiting[quad_lanes] = {};
     std::int64_t waiting_count = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::uint64_t equal = undecided[i].equal; equal != 0; equal &= equal - 1) {
         waiting[waiting_count++] = static_cast<std::uint64_t>(undecided[i].begin + __builtin_ctzll(equal) / flag_step);
-        if (waiting_count == quad_lanes) decide_waiting(rule, first, waiting, std::exchange(waiting_count, 0));
+        if (waiting_count == quad_lanes) decide_waiting(rule, keys, first, waiting, std::exchange(waiting_count, 0));
       }
     }
-    if (waiting_count > 0) decide_waiting(rule, first, waiting, waiting_count);
+    if (waiting_count > 0) decide_waiting(rule, keys, first, waiting, waiting_count);
   }
 
-  void decide_waiting(const DropoutRule& rule, std::uint64_t first, const std::uint64_t (&waiting)[quad_lanes],
-                      std::int64_t count) {
-    const Quads element[1] = {Quads::load_unaligned(waiting) + Quads(first)};
-    const Philox<1> random(element, rule.seed, 1);
+  void decide_waiting(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first,
+                      const std::uint64_t (&waiting)[quad_lanes], std::int64_t count) {
+    const Quads element = Quads::load_unaligned(waiting) + Quads(first);
+    PhiloxLanes random(element, 1);
+    philox(keys, random);
     std::uint64_t words[quad_lanes];
-    random.word[0][0].store_unaligned(words);
+    random.word_0.store_unaligned(words);
     for (std::int64_t lane = 0; lane < count; ++lane) {
       if (static_cast<std::uint32_t>(words[lane]) < rule.fine_threshold) keep_[waiting[lane]] = 0;
     }
   }
 
-  std::uint8_t bytes_[mask_elements + block_elements];  // whole vectors are computed
+  // Whole groups of vectors are computed.
+  std::uint8_t bytes_[mask_elements + static_cast<std::int64_t>(vectors_at_once) * block_elements];
   std::uint8_t keep_[mask_elements];
 };
 
