@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What depends on the ISA: the kernels against the exact values, the pinned hashes, every way of asking for rows, threads,
 # the bounds, the layers. Long double, and with it the reference, is software there and emulated on top: of the bounds, a part.
 subset=(
-  '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*EncoderRows.*' '*EveryEncoder.*' '*Threads*'
+  '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*' '*EncoderRows.*' '*EveryEncoder.*' '*Threads*'
   '*Bounds.*/*_neon64_whisper' '*Bounds.HoldFarOut/*_neon64_tutorial' '*BoundsOfBackend.*' 'DivTerm.*' 'Registry.*'
   'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
 )

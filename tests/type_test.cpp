@@ -233,7 +233,8 @@ TEST_P(RotationType, IsExactInEveryShape) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
       const Frequencies frequencies(spec);
       const auto encoder = backend->plan(spec);
-      for (const RowRange rows : {RowRange{0, 19}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
+      for (const RowRange rows :
+           {RowRange{0, 19}, RowRange{70'000, 87}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
         with_type(type, [&]<class T>(T) {
           BasicMatrix<T> table(rows.count, d_model);
           encoder->encode(rows, table.view());
