@@ -33,6 +33,8 @@ from common import (
 
 DEFAULT_BINARY = os.path.join(ROOT, "build", "release", "bin", "bench_encode")
 DEFAULT_FLAGS = ("--benchmark_repetitions=3", "--benchmark_enable_random_interleaving=true")
+# Two benchmarks take little time: enough repetitions that one that was disturbed does not move the median.
+FLOOR_REPETITIONS = "--benchmark_repetitions=9"
 # They are this script's own, or leave no samples to keep.
 REFUSED = (
     "--benchmark_out",
@@ -145,12 +147,14 @@ def measure_floor(binary, pairs):
     """Ratios of the medians of two equal processes, one a pair, by the name of the benchmark."""
     names = floor_names(binary)
     ratios = {name: [] for name in names}
+    flags = (filter_of(names), FLOOR_REPETITIONS)
+
+    def medians():
+        return {result.name: result.median for result in data.results_of(binary.measure(*flags)[0]["benchmarks"])}
+
     for pair in range(pairs):
         show_progress(f"noise floor: pair {pair + 1} of {pairs}")
-        sides = [
-            {result.name: result.median for result in data.results_of(binary.measure(filter_of(names))[0]["benchmarks"])}
-            for _ in range(2)
-        ]
+        sides = medians(), medians()
         for name in names:
             ratios[name].append(sides[0][name] / sides[1][name])
     show_progress("")
