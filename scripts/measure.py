@@ -214,7 +214,11 @@ def parse_arguments(arguments):
     parser.add_argument("--output", required=True, metavar="FILE", help="every sample, as JSON in Google Benchmark's format")
     parser.add_argument("--binary", default=DEFAULT_BINARY, metavar="FILE", help="default: build/release/bin/bench_encode")
     parser.add_argument(
-        "--processes", type=integer(2, data.MOST_PROCESSES), default=3, metavar="N", help="default: %(default)s"
+        "--processes",
+        type=integer(3, data.MOST_PROCESSES),
+        default=3,
+        metavar="N",
+        help="more give narrower intervals, 5 half as wide as 3 (default: %(default)s)",
     )
     parser.add_argument(
         "--floor-pairs",

@@ -15,7 +15,7 @@ T_975 = (
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
 MOST_PROCESSES = len(T_975) + 1
-HEADER = ("rank", "backend", "median", "95 % interval", "Gfloat/s", "of limit", "tie with")
+HEADER = ("rank", "backend", "median", "95 % interval", "Gfloat/s", "of limit", "tie with slower")
 LEFT_ALIGNED = (1, 6)
 
 
@@ -156,7 +156,8 @@ def cells_of(result, names):
         interval,
         f"{statistics.median(result.rates) / 1e9:.3f}" if result.rates else "-",
         f"{100 * statistics.median(result.shares):.1f} %" if result.shares else "-",
-        ", ".join(names[other.name] for other in result.ties),
+        # Each tie once, beside the faster one of the two.
+        ", ".join(names[other.name] for other in result.ties if other.median > result.median),
     ]
 
 

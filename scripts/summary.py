@@ -29,10 +29,10 @@ def spec_from_label(label):
     return spec, int(values["first"]), int(values["count"])
 
 
-def read_benchmarks(path):
-    """The preset benchmarks of a file: dictionaries with name parts, spec, rows, and medians or an error."""
+def read_benchmarks(document):
+    """The preset benchmarks of a document: dictionaries with name parts, spec, rows, and medians or an error."""
     groups = {}
-    for run in read_json(path).get("benchmarks", []):
+    for run in document.get("benchmarks", []):
         match = NAME.fullmatch(run.get("run_name", ""))
         # Without repetitions in the file, Google Benchmark's own median stands for them.
         if match and (run["run_type"] == "iteration" or run.get("aggregate_name") == "median"):
@@ -63,6 +63,15 @@ def summarise(match, runs):
         "max_abs": median_of(repetitions, "max_abs"),
         "correctly_rounded": median_of(repetitions, "correctly_rounded"),
     }
+
+
+def noise_lines(documents):
+    """How far equal cases of backends differ, where measure.py found it."""
+    return [
+        f"Medians over {context['processes']} processes; two equal cases differ by up to {100 * context['noise_floor']:.1f} %"
+        for context in (document.get("context", {}) for document in documents)
+        if "processes" in context
+    ]
 
 
 def read_accuracy(paths):
@@ -160,11 +169,13 @@ def main():
     arguments = parse_arguments()
     try:
         benchmarks = []
-        for path in arguments.benchmark:
-            found = read_benchmarks(path)
+        documents = [read_json(path) for path in arguments.benchmark]
+        for path, document in zip(arguments.benchmark, documents):
+            found = read_benchmarks(document)
             if not found:
                 raise BadInput(f"{path}: no benchmark of a preset in it")
             benchmarks += found
+        noise = noise_lines(documents)
         rows, any_wider = table_rows(benchmarks, read_accuracy(arguments.accuracy))
         if arguments.markdown:
             write_whole(arguments.markdown, markdown_table(rows))
@@ -175,6 +186,8 @@ def main():
         print(f"summary.py: a result file is not as bench_encode or posenc writes it ({error!r})", file=sys.stderr)
         return 2
     print(text_table(rows))
+    for line in noise:
+        print(f"\n{line}")
     if any_wider:
         print("\n+ over more rows than were timed")
     if any(row[2].endswith("*") for row in rows):
