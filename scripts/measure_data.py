@@ -46,7 +46,7 @@ def place_of(name):
     return " ".join(["encode"] * (kind == "copy") + ["/".join(rest)]).strip(), kind
 
 
-@dataclass
+@dataclass(eq=False)
 class Result:
     """One benchmark over all processes."""
 
@@ -59,6 +59,7 @@ class Result:
     interval: tuple = None
     rank: int = 0  # 1 and the number of those that are faster beyond doubt
     ties: list = field(default_factory=list)  # results of the same shape
+    ties_below: list = field(default_factory=list)  # those of them that stand below: each pair once
 
     @property
     def shape(self):
@@ -118,8 +119,9 @@ def rank_within_shapes(results, floor):
     for members in shapes.values():
         members.sort(key=lambda result: (bool(result.error), result.median))
         timed = [result for result in members if not result.error]
-        for result in timed:
+        for place, result in enumerate(timed):
             result.ties = [other for other in timed if other is not result and is_tie(result, other, floor)]
+            result.ties_below = [other for other in timed[place + 1 :] if other in result.ties]
             faster = [other for other in timed if other.median < result.median and other not in result.ties]
             result.rank = 1 + len(faster)
     return shapes
@@ -156,8 +158,7 @@ def cells_of(result, names):
         interval,
         f"{statistics.median(result.rates) / 1e9:.3f}" if result.rates else "-",
         f"{100 * statistics.median(result.shares):.1f} %" if result.shares else "-",
-        # Each tie once, beside the faster one of the two.
-        ", ".join(names[other.name] for other in result.ties if other.median > result.median),
+        ", ".join(names[other.name] for other in result.ties_below),
     ]
 
 
