@@ -83,7 +83,8 @@ class MeasureTest(ScriptTest):
                 os.remove(path)
         with open(os.path.join(self.folder, "plan.json"), "w", encoding="utf-8") as file:
             json.dump({"samples": SAMPLES, "floor": [1, 1, 1.02], **plan}, file)
-        return run("measure.py", "--binary", self.binary, "--output", self.output, *arguments)
+        usual = ("--binary", self.binary, "--output", self.output, "--floor-pairs", 1)
+        return run("measure.py", *usual, *arguments)
 
     def read(self):
         self.assertEqual(os.listdir(os.path.join(self.folder, "results")), ["out.json"])
