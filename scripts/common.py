@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Whose tables compare_torch.py times: no part of the library, and without an ISA in their names.
+OTHER_PROGRAMS = ("pytorch", "numpy")
 DEFAULT_COMMAND = os.path.join(ROOT, "build", "release", "bin", "posenc")
 
 BAD_INPUT = 2

@@ -9,6 +9,9 @@ Works (float32, the paper's convention):
   forward, seq first    the same for x of shape (rows, batch, d_model)
 The last three are PositionalEncoding's forward here, once with each source: fused, where no table is kept, and cached.
 
+The kept table also comes from NumPy, by the textbook's formula in double, rounded once. Where it is of one thread, what
+each program's table gets wrong is measured against the formula in long double.
+
 Both sides run warm and with the same number of threads, each in its own process, and take turns: every repetition
 times all of them in random order. Times are medians, spread is half the interquartile range over the median. Values must agree
 within the tolerance: what torch's float32 phases can be off by, 4 units of 2^-24 times the last position, and a few roundings."""
@@ -16,6 +19,7 @@ within the tolerance: what torch's float32 phases can be off by, 4 units of 2^-2
 import argparse
 import datetime
 import json
+import math
 import os
 import platform
 import random
@@ -39,9 +43,13 @@ from common import (
     run_main,
     write_whole,
 )
+from summary import share_text
 
 DEFAULT_DRIVER = os.path.join(ROOT, "build", "release", "bin", "bench_driver")
 DEFAULT_SHAPES = ((1, 512, 512), (8, 512, 512), (1, 5000, 512), (1, 32768, 1024))
+KEPT_TABLE = "table, kept memory"
+# Presets of posenc that have the tutorial's convention: their tables are those of PyTorch's module.
+PRESETS = {(8, 512): "chunk", (5000, 512): "tutorial", (131072, 128): "long_context", (8192, 4096): "wide"}
 CHECK_FAILED = 1
 NOISY = 0.1
 # Until torch's idle threads have stopped spinning, they would take the driver's cores.
@@ -106,7 +114,9 @@ class Comparison:
     threads: int
     torch: Side
     ours: list
+    others: list = field(default_factory=list)  # sides that are timed with them, and whose values are not compared
     differences: list = field(default_factory=list)  # one for each of ours
+    errors: dict = field(default_factory=dict)  # program -> TableError, where they were measured
     tolerance: float = 0.0
 
 
@@ -134,6 +144,70 @@ def modules_of(torch):
     return PositionalEncoding
 
 
+@dataclass
+class TableError:
+    """What a float32 table gets wrong against the long-double reference."""
+
+    max_abs: float
+    correctly_rounded: float  # share of the entries
+
+
+def reference_blocks(numpy, rows, d_model):
+    """The paper's table in long double, interleaved: pairs of a first row and the rows from there, shape (up to B, d_model),
+    in memory that the next pair takes again.
+
+    By angle addition, sin(a + b) and cos(a + b) of the block's first position a and of b below B: a sine in long double is
+    too slow to be taken of every entry. The error stays near 1e-14 for positions up to 10^5: it is the phases' own.
+    """
+    long = numpy.longdouble
+    frequencies = long(10000) ** (-numpy.arange(0, d_model, 2).astype(long) / d_model)
+    size = max(1, math.isqrt(rows))
+    within = numpy.arange(min(size, rows)).astype(long)[:, None] * frequencies
+    sine, cosine = numpy.sin(within), numpy.cos(within)
+    table = numpy.empty((len(within), d_model), dtype=long)
+    product = numpy.empty_like(within)
+    for first in range(0, rows, size):
+        count = min(size, rows - first)
+        start = long(first) * frequencies
+        block, other = table[:count], product[:count]
+        numpy.multiply(numpy.sin(start), cosine[:count], out=block[:, 0::2])
+        block[:, 0::2] += numpy.multiply(numpy.cos(start), sine[:count], out=other)
+        numpy.multiply(numpy.cos(start), cosine[:count], out=block[:, 1::2])
+        block[:, 1::2] -= numpy.multiply(numpy.sin(start), sine[:count], out=other)
+        yield first, block
+
+
+def table_errors(numpy, tables, rows, d_model):
+    """A TableError of each table, by program; nothing where long double is no wider than double, as posenc's own reference."""
+    if numpy.finfo(numpy.longdouble).nmant <= numpy.finfo(numpy.float64).nmant:
+        return {}
+    largest, correct = dict.fromkeys(tables, 0.0), dict.fromkeys(tables, 0)
+    memory = None
+    for first, block in reference_blocks(numpy, rows, d_model):
+        memory = numpy.empty_like(block) if memory is None else memory  # the first block is the largest
+        difference = memory[: len(block)]
+        nearest = block.astype(numpy.float32)
+        for program, table in tables.items():
+            part = table.reshape(rows, d_model)[first : first + len(block)]
+            numpy.subtract(part, block, out=difference)
+            largest[program] = max(largest[program], float(difference.max()), -float(difference.min()))
+            correct[program] += int(numpy.count_nonzero(part == nearest))
+    return {program: TableError(largest[program], correct[program] / (rows * d_model)) for program in tables}
+
+
+def timer_of(work):
+    """Seconds of a number of calls, after one that warms up."""
+
+    def seconds_of(calls):
+        work()
+        start = time.perf_counter()
+        for _ in range(calls):
+            work()
+        return time.perf_counter() - start
+
+    return seconds_of
+
+
 class Bench:
     def __init__(self, options, torch, driver, folder):
         self.options, self.torch, self.driver, self.folder = options, torch, driver, folder
@@ -142,14 +216,24 @@ class Bench:
         self.names = 0
 
     def torch_side(self, work):
-        def seconds_of(calls):
-            work()
-            start = time.perf_counter()
-            for _ in range(calls):
-                work()
-            return time.perf_counter() - start
+        return Side("torch", "", timer_of(work), lambda: work().detach().numpy())
 
-        return Side("torch", "", seconds_of, lambda: work().detach().numpy())
+    def numpy_side(self, rows, d_model):
+        """The textbook's formula in double, into a table that is there."""
+        numpy = self.numpy
+        position = numpy.arange(rows)[:, None]
+        wavelength = numpy.power(10000.0, numpy.arange(0, d_model, 2) / d_model)
+        pe = numpy.empty((rows, d_model), dtype=numpy.float32)
+        phases = numpy.empty((rows, d_model // 2))
+        values = numpy.empty_like(phases)
+
+        def fill():
+            numpy.divide(position, wavelength, out=phases)
+            pe[:, 0::2] = numpy.sin(phases, out=values)
+            pe[:, 1::2] = numpy.cos(phases, out=values)
+            return pe
+
+        return Side("numpy", "", timer_of(fill), fill)
 
     def our_side(self, way, kind, shape, threads, order="batch_first", x=None):
         """Way: the source of a forward."""
@@ -191,17 +275,15 @@ class Bench:
             pe[:, 1::2] = torch.cos(phases, out=values)
             return pe
 
-        nothing = self.torch_side(lambda: self.module(d_model, max_len=rows).pe)
-        yield Comparison(
-            "table, from nothing",
-            table_shape,
-            threads,
-            nothing,
-            [self.our_side("", "table_from_nothing", table_shape, threads)],
-        )
+        if not self.options.kept_table_only:
+            nothing = self.torch_side(lambda: self.module(d_model, max_len=rows).pe)
+            ours = self.our_side("", "table_from_nothing", table_shape, threads)
+            yield Comparison("table, from nothing", table_shape, threads, nothing, [ours])
         # Twice: how far two equal cases differ is the noise that the other figures have too.
         twice = [self.our_side(way, "table", table_shape, threads) for way in ("", "again")]
-        yield Comparison("table, kept memory", table_shape, threads, self.torch_side(fill), twice)
+        # NumPy has no threads of its own for this.
+        others = [self.numpy_side(rows, d_model)] if threads == 1 else []
+        yield Comparison(KEPT_TABLE, table_shape, threads, self.torch_side(fill), twice, others)
 
     def additions(self, shape, threads):
         torch, (batch, rows, d_model) = self.torch, shape
@@ -222,7 +304,7 @@ class Bench:
             yield Comparison(work, shape, threads, self.torch_side(lambda: module(x)), ours())
 
     def measure(self, comparison):
-        sides = [comparison.torch, *comparison.ours]
+        sides = [comparison.torch, *comparison.ours, *comparison.others]
         for side in sides:
             once = side.seconds_of(1)
             side.calls = max(1, round(self.options.seconds_per_sample / max(once, 1e-7)))
@@ -238,13 +320,19 @@ class Bench:
             if value.shape != expected.shape:
                 raise BadInput(f"bench_driver gave {value.size} values; allowed: {expected.size}, the shape of torch's")
             comparison.differences.append(float(abs(value - expected).max()))
+        if comparison.work == KEPT_TABLE and comparison.threads == 1:
+            _, rows, d_model = comparison.shape
+            # Of the last of ours: the driver gives a value once.
+            tables = {side.program: side.value() for side in [comparison.torch, *comparison.others]}
+            tables[comparison.ours[-1].program] = value
+            comparison.errors = table_errors(self.numpy, tables, rows, d_model)
 
     def run(self):
         groups = [(shape, threads) for shape in self.options.shapes for threads in self.options.threads]
         tables_done = set()
         for done, (shape, threads) in enumerate(groups):
             self.torch.set_num_threads(threads)
-            makers = [self.additions]
+            makers = [] if self.options.kept_table_only else [self.additions]
             if (shape[1:], threads) not in tables_done:  # a table has no batch
                 makers.insert(0, self.tables)
                 tables_done.add((shape[1:], threads))
@@ -290,6 +378,18 @@ HEADER = (
 LEFT = {0, 1, 6}
 
 
+def aligned(header, rows, left):
+    """Columns of equal width; those named in left are aligned there."""
+    widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i in left else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))
+        )
+        for line in [header, ["-" * width for width in widths], *rows]
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def table_text(comparisons):
     rows = []
     for each in comparisons:
@@ -313,20 +413,65 @@ def table_text(comparisons):
                     f"{each.tolerance:.1e}",
                 ]
             )
-    widths = [max(len(line[i]) for line in [HEADER, *rows]) for i in range(len(HEADER))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i in LEFT else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))
-        )
-        for line in [HEADER, ["-" * width for width in widths], *rows]
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    return aligned(HEADER, rows, LEFT)
 
 
 def noise_floor(comparisons):
     """How far the two equal cases of the tables differ: the largest over the run."""
-    ratios = [each.ours[0].median / each.ours[1].median for each in comparisons if each.work == "table, kept memory"]
+    ratios = [each.ours[0].median / each.ours[1].median for each in comparisons if each.work == KEPT_TABLE]
     return max(max(ratio, 1 / ratio) for ratio in ratios) - 1
+
+
+def entries_of(name, side, comparison, further):
+    """One entry a sample, times in ns of a call."""
+    batch, rows, d_model = comparison.shape
+    return [
+        {
+            "name": name,
+            "run_name": name,
+            "run_type": "iteration",
+            "repetitions": len(side.samples),
+            "repetition_index": index,
+            "threads": comparison.threads,
+            "iterations": side.calls,
+            "real_time": 1e9 * seconds,
+            "cpu_time": 1e9 * seconds,
+            "time_unit": "ns",
+            "items_per_second": batch * rows * d_model / seconds,
+            **further,
+        }
+        for index, seconds in enumerate(side.samples)
+    ]
+
+
+def encode_entries(side, comparison):
+    """The kept table once more, named and labelled as bench_encode names its own, so that both stand in one table."""
+    _, rows, d_model = comparison.shape
+    program = {"torch": "pytorch"}.get(side.program, side.program)
+    preset = f"preset:{PRESETS[rows, d_model]}/" if (rows, d_model) in PRESETS else ""
+    label = f"d_model={d_model} base=10000 layout=interleaved spacing=paper first=0 count={rows} dtype=float32"
+    error = comparison.errors.get(side.program)
+    measured = {"max_abs": error.max_abs, "correctly_rounded": error.correctly_rounded} if error else {}
+    return entries_of(f"encode/{program}/{preset}rows:{rows}/d:{d_model}", side, comparison, {"label": label, **measured})
+
+
+def errors_text(comparisons):
+    """The kept tables of one thread against the reference; empty where there are none."""
+    rows = [
+        [
+            shape_text(each.shape[1:]),
+            side.program,
+            seconds_text(side.median),
+            f"{each.shape[1] * each.shape[2] / side.median / 1e9:.3f}",
+            f"{each.errors[side.program].max_abs:.2e}" if side.program in each.errors else "-",
+            share_text(each.errors[side.program].correctly_rounded) if side.program in each.errors else "-",
+        ]
+        for each in comparisons
+        if each.work == KEPT_TABLE and each.threads == 1
+        for side in [each.torch, *each.others, each.ours[0]]
+    ]
+    header = ("rows x d", "program", "time", "Gfloat/s", "max |error|", "correctly rounded")
+    return "\n\nThe kept table of one thread, and what it gets wrong\n\n" + aligned(header, rows, {0, 1}) if rows else ""
 
 
 def document_of(comparisons, torch, cpu, options):
@@ -338,23 +483,11 @@ def document_of(comparisons, torch, cpu, options):
         for side, difference in [(each.torch, None), *zip(each.ours, each.differences)]:
             way = f":{side.way.replace(' ', '_')}" if side.way else ""
             name = f"{work}/{side.program}{way}/batch:{batch}/rows:{rows}/d:{d_model}/threads:{each.threads}"
-            for index, seconds in enumerate(side.samples):
-                entry = {
-                    "name": name,
-                    "run_name": name,
-                    "run_type": "iteration",
-                    "repetitions": len(side.samples),
-                    "repetition_index": index,
-                    "threads": each.threads,
-                    "iterations": side.calls,
-                    "real_time": 1e9 * seconds,
-                    "cpu_time": 1e9 * seconds,
-                    "time_unit": "ns",
-                    "items_per_second": batch * rows * d_model / seconds,
-                }
-                if difference is not None:
-                    entry.update(max_difference=difference, tolerance=each.tolerance)
-                benchmarks.append(entry)
+            compared = {} if difference is None else {"max_difference": difference, "tolerance": each.tolerance}
+            benchmarks += entries_of(name, side, each, compared)
+        if each.work == KEPT_TABLE and each.threads == 1:
+            for side in [each.torch, *each.others]:
+                benchmarks += encode_entries(side, each)
     context = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "num_cpus": os.cpu_count(),
@@ -418,8 +551,12 @@ def parse_arguments():
     parser.add_argument(
         "--seconds-per-sample", type=parse_positive, default=0.02, metavar="S", help="default: %(default)s"
     )
+    parser.add_argument("--kept-table-only", action="store_true", help="only the table in memory that is there")
     parser.add_argument(
-        "--output", metavar="FILE", help="also write every sample, as JSON in Google Benchmark's format"
+        "--output",
+        metavar="FILE",
+        help="also write every sample, as JSON in Google Benchmark's format; the kept tables of one thread as\n"
+        "encode/pytorch/... and encode/numpy/..., which summary.py and report.py show beside the backends",
     )
     parser.add_argument(
         "--driver", default=DEFAULT_DRIVER, metavar="FILE", help="default: build/release/bin/bench_driver"
@@ -445,7 +582,7 @@ def main():
             comparisons = list(Bench(options, torch, driver, folder).run())
     finally:
         driver.close()
-    print(table_text(comparisons))
+    print(table_text(comparisons) + errors_text(comparisons))
     noise = noise_floor(comparisons)
     print(
         f"\nNoise floor: two equal cases of posenc differ by up to {100 * noise:.0f} % in this run."

@@ -15,7 +15,7 @@ import figure_style as style
 import report_figures as figures
 import report_page as page
 import summary
-from common import EXIT_CODES, ArgumentParser, BadInput, make_folder, need_module, run_main, write_whole
+from common import EXIT_CODES, OTHER_PROGRAMS, ArgumentParser, BadInput, make_folder, need_module, run_main, write_whole
 from report_data import read_machines
 
 FIGURES = (
@@ -98,6 +98,13 @@ class Report:
         return page.figure(name, drawings, sentence)
 
 
+def noise_floor_text(context):
+    """Of the presets' times, where measure.py took them; else nothing."""
+    if "processes" not in context:
+        return ""
+    return f"{100 * context['noise_floor']:.1f} % between two equal cases of presets, {context['processes']} processes"
+
+
 def machine_facts(machine):
     context = machine.context
     compiler = " ".join(str(context[key]) for key in ("compiler", "compiler_flags") if context.get(key))
@@ -111,6 +118,7 @@ def machine_facts(machine):
             ("compiler", compiler),
             ("posenc", ", ".join(str(context[key]) for key in ("posenc_version", "posenc_commit") if context.get(key))),
             ("xsimd", context.get("xsimd_version")),
+            ("noise floor", noise_floor_text(context)),
             ("PyTorch", machine.torch_context.get("torch_version")),
             ("measured", context.get("date")),
             ("results", ", ".join(os.path.basename(path) for path in machine.files)),
@@ -129,25 +137,27 @@ def speed_table(machine):
         ("max |error|", True),
         ("correctly rounded", True),
     )
-    rows = []
+    rows, any_outside = [], False
     runs = [run for run in machine.runs.values() if run.kind == "encode" and "preset" in run.parts]
     for run in sorted(runs, key=lambda run: (int(run.parts["rows"]) * int(run.parts["d"]), -run.gfloats)):
+        report = figures.accuracy_of(machine, run)
+        is_outside = run.backend in OTHER_PROGRAMS or report is not None and not report.get("can_be_picked", True)
+        any_outside = any_outside or is_outside
         shape = [
             run.parts["preset"],
             (f"{run.parts['rows']} x {run.parts['d']}", int(run.parts["rows"]) * int(run.parts["d"])),
-            run.subject,
+            run.subject + ("*" if is_outside else ""),
         ]
         if run.error:
             rows.append(shape + [("wrong", 0), ("", 0), ("", 0), ("", 0), ("", 0)])
             continue
-        report = figures.accuracy_of(machine, run)
         share = run.counters.get("share_of_limit", 0)
         rows.append(
             shape
             + [
                 (f"{run.gfloats:.3f}", run.gfloats),
                 (f"{100 * run.spread:.1f} %", run.spread),
-                (f"{100 * share:.1f} %", share),
+                (f"{100 * share:.1f} %" if share else "-", share),
             ]
             + (
                 [
@@ -158,7 +168,10 @@ def speed_table(machine):
                 else [("-", 0), ("-", 0)]
             )
         )
-    return page.table("Every preset and backend; press a heading to sort by it", columns, rows) if rows else ""
+    if not rows:
+        return ""
+    note = "<p>* not part of the library, cannot be picked</p>\n" if any_outside else ""
+    return page.table("Every preset and backend; press a heading to sort by it", columns, rows) + note
 
 
 def picked_text(pick):

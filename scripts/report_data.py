@@ -5,7 +5,7 @@ import os
 import statistics
 from dataclasses import dataclass, field
 
-from common import BadInput, read_json
+from common import OTHER_PROGRAMS, BadInput, read_json
 
 ISAS = ("scalar", "sse2", "neon64", "avx2", "avx512")  # ascending
 CACHE_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -109,6 +109,7 @@ def run_of(name, repetitions):
     known = {
         "repetitions",
         "repetition_index",
+        "process",
         "threads",
         "iterations",
         "real_time",
@@ -152,7 +153,10 @@ def add_document(machines, document, path):
         context = document["context"]
         found = machine(context.get("cpu", context.get("host_name", "unknown CPU")))
         if "torch_version" in context:
-            found.torch.update(read_runs(document))
+            runs = read_runs(document)
+            # Their tables stand beside those of the backends; the rest is compared work by work.
+            found.runs.update({name: run for name, run in runs.items() if run.backend in OTHER_PROGRAMS})
+            found.torch.update({name: run for name, run in runs.items() if run.backend not in OTHER_PROGRAMS})
             found.torch_context = context
         else:
             found.runs.update(read_runs(document))

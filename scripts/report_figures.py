@@ -5,7 +5,7 @@ import textwrap
 
 import figure_style as style
 import summary
-from common import need_module
+from common import OTHER_PROGRAMS, need_module
 from report_data import HALF_ULP, best_isa_only
 
 WIDE, NARROW = (9.4, 4.5), (3.75, 3.9)
@@ -53,7 +53,9 @@ def preset_runs(machine):
 
 
 def accuracy_of(machine, run):
-    """The report that belongs to a run of a preset; None where there is none."""
+    """The report that belongs to a run of a preset; None where there is none. Another program's run brings its own error."""
+    if run.backend in OTHER_PROGRAMS and "max_abs" in run.counters:
+        return {**run.counters, "can_be_picked": False}
     if not run.label:
         return None
     spec, first, count = summary.spec_from_label(run.label)

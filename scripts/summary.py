@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One table of speed and accuracy, from the results of bench_encode and of posenc accuracy.
 
-Speed: medians over the repetitions. Shapes in the order of their size, the fastest backend first.
+Speed: medians over the repetitions, of all processes where there are several. Shapes in the order of their size, the fastest backend first.
 """
 
 import argparse
@@ -9,9 +9,9 @@ import re
 import statistics
 import sys
 
-from common import BadInput, read_json, write_whole
+from common import OTHER_PROGRAMS, BadInput, read_json, write_whole
 
-NAME = re.compile(r"encode/(?P<backend>[^:/]+):(?P<isa>[^/]+)/preset:(?P<preset>[^/]+)/rows:(?P<rows>\d+)/d:(?P<d_model>\d+)")
+NAME = re.compile(r"encode/(?P<backend>[^:/]+)(?::(?P<isa>[^/]+))?/preset:(?P<preset>[^/]+)/rows:(?P<rows>\d+)/d:(?P<d_model>\d+)")
 SPEC_KEYS = ("d_model", "base", "layout", "spacing")
 HEADER = ("shape", "rows x d", "backend", "ISA", "Gfloat/s", "of limit", "max |error|", "correctly rounded")
 LEFT_ALIGNED = 4
@@ -29,10 +29,10 @@ def spec_from_label(label):
     return spec, int(values["first"]), int(values["count"])
 
 
-def read_benchmarks(path):
-    """The preset benchmarks of a file: dictionaries with name parts, spec, rows, and medians or an error."""
+def read_benchmarks(document):
+    """The preset benchmarks of a document: dictionaries with name parts, spec, rows, and medians or an error."""
     groups = {}
-    for run in read_json(path).get("benchmarks", []):
+    for run in document.get("benchmarks", []):
         match = NAME.fullmatch(run.get("run_name", ""))
         # Without repetitions in the file, Google Benchmark's own median stands for them.
         if match and (run["run_type"] == "iteration" or run.get("aggregate_name") == "median"):
@@ -40,8 +40,13 @@ def read_benchmarks(path):
     return [summarise(match, runs) for match, runs in groups.values()]
 
 
+def median_of(runs, counter):
+    """None where the runs have no such counter."""
+    return statistics.median(run[counter] for run in runs) if counter in runs[0] else None
+
+
 def summarise(match, runs):
-    found = match.groupdict()
+    found = match.groupdict(default="-")
     errors = [run["error_message"] for run in runs if run.get("error_occurred")]
     if errors:
         return {**found, "error": errors[0]}
@@ -52,9 +57,21 @@ def summarise(match, runs):
         "spec": spec,
         "first": first,
         "count": count,
-        "gfloats": statistics.median(run["items_per_second"] for run in repetitions) / 1e9,
-        "share_of_limit": statistics.median(run["share_of_limit"] for run in repetitions),
+        "gfloats": median_of(repetitions, "items_per_second") / 1e9,
+        "share_of_limit": median_of(repetitions, "share_of_limit"),
+        # What another program's table brings with it: posenc has no accuracy report of it.
+        "max_abs": median_of(repetitions, "max_abs"),
+        "correctly_rounded": median_of(repetitions, "correctly_rounded"),
     }
+
+
+def noise_lines(documents):
+    """How far equal cases of backends differ, where measure.py found it."""
+    return [
+        f"Medians over {context['processes']} processes; two equal cases differ by up to {100 * context['noise_floor']:.1f} %"
+        for context in (document.get("context", {}) for document in documents)
+        if "processes" in context
+    ]
 
 
 def read_accuracy(paths):
@@ -69,6 +86,8 @@ def read_accuracy(paths):
 
 def find_accuracy(reports, benchmark):
     """The report of the same rows, else the smallest that covers them; and whether it covers more than was timed."""
+    if benchmark["backend"] in OTHER_PROGRAMS:
+        return (benchmark if benchmark.get("max_abs") is not None else None), False
     first, end = benchmark["first"], benchmark["first"] + benchmark["count"]
     fitting = [
         report
@@ -98,7 +117,8 @@ def table_rows(benchmarks, reports):
     rows, any_wider = [], False
     order = sorted(benchmarks, key=lambda b: (int(b["rows"]) * int(b["d_model"]), b["preset"], -b.get("gfloats", 0)))
     for benchmark in order:
-        mark = "*" if (benchmark["backend"], benchmark["isa"]) in peers else ""
+        is_outside = benchmark["backend"] in OTHER_PROGRAMS or (benchmark["backend"], benchmark["isa"]) in peers
+        mark = "*" if is_outside else ""
         size = f"{benchmark['rows']} x {benchmark['d_model']}"
         shape = [benchmark["preset"], size, benchmark["backend"] + mark, benchmark["isa"]]
         if "error" in benchmark:
@@ -109,7 +129,9 @@ def table_rows(benchmarks, reports):
         accuracy = ["-", "-"]
         if report:
             accuracy = [f"{report['max_abs']:.2e}" + ("+" if is_wider else ""), share_text(report["correctly_rounded"])]
-        rows.append(shape + [f"{benchmark['gfloats']:.3f}", f"{benchmark['share_of_limit'] * 100:.1f} %"] + accuracy)
+        share = benchmark["share_of_limit"]
+        of_limit = "-" if share is None else f"{share * 100:.1f} %"
+        rows.append(shape + [f"{benchmark['gfloats']:.3f}", of_limit] + accuracy)
     return rows, any_wider
 
 
@@ -133,8 +155,9 @@ def markdown_table(rows):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--benchmark", default="build/results/benchmark.json", metavar="FILE",
-                        help="of bench_encode --benchmark_out=FILE (default: %(default)s)")
+    parser.add_argument("--benchmark", nargs="+", default=["build/results/benchmark.json"], metavar="FILE",
+                        help="of measure.py, bench_encode --benchmark_out=FILE or compare_torch.py --output "
+                        "(default: build/results/benchmark.json)")
     parser.add_argument("--accuracy", nargs="+", default=["build/results/accuracy.json"], metavar="FILE",
                         help="of posenc accuracy --format json (default: build/results/accuracy.json)")
     parser.add_argument("--markdown", metavar="FILE", help="also write the table as Markdown")
@@ -145,9 +168,14 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     try:
-        benchmarks = read_benchmarks(arguments.benchmark)
-        if not benchmarks:
-            raise BadInput(f"{arguments.benchmark}: no benchmark of a preset in it")
+        benchmarks = []
+        documents = [read_json(path) for path in arguments.benchmark]
+        for path, document in zip(arguments.benchmark, documents):
+            found = read_benchmarks(document)
+            if not found:
+                raise BadInput(f"{path}: no benchmark of a preset in it")
+            benchmarks += found
+        noise = noise_lines(documents)
         rows, any_wider = table_rows(benchmarks, read_accuracy(arguments.accuracy))
         if arguments.markdown:
             write_whole(arguments.markdown, markdown_table(rows))
@@ -158,6 +186,8 @@ def main():
         print(f"summary.py: a result file is not as bench_encode or posenc writes it ({error!r})", file=sys.stderr)
         return 2
     print(text_table(rows))
+    for line in noise:
+        print(f"\n{line}")
     if any_wider:
         print("\n+ over more rows than were timed")
     if any(row[2].endswith("*") for row in rows):
@@ -166,7 +196,7 @@ def main():
         if "error" in benchmark:
             print(f"\n{benchmark['backend']}:{benchmark['isa']} on {benchmark['preset']} was not timed: {benchmark['error']}")
     print("\nresults")
-    for path in [arguments.benchmark, *arguments.accuracy, *([arguments.markdown] if arguments.markdown else []), *arguments.files]:
+    for path in [*arguments.benchmark, *arguments.accuracy, *([arguments.markdown] if arguments.markdown else []), *arguments.files]:
         print(f"  {path}")
     return 1 if any("error" in benchmark for benchmark in benchmarks) else 0
 

@@ -10,6 +10,9 @@ import script_support
 from script_support import ScriptTest, binary, run, skip_without
 
 skip_without("torch", "numpy")
+sys.path.insert(0, os.path.join(script_support.ROOT, "scripts"))
+import compare_torch
+
 QUICK = ("--repetitions", 2, "--seconds-per-sample", 1e-4)
 
 # Stands between the script and bench_driver, and spoils the first value of every result.
@@ -51,6 +54,8 @@ class CompareTorchTest(ScriptTest):
         names = {entry["name"] for entry in document["benchmarks"]}
         self.assertIn("x_plus_pe/torch/batch:3/rows:16/d:8/threads:2", names)
         self.assertIn("table_kept_memory/posenc/batch:1/rows:33/d:20/threads:1", names)
+        self.assertIn("encode/pytorch/rows:33/d:20", names)
+        self.assertIn("encode/numpy/rows:16/d:8", names)
         self.assertEqual(len(document["benchmarks"]), 2 * len(names))
         for entry in document["benchmarks"]:
             self.assertGreater(entry["real_time"], 0)
@@ -58,6 +63,49 @@ class CompareTorchTest(ScriptTest):
 
     def test_the_same_formula_differs_by_roundings_alone(self):
         self.assert_good(self.compare("--shapes", "50x64", "--threads", 1, "--backend", "div_term"))
+
+    def test_kept_tables_stand_beside_the_backends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            output = os.path.join(folder, "torch.json")
+            done = self.compare("--shapes", "8x512", "700x512", "--threads", 1, "--kept-table-only", "--output", output)
+            self.assert_good(done)
+            self.assertNotIn("from nothing", done.stdout)
+            with open(output, encoding="utf-8") as file:
+                entries = {entry["name"]: entry for entry in json.load(file)["benchmarks"]}
+            accuracy = os.path.join(folder, "accuracy.json")
+            with open(accuracy, "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "results": []}, file)
+            summary = run("summary.py", "--benchmark", output, "--accuracy", accuracy)
+        self.assert_good(summary)
+        self.assertRegex(summary.stdout, r"chunk +8 x 512 +(numpy|pytorch)\* +- ")
+        self.assertIn("* not part of the library", summary.stdout)
+        label = "d_model=512 base=10000 layout=interleaved spacing=paper first=0 count=8 dtype=float32"
+        self.assertEqual(entries["encode/pytorch/preset:chunk/rows:8/d:512"]["label"], label)
+        torch, numpy = (entries[f"encode/{program}/rows:700/d:512"] for program in ("pytorch", "numpy"))
+        # Phases in float32 are off by up to half an ulp of 512, and a few roundings; those in double by nothing that counts.
+        self.assertTrue(5e-6 < torch["max_abs"] < 2e-4, torch)
+        self.assertTrue(2.9e-8 < numpy["max_abs"] < 2.9803e-8, numpy)
+        self.assertLess(torch["correctly_rounded"], 0.9)
+        self.assertGreater(numpy["correctly_rounded"], 0.9999)
+
+    def test_presets_are_those_of_the_library(self):
+        for (rows, d_model), name in compare_torch.PRESETS.items():
+            listed = subprocess.run(
+                [binary("bench_encode"), "--preset", name, "--backend", "rotation", "--benchmark_list_tests"],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            self.assertIn(f"/preset:{name}/rows:{rows}/d:{d_model}\n", listed)
+            report = subprocess.run(
+                [binary("posenc"), "accuracy", "--preset", name, "--rows", "2", "--backend", "rotation", "--format", "json"],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            found = json.loads(report)["results"][0]
+            self.assertEqual((found["spec"]["layout"], found["spec"]["spacing"]), ("interleaved", "paper"))
+            self.assertEqual((found["spec"]["base"], found["rows"]["first"]), (10000, 0))
 
     def test_wrong_values_fail_the_check(self):
         with tempfile.TemporaryDirectory() as folder:

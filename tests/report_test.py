@@ -69,6 +69,24 @@ addEventListener("load", () => {
 </script>"""
 
 
+def write_torch(path, cpu):
+    """What compare_torch.py --output writes of a kept table: it stands beside the backends."""
+    entry = {
+        "name": "encode/pytorch/preset:chunk/rows:8/d:512",
+        "run_name": "encode/pytorch/preset:chunk/rows:8/d:512",
+        "run_type": "iteration",
+        "real_time": 14000.0,
+        "cpu_time": 14000.0,
+        "time_unit": "ns",
+        "items_per_second": 8 * 512 / 14e-6,
+        "label": "d_model=512 base=10000 layout=interleaved spacing=paper first=0 count=8 dtype=float32",
+        "max_abs": 3.8e-7,
+        "correctly_rounded": 0.588,
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"context": {"cpu": cpu, "torch_version": "1"}, "benchmarks": [entry]}, file)
+
+
 def measure(folder):
     """Small results of every kind."""
 
@@ -117,6 +135,8 @@ class ReportTest(ScriptTest):
         cls.results = os.path.join(cls.folder.name, "results")
         os.mkdir(cls.results)
         measure(cls.results)
+        with open(os.path.join(cls.results, "presets.json"), encoding="utf-8") as file:
+            write_torch(os.path.join(cls.results, "torch.json"), json.load(file)["context"]["cpu"])
         cls.output = os.path.join(cls.folder.name, "report")
         cls.done = run("report.py", cls.results, "--output", cls.output)
 
@@ -159,6 +179,13 @@ class ReportTest(ScriptTest):
         self.assert_good(self.done)
         self.assertEqual(self.done.stdout.splitlines()[0], os.path.join(self.output, "index.html"))
         self.assert_good_page(self.output, list(FIGURES))
+
+    def test_other_programs_stand_beside_the_backends(self):
+        page = pathlib.Path(self.output, "index.html").read_text(encoding="utf-8")
+        row = next(line for line in page.splitlines() if ">pytorch*<" in line)
+        for cell in (">chunk<", ">0.293<", ">3.80e-07<", ">58.80 %<"):
+            self.assertIn(cell, row)
+        self.assertIn("* not part of the library, cannot be picked", page)
 
     def test_dark_and_light(self):
         light = self.look(self.output, 1280)
