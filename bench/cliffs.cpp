@@ -181,8 +181,9 @@ void add_case(const Comparison& comparison, const std::shared_ptr<Base>& base,
 }
 
 void add_comparison(const Comparison& comparison, const Backend& backend, Stores stores) {
-  // Wall time needs samples so long that other processes have a like share of each.
-  const Yardstick yardstick = comparison.clock == Clock::wall ? Yardstick(wall_seconds, 0.05) : Yardstick();
+  // Longer samples than usual: a few percent are told apart. Wall time needs such that other processes have a like share of each.
+  const Yardstick yardstick =
+      comparison.clock == Clock::wall ? Yardstick(wall_seconds, 0.05) : Yardstick(thread_seconds, 0.005);
   const auto base = std::make_shared<Base>(Encoding(backend, comparison.cases.front(), stores), yardstick);
   add_case(comparison, base, {base, &base->encoding});
   for (std::size_t i = 1; i < comparison.cases.size(); ++i) {
@@ -195,10 +196,11 @@ void add_comparison(const Comparison& comparison, const Backend& backend, Stores
 void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, DataType type) {
   // The base is timed beside every repetition of every case.
   constexpr double most_seconds = 0.1;
-  add_header_line("cliffs",
-                  "x base: time of an element over that in the base, which is the nearest line above without a figure; "
-                  "first: position of row 0, which is 0 elsewhere; stride, offset: in elements; "
-                  "CPU time, but for threads, whose time is wall time");
+  add_header_line(
+      "cliffs",
+      "x base: time of an element over that in the base, the nearest line above that has no figure; first: the "
+      "position that rows begin with, 0 unless given; stride, offset: in elements; strides: multiples of 4096 "
+      "bytes against a cache line more; times are CPU times, those of threads wall times");
   for (const Comparison& comparison : comparisons(type)) {
     for (const Backend* backend : leave_out_slow(backends, comparison.cases.front().shape, most_seconds)) {
       if (backend->plan({.d_model = 2})->writes(type)) add_comparison(comparison, *backend, stores);
