@@ -33,8 +33,13 @@ struct How {
   DataType type;
 };
 
+void explain_limit() {
+  add_header_line("limit", "the faster of a plain and a non-temporal store loop over the same bytes");
+}
+
 void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
   if (!backend.plan({.d_model = 2})->writes(shape.type)) return;
+  explain_limit();
   const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
   const std::string name = fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
   add(name, [checked, shape, stores](benchmark::State& state) {
@@ -53,6 +58,7 @@ void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
 }
 
 void add_copy(const Shape& shape) {
+  explain_limit();
   add(fmt::format("copy/{}", to_string(shape)), [shape](benchmark::State& state) {
     const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
     time_copy(state, shape.bytes());
@@ -199,6 +205,5 @@ int main(int argc, char** argv) {
       "bench_encode");
   posenc::bench::Options options;
   posenc::bench::add_options(app, options);
-  return posenc::bench::run(argc, argv, app, posenc::bench::limit_note,
-                            [&options] { posenc::bench::register_all(options); });
+  return posenc::bench::run(argc, argv, app, "", [&options] { posenc::bench::register_all(options); });
 }

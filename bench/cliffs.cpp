@@ -184,7 +184,7 @@ void add_comparison(const Comparison& comparison, const Backend& backend, Stores
   // Longer samples than usual: a few percent are told apart. Wall time needs such that other processes have a like share of each.
   const Yardstick yardstick =
       comparison.clock == Clock::wall ? Yardstick(wall_seconds, 0.05) : Yardstick(thread_seconds, 0.005);
-  const auto base = std::make_shared<Base>(Encoding(backend, comparison.cases.front(), stores), yardstick);
+  const auto base = std::make_shared<Base>(Base{Encoding(backend, comparison.cases.front(), stores), yardstick});
   add_case(comparison, base, {base, &base->encoding});
   for (std::size_t i = 1; i < comparison.cases.size(); ++i) {
     add_case(comparison, base, std::make_shared<Encoding>(backend, comparison.cases[i], stores));
@@ -195,7 +195,7 @@ void add_comparison(const Comparison& comparison, const Backend& backend, Stores
 
 void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, DataType type) {
   // The base is timed beside every repetition of every case.
-  constexpr double most_seconds = 0.1;
+  constexpr double most_seconds = 0.2;
   add_header_line(
       "cliffs",
       "x base: time of an element over that in the base, the nearest line above that has no figure; first: the "

@@ -20,6 +20,7 @@
 #include <exception>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -172,6 +173,8 @@ int run(int argc, char** argv, CLI::App& app, std::string_view notes,
 }
 
 void add_header_line(const std::string& name, const std::string& text) {
+  static std::set<std::string> names;
+  if (!names.insert(name).second) return;
   further_header_lines += wrapped(fmt::format("{:<8}{}", name, text));
   benchmark::AddCustomContext(name, text);
 }
