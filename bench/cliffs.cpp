@@ -199,8 +199,9 @@ void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, Data
   add_header_line(
       "cliffs",
       "x base: time of an element over that in the base, the nearest line above that has no figure; first: the "
-      "position that rows begin with, 0 unless given; stride, offset: in elements; strides: multiples of 4096 "
-      "bytes against a cache line more; times are CPU times, those of threads wall times");
+      "position of the first row, 0 unless given; stride: elements from row to row, d unless given (multiples of "
+      "4096 bytes, and a cache line more); offset: elements before the first row; times are CPU times, those of "
+      "threads wall times");
   for (const Comparison& comparison : comparisons(type)) {
     for (const Backend* backend : leave_out_slow(backends, comparison.cases.front().shape, most_seconds)) {
       if (backend->plan({.d_model = 2})->writes(type)) add_comparison(comparison, *backend, stores);
