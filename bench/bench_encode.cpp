@@ -2,12 +2,13 @@
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into warm memory
 //   encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
-//   encode/<backend>:<isa>/first:1000000000000/rows:512/d:512  far positions
 //   encode/.../d:512/dtype:float16                             tables of other types than float32
 //   encode/.../stores:streamed                                 where --stores overrides the library's choice
 //   copy/rows:512/d:512                                        the same table, kept elsewhere and copied
 //   encode_fresh/<backend>:<isa>/memory:vector/...             memory that the system has just given (encode_fresh.h)
+//   positions/<backend>:<isa>/first:1e12/rows:200/d:512        where speeds fall off; widths/, strides/ ... (cliffs.h)
 
+#include "cliffs.h"
 #include "encode_fresh.h"
 #include "limit.h"
 #include "peers.h"
@@ -32,15 +33,20 @@ struct How {
   DataType type;
 };
 
+void explain_limit() {
+  add_header_line("limit", "the faster of a plain and a non-temporal store loop over the same bytes");
+}
+
 void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
   if (!backend.plan({.d_model = 2})->writes(shape.type)) return;
+  explain_limit();
   const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
   const std::string name = fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
   add(name, [checked, shape, stores](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
     const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
-    OutputView view = view_of(shape, warm_memory(shape.bytes()));
+    OutputView view = view_of(shape, warm_memory(shape.span_bytes()));
     for (auto _ : state) {
       encoder->encode(shape.rows, view, {1, stores});
       benchmark::DoNotOptimize(view.data);
@@ -52,6 +58,7 @@ void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
 }
 
 void add_copy(const Shape& shape) {
+  explain_limit();
   add(fmt::format("copy/{}", to_string(shape)), [shape](benchmark::State& state) {
     const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
     time_copy(state, shape.bytes());
@@ -80,13 +87,6 @@ void add_sweep(const Backends& backends, const How& how) {
   }
 }
 
-/// Large arguments are slow paths of many sines; a method that reduces its phases first costs the same everywhere.
-void add_far_positions(const Backends& backends, const How& how) {
-  for (const std::int64_t first : {1'000'000LL, 1'000'000'000'000LL}) {
-    add_all(backends, {{}, {.d_model = 512}, {first, 512}}, how);
-  }
-}
-
 void add_cache_to_memory(const Backends& backends, const How& how) {
   for (const Shape& shape : cache_to_memory_shapes()) {
     add_all(leave_out_slow(best_isa_only(backends), shape), shape, how);
@@ -112,10 +112,11 @@ void add_dtypes(const Backends& backends, const How& how) {
 const std::vector<std::pair<std::string, void (*)(const Backends&, const How&)>> sets = {
     {"presets", add_presets},
     {"sweep", add_sweep},
-    {"far-positions", add_far_positions},
     {"cache-to-memory", add_cache_to_memory},
     {"dtypes", add_dtypes},
     {"fresh", add_fresh},
+    {"cliffs",
+     [](const Backends& backends, const How& how) { add_cliffs(best_isa_only(backends), how.stores, how.type); }},
 };
 
 const std::map<std::string, Stores> stores_by_name = {
@@ -176,7 +177,8 @@ void add_options(CLI::App& app, Options& options) {
   CLI::Option* const quick =
       app.add_flag("--quick", options.quick, "Seven presets of different sizes, best ISAs only; about a minute");
   app.add_option("--set", options.sets,
-                 "Only these benchmarks; may be repeated. cache-to-memory: the shapes that speeds are quoted for")
+                 "Only these benchmarks; may be repeated. cache-to-memory: the shapes that speeds are quoted for; "
+                 "cliffs: where speeds fall off, by position, width, stride, alignment, planning and threads")
       ->check(CLI::IsMember(set_names()))
       ->type_name("NAME")
       ->excludes(quick)
@@ -198,10 +200,10 @@ void add_options(CLI::App& app, Options& options) {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times the encoders of all backends: presets, sizes from L1 to memory, far positions, fresh memory.",
-               "bench_encode");
+  CLI::App app(
+      "Times the encoders of all backends: presets, sizes from L1 to memory, element types, fresh memory, cliffs.",
+      "bench_encode");
   posenc::bench::Options options;
   posenc::bench::add_options(app, options);
-  return posenc::bench::run(argc, argv, app, posenc::bench::limit_note,
-                            [&options] { posenc::bench::register_all(options); });
+  return posenc::bench::run(argc, argv, app, "", [&options] { posenc::bench::register_all(options); });
 }

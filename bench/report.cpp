@@ -52,6 +52,7 @@ constexpr CounterColumn counter_columns[] = {
     {"times_naive", "times naive", three_digits},
     {"naive_rows", "naive rows", three_digits},
     {"speed_up", "speed-up", two_decimals},
+    {"over_base", "x base", two_decimals},
     {"over_table", "x table", two_decimals},
     {"over_scaling", "x scaling", two_decimals},
     {"over_in_turn", "x in turn", two_decimals},
@@ -67,7 +68,21 @@ std::string name_of(const benchmark::BenchmarkReporter::Run& run) {
   return name.str();
 }
 
-/// Empty columns are left out.
+/// Whether a blank line stands before each benchmark: where the kinds above it, such as "encode" and "copy", are done with.
+std::vector<bool> paragraphs(const std::vector<std::string>& names) {
+  std::map<std::string, std::size_t> last_of_kind;
+  const auto kind = [](const std::string& name) { return name.substr(0, name.find('/')); };
+  for (std::size_t i = 0; i < names.size(); ++i) last_of_kind[kind(names[i])] = i;
+  std::vector<bool> begins(names.size(), false);
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    begins[i] = i > last;
+    last = std::max(last, last_of_kind[kind(names[i])]);
+  }
+  return begins;
+}
+
+/// The first column names the benchmarks. Empty columns are left out.
 void print(std::ostream& out, const std::vector<Column>& columns, std::size_t line_count) {
   std::vector<std::string> lines(line_count + 1);
   for (const Column& column : columns) {
@@ -80,9 +95,10 @@ void print(std::ostream& out, const std::vector<Column>& columns, std::size_t li
       lines[i] += column.on_the_left ? fmt::format("{:<{}}", cell, width) : fmt::format("{:>{}}", cell, width + 2);
     }
   }
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
+  const std::vector<bool> begins = paragraphs(columns.front().cells);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    lines[i].erase(lines[i].find_last_not_of(' ') + 1);
+    out << (i > 0 && begins[i - 1] ? "\n" : "") << lines[i] << '\n';
   }
 }
 

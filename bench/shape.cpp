@@ -26,11 +26,18 @@ double estimate_seconds(const Backend& backend, const Shape& shape) {
   return least * static_cast<double>(shape.rows.count) / static_cast<double>(rows);
 }
 
+/// "300", and "1e12", whose zeros nobody wants to count.
+std::string position_text(std::int64_t position) {
+  int zeros = 0;
+  for (; position > 0 && position % 10 == 0; position /= 10) ++zeros;
+  return zeros < 5 ? fmt::format("{}{:0>{}}", position, "", zeros) : fmt::format("{}e{}", position, zeros);
+}
+
 }  // namespace
 
 OutputView view_of(const Shape& shape, void* memory) {
   return with_type(shape.type, [&]<class T>(T) {
-    return OutputView(static_cast<T*>(memory), shape.rows.count, shape.spec.d_model, shape.spec.d_model);
+    return OutputView(static_cast<T*>(memory) + shape.offset, shape.rows.count, shape.spec.d_model, shape.row_stride());
   });
 }
 
@@ -43,9 +50,11 @@ std::string to_string(const Shape& shape) {
   if (!shape.preset.empty()) {
     text = fmt::format("preset:{}/", shape.preset);
   } else if (shape.rows.first > 0) {
-    text = fmt::format("first:{}/", shape.rows.first);
+    text = fmt::format("first:{}/", position_text(shape.rows.first));
   }
   text += fmt::format("rows:{}/d:{}", shape.rows.count, shape.spec.d_model);
+  if (shape.stride > 0) text += fmt::format("/stride:{}", shape.stride);
+  if (shape.offset > 0) text += fmt::format("/offset:{}", shape.offset);
   if (shape.type != DataType::float32) text += fmt::format("/dtype:{}", to_string(shape.type));
   return text;
 }
@@ -64,12 +73,16 @@ std::vector<Shape> cache_to_memory_shapes() {
           shape_of(131072, 128), shape_of(32768, 1024), shape_of(8192, 4096)};
 }
 
-void count(benchmark::State& state, const Shape& shape) {
+void count_elements(benchmark::State& state, const Shape& shape) {
   state.SetItemsProcessed(state.iterations() * shape.elements());
-  state.SetBytesProcessed(state.iterations() * shape.bytes());
   state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}", shape.spec.d_model,
                              shape.spec.base, to_string(shape.spec.layout), to_string(shape.spec.spacing),
                              shape.rows.first, shape.rows.count, to_string(shape.type)));
+}
+
+void count(benchmark::State& state, const Shape& shape) {
+  count_elements(state, shape);
+  state.SetBytesProcessed(state.iterations() * shape.bytes());
 }
 
 void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limit_bytes_per_second) {
@@ -78,8 +91,8 @@ void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limi
                                                         benchmark::Counter::kIsIterationInvariantRate);
 }
 
-std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends, const Shape& shape) {
-  constexpr double most_seconds = 2;
+std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends, const Shape& shape,
+                                           double most_seconds) {
   std::vector<const Backend*> quick;
   for (const Backend* backend : backends) {
     const double seconds = estimate_seconds(*backend, shape);

@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -68,6 +70,19 @@ std::string huge_pages() {
     if (word.starts_with('[')) return word.substr(1, word.size() - 2);
   }
   return "unknown";
+}
+
+/// Lines of at most 100 columns, those after the first indented as the header's are.
+std::string wrapped(std::string text) {
+  constexpr std::size_t columns = 100;
+  std::string lines;
+  while (text.size() > columns) {
+    const std::size_t space = text.find_last_of(' ', columns);
+    if (space == std::string::npos || space < columns / 2) break;  // a word that is longer than a line
+    lines += text.substr(0, space) + '\n';
+    text = fmt::format("{:<8}{}", "", text.substr(space + 1));
+  }
+  return lines + text + '\n';
 }
 
 void add_context() {
@@ -158,7 +173,9 @@ int run(int argc, char** argv, CLI::App& app, std::string_view notes,
 }
 
 void add_header_line(const std::string& name, const std::string& text) {
-  further_header_lines += fmt::format("{:<8}{}\n", name, text);
+  static std::set<std::string> names;
+  if (!names.insert(name).second) return;
+  further_header_lines += wrapped(fmt::format("{:<8}{}", name, text));
   benchmark::AddCustomContext(name, text);
 }
 

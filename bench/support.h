@@ -22,7 +22,7 @@ namespace posenc::bench {
 /// columns of this binary mean.
 int run(int argc, char** argv, CLI::App& app, std::string_view notes, const std::function<void()>& register_benchmarks);
 
-/// A further line of the header, "peers   ...", and of the JSON's context; once a name. For register_benchmarks to call.
+/// A further line of the header, "peers   ...", and of the JSON's context; the first of a name counts. For register_benchmarks to call.
 void add_header_line(const std::string& name, const std::string& text);
 
 enum class Clock {
@@ -57,8 +57,5 @@ float* warm_memory(std::int64_t bytes);
 
 /// What a benchmark of copying a kept table of so many bytes does, its two rates included.
 void time_copy(benchmark::State& state, std::int64_t bytes);
-
-inline constexpr std::string_view limit_note =
-    "limit: the faster of a plain and a non-temporal store loop over the same bytes\n";
 
 }  // namespace posenc::bench
