@@ -183,11 +183,17 @@ using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 /// Columns of one panel, ready for the recurrence: doubles are dealt, floats in the order of the row.
 constexpr std::int64_t panel_frequencies = 256;
 
-struct Panel {
-  double middle[2 * panel_frequencies];      ///< at the block's middle row, times value_scale
-  double next[2 * panel_frequencies];        ///< one row on
-  double multiplier[2 * panel_frequencies];  ///< 2 cos(w)
-  float slope[2 * panel_frequencies];        ///< w of a sine, huge for a cosine: times a position it bounds the value
+struct alignas(64) Panel {
+  static constexpr std::int64_t columns = 2 * panel_frequencies;
+  static constexpr std::int64_t apart =
+      8;  ///< of arrays of 4096 bytes: a load waits for a store at the same place of another page
+
+  double middle[columns + apart];      ///< at the block's middle row, times value_scale
+  double next[columns + apart];        ///< one row on
+  double multiplier[columns + apart];  ///< 2 cos(w)
+  double sine[panel_frequencies];      ///< at the middle row, by frequency
+  double cosine[panel_frequencies];
+  float slope[columns];  ///< w of a sine, huge for a cosine: times a position it bounds the value
 };
 
 /// Consecutive columns of the output that a part of the panel fills: all of an interleaved panel, or its sines, or its cosines.
@@ -274,7 +280,8 @@ inline void write_row(const Doubles* row, typename Round::Threshold threshold, t
 
 /// Writes the tile's rows; true where every entry is certain.
 template <class Round, std::int64_t vectors, bool streamed>
-inline bool write_tile(const Run& run, std::int64_t column, typename Round::Element* out, std::ptrdiff_t stride) {
+[[gnu::always_inline]] inline bool write_tile(const Run& run, std::int64_t column, typename Round::Element* out,
+                                              std::ptrdiff_t stride) {
   Tile<Round, vectors> tile(run, column);
   typename Round::Certainty least = Round::most_certain();
   for (std::int64_t pairs = run.rows / 2; pairs > 0; --pairs) {
@@ -490,13 +497,14 @@ inline void write_segment(const ColumnMap& map, const Run& run, const Segment<ty
       correct_tile<Round, 1>(map, run, column, columns, edge, edge_stride);
     }
     for (std::int64_t row = 0; row < run.rows; ++row) {
-      for (std::int64_t i = 0; i < columns; ++i) {
-        auto* const out = segment.out + done + row * run.stride + i;
-        if constexpr (Round::adds) {
-          *out = out[addend.distance] * addend.scale + edge[row * edge_stride + i];
-        } else {
-          *out = edge[row * edge_stride + i];
-        }
+      auto* const out = segment.out + done + row * run.stride;
+      const auto* const from = edge + row * edge_stride;
+      if constexpr (Round::adds) {
+        for (std::int64_t i = 0; i < columns; ++i) out[i] = out[i + addend.distance] * addend.scale + from[i];
+      } else if (columns == float_lanes) {
+        std::memcpy(out, from, float_lanes * sizeof *out);
+      } else {
+        std::memcpy(out, from, static_cast<std::size_t>(columns) * sizeof *out);
       }
     }
   }
@@ -540,15 +548,14 @@ inline void fill_constants(Panel& panel, const RotationTables& tables, std::int6
 
 /// The middle row of a block and the next one from the sines and cosines at the middle.
 template <bool interleaved>
-inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size,
-                       const double* sine, const double* cosine) {
+inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size) {
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     Doubles s[2], c[2], next_s[2], next_c[2];
     for (std::int64_t i = 0; i < 2; ++i) {
       const std::int64_t at = k + i * double_lanes;
       const Doubles cos_row = load(tables.cos_row + begin + at), sin_row = load(tables.sin_row + begin + at);
-      s[i] = load(sine + at);
-      c[i] = load(cosine + at);
+      s[i] = load(panel.sine + at);
+      c[i] = load(panel.cosine + at);
       next_s[i] = fused(s[i], cos_row, c[i] * sin_row);
       next_c[i] = fused_minus(c[i], cos_row, s[i] * sin_row);
     }
@@ -667,7 +674,6 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
   const std::int64_t size = padded_size(used);
   const ColumnMap map{tables, begin, size};
   Panel panel;
-  double sine[panel_frequencies], cosine[panel_frequencies];
   fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
@@ -675,11 +681,11 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? (rows - 1) / 2 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {
-      set_anchors(tables, begin, used, size, task.first + row + middle, Round::value_scale, sine, cosine);
+      set_anchors(tables, begin, used, size, task.first + row + middle, Round::value_scale, panel.sine, panel.cosine);
     } else {
-      rotate(tables, begin, size, sine, cosine);
+      rotate(tables, begin, size, panel.sine, panel.cosine);
     }
-    fill_start<interleaved>(panel, tables, begin, size, sine, cosine);
+    fill_start<interleaved>(panel, tables, begin, size);
     write_block<Round, interleaved>(map, panel, used, task, row, middle, rows);
   }
 }
