@@ -3,7 +3,7 @@
 
 Layout and addresses change from process to process, and times with them: one process alone would take that for a
 difference between backends. Before anything else, two equal cases are compared: the noise floor is the largest difference
-between two processes of the same benchmark, of a fast and of a slow backend. Then come the processes, one after another,
+between two processes of the same benchmark, of a fast and of a slow backend, but for one pair of processes in five. Then come the processes, one after another,
 each with its repetitions in random order. Times are medians over all samples; intervals are of 95 % and take
 processes for the unit of chance. A tie is what has intervals that meet, or a ratio within the noise floor.
 
@@ -162,8 +162,14 @@ def measure_floor(binary, pairs):
 
 
 def floor_of(ratios):
-    """The largest difference between two equal cases, as a share: 0.02 for 2 %."""
-    return max(max(ratio, 1 / ratio) for of_name in ratios.values() for ratio in of_name) - 1
+    """The largest difference between two equal cases, as a share: 0.02 for 2 %. Of a benchmark's pairs one in five may be worse: what
+    disturbs a single pair (another program wakes up) widens the intervals too, and would make a tie of everything here."""
+
+    def kept(of_benchmark):
+        away = sorted(max(ratio, 1 / ratio) - 1 for ratio in of_benchmark)
+        return away[len(away) - 1 - len(away) // 5]
+
+    return max(kept(of_benchmark) for of_benchmark in ratios.values())
 
 
 def floor_text(ratios):
@@ -223,7 +229,7 @@ def parse_arguments(arguments):
     parser.add_argument(
         "--floor-pairs",
         type=integer(1, 100),
-        default=4,
+        default=5,
         metavar="N",
         help="pairs of processes that give the noise floor (default: %(default)s)",
     )
