@@ -10,6 +10,10 @@
 //
 // Fused operations are called by name: what xsimd calls fma is a product and a sum on some of its ISAs.
 //
+// Bound of the speed: with AVX2, 32 entries take 56 vector operations (8 of the recurrence, 20 of the rounding, 12 of the sign, 16 of the
+// check) and 4 stores. Zen 4 does those alone, from registers, in 14.6 cycles (AVX-512: 13.6); a table in cache takes 20 (18), with 2 for starting blocks and
+// 3 for starting tiles and storing. An unchecked rounding would take 10. So a third of what its stores could do is this method's end in cache.
+//
 // Error bound, in units of u = 2^-53, of columns whose values stay below M in the block (M = 1, or (last position) w where that is less and
 // the column is a sine):
 //   anchor                       2 M
