@@ -62,6 +62,14 @@ def need_module(name, package):
         raise Skipped(f"{sys.executable} has no {name} (Debian: {package})") from error
 
 
+def aligned(cells, widths, left):
+    """A line of a table: cells two spaces apart, those of the columns in left aligned there, the others at the right."""
+    return "  ".join(
+        cell.ljust(width) if column in left else cell.rjust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths))
+    )
+
+
 def integer(low, high):
     """For argparse: an integer from low to high."""
 

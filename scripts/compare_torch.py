@@ -378,16 +378,11 @@ HEADER = (
 LEFT = {0, 1, 6}
 
 
-def aligned(header, rows, left):
-    """Columns of equal width; those named in left are aligned there."""
+def ruled_table(header, rows, left):
+    """Columns of equal width, a rule below the header."""
     widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i in left else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))
-        )
-        for line in [header, ["-" * width for width in widths], *rows]
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    rule = ["-" * width for width in widths]
+    return "\n".join(aligned(line, widths, left).rstrip() for line in [header, rule, *rows])
 
 
 def table_text(comparisons):
@@ -413,7 +408,7 @@ def table_text(comparisons):
                     f"{each.tolerance:.1e}",
                 ]
             )
-    return aligned(HEADER, rows, LEFT)
+    return ruled_table(HEADER, rows, LEFT)
 
 
 def noise_floor(comparisons):
@@ -471,7 +466,7 @@ def errors_text(comparisons):
         for side in [each.torch, *each.others, each.ours[0]]
     ]
     header = ("rows x d", "program", "time", "Gfloat/s", "max |error|", "correctly rounded")
-    return "\n\nThe kept table of one thread, and what it gets wrong\n\n" + aligned(header, rows, {0, 1}) if rows else ""
+    return "\n\nThe kept table of one thread, and what it gets wrong\n\n" + ruled_table(header, rows, {0, 1}) if rows else ""
 
 
 def document_of(comparisons, torch, cpu, options):

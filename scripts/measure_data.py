@@ -5,6 +5,7 @@ import statistics
 import textwrap
 from dataclasses import dataclass, field
 
+from common import aligned
 from report_data import ISAS
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -162,14 +163,11 @@ def cells_of(result, names):
     ]
 
 
-def aligned(rows, widths):
+def lines_of(rows, widths):
     """Lines of the rows. The last column goes on below itself where the line would be too long."""
     lines = []
     for row in rows:
-        start = "  ".join(
-            cell.ljust(width) if i in LEFT_ALIGNED else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row[:-1], widths))
-        )
+        start = aligned(row[:-1], widths, LEFT_ALIGNED)
         parts = textwrap.wrap(row[-1], max(20, COLUMNS - len(start) - 2), break_long_words=False) or [""]
         lines.append(f"{start}  {parts[0]}".rstrip())
         lines += [" " * (len(start) + 2) + part for part in parts[1:]]
@@ -183,7 +181,7 @@ def table_text(shapes):
     }
     everything = [HEADER, *(row for of_shape in rows.values() for row in of_shape)]
     widths = [max(len(row[i]) for row in everything) for i in range(len(HEADER) - 1)]
-    lines = aligned([HEADER], widths)
+    lines = lines_of([HEADER], widths)
     for shape, of_shape in rows.items():
-        lines += ["", shape, *aligned(of_shape, widths)]
+        lines += ["", shape, *lines_of(of_shape, widths)]
     return "\n".join(lines)

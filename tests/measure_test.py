@@ -149,6 +149,16 @@ class MeasureTest(ScriptTest):
         with open(os.path.join(self.folder, "floor"), encoding="utf-8") as file:
             self.assertEqual(len(file.read()), 1 + 2 * 2)
 
+    def test_one_disturbed_pair_in_five_does_not_make_the_floor(self):
+        def floor_with(disturbed):
+            # The first process only looks which benchmarks are fast and slow.
+            pairs = [1, 1] * (5 - disturbed) + [1, 1.5] * disturbed
+            self.measure("--floor-pairs", 5, floor=[1, *pairs])
+            return self.read()["context"]["noise_floor"]
+
+        self.assertAlmostEqual(floor_with(disturbed=1), 0)
+        self.assertAlmostEqual(floor_with(disturbed=2), 0.5)
+
     def test_a_high_floor_is_a_warning_of_one_line(self):
         warning = [line for line in self.measure(floor=[1, 1, 1.07]).stderr.splitlines() if "warning" in line]
         self.assertEqual(warning, ["measure.py: warning: a noise floor of 7.0 % is too much to rank smaller differences by"])

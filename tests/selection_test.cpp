@@ -1,6 +1,7 @@
 // Which backend is used when the caller does not say. The library reads its environment once, so that each case is a process.
 #include "command.h"
 #include "posenc/cpu.h"
+#include "posenc/layers/positional_encoding.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "support.h"
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace posenc {
 namespace {
@@ -193,6 +195,32 @@ TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
   };
   EXPECT_EQ(used((folder / "xdg").string()), "naive:scalar");
   EXPECT_EQ(used(""), "div_term:scalar");
+}
+
+/// The backend of a layer where a profile picks naive, which cannot add, for every shape.
+std::string backend_of_layer(EncodingSource source) {
+  const ScratchFolder folder;
+  Profile profile = profile_of_this_machine();
+  for (const ShapeClass shape : {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory}) {
+    ProfilePick& pick = profile.picks.emplace_back();
+    pick.shape = shape;
+    pick.backend = "naive";
+    pick.isa = Isa::scalar;
+  }
+  save_profile(profile, folder / "profile.json");
+  setenv("POSENC_PROFILE", (folder / "profile.json").c_str(), 1);
+  const EncodingSpec spec = {.d_model = 64};
+  const std::string picked = select_backend(spec, {0, 100}).backend->full_name();
+  const PositionalEncoding layer(spec, 100, 0.0, source);
+  return picked + ", layer: " + std::string(layer.encoder().backend());
+}
+
+TEST(SelectionDeathTest, LayersAddWithRotationWhereTheProfilesPickCannot) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not read its environment
+  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached, EncodingSource::automatic}) {
+    EXPECT_EXIT(std::exit(backend_of_layer(source) == "naive:scalar, layer: rotation" ? 0 : 1),
+                testing::ExitedWithCode(0), "");
+  }
 }
 
 }  // namespace

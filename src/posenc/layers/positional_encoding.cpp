@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace posenc {
 namespace {
@@ -26,30 +25,27 @@ bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
   return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
 }
 
-bool keeps_table(EncodingSource source, std::int64_t max_rows, std::int64_t columns) noexcept {
-  return source == EncodingSource::cached || (source == EncodingSource::automatic && worth_keeping(max_rows, columns));
-}
-
-/// A profile's pick is the fastest at writing tables. Where none is kept and that backend cannot add, rotation adds faster, and is within
-/// the budget of any pick.
-std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, std::int64_t max_rows, EncodingSource source) {
+/// A profile's pick is the fastest at writing tables, which a layer does once or not at all: where it cannot add, rotation adds faster, and
+/// is within the budget of any pick.
+std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, std::int64_t max_rows) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
     throw InvalidArgument(fmt::format("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
   const Selection selection = select_backend(spec, {0, std::min(max_rows, huge_rows)});
   auto encoder = selection.backend->plan(spec);
-  const bool is_replaced = selection.source == SelectionSource::profile && !encoder->can_add() &&
-                           !keeps_table(source, max_rows, spec.d_model);
-  return is_replaced ? backend("rotation").plan(spec) : std::move(encoder);
+  if (selection.source == SelectionSource::profile && !encoder->can_add()) return backend("rotation").plan(spec);
+  return encoder;
 }
 
 }  // namespace
 
 PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout,
                                        EncodingSource source)
-    : encoder_(plan(spec, max_rows, source)), max_rows_(max_rows), dropout_(dropout), source_(source) {
-  if (!keeps_table(source, max_rows, spec.d_model)) {
+    : encoder_(plan(spec, max_rows)), max_rows_(max_rows), dropout_(dropout), source_(source) {
+  const bool keep = source == EncodingSource::cached ||
+                    (source == EncodingSource::automatic && worth_keeping(max_rows, spec.d_model));
+  if (!keep) {
     source_ = EncodingSource::fused;
     return;
   }

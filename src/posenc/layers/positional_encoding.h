@@ -30,8 +30,8 @@ struct ForwardOptions {
 /// rounded with the default backend: the bits depend on neither ISA, threads, strides nor source.
 class PositionalEncoding {
  public:
-  /// Plans the backend that selection picks for (max_rows, d_model) and, for a cached source, computes the table. Throws InvalidArgument where
-  /// the spec, max_rows (0 to 2^53 + 1) or dropout (0 <= p < 1) is not allowed.
+  /// Plans the backend that selection picks for (max_rows, d_model), or rotation where a profile picked one that cannot add, and, for a cached
+  /// source, computes the table. Throws InvalidArgument where the spec, max_rows (0 to 2^53 + 1) or dropout (0 <= p < 1) is not allowed.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic);
 

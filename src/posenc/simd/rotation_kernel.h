@@ -222,6 +222,7 @@ struct Run {
   std::int64_t next_rows;      ///< of the next run
 
   std::int64_t position(std::int64_t n) const { return first + n * direction; }
+  std::ptrdiff_t upwards() const { return stride * direction; }  ///< elements from a row to the next position's
 };
 
 constexpr std::int64_t run_rows = block_rows / 2;
@@ -375,21 +376,23 @@ inline Addend addend_of(const RowTask& task) {
   return {};
 }
 
+constexpr std::int64_t line_floats = 16;  ///< floats of a cache line
+
 /// The memory that the next run adds to, fetched while this one computes: a line a call, row after row, as memory likes to be read. (Tiles
 /// read a line of every row, which no hardware foresees.)
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addend& addend)
-      : at_(segment.out + addend.distance + run.next_row * run.stride * run.direction),
-        lines_((segment.count + line - 1) / line),
-        to_next_row_(run.stride * run.direction - lines_ * line),
+      : at_(segment.out + addend.distance + run.next_row * run.upwards()),
+        lines_((segment.count + line_floats - 1) / line_floats),
+        to_next_row_(run.upwards() - lines_ * line_floats),
         in_row_(lines_),
         rows_(run.next_rows) {}
 
   void fetch() {
     if (rows_ <= 0) return;
     __builtin_prefetch(at_, 0, 2);
-    at_ += line;
+    at_ += line_floats;
     if (--in_row_ > 0) return;
     at_ += to_next_row_;
     in_row_ = lines_;
@@ -397,7 +400,6 @@ class LinesAhead {
   }
 
  private:
-  static constexpr std::int64_t line = 16;
   const float* at_;
   std::int64_t lines_;
   std::ptrdiff_t to_next_row_;
@@ -408,12 +410,12 @@ class LinesAhead {
 template <std::int64_t vectors, bool streamed>
 struct SumTile {
   static constexpr std::int64_t columns = vectors * float_lanes;
-  static constexpr std::int64_t lines = (columns + 15) / 16;
+  static constexpr std::int64_t lines = (columns + line_floats - 1) / line_floats;
 
   float kept[run_rows * columns];
 
-  void write_row(const Doubles* row, Floats threshold, Certainty32& least, const Addend& addend, float* out,
-                 float* keep) {
+  static void write_row(const Doubles* row, Floats threshold, Certainty32& least, const Addend& addend, float* out,
+                        float* keep) {
     for (std::int64_t i = 0; i < vectors; ++i) {
       const Floats value = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold, least);
       const Floats x = load(out + addend.distance + i * float_lanes);
@@ -441,7 +443,7 @@ struct SumTile {
     return !xsimd::any(RoundToFloat32::is_uncertain(least, tile.threshold));
   }
 
-  /// Writes the encoding's corrected tile in the place of the sums, and adds again.
+  /// Adds again, to the corrected encoding.
   [[gnu::noinline]] void correct(const ColumnMap& map, const Run& run, std::int64_t column, const Addend& addend,
                                  float* out) const {
     float encoding[run_rows * columns];
@@ -475,14 +477,14 @@ template <class Round>
 inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
                                       const Segment<typename Round::Element>& segment, bool streamed,
                                       const Addend& addend) {
-  constexpr std::int64_t line = streamed_vectors<Round>;
+  constexpr std::int64_t line_vectors = streamed_vectors<Round>;
   if constexpr (Round::adds) {
     // Two lines a row where the registers hold them: 1.2 to 1.5 times as fast as one where rows stand 4096 bytes apart.
-    constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
+    constexpr std::int64_t wide = line_vectors > cached_vectors ? line_vectors : cached_vectors;
     return streamed ? add_tiles<wide, true>(map, run, segment, addend)
                     : add_tiles<cached_vectors, false>(map, run, segment, addend);
   } else {
-    return streamed ? write_tiles<Round, line, true>(map, run, segment)
+    return streamed ? write_tiles<Round, line_vectors, true>(map, run, segment)
                     : write_tiles<Round, cached_vectors, false>(map, run, segment);
   }
 }
