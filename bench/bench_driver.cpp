@@ -17,6 +17,7 @@
 #include "posenc/spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

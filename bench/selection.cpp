@@ -4,6 +4,7 @@
 #include "posenc/isa.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

@@ -13,6 +13,7 @@
 #include "posenc/version.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>

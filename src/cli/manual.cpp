@@ -7,6 +7,7 @@
 #include "posenc/version.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>

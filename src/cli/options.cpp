@@ -3,6 +3,7 @@
 #include "posenc/cpu.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -2,8 +2,7 @@
 
 #include "posenc/reference.h"
 #include "posenc/registry.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <array>
@@ -194,14 +193,14 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
 void check(std::span<const Encoder* const> encoders, RowRange rows, const AccuracyOptions& options) {
   validate(rows);
   if (rows.count == 0) throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
-  if (options.threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", options.threads));
+  if (options.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
   for (const Encoder* encoder : encoders) {
     if (encoder->spec() != encoders.front()->spec()) {
-      throw InvalidArgument(fmt::format("spec of encoder {} differs from that of {}; allowed in one report: one spec",
+      throw InvalidArgument(format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
                                         encoder->backend(), encoders.front()->backend()));
     }
     if (!encoder->writes(options.type)) {
-      throw InvalidArgument(fmt::format("dtype is {}; backend {} has not the precision for it", to_string(options.type),
+      throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it", to_string(options.type),
                                         encoder->backend()));
     }
   }
@@ -303,7 +302,7 @@ std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
           const double value = got(row, index);
           if (!(std::fabs(static_cast<long double>(value) - expected) <=
                 static_cast<long double>(bound) + Reference::relative_error)) {
-            return fmt::format(
+            return format_text(
                 "position {} channel {}: got {}, expected {}, which is off by more than the bound of {:.3g}",
                 first + row, index, value, static_cast<double>(expected), bound);
           }

@@ -1,8 +1,7 @@
 #include "posenc/cpu.h"
 
 #include "posenc/spec.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +70,7 @@ std::string detect_model() {
   const unsigned signature = cpuid(1).a;
   const unsigned family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
   const unsigned number = ((signature >> 4) & 0xf) | ((signature >> 12) & 0xf0);
-  return fmt::format("{} (family {}, model {}, stepping {})", model, family, number, signature & 0xf);
+  return format_text("{} (family {}, model {}, stepping {})", model, family, number, signature & 0xf);
 }
 
 #else
@@ -93,7 +92,7 @@ std::string detect_model() {
     if (line.starts_with("CPU part") && part.empty()) part = value();
   }
   if (implementer.empty()) return "AArch64";
-  return fmt::format("AArch64 (implementer {}, part {})", implementer, part);
+  return format_text("AArch64 (implementer {}, part {})", implementer, part);
 }
 
 #endif
@@ -101,7 +100,7 @@ std::string detect_model() {
 /// Bytes of the data or unified cache of that level, as the kernel tells; 0 where it does not.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 8; ++index) {
-    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    const std::string folder = format_text("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
     int found_level = 0;
     std::int64_t kibibytes = 0;
     std::string type;
@@ -138,7 +137,7 @@ ShapeClass parse_shape_class(std::string_view name) {
   for (std::size_t i = 0; i < shape_names.size(); ++i) {
     if (shape_names[i] == name) return static_cast<ShapeClass>(i);
   }
-  throw InvalidArgument(fmt::format("shape class is '{}'; allowed: {}", name, fmt::join(shape_names, ", ")));
+  throw InvalidArgument(format_text("shape class is '{}'; allowed: {}", name, join(shape_names, ", ")));
 }
 
 ShapeClass shape_class(std::int64_t table_bytes) {

@@ -1,8 +1,7 @@
 #include "posenc/data_type.h"
 
 #include "posenc/spec.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +43,7 @@ DataType parse_data_type(std::string_view name) {
   for (std::size_t i = 0; i < type_names.size(); ++i) {
     if (type_names[i] == name) return static_cast<DataType>(i);
   }
-  throw InvalidArgument(fmt::format("dtype is '{}'; allowed: {}", name, fmt::join(type_names, ", ")));
+  throw InvalidArgument(format_text("dtype is '{}'; allowed: {}", name, join(type_names, ", ")));
 }
 
 double to_double(Float16 value) noexcept {

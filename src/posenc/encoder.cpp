@@ -2,8 +2,7 @@
 
 #include "posenc/cpu.h"
 #include "posenc/registry.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -36,25 +35,25 @@ void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out
   const EncodingSpec& spec = encoder.spec();
   if (!encoder.writes(out.type)) {
     throw InvalidArgument(
-        fmt::format("dtype is {}; backend {} has not the precision for it", to_string(out.type), encoder.backend()));
+        format_text("dtype is {}; backend {} has not the precision for it", to_string(out.type), encoder.backend()));
   }
-  if (options.threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", options.threads));
+  if (options.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
   if (out.columns < spec.d_model) {
-    throw InvalidArgument(fmt::format("view has {} columns; allowed: at least d_model, {}", out.columns, spec.d_model));
+    throw InvalidArgument(format_text("view has {} columns; allowed: at least d_model, {}", out.columns, spec.d_model));
   }
   if (out.stride < out.columns) {
     throw InvalidArgument(
-        fmt::format("view has stride {}; allowed: at least its columns, {}", out.stride, out.columns));
+        format_text("view has stride {}; allowed: at least its columns, {}", out.stride, out.columns));
   }
   if (out.rows < rows) {
-    throw InvalidArgument(fmt::format("view has {} rows; allowed: at least the row count, {}", out.rows, rows));
+    throw InvalidArgument(format_text("view has {} rows; allowed: at least the row count, {}", out.rows, rows));
   }
   if (rows > 0 && out.data == nullptr)
     throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(out.stride, rows, &bytes) || __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
     throw InvalidArgument(
-        fmt::format("view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
+        format_text("view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
   }
 }
 
@@ -102,10 +101,10 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
 void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out, Stores stores) const {
   validate(rows);
   check_view(*this, rows.count, out, {1, stores});
-  if (!can_add()) throw InvalidArgument(fmt::format("backend is {}; allowed: one that can add", backend_));
+  if (!can_add()) throw InvalidArgument(format_text("backend is {}; allowed: one that can add", backend_));
   if (x.rows < rows.count || x.columns < spec_.d_model || x.stride != out.stride) {
     throw InvalidArgument(
-        fmt::format("x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}", x.rows,
+        format_text("x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}", x.rows,
                     x.columns, x.stride, rows.count, spec_.d_model, out.stride));
   }
   if (rows.count == 0) return;
@@ -119,7 +118,7 @@ void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, En
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
     if (position < 0 || position > max_position) {
-      throw InvalidArgument(fmt::format("position is {}; allowed: 0 to {}", position, max_position));
+      throw InvalidArgument(format_text("position is {}; allowed: 0 to {}", position, max_position));
     }
   }
   check_view(*this, count, out, options);
@@ -152,7 +151,7 @@ std::span<const float> Cursor::next() {
   if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
     const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};
     if (rows.count == 0)
-      throw InvalidArgument(fmt::format("position is {}; allowed: 0 to {}", position_, max_position));
+      throw InvalidArgument(format_text("position is {}; allowed: 0 to {}", position_, max_position));
     const std::int64_t columns = encoder_.spec().d_model;
     ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
     encoder_.encode(rows, {ahead_.data(), rows.count, columns, columns}, {1, Stores::cached});
@@ -167,7 +166,7 @@ void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(type), &bytes)) {
     throw InvalidArgument(
-        fmt::format("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
+        format_text("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
   }
   return allocate(static_cast<std::size_t>(bytes));
 }

@@ -1,8 +1,7 @@
 #include "posenc/isa.h"
 
 #include "posenc/spec.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <array>
 #include <cstddef>
@@ -20,7 +19,7 @@ Isa parse_isa(std::string_view name) {
   for (std::size_t i = 0; i < isa_names.size(); ++i) {
     if (isa_names[i] == name) return static_cast<Isa>(i);
   }
-  throw InvalidArgument(fmt::format("ISA is '{}'; allowed: {}", name, fmt::join(isa_names, ", ")));
+  throw InvalidArgument(format_text("ISA is '{}'; allowed: {}", name, join(isa_names, ", ")));
 }
 
 }  // namespace posenc

@@ -1,6 +1,6 @@
 #include "posenc/output_file.h"
 
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <atomic>
@@ -48,7 +48,7 @@ OutputFile::~OutputFile() {
 void OutputFile::open_temporary() {
   static std::atomic<unsigned> serial = 0;
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
-    const auto name = fmt::format(".{}.{}-{}.tmp", file_.filename().string(), ::getpid(), serial++);
+    const auto name = format_text(".{}.{}-{}.tmp", file_.filename().string(), ::getpid(), serial++);
     temporary_ = file_.parent_path() / name;
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
@@ -84,7 +84,7 @@ void OutputFile::commit() {
 }
 
 void OutputFile::fail(int error) const {
-  throw std::system_error(error, std::generic_category(), fmt::format("cannot write {}", name_));
+  throw std::system_error(error, std::generic_category(), format_text("cannot write {}", name_));
 }
 
 }  // namespace posenc

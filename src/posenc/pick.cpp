@@ -3,8 +3,7 @@
 #include "posenc/accuracy.h"
 #include "posenc/pick_decision.h"
 #include "posenc/statistics.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <chrono>
@@ -53,19 +52,19 @@ void check(const PickOptions& options) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
   validate(options.budget);
   if (options.presets.empty()) throw InvalidArgument("presets is empty; allowed: at least one shape to time");
-  if (options.threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", options.threads));
+  if (options.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
   if (options.repetitions < 1) {
-    throw InvalidArgument(fmt::format("repetitions is {}; allowed: at least 1", options.repetitions));
+    throw InvalidArgument(format_text("repetitions is {}; allowed: at least 1", options.repetitions));
   }
   if (!positive(options.seconds_per_sample)) {
     throw InvalidArgument(
-        fmt::format("seconds_per_sample is {}; allowed: finite and greater than 0", options.seconds_per_sample));
+        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", options.seconds_per_sample));
   }
   for (const Preset& each : options.presets) {
     validate(each.spec);
     validate(each.rows);
     if (each.rows.count == 0)
-      throw InvalidArgument(fmt::format("preset {} has 0 rows; allowed: at least 1", each.name));
+      throw InvalidArgument(format_text("preset {} has 0 rows; allowed: at least 1", each.name));
   }
 }
 
@@ -127,7 +126,7 @@ void measure_errors(Shape& shape, const PickOptions& options, const Progress& pr
   std::vector<const Encoder*> encoders;
   for (const Candidate& each : shape) encoders.push_back(each.encoder.get());
   const std::vector<RowRange> runs = rows_to_check(any.spec, any.rows);
-  const std::string doing = fmt::format("checking {}", any.preset);
+  const std::string doing = format_text("checking {}", any.preset);
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const auto report = [&](double share) {
       progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
@@ -228,7 +227,7 @@ void time_candidates(Shape& shape, const PickOptions& options, const Progress& p
   }
   if (order.empty()) return;
   const Table table(order.front()->measured, options.type);
-  const std::string doing = fmt::format("timing {}", order.front()->measured.preset);
+  const std::string doing = format_text("timing {}", order.front()->measured.preset);
   progress(0, doing);
   std::vector<Turn> turns = turns_of(order, options, table.view());
   std::mt19937 random(20170612);  // any fixed number: runs are repeatable

@@ -1,8 +1,7 @@
 #include "posenc/pick_decision.h"
 
 #include "posenc/statistics.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -211,12 +210,12 @@ void mark(const Race& race) {
 
 void validate(const ErrorBudget& budget) {
   if (std::isfinite(budget.most) && budget.most > 0) return;
-  throw InvalidArgument(fmt::format("{} is {}; allowed: finite and greater than 0",
+  throw InvalidArgument(format_text("{} is {}; allowed: finite and greater than 0",
                                     budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error",
                                     budget.most));
 }
 
-std::string PickMeasurement::full_name() const { return fmt::format("{}:{}", backend, to_string(isa)); }
+std::string PickMeasurement::full_name() const { return format_text("{}:{}", backend, to_string(isa)); }
 
 double median_seconds(const PickMeasurement& timed) { return median(timed.seconds); }
 

@@ -2,9 +2,8 @@
 
 #include "posenc/output_file.h"
 #include "posenc/spec.h"
+#include "posenc/support/format.h"
 #include "posenc/version.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +30,7 @@ class Unusable : public std::runtime_error {
 };
 
 [[noreturn]] void corrupt(const std::string& where, std::string_view wanted) {
-  throw Unusable(fmt::format("it is corrupt: {} is not {}", where, wanted));
+  throw Unusable(format_text("it is corrupt: {} is not {}", where, wanted));
 }
 
 /// A value of the document with its place in it, for messages.
@@ -41,16 +40,16 @@ struct Node {
 
   Node operator[](const char* key) const {
     if (!value.is_object()) corrupt(path, "an object");
-    const std::string place = path.empty() ? key : fmt::format("{}.{}", path, key);
+    const std::string place = path.empty() ? key : format_text("{}.{}", path, key);
     const auto found = value.find(key);
-    if (found == value.end()) throw Unusable(fmt::format("it is corrupt: {} is missing", place));
+    if (found == value.end()) throw Unusable(format_text("it is corrupt: {} is missing", place));
     return {*found, place};
   }
 
   std::vector<Node> elements() const {
     if (!value.is_array()) corrupt(path, "an array");
     std::vector<Node> all;
-    for (std::size_t i = 0; i < value.size(); ++i) all.push_back({value[i], fmt::format("{}[{}]", path, i)});
+    for (std::size_t i = 0; i < value.size(); ++i) all.push_back({value[i], format_text("{}[{}]", path, i)});
     return all;
   }
 
@@ -90,7 +89,7 @@ struct Node {
     try {
       return parse(text());
     } catch (const InvalidArgument& error) {
-      throw Unusable(fmt::format("it is corrupt: {}: {}", path, error.what()));
+      throw Unusable(format_text("it is corrupt: {}: {}", path, error.what()));
     }
   }
 };
@@ -148,7 +147,7 @@ bool same_place(const ProfilePick& a, const ProfilePick& b) {
 Profile profile_from(const Node& root) {
   const int version = root["version"].positive_integer();
   if (version != Profile::format_version) {
-    throw Unusable(fmt::format("its format version is {}, this library reads {}", version, Profile::format_version));
+    throw Unusable(format_text("its format version is {}, this library reads {}", version, Profile::format_version));
   }
   Profile profile = {.cpu_model = root["cpu"]["model"].text(),
                      .cpu_features = root["cpu"]["features"].texts(),
@@ -158,7 +157,7 @@ Profile profile_from(const Node& root) {
   for (const Node& node : root["picks"].elements()) {
     ProfilePick pick = pick_from(node);
     if (std::ranges::any_of(profile.picks, [&](const ProfilePick& other) { return same_place(pick, other); })) {
-      throw Unusable(fmt::format("it is corrupt: {} repeats a shape class, dtype and thread count", node.path));
+      throw Unusable(format_text("it is corrupt: {} repeats a shape class, dtype and thread count", node.path));
     }
     profile.picks.push_back(std::move(pick));
   }
@@ -169,7 +168,7 @@ Json parse(std::istream& text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw Unusable(fmt::format("it is corrupt: not JSON at byte {}", error.byte));
+    throw Unusable(format_text("it is corrupt: not JSON at byte {}", error.byte));
   } catch (const Json::exception&) {
     throw Unusable("it is corrupt: not JSON (a number out of range)");
   }
@@ -178,15 +177,15 @@ Json parse(std::istream& text) {
 void check_is_of_this_machine(const Profile& profile) {
   const Profile here = profile_of_this_machine();
   if (profile.cpu_model != here.cpu_model) {
-    throw Unusable(fmt::format("it is of another CPU, '{}'; this one is '{}'", profile.cpu_model, here.cpu_model));
+    throw Unusable(format_text("it is of another CPU, '{}'; this one is '{}'", profile.cpu_model, here.cpu_model));
   }
   if (profile.cpu_features != here.cpu_features) {
-    throw Unusable(fmt::format("it is of a CPU with {}; this one has {}", fmt::join(profile.cpu_features, ", "),
-                               fmt::join(here.cpu_features, ", ")));
+    throw Unusable(format_text("it is of a CPU with {}; this one has {}", join(profile.cpu_features, ", "),
+                               join(here.cpu_features, ", ")));
   }
   if (profile.library_version != here.library_version) {
     throw Unusable(
-        fmt::format("it is of library version {}; this one is {}", profile.library_version, here.library_version));
+        format_text("it is of library version {}; this one is {}", profile.library_version, here.library_version));
   }
 }
 
@@ -235,13 +234,13 @@ LoadedProfile load_profile(const std::filesystem::path& file) {
   if (file.empty()) return {{}, "no profile: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set"};
   try {
     if (std::error_code error; !std::filesystem::exists(file, error) && !error) {
-      return {{}, fmt::format("no profile at {}", file.string())};
+      return {{}, format_text("no profile at {}", file.string())};
     }
     return {read_profile(file), ""};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {{}, fmt::format("profile {} is ignored: {}", file.string(), error.code().message())};
+    return {{}, format_text("profile {} is ignored: {}", file.string(), error.code().message())};
   } catch (const Unusable& reason) {
-    return {{}, fmt::format("profile {} is ignored: {}", file.string(), reason.what())};
+    return {{}, format_text("profile {} is ignored: {}", file.string(), reason.what())};
   }
 }
 
@@ -266,7 +265,7 @@ void save_profile(const Profile& profile, const std::filesystem::path& file) {
 
   std::error_code error;
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  if (error) throw std::system_error(error, fmt::format("cannot make folder {}", file.parent_path().string()));
+  if (error) throw std::system_error(error, format_text("cannot make folder {}", file.parent_path().string()));
   OutputFile output(file);
   output.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   output.commit();

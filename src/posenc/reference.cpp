@@ -1,8 +1,7 @@
 #include "posenc/reference.h"
 
 #include "posenc/exact.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <bit>
 #include <cfloat>
@@ -29,7 +28,7 @@ double value_of_bits(std::uint64_t bits) noexcept {
 Reference::Reference(const EncodingSpec& spec) : spec_((validate(spec), spec)), frequencies_(spec) {
   if (LDBL_MANT_DIG <= DBL_MANT_DIG) {
     throw std::runtime_error(
-        fmt::format("the reference needs a long double wider than double; here it has {} bits", LDBL_MANT_DIG));
+        format_text("the reference needs a long double wider than double; here it has {} bits", LDBL_MANT_DIG));
   }
 }
 

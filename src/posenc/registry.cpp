@@ -3,8 +3,7 @@
 #include "posenc/backends/backends.h"
 #include "posenc/cpu.h"
 #include "posenc/profile.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,8 +44,8 @@ Registry& registry() {
   for (const Backend* each : backends()) {
     if (seen.insert(each->name()).second) known.emplace_back(each->name());
   }
-  throw InvalidArgument(fmt::format("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
-                                    fmt::join(known, ", "), backends().back()->full_name()));
+  throw InvalidArgument(format_text("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
+                                    join(known, ", "), backends().back()->full_name()));
 }
 
 /// What the environment and the profile say, read once.
@@ -84,15 +83,15 @@ void check_runs_here(const Backend& checked) {
   if (checked.runs_here()) return;
   std::vector<std::string_view> names;
   for (const Isa each : cpu().isas) names.push_back(to_string(each));
-  throw InvalidArgument(fmt::format("ISA is '{}' (backend {}); allowed: what this CPU supports: {}",
-                                    to_string(checked.isa()), checked.name(), fmt::join(names, ", ")));
+  throw InvalidArgument(format_text("ISA is '{}' (backend {}); allowed: what this CPU supports: {}",
+                                    to_string(checked.isa()), checked.name(), join(names, ", ")));
 }
 
 }  // namespace
 
 bool Backend::runs_here() const noexcept { return cpu_has(isa()); }
 
-std::string Backend::full_name() const { return fmt::format("{}:{}", name(), to_string(isa())); }
+std::string Backend::full_name() const { return format_text("{}:{}", name(), to_string(isa())); }
 
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   validate(spec);
@@ -130,8 +129,8 @@ const Backend& backend(std::string_view name, Isa isa) {
     if (each->name() == name) isas.push_back(to_string(each->isa()));
   }
   if (isas.empty()) throw_unknown(name);
-  throw InvalidArgument(fmt::format("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name,
-                                    fmt::join(isas, ", ")));
+  throw InvalidArgument(format_text("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name,
+                                    join(isas, ", ")));
 }
 
 const Backend& register_backend(std::unique_ptr<Backend> added) {
@@ -141,7 +140,7 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   for (const auto& each : all.all) {
     if (each->name() == added->name() && each->isa() == added->isa()) {
       throw InvalidArgument(
-          fmt::format("backend is '{}', which is registered already; allowed: a new name or ISA", added->full_name()));
+          format_text("backend is '{}', which is registered already; allowed: a new name or ISA", added->full_name()));
     }
   }
   return *all.all.emplace_back(std::move(added));
@@ -153,7 +152,7 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads, D
     try {
       return {&backend(wished.environment), SelectionSource::environment, "POSENC_BACKEND names it"};
     } catch (const InvalidArgument& error) {
-      throw InvalidArgument(fmt::format("POSENC_BACKEND: {}", error.what()));
+      throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));
     }
   }
   const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(type)));
@@ -162,16 +161,16 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads, D
     const ProfilePick* picked = profile_pick(*wished.loaded.profile, shape, type, threads);
     if (picked == nullptr) {
       why_not =
-          fmt::format("the profile has no pick for shape class {} and dtype {}", to_string(shape), to_string(type));
+          format_text("the profile has no pick for shape class {} and dtype {}", to_string(shape), to_string(type));
     } else if (const Backend* found = find(picked->backend, picked->isa); found == nullptr || !found->runs_here()) {
       why_not =
-          fmt::format("the profile picks {}:{}, which is not in this build", picked->backend, to_string(picked->isa));
+          format_text("the profile picks {}:{}, which is not in this build", picked->backend, to_string(picked->isa));
     } else {
       return {found, SelectionSource::profile,
-              fmt::format("the profile picks it for shape class {}", to_string(shape))};
+              format_text("the profile picks it for shape class {}", to_string(shape))};
     }
   }
-  return {&backend(default_backend), SelectionSource::built_in, fmt::format("built-in default ({})", why_not)};
+  return {&backend(default_backend), SelectionSource::built_in, format_text("built-in default ({})", why_not)};
 }
 
 }  // namespace posenc

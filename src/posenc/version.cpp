@@ -1,8 +1,8 @@
 #include "posenc/version.h"
 
+#include "posenc/support/format.h"
 #include "posenc/version_config.h"
 
-#include <fmt/format.h>
 #include <xsimd/config/xsimd_config.hpp>
 
 #include <string_view>
@@ -13,16 +13,16 @@ std::string library_version() { return POSENC_VERSION; }
 
 std::string compiler() {
   const std::string_view id = POSENC_COMPILER_ID;
-  return fmt::format("{} {}", id == "GNU" ? "g++" : id == "Clang" ? "clang++" : id, POSENC_COMPILER_VERSION);
+  return format_text("{} {}", id == "GNU" ? "g++" : id == "Clang" ? "clang++" : id, POSENC_COMPILER_VERSION);
 }
 
 std::string compiler_flags() {
   const std::string_view flags = POSENC_FLAGS;
-  return fmt::format("{}{}{}", POSENC_BUILD_TYPE, flags.empty() ? "" : " ", flags);
+  return format_text("{}{}{}", POSENC_BUILD_TYPE, flags.empty() ? "" : " ", flags);
 }
 
 std::string xsimd_version() {
-  return fmt::format("{}.{}.{}", XSIMD_VERSION_MAJOR, XSIMD_VERSION_MINOR, XSIMD_VERSION_PATCH);
+  return format_text("{}.{}.{}", XSIMD_VERSION_MAJOR, XSIMD_VERSION_MINOR, XSIMD_VERSION_PATCH);
 }
 
 }  // namespace posenc

@@ -1,8 +1,7 @@
 #include "posenc/layers/checks.h"
 
 #include "posenc/spec.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 
@@ -10,12 +9,12 @@ namespace posenc {
 namespace {
 
 void check_size(std::string_view name, std::string_view dimension, std::int64_t size) {
-  if (size < 0) throw InvalidArgument(fmt::format("{} has {} {}; allowed: 0 or more", name, size, dimension));
+  if (size < 0) throw InvalidArgument(format_text("{} has {} {}; allowed: 0 or more", name, size, dimension));
 }
 
 void check_columns(std::string_view name, std::int64_t have, std::int64_t columns) {
   if (have != columns) {
-    throw InvalidArgument(fmt::format("{} has {} columns; allowed: d_model, {}", name, have, columns));
+    throw InvalidArgument(format_text("{} has {} columns; allowed: d_model, {}", name, have, columns));
   }
 }
 
@@ -30,7 +29,7 @@ std::uintptr_t span_in_bytes(std::string_view name, Dimension a, Dimension b, st
   if (__builtin_mul_overflow(a.size - 1, a.stride, &of_a) || __builtin_mul_overflow(b.size - 1, b.stride, &of_b) ||
       __builtin_add_overflow(of_a, of_b, &elements) || __builtin_add_overflow(elements, columns, &elements) ||
       __builtin_mul_overflow(elements, std::int64_t{sizeof(float)}, &bytes)) {
-    throw InvalidArgument(fmt::format("{} spans {} x {} rows of strides {} and {}; allowed: at most 2^63 - 1 bytes",
+    throw InvalidArgument(format_text("{} spans {} x {} rows of strides {} and {}; allowed: at most 2^63 - 1 bytes",
                                       name, a.size, b.size, a.stride, b.stride));
   }
   return static_cast<std::uintptr_t>(bytes);
@@ -38,7 +37,7 @@ std::uintptr_t span_in_bytes(std::string_view name, Dimension a, Dimension b, st
 
 Memory memory_at(std::string_view name, const float* data, std::uintptr_t bytes) {
   if (data == nullptr) {
-    throw InvalidArgument(fmt::format("{} has no memory (data is null); allowed: a valid pointer", name));
+    throw InvalidArgument(format_text("{} has no memory (data is null); allowed: a valid pointer", name));
   }
   const auto begin = reinterpret_cast<std::uintptr_t>(data);
   return {begin, begin + bytes};
@@ -70,7 +69,7 @@ bool rows_apart(const SequenceView<const float>& x, std::uintptr_t distance) noe
 }  // namespace
 
 void check_threads(int threads) {
-  if (threads < 1) throw InvalidArgument(fmt::format("threads is {}; allowed: at least 1", threads));
+  if (threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", threads));
 }
 
 Memory check_sequences(std::string_view name, const SequenceView<const float>& view, std::int64_t columns) {
@@ -87,7 +86,7 @@ Memory check_sequences(std::string_view name, const SequenceView<const float>& v
   if (!(batch.size == 1 && rows.stride >= columns) && !(rows.size == 1 && batch.stride >= columns) &&
       !apart(batch, rows) && !apart(rows, batch)) {
     throw InvalidArgument(
-        fmt::format("{} has batch_stride {} and row_stride {}; allowed: strides that keep {} x {} rows of {} columns "
+        format_text("{} has batch_stride {} and row_stride {}; allowed: strides that keep {} x {} rows of {} columns "
                     "apart",
                     name, view.batch_stride, view.row_stride, view.batch, view.rows, columns));
   }
@@ -100,10 +99,10 @@ void check_same_shape(const SequenceView<const float>& x, const SequenceView<con
   };
   if (x.order != y.order) {
     throw InvalidArgument(
-        fmt::format("output is {}; allowed: the order of the input, {}", order_name(y.order), order_name(x.order)));
+        format_text("output is {}; allowed: the order of the input, {}", order_name(y.order), order_name(x.order)));
   }
   if (x.batch != y.batch || x.rows != y.rows) {
-    throw InvalidArgument(fmt::format("output has {} sequences of {} rows; allowed: as many as the input, {} of {}",
+    throw InvalidArgument(format_text("output has {} sequences of {} rows; allowed: as many as the input, {} of {}",
                                       y.batch, y.rows, x.batch, x.rows));
   }
 }
@@ -118,7 +117,7 @@ void check_overlap(const SequenceView<const float>& x, const SequenceView<const 
   const std::uintptr_t distance = std::max(x_begin, y_begin) - std::min(x_begin, y_begin);
   if (same_strides && rows_apart(in, distance)) return;
   throw InvalidArgument(
-      fmt::format("output overlaps the input, {} bytes {} it{}; allowed: the same memory and strides, or memory apart",
+      format_text("output overlaps the input, {} bytes {} it{}; allowed: the same memory and strides, or memory apart",
                   distance, y_begin < x_begin ? "before" : "after", same_strides ? "" : ", with other strides"));
 }
 
@@ -127,7 +126,7 @@ Memory check_matrix(std::string_view name, const MatrixView<const float>& view) 
   check_size(name, "columns", view.columns);
   if (view.stride < view.columns) {
     throw InvalidArgument(
-        fmt::format("{} has stride {}; allowed: at least its columns, {}", name, view.stride, view.columns));
+        format_text("{} has stride {}; allowed: at least its columns, {}", name, view.stride, view.columns));
   }
   if (view.rows == 0 || view.columns == 0) return {};
   return memory_at(name, view.data, span_in_bytes(name, {view.rows, view.stride}, {1, 0}, view.columns));
@@ -135,7 +134,7 @@ Memory check_matrix(std::string_view name, const MatrixView<const float>& view) 
 
 void check_disjoint(std::string_view name, Memory memory, std::string_view other_name, Memory other) {
   if (overlap(memory, other)) {
-    throw InvalidArgument(fmt::format("{} overlaps {}; allowed: memory apart from it", name, other_name));
+    throw InvalidArgument(format_text("{} overlaps {}; allowed: memory apart from it", name, other_name));
   }
 }
 

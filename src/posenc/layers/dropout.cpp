@@ -5,8 +5,7 @@
 #include "posenc/layers/philox.h"
 #include "posenc/layers/share.h"
 #include "posenc/spec.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <cmath>
 #include <cstddef>
@@ -42,7 +41,7 @@ simd::DropoutRule rule_of(const Dropout& dropout, std::uint64_t seed) noexcept {
 
 Dropout::Dropout(double probability) : probability_(probability), scale_(0) {
   if (!(probability >= 0.0 && probability < 1.0)) {
-    throw InvalidArgument(fmt::format("dropout is {}; allowed: at least 0 and below 1", probability));
+    throw InvalidArgument(format_text("dropout is {}; allowed: at least 0 and below 1", probability));
   }
   scale_ = static_cast<float>(1.0 / (1.0 - probability));
 }
@@ -58,7 +57,7 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
                     int threads) const {
   check_threads(threads);
   if (in.size() != out.size()) {
-    throw InvalidArgument(fmt::format("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
+    throw InvalidArgument(format_text("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
   }
   if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
   const auto rule = dropout_rule(*this, true, seed);

@@ -4,8 +4,7 @@
 #include "posenc/layers/add_encoding.h"
 #include "posenc/layers/checks.h"
 #include "posenc/layers/dropout_rule.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +14,9 @@ namespace posenc {
 namespace {
 
 Matrix zeros(std::int64_t vocabulary, std::int64_t d_model) {
-  if (vocabulary < 1) throw InvalidArgument(fmt::format("vocabulary is {}; allowed: at least 1", vocabulary));
+  if (vocabulary < 1) throw InvalidArgument(format_text("vocabulary is {}; allowed: at least 1", vocabulary));
   if (d_model < 1 || d_model > max_d_model) {
-    throw InvalidArgument(fmt::format("d_model is {}; allowed: 1 to {}", d_model, max_d_model));
+    throw InvalidArgument(format_text("d_model is {}; allowed: 1 to {}", d_model, max_d_model));
   }
   Matrix weights(vocabulary, d_model);
   std::fill_n(weights.data(), vocabulary * d_model, 0.0f);
@@ -25,9 +24,9 @@ Matrix zeros(std::int64_t vocabulary, std::int64_t d_model) {
 }
 
 MatrixView<const float> checked(MatrixView<const float> weights) {
-  if (weights.rows < 1) throw InvalidArgument(fmt::format("weights have {} rows; allowed: at least 1", weights.rows));
+  if (weights.rows < 1) throw InvalidArgument(format_text("weights have {} rows; allowed: at least 1", weights.rows));
   if (weights.columns < 1 || weights.columns > max_d_model) {
-    throw InvalidArgument(fmt::format("weights have {} columns; allowed: 1 to {}", weights.columns, max_d_model));
+    throw InvalidArgument(format_text("weights have {} columns; allowed: 1 to {}", weights.columns, max_d_model));
   }
   check_matrix("weights", weights);
   return weights;
@@ -41,7 +40,7 @@ void check_ids(std::span<const Id> ids, const SequenceView<float>& y, std::int64
     if (ids[i] >= 0 && ids[i] < vocabulary) continue;
     const auto place = static_cast<std::int64_t>(i);
     const bool batch_first = y.order == BatchOrder::batch_first;
-    throw InvalidArgument(fmt::format("id is {} at sequence {}, row {}; allowed: 0 to {}, the vocabulary has {} rows",
+    throw InvalidArgument(format_text("id is {} at sequence {}, row {}; allowed: 0 to {}, the vocabulary has {} rows",
                                       ids[i], batch_first ? place / y.rows : place % y.batch,
                                       batch_first ? place % y.rows : place / y.batch, vocabulary - 1, vocabulary));
   }
@@ -65,7 +64,7 @@ void InputEmbedding::check(std::span<const Id> ids, const SequenceView<float>& y
   const Memory memory = check_sequences("output", y, d_model());
   if (static_cast<std::int64_t>(ids.size()) != y.batch * y.rows) {
     throw InvalidArgument(
-        fmt::format("ids are {}; allowed: one for each row of the output, {} x {}", ids.size(), y.batch, y.rows));
+        format_text("ids are {}; allowed: one for each row of the output, {} x {}", ids.size(), y.batch, y.rows));
   }
   check_disjoint("output", memory, "the ids", memory_of(ids));
   check_disjoint("output", memory, "the weights", check_matrix("weights", view_));
@@ -83,7 +82,7 @@ void InputEmbedding::look_up_and_encode(std::span<const Id> ids, const Positiona
                                         const SequenceView<float>& y, const ForwardOptions& options) const {
   if (encoding.spec().d_model != d_model()) {
     throw InvalidArgument(
-        fmt::format("encoding has d_model {}; allowed: that of the embedding, {}", encoding.spec().d_model, d_model()));
+        format_text("encoding has d_model {}; allowed: that of the embedding, {}", encoding.spec().d_model, d_model()));
   }
   check(ids, y, options.threads);
   encoding.check_rows(y.rows, options.offset);

@@ -5,8 +5,7 @@
 #include "posenc/layers/checks.h"
 #include "posenc/layers/dropout_rule.h"
 #include "posenc/registry.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 
@@ -30,7 +29,7 @@ bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
 std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, std::int64_t max_rows) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
-    throw InvalidArgument(fmt::format("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
+    throw InvalidArgument(format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
   const Selection selection = select_backend(spec, {0, std::min(max_rows, huge_rows)});
   auto encoder = selection.backend->plan(spec);
@@ -63,10 +62,10 @@ EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows)
 
 void PositionalEncoding::check_rows(std::int64_t rows, std::int64_t offset) const {
   if (offset < 0 || offset > max_rows_) {
-    throw InvalidArgument(fmt::format("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows_));
+    throw InvalidArgument(format_text("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows_));
   }
   if (rows > max_rows_ - offset) {
-    throw InvalidArgument(fmt::format("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
+    throw InvalidArgument(format_text("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
                                       static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
                                       offset, max_rows_));
   }

@@ -5,8 +5,7 @@
 #include "posenc/layers/share.h"
 #include "posenc/layers/simd/layer_kernels.h"
 #include "posenc/registry.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <atomic>
@@ -35,10 +34,10 @@ CosineSine places(RotaryLayout layout, std::int64_t k, std::int64_t half) noexce
 template <class T>
 void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cache) {
   if (cache.rows < rows.count) {
-    throw InvalidArgument(fmt::format("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
+    throw InvalidArgument(format_text("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
   }
   if (cache.columns != dimension) {
-    throw InvalidArgument(fmt::format("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
+    throw InvalidArgument(format_text("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
   }
   // Strides and memory, in units of elements: the size of an element does not matter to them.
   check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns, cache.stride});
@@ -47,7 +46,7 @@ void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cac
 void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int threads) {
   check_threads(threads);
   if (x.columns < dimension) {
-    throw InvalidArgument(fmt::format("x has {} columns; allowed: at least the dimension, {}", x.columns, dimension));
+    throw InvalidArgument(format_text("x has {} columns; allowed: at least the dimension, {}", x.columns, dimension));
   }
   check_sequences("x", x, x.columns);
 }

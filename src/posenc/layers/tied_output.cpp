@@ -3,8 +3,7 @@
 #include "posenc/layers/checks.h"
 #include "posenc/layers/share.h"
 #include "posenc/spec.h"
-
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,14 +50,14 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits, int
   const Memory x_memory = check_matrix("x", x);
   const Memory logits_memory = check_matrix("logits", read_only(logits));
   if (x.columns != d_model()) {
-    throw InvalidArgument(fmt::format("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
+    throw InvalidArgument(format_text("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
   }
   if (logits.columns != vocabulary()) {
     throw InvalidArgument(
-        fmt::format("logits have {} columns; allowed: the vocabulary, {}", logits.columns, vocabulary()));
+        format_text("logits have {} columns; allowed: the vocabulary, {}", logits.columns, vocabulary()));
   }
   if (logits.rows != x.rows) {
-    throw InvalidArgument(fmt::format("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
+    throw InvalidArgument(format_text("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
   }
   check_disjoint("logits", logits_memory, "x", x_memory);
   check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
