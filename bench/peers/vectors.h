@@ -37,14 +37,20 @@ inline void store(float* to, Vector vector) noexcept {
 /// Lanes first, first + 1, ... of a and b in turns.
 template <int first, std::size_t... lane>
 inline Floats interleaved(Floats a, Floats b, std::index_sequence<lane...>) noexcept {
+#if defined(__clang__) || __GNUC__ >= 12
   return __builtin_shufflevector(a, b, (first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...);
+#else
+  typedef int Indices __attribute__((vector_size(lanes * sizeof(int))));
+  return __builtin_shuffle(a, b, Indices{(first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...});
+#endif
 }
 
 /// Both halves rounded once.
-template <std::size_t... lane>
-inline Floats rounded(Doubles low, Doubles high, std::index_sequence<lane...>) noexcept {
-  return __builtin_shufflevector(__builtin_convertvector(low, HalfFloats), __builtin_convertvector(high, HalfFloats),
-                                 static_cast<int>(lane)...);
+inline Floats rounded(Doubles low, Doubles high) noexcept {
+  const HalfFloats halves[2] = {__builtin_convertvector(low, HalfFloats), __builtin_convertvector(high, HalfFloats)};
+  Floats both;
+  std::memcpy(&both, halves, sizeof both);
+  return both;
 }
 
 inline void store_columns(float* row, const Columns& columns, std::int64_t k, SineAndCosine values) noexcept {
@@ -87,10 +93,9 @@ void write_rows(const SincosTables<T>& tables, const RowTask& task) {
 /// From sines and cosines of half as many doubles.
 template <class Math>
 inline SineAndCosine from_doubles(const double* radians, double position) noexcept {
-  constexpr std::make_index_sequence<lanes> all;
   const auto low = Math::sincos(load<Doubles>(radians) * position);
   const auto high = Math::sincos(load<Doubles>(radians + lanes / 2) * position);
-  return {rounded(low.sine, high.sine, all), rounded(low.cosine, high.cosine, all)};
+  return {rounded(low.sine, high.sine), rounded(low.cosine, high.cosine)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 
 namespace posenc {
@@ -113,6 +114,7 @@ struct Tally {
 /// An exact entry, with all that is derived from it once.
 struct ExactEntry {
   long double value;
+  double rest;  ///< what the value lacks of the exact one, as Reference gives it
   double nearest;
   double ulps_per_unit;  ///< 1 / the spacing of the type at the value
 };
@@ -123,16 +125,21 @@ double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
+/// The distance of a value from the exact one.
+double distance(double value, long double exact, double rest) noexcept {
+  return static_cast<double>(std::fabs(static_cast<long double>(value) - exact - static_cast<long double>(rest)));
+}
+
 /// The entries of one row, in the order of its channels.
 void fill_exact_row(const Reference& reference, std::int64_t position, DataType type, std::vector<ExactEntry>& row) {
   for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
     const ReferencePair exact = reference(k, position);
     const ChannelPair channel = channels_of(reference.spec(), k);
-    const auto entry = [&](bool cosine, long double value) {
-      return ExactEntry{value, reference.nearest(k, position, cosine, value, type), ulps_per_unit(value, type)};
+    const auto entry = [&](bool cosine, long double value, double rest) {
+      return ExactEntry{value, rest, reference.nearest(k, position, cosine, value, type), ulps_per_unit(value, type)};
     };
-    row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine);
-    row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine);
+    row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
+    row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine, exact.cosine_rest);
   }
 }
 
@@ -141,7 +148,7 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
   ErrorSum& of_octave = tally.by_octave[octave(position)];
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
     const double value = got[channel];
-    double error = static_cast<double>(std::fabs(static_cast<long double>(value) - exact[channel].value));
+    double error = distance(value, exact[channel].value, exact[channel].rest);
     if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the worst of errors
     // The nearest value is at most half an ulp away; the long double, whose last bits a float64 error shows, is not that exact.
     if (value == exact[channel].nearest) error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
@@ -165,6 +172,7 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
   report.spec = encoder.spec();
   report.rows = rows;
   report.type = type;
+  report.reference = to_string(reference_method);
   report.error_bound = encoder.error_bound(rows, type);
   ErrorSum all;
   for (const ErrorSum& each : tally.by_channel) {
@@ -297,11 +305,10 @@ std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
       for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
         const ReferencePair exact = reference(k, first + row);
         const ChannelPair channel = channels_of(encoder.spec(), k);
-        for (const auto& [index, expected] :
-             {std::pair{channel.sine, exact.sine}, std::pair{channel.cosine, exact.cosine}}) {
+        for (const auto& [index, expected, rest] : {std::tuple{channel.sine, exact.sine, exact.sine_rest},
+                                                    std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
           const double value = got(row, index);
-          if (!(std::fabs(static_cast<long double>(value) - expected) <=
-                static_cast<long double>(bound) + Reference::relative_error)) {
+          if (!(distance(value, expected, rest) <= bound + static_cast<double>(Reference::relative_error))) {
             return format_text(
                 "position {} channel {}: got {}, expected {}, which is off by more than the bound of {:.3g}",
                 first + row, index, value, static_cast<double>(expected), bound);

@@ -43,6 +43,7 @@ struct AccuracyReport {
   DataType type = DataType::float32;
   RowRange rows;
   std::int64_t entries = 0;
+  std::string reference;  ///< what gave the exact values: "long double", or "integers"
   ErrorSummary error;
   double error_bound = 0;            ///< what the backend promises
   double correctly_rounded = 0;      ///< share of entries that are the type's value nearest to the exact one

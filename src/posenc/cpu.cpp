@@ -9,8 +9,12 @@
 #include <fstream>
 #include <thread>
 
-#include <sched.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sched.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -83,21 +87,59 @@ std::vector<Isa> detect_isas() {
 #endif
 }
 
+#if defined(__aarch64__)
+constexpr std::string_view architecture = "AArch64";
+#elif defined(__riscv)
+constexpr std::string_view architecture = "RISC-V";
+#elif defined(__powerpc64__)
+constexpr std::string_view architecture = "POWER";
+#elif defined(__s390x__)
+constexpr std::string_view architecture = "z/Architecture";
+#elif defined(__loongarch64)
+constexpr std::string_view architecture = "LoongArch";
+#else
+constexpr std::string_view architecture = "64-bit processor";
+#endif
+
+/// The architecture, with what Linux tells of the processor: each architecture has keys of its own.
 std::string detect_model() {
   std::ifstream info("/proc/cpuinfo");
-  std::string implementer, part;
-  for (std::string line; std::getline(info, line);) {
-    const auto value = [&line] { return line.substr(std::min(line.size(), line.find(':') + 2)); };
-    if (line.starts_with("CPU implementer") && implementer.empty()) implementer = value();
-    if (line.starts_with("CPU part") && part.empty()) part = value();
+  std::string details;
+  for (std::string line; std::getline(info, line) && !line.empty();) {
+    for (const std::string_view key : {"CPU implementer", "CPU part", "cpu", "uarch", "Model Name"}) {
+      const std::size_t colon = line.find(':');
+      if (colon == std::string::npos || !line.starts_with(key)) continue;
+      if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+      details += format_text("{}{} {}", details.empty() ? "" : ", ", key, line.substr(std::min(line.size(), colon + 2)));
+    }
   }
-  if (implementer.empty()) return "AArch64";
-  return format_text("AArch64 (implementer {}, part {})", implementer, part);
+  return details.empty() ? std::string(architecture) : format_text("{} ({})", architecture, details);
 }
 
 #endif
 
-/// Bytes of the data or unified cache of that level, as the kernel tells; 0 where it does not.
+#if defined(__APPLE__)
+
+/// The value of that name, or 0.
+std::int64_t system_value(const char* name) {
+  std::int64_t value = 0;
+  std::size_t bytes = sizeof value;
+  return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
+}
+
+/// Of a fast core, where there are several kinds.
+std::int64_t cache_bytes(int level) {
+  constexpr const char* names[][2] = {{"hw.perflevel0.l1dcachesize", "hw.l1dcachesize"},
+                                      {"hw.perflevel0.l2cachesize", "hw.l2cachesize"},
+                                      {"hw.perflevel0.l3cachesize", "hw.l3cachesize"}};
+  const auto& of_level = names[level - 1];
+  const std::int64_t of_fast_core = system_value(of_level[0]);
+  return of_fast_core > 0 ? of_fast_core : system_value(of_level[1]);
+}
+
+#else
+
+/// Bytes of the data or unified cache of that level, as Linux or the C library tells; 0 where neither does.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = format_text("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
@@ -109,13 +151,21 @@ std::int64_t cache_bytes(int level) {
     std::ifstream(folder + "size") >> kibibytes;
     if (found_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
   }
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
   constexpr std::array names = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
   return std::max(0L, sysconf(names[static_cast<std::size_t>(level - 1)]));
+#else
+  return 0;  // musl and the BSDs have no name for it
+#endif
 }
 
+#endif
+
 int usable_cores() {
+#if defined(__linux__)
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+#endif
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

@@ -7,7 +7,7 @@ namespace posenc {
 
 /// In ascending order of preference on one CPU.
 enum class Isa {
-  scalar,  ///< plain C++, whatever the build's baseline is
+  scalar,  ///< plain C++, on every 64-bit processor
   sse2,    ///< the x86-64 baseline
   avx2,    ///< AVX2, FMA and F16C
   avx512,  ///< AVX-512 F, CD, DQ and BW

@@ -3,7 +3,9 @@
 #include "posenc/support/format.h"
 #include "posenc/version_config.h"
 
+#if __has_include(<xsimd/config/xsimd_config.hpp>)
 #include <xsimd/config/xsimd_config.hpp>
+#endif
 
 #include <string_view>
 
@@ -22,7 +24,11 @@ std::string compiler_flags() {
 }
 
 std::string xsimd_version() {
+#ifdef XSIMD_VERSION_MAJOR
   return format_text("{}.{}.{}", XSIMD_VERSION_MAJOR, XSIMD_VERSION_MINOR, XSIMD_VERSION_PATCH);
+#else
+  return "none";
+#endif
 }
 
 }  // namespace posenc

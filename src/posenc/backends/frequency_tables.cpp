@@ -6,6 +6,7 @@ namespace posenc {
 
 std::span<const IsaKernels> compiled_kernels() {
   static const std::vector<IsaKernels> all = {
+      {Isa::scalar, simd::scalar_kernels()},
 #ifdef POSENC_HAVE_SSE2
       {Isa::sse2, simd::sse2_kernels()},
 #endif

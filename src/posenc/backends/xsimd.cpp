@@ -77,7 +77,9 @@ class XsimdBackend final : public Backend {
 
 std::vector<std::unique_ptr<Backend>> make_xsimd_backends() {
   std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels()) all.push_back(std::make_unique<XsimdBackend>(compiled));
+  for (const IsaKernels& compiled : compiled_kernels()) {
+    if (compiled.kernels.sincos != nullptr) all.push_back(std::make_unique<XsimdBackend>(compiled));
+  }
   return all;
 }
 

@@ -12,10 +12,12 @@ const LayerKernels& best_kernels() noexcept {
   if (cpu_has(Isa::avx2)) return avx2_layer_kernels();
 #endif
 #ifdef POSENC_HAVE_SSE2
-  return sse2_layer_kernels();
-#elif defined(POSENC_HAVE_NEON64)
-  return neon64_layer_kernels();
+  if (cpu_has(Isa::sse2)) return sse2_layer_kernels();
 #endif
+#ifdef POSENC_HAVE_NEON64
+  if (cpu_has(Isa::neon64)) return neon64_layer_kernels();
+#endif
+  return scalar_layer_kernels();
 }
 
 }  // namespace

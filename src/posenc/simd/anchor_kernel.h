@@ -27,7 +27,7 @@ struct Phases {
 
 /// Integers below 2^52, less `offset`, as doubles: no ISA below AVX-512 converts 64 bits at once.
 inline Doubles to_doubles(Quads integers, double offset) {
-  return xsimd::bitwise_cast<Doubles>(integers | Quads(0x4330000000000000)) - Doubles(0x1p52 + offset);
+  return cast_bits<Doubles>(integers | Quads(0x4330000000000000)) - Doubles(0x1p52 + offset);
 }
 
 /// A phase reduced to the nearest quarter turn: high 2^-54 + low 2^-106 turns, high at most 2^51 in magnitude, after so many quarters.
@@ -46,13 +46,13 @@ inline ReducedPhases reduce(Quads high, Quads low) {
 
 /// Sine and cosine after so many quarters, from those of the angle past the nearest of them.
 inline void turn(Quads quarters, Doubles& sine, Doubles& cosine) {
-  const auto bits = [](Doubles x) { return xsimd::bitwise_cast<Quads>(x); };
+  const auto bits = [](Doubles x) { return cast_bits<Quads>(x); };
   const Quads sign(std::uint64_t{1} << 63);
   const Quads differ =
       (bits(sine) ^ bits(cosine)) & (Quads(std::uint64_t{0}) - ((quarters << 1) >> 63));  // swapped at odd ones
   const Quads sine_sign = quarters & sign, cosine_sign = (quarters + Quads(std::uint64_t{1} << 62)) & sign;
-  sine = xsimd::bitwise_cast<Doubles>(bits(sine) ^ differ ^ sine_sign);
-  cosine = xsimd::bitwise_cast<Doubles>(bits(cosine) ^ differ ^ cosine_sign);
+  sine = cast_bits<Doubles>(bits(sine) ^ differ ^ sine_sign);
+  cosine = cast_bits<Doubles>(bits(cosine) ^ differ ^ cosine_sign);
 }
 
 /// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60 of the value.

@@ -1,8 +1,14 @@
-// Included once by each ISA's file, which has set POSENC_ISA (sse2) and POSENC_ARCH (xsimd::sse2).
+// Included once by each ISA's file, which sets:
+//   POSENC_ISA      its name (sse2)
+//   POSENC_ARCH     its name for the vector library (xsimd::sse2)
+//   POSENC_VECTORS  the header of that library
+//   POSENC_LANES    the file with the ISA's own operations
 //
-// The file is compiled with that ISA's flags. An inline function that also exists in other files could be kept by the linker in this
-// file's version and crash older CPUs; xsimd before 13 has such functions. So the standard headers come first, xsimd's namespace gets
-// this ISA's name, and all kernels stand in an anonymous namespace: nothing but one function has external linkage.
+// The file is compiled with that ISA's flags. An inline function that also exists in other files could be
+// kept by the linker in this file's version and crash older CPUs; xsimd before 13 has such functions. So
+// the standard headers come first, xsimd's namespace gets this ISA's name, and all kernels stand in an
+// anonymous namespace: nothing but two functions has external linkage.
+#include "posenc/layers/simd/layer_kernels.h"
 #include "posenc/simd/kernels.h"
 
 #include <algorithm>
@@ -10,6 +16,7 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,7 +40,7 @@
 #define POSENC_JOIN_(a, b) a##b
 #define POSENC_JOIN(a, b) POSENC_JOIN_(a, b)
 #define xsimd POSENC_JOIN(xsimd_, POSENC_ISA)
-#include <xsimd/xsimd.hpp>
+#include POSENC_VECTORS
 
 #include "posenc/simd/lanes.h"
 
@@ -41,12 +48,27 @@
 #include "posenc/simd/rotation32_kernel.h"
 #include "posenc/simd/rotation64_kernel.h"
 #include "posenc/simd/rotation_kernel.h"
+#ifdef POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/sincos_kernel.h"
+#endif
+
+#include "posenc/layers/simd/combine_kernel.h"
+#include "posenc/layers/simd/rotate_kernel.h"
 
 namespace posenc::simd {
 
 const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
-  static constexpr Kernels kernels = {anchor_kernel, rotation_kernel, rotation32_kernel, sincos_kernel};
+#ifdef POSENC_HAS_VECTOR_SINCOS
+  constexpr SincosKernel sincos = sincos_kernel;
+#else
+  constexpr SincosKernel sincos = nullptr;
+#endif
+  static constexpr Kernels kernels = {anchor_kernel, rotation_kernel, rotation32_kernel, sincos};
+  return kernels;
+}
+
+const LayerKernels& POSENC_JOIN(POSENC_ISA, _layer_kernels)() noexcept {
+  static constexpr LayerKernels kernels = {combine_kernel, rotate_kernel, fence_kernel};
   return kernels;
 }
 

@@ -74,7 +74,7 @@ using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* tur
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task) noexcept;
 /// Of every type but float64.
 using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask& task) noexcept;
-/// Of float32 and float64.
+/// Of float32 and float64. Null for the ISA scalar, which has no vector library.
 using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) noexcept;
 
 /// The kernels of one ISA.
@@ -85,6 +85,7 @@ struct Kernels {
   SincosKernel sincos;
 };
 
+const Kernels& scalar_kernels() noexcept;
 #ifdef POSENC_HAVE_SSE2
 const Kernels& sse2_kernels() noexcept;
 #endif

@@ -34,13 +34,13 @@ inline SineCosine32 sincos_of_turns(Words phase) {
   c = fused(c, square, Floats(1.0f / 24));
   c = fused(c, square, Floats(-0.5f));
   c = fused(c, square, Floats(1.0f));
-  const auto bits = [](Floats value) { return xsimd::bitwise_cast<Words>(value); };
+  const auto bits = [](Floats value) { return cast_bits<Words>(value); };
   const Words swapped = Words(0) - (quadrant & Words(1));
   const Words sine = (bits(s) & ~swapped) | (bits(c) & swapped);
   const Words cosine = (bits(c) & ~swapped) | (bits(s) & swapped);
   const Words sine_sign = (quadrant & Words(2)) << 30;
   const Words cosine_sign = ((quadrant + Words(1)) & Words(2)) << 30;
-  return {xsimd::bitwise_cast<Floats>(sine ^ sine_sign), xsimd::bitwise_cast<Floats>(cosine ^ cosine_sign)};
+  return {cast_bits<Floats>(sine ^ sine_sign), cast_bits<Floats>(cosine ^ cosine_sign)};
 }
 
 constexpr std::int64_t rotation32_panel = 512;
@@ -79,14 +79,14 @@ inline void next_phases(Panel32& panel, std::int64_t size) {
 inline void set_block(Panel32& panel, std::int64_t size) {
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     const Quads a = Quads::load_unaligned(panel.phase + k), b = Quads::load_unaligned(panel.phase + k + double_lanes);
-    const SineCosine32 at = sincos_of_turns(xsimd::bitwise_cast<Words>(high_words(a, b)));
+    const SineCosine32 at = sincos_of_turns(cast_bits<Words>(high_words(a, b)));
     at.sine.store_unaligned(panel.sine + k);
     at.cosine.store_unaligned(panel.cosine + k);
   }
 }
 
 /// To the nearest bfloat16, ties away from 0, in the low half of each word.
-inline Words to_bfloat16(Floats value) { return (xsimd::bitwise_cast<Words>(value) + Words(0x8000)) >> 16; }
+inline Words to_bfloat16(Floats value) { return (cast_bits<Words>(value) + Words(0x8000)) >> 16; }
 
 /// Two vectors of consecutive columns.
 template <class T, bool streamed>

@@ -176,7 +176,7 @@ struct Rounded64 {
 
 inline Rounded64 round64(const Sum& sum, Doubles error) {
   const Doubles below = sum.high + (sum.low - error), above = sum.high + (sum.low + error);
-  return {below, xsimd::bitwise_cast<Quads>(below) ^ xsimd::bitwise_cast<Quads>(above)};
+  return {below, cast_bits<Quads>(below) ^ cast_bits<Quads>(above)};
 }
 
 inline bool any_doubt(Quads doubt) { return xsimd::any(doubt != Quads(std::uint64_t{0})); }
@@ -184,7 +184,7 @@ inline bool any_doubt(Quads doubt) { return xsimd::any(doubt != Quads(std::uint6
 template <bool streamed>
 inline void store64(Doubles value, double* to) {
   if constexpr (streamed) {
-    stream(xsimd::bitwise_cast<Floats>(value), reinterpret_cast<float*>(to));
+    stream(cast_bits<Floats>(value), reinterpret_cast<float*>(to));
   } else {
     value.store_unaligned(to);
   }

@@ -30,11 +30,7 @@ namespace posenc::simd {
 namespace {
 
 constexpr float anchor_error_in_units = 3.0f;  // 2, and one for the sine relative to its own value
-#if defined(__FMA__) || defined(__aarch64__)
-constexpr float error_in_units = 400.0f;
-#else
-constexpr float error_in_units = 620.0f;
-#endif
+constexpr float error_in_units = fused_rounds_once ? 400.0f : 620.0f;
 
 // Rounding to float32. The recurrence runs on values times 2^-896: it is linear, and the exponent of such a double is, in its low 8 bits, that
 // of the float. So the float is bits 29 to 59 of the double, after half of the dropped part is added, with the sign before them; and what is
@@ -44,26 +40,27 @@ constexpr float error_in_units = 620.0f;
 /// a < b: there is an instruction for their maximum, and none for this.
 inline auto is_below(UnsignedWords a, UnsignedWords b) { return xsimd::max(a, b) != a; }
 
-/// How certain the roundings of a column are: the least of many tells whether one is not.
-#if defined(__SSE2__) && !defined(__SSE4_1__)
-using Certainty32 = Floats;
+/// How certain the roundings of a column are: the minimum over a tile shows whether any entry must be
+/// recomputed. With a minimum of unsigned words, distance * value + threshold is kept as bits: uncertain
+/// entries lie between 0 and twice the threshold, and the bits of floats below 0 are larger, as unsigned
+/// numbers, than those above. That is two operations, where an absolute value and a minimum take three.
+using Certainty32 = std::conditional_t<has_word_minimum, UnsignedWords, Floats>;
 
-inline Certainty32 certainty_of(Floats distance, Floats magnitude, Floats) { return xsimd::abs(distance * magnitude); }
-inline auto is_uncertain_float(Certainty32 least, Floats threshold) { return least < threshold; }
-inline Certainty32 most_certain_float() { return Certainty32(std::numeric_limits<float>::max()); }
-#else
-/// distance * value + threshold, as bits: uncertain entries lie between 0 and twice the threshold, and the bits of floats below 0 are larger,
-/// as unsigned numbers, than those above. Two operations where an absolute value and a minimum take three; SSE2 has no such minimum.
-using Certainty32 = UnsignedWords;
-
-inline Certainty32 certainty_of(Floats distance, Floats magnitude, Floats threshold) {
-  return xsimd::bitwise_cast<UnsignedWords>(fused(distance, magnitude, threshold));
+template <class Certainty>
+inline Certainty certainty_of(Floats distance, Floats magnitude, Floats threshold) {
+  if constexpr (std::is_same_v<Certainty, UnsignedWords>) {
+    return cast_bits<UnsignedWords>(fused(distance, magnitude, threshold));
+  } else {
+    return xsimd::abs(distance * magnitude);
+  }
 }
-inline auto is_uncertain_float(Certainty32 least, Floats threshold) {
-  return is_below(least, xsimd::bitwise_cast<UnsignedWords>(threshold + threshold));
+inline auto is_uncertain_float(UnsignedWords least, Floats threshold) {
+  return is_below(least, cast_bits<UnsignedWords>(threshold + threshold));
 }
-inline Certainty32 most_certain_float() { return Certainty32(std::numeric_limits<std::uint32_t>::max()); }
-#endif
+inline auto is_uncertain_float(Floats least, Floats threshold) { return least < threshold; }
+inline Certainty32 most_certain_float() {
+  return Certainty32(std::numeric_limits<typename Certainty32::value_type>::max());
+}
 
 /// The last step of the recurrence: how two vectors of dealt doubles, times value_scale, become one of elements in the order of the columns, and
 /// how certain those are. Threshold: what a column's certainty is held against, from the bound M of its values.
@@ -87,12 +84,12 @@ struct RoundToFloat32 {
 
   static Value round(Doubles a, Doubles b, Threshold threshold, Certainty& least) {
     const Quads half(std::uint64_t{1} << 28);
-    const Quads a_bits = xsimd::bitwise_cast<Quads>(a), b_bits = xsimd::bitwise_cast<Quads>(b);
+    const Quads a_bits = cast_bits<Quads>(a), b_bits = cast_bits<Quads>(b);
     const Quads a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
     const Floats magnitude = high_words(a_shifted, b_shifted);
-    const Words distance = xsimd::bitwise_cast<Words>(low_words(a_shifted, b_shifted));
+    const Words distance = cast_bits<Words>(low_words(a_shifted, b_shifted));
     const Floats sign = high_words(a_bits, b_bits) & Floats(-0.0f);
-    least = xsimd::min(least, certainty_of(xsimd::to_float(distance), magnitude, threshold));
+    least = xsimd::min(least, certainty_of<Certainty>(xsimd::to_float(distance), magnitude, threshold));
     return magnitude | sign;
   }
 
@@ -137,8 +134,8 @@ struct RoundTo16Bits {
     constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
     const Floats least = xsimd::max(fused(bound, Floats(0x1p-19f), Floats(0x1p-44f)), Floats(least_normal));
     const Words upper_half =
-        (xsimd::bitwise_cast<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
-    return xsimd::bitwise_cast<UnsignedWords>(upper_half);
+        (cast_bits<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
+    return cast_bits<UnsignedWords>(upper_half);
   }
 
   struct Certainty {
@@ -149,13 +146,13 @@ struct RoundTo16Bits {
   static Value round(Doubles a, Doubles b, Threshold, Certainty& least) {
     // Half of what is dropped, and one unit of the distance, so that the uncertain ones are 0 and 1.
     const Quads half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
-    const Quads a_bits = xsimd::bitwise_cast<Quads>(a), b_bits = xsimd::bitwise_cast<Quads>(b);
-    const auto words = [](Floats x) { return xsimd::bitwise_cast<Words>(x); };
+    const Quads a_bits = cast_bits<Quads>(a), b_bits = cast_bits<Quads>(b);
+    const auto words = [](Floats x) { return cast_bits<Words>(x); };
     const Words rounded = words(high_words((a_bits + half) << shift, (b_bits + half) << shift));
     const Words upper_half = words(high_words(a_bits, b_bits));
     const Words magnitude = upper_half & Words(0x7fffffff);
-    least.distance = xsimd::min(least.distance, xsimd::bitwise_cast<UnsignedWords>(rounded << 16));
-    least.magnitude = xsimd::min(least.magnitude, xsimd::bitwise_cast<UnsignedWords>(magnitude));
+    least.distance = xsimd::min(least.distance, cast_bits<UnsignedWords>(rounded << 16));
+    least.magnitude = xsimd::min(least.magnitude, cast_bits<UnsignedWords>(magnitude));
     return (rounded | (upper_half ^ magnitude)) >> 16;
   }
 

@@ -12,53 +12,6 @@ constexpr std::int64_t quad_lanes = static_cast<std::int64_t>(Quads::size);
 constexpr std::int64_t block_elements = 128;
 constexpr std::int64_t block_counters = 8;
 
-/// The full product of the low words of each lane.
-inline Quads multiply_low_words(Quads a, Quads b) {
-#if defined(__AVX512F__)
-  return Quads(_mm512_mul_epu32(a, b));
-#elif defined(__AVX2__)
-  return Quads(_mm256_mul_epu32(a, b));
-#elif defined(__SSE2__)
-  return Quads(_mm_mul_epu32(a, b));
-#elif defined(__aarch64__)
-  return Quads(vmull_u32(vmovn_u64(a), vmovn_u64(b)));
-#endif
-}
-
-/// Compares the bytes at `from`, one vector of them, with a threshold: stores all ones where a byte is at least that, else 0, and returns a
-/// set bit for each byte that equals it, flag_step bits apart.
-#if defined(__AVX512F__)
-constexpr std::int64_t byte_lanes = 64, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
-  const __m512i bytes = _mm512_loadu_si512(from), level = _mm512_set1_epi8(static_cast<char>(threshold));
-  _mm512_storeu_si512(at_least, _mm512_movm_epi8(_mm512_cmpge_epu8_mask(bytes, level)));
-  return _mm512_cmpeq_epu8_mask(bytes, level);
-}
-#elif defined(__AVX2__)
-constexpr std::int64_t byte_lanes = 32, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
-  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  const __m256i level = _mm256_set1_epi8(static_cast<char>(threshold));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at_least), _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, level), bytes));
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, level)));
-}
-#elif defined(__SSE2__)
-constexpr std::int64_t byte_lanes = 16, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  const __m128i level = _mm_set1_epi8(static_cast<char>(threshold));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(at_least), _mm_cmpeq_epi8(_mm_max_epu8(bytes, level), bytes));
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, level)));
-}
-#elif defined(__aarch64__)
-constexpr std::int64_t byte_lanes = 16, flag_step = 4;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
-  const uint8x16_t bytes = vld1q_u8(from), level = vdupq_n_u8(threshold);
-  vst1q_u8(at_least, vcgeq_u8(bytes, level));
-  const uint8x8_t fours = vshrn_n_u16(vreinterpretq_u16_u8(vceqq_u8(bytes, level)), 4);
-  return vget_lane_u64(vreinterpret_u64_u8(fours), 0) & 0x1111111111111111;
-}
-#endif
 
 /// Of the ten rounds. In memory, from where vectors are filled at no cost.
 struct PhiloxKeys {
@@ -209,28 +162,6 @@ class Mask {
   std::uint8_t bytes_[mask_elements + static_cast<std::int64_t>(vectors_at_once) * block_elements];
   std::uint8_t keep_[mask_elements];
 };
-
-/// The bytes of one vector of floats, each widened to its 32 bits.
-inline Floats wide_mask(const std::uint8_t* keep) {
-#if defined(__AVX512F__)
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(keep));
-  return Floats(_mm512_castsi512_ps(_mm512_cvtepi8_epi32(bytes)));
-#elif defined(__AVX2__)
-  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(keep));
-  return Floats(_mm256_castsi256_ps(_mm256_cvtepi8_epi32(bytes)));
-#else
-  std::uint32_t four = 0;
-  std::memcpy(&four, keep, sizeof four);
-#if defined(__SSE2__)
-  __m128i bytes = _mm_cvtsi32_si128(static_cast<int>(four));
-  bytes = _mm_unpacklo_epi8(bytes, bytes);
-  return Floats(_mm_castsi128_ps(_mm_unpacklo_epi16(bytes, bytes)));
-#elif defined(__aarch64__)
-  const int16x8_t pairs = vmovl_s8(vcreate_s8(four));
-  return Floats(vreinterpretq_f32_s32(vmovl_s16(vget_low_s16(pairs))));
-#endif
-#endif
-}
 
 }  // namespace
 }  // namespace posenc::simd

@@ -41,6 +41,7 @@ struct LayerKernels {
   FenceKernel fence;
 };
 
+const LayerKernels& scalar_layer_kernels() noexcept;
 #ifdef POSENC_HAVE_SSE2
 const LayerKernels& sse2_layer_kernels() noexcept;
 #endif
