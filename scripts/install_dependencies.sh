@@ -11,6 +11,8 @@ declare -A groups=(
   [report]="python3-matplotlib python3-numpy"
   [peers]="libsleef-dev libhwy-dev libeigen3-dev"
   [aarch64]="g++-aarch64-linux-gnu googletest qemu-user"
+  [riscv64]="g++-riscv64-linux-gnu googletest qemu-user"
+  [powerpc64le]="g++-powerpc64le-linux-gnu googletest qemu-user"
   [avx512]="bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio"
   [ci]="libsleef-dev libhwy-dev clang clang-format libomp-dev libclang-rt-dev python3-torch chromium"
 )

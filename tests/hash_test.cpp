@@ -327,6 +327,49 @@ TEST_P(RotationBits, AreExactInEveryShape) {
 
 TEST_P(RotationBits, AreExactPastManyAnchors) { expect_exact({.d_model = 34}, {(std::int64_t{1} << 31) - 700, 1401}); }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+
+/// Sets the processor's mode in which subnormal numbers are 0, as a program linked with -ffast-math does.
+class FlushedSubnormals {
+ public:
+  FlushedSubnormals() : before_(mode()) { set_mode(before_ | flush_bits); }
+  ~FlushedSubnormals() { set_mode(before_); }
+  FlushedSubnormals(const FlushedSubnormals&) = delete;
+  FlushedSubnormals& operator=(const FlushedSubnormals&) = delete;
+
+ private:
+#if defined(__x86_64__)
+  static constexpr std::uint64_t flush_bits = 0x8040;  // flush to zero, and denormals are zeros
+  static std::uint64_t mode() { return __builtin_ia32_stmxcsr(); }
+  static void set_mode(std::uint64_t mode) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(mode)); }
+#else
+  static constexpr std::uint64_t flush_bits = 1 << 24;
+  static std::uint64_t mode() {
+    std::uint64_t value = 0;
+    asm volatile("mrs %0, fpcr" : "=r"(value));
+    return value;
+  }
+  static void set_mode(std::uint64_t mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+#endif
+  std::uint64_t before_;
+};
+
+TEST_P(RotationBits, AreExactInAProgramThatFlushesSubnormals) {
+  // The smallest frequencies make entries that are subnormal in every type but float64, and some that round to 0.
+  for (const double base : {1e4, 1e48, 1e300}) {
+    for (const DataType type : all_data_types) {
+      const Case c = {"", {66, base, Layout::interleaved, Spacing::paper}, {0, 100}, type};
+      const std::uint64_t hash = [&] {
+        const FlushedSubnormals flushed;
+        return encoded_hash(*GetParam()->plan(c.spec), c);
+      }();
+      EXPECT_EQ(hash, exact_hash(c)) << "base " << base << ", " << to_string(type);
+    }
+  }
+}
+
+#endif
+
 INSTANTIATE_TEST_SUITE_P(Rotation, RotationBits, testing::ValuesIn(rotations()),
                          [](const auto& each) { return std::string(to_string(each.param->isa())); });
 

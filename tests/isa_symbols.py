@@ -15,8 +15,8 @@ SHARED_KINDS = "WwVvu"
 # What compilers call for plain loops over memory, the linker's own, and one function of C, without inline copies, that
 # xsimd's reduction of large arguments calls.
 ALLOWED_UNDEFINED = {"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "scalbn"}
-BASELINES = {"sse2", "neon64"}
-ISAS = {"sse2", "avx2", "avx512", "neon64"}
+BASELINES = {"scalar", "sse2", "neon64"}
+ISAS = {"scalar", "sse2", "avx2", "avx512", "neon64"}
 
 
 def isa_of(path):
