@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Fails if a shared library exports what is not its own: another library's functions would clash with a program's."""
+
+import argparse
+import subprocess
+import sys
+
+# The compiler's descriptions of the library's own classes; and instances of the standard library's templates, which
+# every C++ library exports and which are the same in all of them.
+PREFIXES = ("", "typeinfo for ", "typeinfo name for ", "vtable for ", "VTT for ", "guard variable for ",
+            "non-virtual thunk to ", "virtual thunk to ")
+NAMESPACES = ("posenc::", "std::", "__gnu_cxx::")
+
+
+def is_own(name):
+    # A template's instance begins with its return type.
+    function = name.split("(")[0]
+    candidates = [name, *function.split(" ")]
+    return any(each.startswith(prefix + space) for each in candidates for prefix in PREFIXES for space in NAMESPACES)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nm", default="nm")
+    parser.add_argument("library")
+    arguments = parser.parse_args()
+    command = [arguments.nm, "--dynamic", "--defined-only", "--demangle", arguments.library]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    names = [line.split(" ", 2)[2] for line in lines]
+    foreign = [name for name in names if not is_own(name)]
+    own = [name for name in names if name.startswith("posenc::")]
+    print(f"{len(names)} exported symbols, {len(own)} of namespace posenc, {len(foreign)} of others")
+    if not own:
+        sys.exit("nothing of the library's own is exported")
+    if foreign:
+        sys.exit("\n".join(foreign))
+
+
+if __name__ == "__main__":
+    main()
