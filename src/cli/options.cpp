@@ -71,7 +71,7 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
   const std::string more = times == Times::often ? ", may be repeated" : "";
   add_names_option(app, options.presets, "--preset", times,
-                   fmt::format("shape of a real system{}: {}", more, preset_names()));
+                   fmt::format("convention and shape of a real system{}: {}", more, preset_names()));
 }
 
 void add_shape_options(CLI::App& app, CommonOptions& options) {
