@@ -14,7 +14,6 @@
 #include "posenc/layers/sequence_view.h"
 #include "posenc/layers/tied_output.h"
 #include "posenc/presets.h"
-#include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 #include "posenc/version.h"
