@@ -80,6 +80,7 @@ void add_all(const Backends& backends, const Shape& shape, const How& how) {
 
 void add_presets(const Backends& backends, const How& how) {
   for (const Preset& preset : presets()) add_all(backends, shape_of(preset), how);
+  for (const Preset& each : benchmark_shapes()) add_all(backends, shape_of(each), how);
 }
 
 void add_sweep(const Backends& backends, const How& how) {
@@ -153,7 +154,7 @@ void register_all(const Options& options) {
     return std::ranges::find(options.sets, set) != options.sets.end();
   };
   if (options.quick) {
-    // One preset for each size of table; the others differ in layout or spacing, which cost next to nothing.
+    // One name for each size of table; other presets differ in layout or spacing, which cost next to nothing.
     const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
                                             "whisper", "long_context", "wide"};
     for (const Preset& preset : select_presets(options.presets.empty() ? sizes : options.presets)) {
@@ -176,7 +177,7 @@ std::vector<std::string> set_names() {
 
 void add_options(CLI::App& app, Options& options) {
   CLI::Option* const quick =
-      app.add_flag("--quick", options.quick, "Seven presets of different sizes, best ISAs only; about a minute");
+      app.add_flag("--quick", options.quick, "Seven tables of different sizes, best ISAs only; about a minute");
   app.add_option("--set", options.sets,
                  "Only these benchmarks; may be repeated. cache-to-memory: the shapes that speeds are quoted for; "
                  "cliffs: where speeds fall off, by position, width, stride, alignment, planning and threads")
@@ -184,7 +185,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("NAME")
       ->excludes(quick)
       ->allow_extra_args(false);
-  app.add_option("--preset", options.presets, "Only this preset; may be repeated")
+  app.add_option("--preset", options.presets,
+                 "Only this preset, or the shape chunk, long_context or wide; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_backend_options(app, options.choice);

@@ -8,6 +8,7 @@
 #include "support.h"
 
 #include "posenc/limits.h"
+#include "posenc/presets.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +40,9 @@ void add_copy(std::int64_t bytes) {
 void register_all() {
   std::set<std::int64_t> sizes;
   for (const std::int64_t bytes : swept_bytes()) sizes.insert(bytes);
-  for (const Preset& preset : presets()) sizes.insert(table_bytes(preset.spec, preset.rows.count, sizeof(float)));
+  for (const auto& named : {presets(), benchmark_shapes()}) {
+    for (const Preset& each : named) sizes.insert(table_bytes(each.spec, each.rows.count, sizeof(float)));
+  }
   for (const Shape& shape : cache_to_memory_shapes()) sizes.insert(shape.bytes());
   for (const std::int64_t bytes : sizes) {
     add_store("store", bytes, store_loop);

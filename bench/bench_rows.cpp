@@ -65,14 +65,14 @@ auto random_rows(const Encoder& encoder, const Rows& rows) {
   return [&encoder, view = warm_rows(rows), positions = random_positions(4096, rows.bits),
           next = std::size_t{0}]() mutable {
     next = (next + 1) % positions.size();
-    encoder.encode({positions[next], 1}, view);
+    encoder.encode({.first = positions[next], .count = 1}, view);
     benchmark::DoNotOptimize(view.data);
   };
 }
 
 auto next_rows(const Encoder& encoder, const Rows& rows) {
   return [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
-    encoder.encode({position, 1}, view);
+    encoder.encode({.first = position, .count = 1}, view);
     benchmark::DoNotOptimize(view.data);
     if (++position == 2 * first) position = first;
   };

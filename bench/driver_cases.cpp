@@ -35,7 +35,7 @@ class Table : public Case {
   explicit Table(const CaseOptions& options)
       : threads_(options.threads), encoder_(plan(options)), table_(options.rows, options.d_model) {}
 
-  void run() override { encoder_->encode({0, table_.rows()}, table_.view(), threads_); }
+  void run() override { encoder_->encode({.first = 0, .count = table_.rows()}, table_.view(), threads_); }
   std::span<const float> output() const override { return values_of(table_); }
 
  private:
@@ -52,7 +52,7 @@ class TableFromNothing : public Case {
   void run() override {
     table_ = Matrix();  // its memory goes back first, as that of a module that is replaced
     table_ = Matrix(options_.rows, options_.d_model);
-    plan(options_)->encode({0, options_.rows}, table_.view(), options_.threads);
+    plan(options_)->encode({.first = 0, .count = options_.rows}, table_.view(), options_.threads);
   }
   std::span<const float> output() const override { return values_of(table_); }
 

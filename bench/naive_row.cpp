@@ -36,7 +36,7 @@ double naive_row_seconds(std::int64_t d_model, int bits) {
   }
   return rows.yardstick.seconds([&rows] {
     rows.next = (rows.next + 1) % rows.positions.size();
-    rows.encoder->encode({rows.positions[rows.next], 1}, rows.row.view());
+    rows.encoder->encode({.first = rows.positions[rows.next], .count = 1}, rows.row.view());
   });
 }
 

@@ -69,7 +69,7 @@ std::vector<const Backend*> best_isa_only(const std::vector<const Backend*>& bac
 
 std::vector<Preset> select_presets(const std::vector<std::string>& names) {
   std::vector<Preset> selected;
-  for (const std::string& name : names) selected.push_back(preset(name));
+  for (const std::string& name : names) selected.push_back(preset_or_benchmark_shape(name));
   return selected;
 }
 

@@ -1,6 +1,7 @@
 // Which backends and presets a benchmark binary runs, from its command line.
 #pragma once
 
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
@@ -26,7 +27,7 @@ std::vector<const Backend*> select_backends(const BackendChoice& choice);
 /// Of each method, the backend of the best ISA.
 std::vector<const Backend*> best_isa_only(const std::vector<const Backend*>& backends);
 
-/// The presets of those names; throws InvalidArgument where one is unknown.
+/// The presets and benchmark shapes of those names; throws InvalidArgument where one is unknown.
 std::vector<Preset> select_presets(const std::vector<std::string>& names);
 
 }  // namespace posenc::bench

@@ -19,7 +19,7 @@ double estimate_seconds(const Backend& backend, const Shape& shape) {
   double least = 0;
   for (int repetition = 0; repetition < 3; ++repetition) {
     const double begin = thread_seconds();
-    encoder->encode({shape.rows.first + (shape.rows.count - rows) / 2, rows}, sample.view());
+    encoder->encode({.first = shape.rows.first + (shape.rows.count - rows) / 2, .count = rows}, sample.view());
     const double seconds = thread_seconds() - begin;
     least = repetition == 0 ? seconds : std::min(least, seconds);
   }

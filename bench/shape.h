@@ -1,6 +1,7 @@
 // The shape of an encoded table: the names, labels and counters of the benchmarks that encode one.
 #pragma once
 
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
@@ -13,9 +14,9 @@
 
 namespace posenc::bench {
 
-/// What one benchmark encodes. The preset's name is empty where there is none.
+/// What one benchmark encodes.
 struct Shape {
-  std::string_view preset;
+  std::string_view preset;  ///< its name, or that of a benchmark shape; empty where it has none
   EncodingSpec spec;
   RowRange rows;
   DataType type = DataType::float32;

@@ -1,6 +1,7 @@
 // The posenc command as its users meet it: what it prints, what it leaves on disk, and its exit codes.
 #include "command.h"
 #include "posenc/encoder.h"
+#include "posenc/presets.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/version.h"
@@ -99,7 +100,7 @@ TEST(Generate, CsvReadsBackAsTheSameFloats) {
       run_posenc({"generate", "--rows", "20", "--d-model", "34", "--first", "123456", "--format", "csv"});
   const auto rows = parse_csv(result.out);
   Matrix expected(20, 34);
-  backend("rotation").plan({.d_model = 34})->encode({123456, 20}, expected.view());
+  backend("rotation").plan({.d_model = 34})->encode({.first = 123456, .count = 20}, expected.view());
   ASSERT_EQ(rows.size(), 20U);
   for (std::int64_t r = 0; r < 20; ++r)
     EXPECT_TRUE(test::same_bits(rows[static_cast<std::size_t>(r)], expected.row(r))) << r;
@@ -129,7 +130,7 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
     const std::string name(to_string(type));
     const std::string expected = with_type(type, [&]<class T>(T) {
       BasicMatrix<T> table(33, 66);
-      backend("rotation").plan({.d_model = 66})->encode({1'000'000, 33}, table.view());
+      backend("rotation").plan({.d_model = 66})->encode({.first = 1'000'000, .count = 33}, table.view());
       return std::string(reinterpret_cast<const char*>(table.data()), 33 * 66 * sizeof(T));
     });
     const Arguments shape = {"generate", "--rows", "33", "--first", "1000000", "--d-model", "66", "--dtype", name};

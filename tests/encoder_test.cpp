@@ -8,12 +8,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <ostream>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -33,6 +38,48 @@ constexpr std::int64_t firsts[] = {
     0, 1, 63, 64, 1000, (1 << 20) - 7, 1'000'000'000'000, max_position - 50,
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 510, 512, 1000, 4098};
+
+// Calls that compile, and calls that must not: two bare integers could be a range or two positions.
+template <class E>
+concept TakesBareIntegers = requires(const E& encoder, OutputView out) {
+  encoder.encode({5, 7}, out);
+}
+|| requires(const E& encoder, OutputView out, std::int64_t n) { encoder.encode({n, n}, out); }
+|| requires(const E& encoder, OutputView out, std::int64_t n) { encoder.encode({0, n}, out, 2); }
+|| requires(const E& encoder, OutputView out) { encoder.encode({5}, out); }
+|| requires(const E& encoder, OutputView out) { encoder.encode({5, 7, 9}, out); };
+template <class E>
+concept TakesNamedRanges = requires(const E& encoder, OutputView out, std::int64_t n) {
+  encoder.encode({.first = 5, .count = 7}, out);
+  encoder.encode({.first = n, .count = n}, out, 2);
+  encoder.encode({.count = n}, out);
+  encoder.encode(RowRange{5, 7}, out);
+};
+template <class E, class Positions>
+concept TakesPositions = requires(const E& encoder, OutputView out, Positions positions) {
+  encoder.encode(positions, out);
+  encoder.encode(std::as_const(positions), out, 2);
+};
+static_assert(!TakesBareIntegers<Encoder>);
+static_assert(TakesNamedRanges<Encoder>);
+static_assert(TakesPositions<Encoder, std::vector<std::int64_t>>);
+static_assert(TakesPositions<Encoder, std::vector<std::int32_t>>);
+static_assert(TakesPositions<Encoder, std::array<std::int32_t, 2>>);
+static_assert(TakesPositions<Encoder, std::span<std::int64_t>>);
+static_assert(TakesPositions<Encoder, std::span<const std::int32_t, 3>>);
+static_assert(!TakesPositions<Encoder, std::vector<std::int16_t>>);
+static_assert(!TakesPositions<Encoder, std::vector<std::uint32_t>>);
+static_assert(!TakesPositions<Encoder, std::vector<double>>);
+
+static_assert(std::is_convertible_v<MatrixView<float>, MatrixView<const float>>);
+static_assert(!std::is_convertible_v<MatrixView<const float>, MatrixView<float>>);
+static_assert(!std::is_convertible_v<MatrixView<float>, MatrixView<const double>>);
+static_assert(std::is_convertible_v<MatrixView<float>, OutputView>);
+static_assert(!std::is_convertible_v<MatrixView<const float>, OutputView>);
+static_assert(!std::is_constructible_v<OutputView, const float*, std::int64_t, std::int64_t, std::int64_t>);
+static_assert(std::is_aggregate_v<MatrixView<float>>);
+static_assert(std::is_same_v<decltype(std::declval<Matrix&>().view()), MatrixView<float>>);
+static_assert(std::is_same_v<decltype(std::declval<const Matrix&>().view()), MatrixView<const float>>);
 
 struct Case {
   const Backend* backend;
@@ -69,7 +116,8 @@ Matrix one_by_one(const Encoder& encoder, std::span<const std::int64_t> position
   const std::int64_t columns = encoder.spec().d_model;
   Matrix rows(static_cast<std::int64_t>(positions.size()), columns);
   for (std::size_t r = 0; r < positions.size(); ++r) {
-    encoder.encode({positions[r], 1}, {rows.data() + static_cast<std::int64_t>(r) * columns, 1, columns, columns});
+    encoder.encode({.first = positions[r], .count = 1},
+                   {rows.data() + static_cast<std::int64_t>(r) * columns, 1, columns, columns});
   }
   return rows;
 }
@@ -115,6 +163,12 @@ TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreAskedFor) {
       expect_rows(out, expected, "gather, threads " + std::to_string(threads));
     }
     if (positions.empty()) continue;
+    if (positions.back() <= std::numeric_limits<std::int32_t>::max()) {
+      const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
+      GuardedMatrix out(rows.count, columns, columns + 2, 1);
+      encoder->encode(narrow, out.view(), 2);
+      expect_rows(out, expected, "gather of 32-bit positions");
+    }
     std::shuffle(positions.begin(), positions.end(), random);
     positions.push_back(positions.front());  // the same position twice
     GuardedMatrix out(rows.count + 1, columns, columns, 1);
@@ -193,7 +247,7 @@ TEST_P(EveryEncoder, StartsFromZeroAndOne) {
   for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
     for (const std::int64_t d_model : {2, 4, 34}) {
       Matrix row(1, d_model);
-      GetParam()->plan({.d_model = d_model, .spacing = spacing})->encode({0, 1}, row.view());
+      GetParam()->plan({.d_model = d_model, .spacing = spacing})->encode({.first = 0, .count = 1}, row.view());
       for (std::int64_t k = 0; k < d_model; ++k) {
         EXPECT_EQ(test::bits(row(0, k)), test::bits(k % 2 == 0 ? 0.0F : 1.0F))
             << "d_model " << d_model << ", channel " << k;
@@ -207,7 +261,7 @@ TEST_P(EveryEncoder, GivesThePapersFirstRows) {
                                 {0.84147098F, 0.54030231F, 0.00999983F, 0.99995000F},
                                 {0.90929743F, -0.41614684F, 0.01999867F, 0.99980001F}};
   Matrix table(3, 4);
-  GetParam()->plan({.d_model = 4})->encode({0, 3}, table.view());
+  GetParam()->plan({.d_model = 4})->encode({.first = 0, .count = 3}, table.view());
   for (std::int64_t r = 0; r < 3; ++r) {
     for (std::int64_t c = 0; c < 4; ++c) EXPECT_NEAR(table(r, c), expected[r][c], 1e-7) << r << ", " << c;
   }
@@ -243,8 +297,8 @@ TEST_P(EveryEncoder, TwoPlansOfOneSpecGiveTheSameBits) {
   const EncodingSpec spec{.d_model = 130, .base = 1234.5};
   Matrix first(64, spec.d_model);
   Matrix second(64, spec.d_model);
-  GetParam()->plan(spec)->encode({777, 64}, first.view());
-  GetParam()->plan(spec)->encode({777, 64}, second.view());
+  GetParam()->plan(spec)->encode({.first = 777, .count = 64}, first.view());
+  GetParam()->plan(spec)->encode({.first = 777, .count = 64}, second.view());
   EXPECT_EQ(std::memcmp(first.data(), second.data(), 64 * 130 * sizeof(float)), 0);
 }
 
@@ -297,6 +351,18 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
   expect_gather_refused(four, short_stride, 1, "stride 7");
   expect_gather_refused(four, no_memory, 1, "null");
   expect_gather_refused(four, memory.view(), 0, "threads is 0");
+  const std::array<std::int32_t, 3> narrow = {0, 1, -5};
+  EXPECT_THAT(refusal([&] { encoder->encode(narrow, memory.view()); }), HasSubstr("position is -5"));
+  EXPECT_TRUE(memory.untouched());
+}
+
+TEST_P(EveryEncoder, GathersUpToTheLast32BitPosition) {
+  const auto encoder = GetParam()->plan({.d_model = 8});
+  constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max();
+  const std::int32_t narrow[] = {last - 1, last, 0};
+  GuardedMatrix out(3, 8, 8, 0);
+  encoder->encode(narrow, out.view());
+  expect_rows(out, one_by_one(*encoder, std::vector<std::int64_t>{last - 1, last, 0}), "32-bit positions");
 }
 
 TEST_P(EveryEncoder, NoRowsNeedNoMemory) {
@@ -308,7 +374,7 @@ TEST_P(EveryEncoder, NoRowsNeedNoMemory) {
 TEST_P(EveryEncoder, MoreThreadsThanRowsAreFine) {
   const auto encoder = GetParam()->plan({.d_model = 8});
   GuardedMatrix out(2, 8, 8, 0);
-  encoder->encode({9, 2}, out.view(), 64);
+  encoder->encode({.first = 9, .count = 2}, out.view(), 64);
   expect_rows(out, one_by_one(*encoder, std::vector<std::int64_t>{9, 10}), "64 threads");
 }
 
@@ -332,6 +398,26 @@ TEST(Matrix, OwnsAlignedDenseMemory) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(matrix.data()) % 64, 0U);
   EXPECT_EQ(matrix.view().stride, 5);
   EXPECT_EQ(matrix.row(2).data(), matrix.data() + 10);
+}
+
+TEST(Matrix, HasWritableElementsAndAViewOfAConstOne) {
+  Matrix matrix(2, 3);
+  std::ranges::fill(matrix.row(0), 1.0F);
+  std::ranges::fill(matrix.row(1), 2.0F);
+  matrix(1, 2) = 7.0F;
+  matrix(0, 0) += 0.5F;
+  const Matrix& same = matrix;
+  EXPECT_EQ(same(1, 2), 7.0F);
+  EXPECT_EQ(same(0, 0), 1.5F);
+  EXPECT_EQ(same.row(1)[0], 2.0F);
+  const MatrixView<const float> view = same.view();
+  EXPECT_EQ(view.data, matrix.data());
+  EXPECT_EQ(view.rows, 2);
+  EXPECT_EQ(view.columns, 3);
+  EXPECT_EQ(view.stride, 3);
+  const MatrixView<const float> converted = matrix.view();
+  EXPECT_EQ(converted.data, matrix.data());
+  EXPECT_EQ(converted.stride, 3);
 }
 
 TEST(Matrix, RefusesNegativeAndOverflowingShapes) {

@@ -9,8 +9,8 @@
 #include "posenc/encoder.h"
 #include "posenc/exact.h"
 #include "posenc/frequency.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/spec.h"
 #include "support.h"
 
 #include <gtest/gtest.h>
@@ -45,16 +45,25 @@ constexpr Pin pins[] = {
     {"tensor2tensor", 0xba2ed7266a6d9001},
     {"model_garden", 0xd00af9d6198546c1},
     {"fairseq", 0x8c3225eabe5f5ba4},
+    {"opennmt", 0x2043f0cf513fc715},
     {"speech2text", 0x9d954d23a628041a},
     {"m2m_100", 0x255c68627ef09a8e},
-    {"marian", 0x22df393f39c365b7},
+    {"marian", 0xd00af9d6198546c1},
+    {"hf_marian", 0x22df393f39c365b7},
     {"xlm", 0x73392907fa328f99},
     {"whisper", 0xec6b4950c0c29f6d},
+    {"musicgen", 0x8a92bbe3d0b8abb8},
+    {"mae", 0x09a87f92feba8a21},
     {"keras_hub", 0x65b2b9cb733a5d5b},
+    {"ctranslate2", 0xc36148bb3b00d86f},
     {"diffusers", 0x839f9212080a9a8e},
     {"stable_diffusion", 0x9da51ef2ad4b7ca0},
+    {"dit", 0x21d859be86685b35},
     {"ggml", 0x9da51ef2ad4b7ca0},
-    {"ctranslate2", 0xc36148bb3b00d86f},
+    {"roformer", 0xdd7d61f62d419f28},
+    {"hf_roformer", 0x6ac7e30b1f913721},
+    {"gpt_j", 0xbcc6a41012853b1a},
+    {"llama_3", 0x251b580de0b8dd25},
     {"vllm", 0x161610adcc1e3655},
     {"chunk", 0x920999fe595a6225},
     {"long_context", 0x6a46462a531acee5},
@@ -129,13 +138,15 @@ constexpr Start far_starts[] = {
     {"2_53_less_300", max_position - 300},
 };
 
-/// Every preset, its first rows up to 2^19 entries; layouts and spacings far out, up to the last position; other bases and odd shapes.
+/// Every preset and benchmark shape, its first rows up to 2^19 entries; layouts and spacings far out, up to the last position; other bases and odd shapes.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   constexpr std::int64_t most_entries = 1 << 19;
-  for (const Preset& each : presets()) {
-    const std::int64_t count = std::min(each.rows.count, most_entries / each.spec.d_model);
-    cases.push_back({std::string(each.name), each.spec, {each.rows.first, count}});
+  for (const auto& named : {presets(), benchmark_shapes()}) {
+    for (const Preset& each : named) {
+      const std::int64_t count = std::min(each.rows.count, most_entries / each.spec.d_model);
+      cases.push_back({std::string(each.name), each.spec, {each.rows.first, count}});
+    }
   }
   const auto everywhere = [&cases](const std::string& name, const EncodingSpec& spec) {
     cases.push_back({name + "_from_0", spec, {0, 1000}});

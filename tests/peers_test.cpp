@@ -92,7 +92,7 @@ TEST_P(Peer, WritesARowThatDependsOnItsPositionAlone) {
     encoder->encode(rows, whole.view());
     for (std::int64_t r = 0; r < rows.count; ++r) {
       test::GuardedMatrix alone(1, spec.d_model, spec.d_model + 5, 3);
-      encoder->encode({first + r, 1}, alone.view());
+      encoder->encode({.first = first + r, .count = 1}, alone.view());
       ASSERT_TRUE(test::same_bits(whole.row(r), alone.row(0))) << "position " << first + r;
       ASSERT_TRUE(alone.surroundings_untouched());
     }
@@ -104,7 +104,7 @@ TEST_P(Peer, WritesNothingButTheRowsChannels) {
     for (const std::int64_t d_model : {2, 34, 510}) {
       const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
       test::GuardedMatrix table(5, d_model, d_model + 7, 1);
-      encoder->encode({7, 5}, table.view());
+      encoder->encode({.first = 7, .count = 5}, table.view());
       EXPECT_TRUE(table.surroundings_untouched()) << "d_model " << d_model;
     }
   }
@@ -113,7 +113,8 @@ TEST_P(Peer, WritesNothingButTheRowsChannels) {
 TEST_P(Peer, RefusesOtherTypesThanFloat32) {
   const auto encoder = GetParam()->plan({.d_model = 4});
   BasicMatrix<double> table(1, 4);
-  EXPECT_THAT(test::refusal([&] { encoder->encode({0, 1}, table.view()); }), testing::HasSubstr("float64"));
+  EXPECT_THAT(test::refusal([&] { encoder->encode({.first = 0, .count = 1}, table.view()); }),
+              testing::HasSubstr("float64"));
 }
 
 TEST_P(Peer, ServesManyThreadsAtOnce) {
@@ -130,7 +131,7 @@ TEST_P(Peer, ServesManyThreadsAtOnce) {
       const std::int64_t count = rows.count + 500 * i;
       Matrix table(count, spec.d_model);
       for (int repetition = 0; repetition < 3; ++repetition) {
-        encoder->encode({rows.first, count}, table.view(), 1 + i % 2);
+        encoder->encode({.first = rows.first, .count = count}, table.view(), 1 + i % 2);
         for (std::int64_t r = 0; r < rows.count; ++r) wrong += !test::same_bits(table.row(r), expected.row(r));
       }
     });

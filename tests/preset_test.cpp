@@ -1,11 +1,14 @@
 // Golden tests: each preset against the formula that its system publishes, written here as that system writes it (in
 // long double, so that what differs is the convention and not the rounding). Nothing here comes from the library.
+#include "posenc/presets.h"
+
 #include "posenc/registry.h"
-#include "posenc/spec.h"
 #include "support.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <string>
@@ -15,13 +18,6 @@ namespace posenc {
 namespace {
 
 using Real = long double;
-
-// The paper, section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same.
-Real paper(Real position, int channel, int d_model) {
-  const int two_i = channel / 2 * 2;
-  const Real angle = position / std::pow(Real{10000}, Real(two_i) / d_model);
-  return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
-}
 
 // div_term = exp(arange(0, d_model, 2) * (-log(10000.0) / d_model)); pe[:, 0::2] = sin(position * div_term); 1::2 = cos
 Real tutorial(Real position, int channel, int d_model) {
@@ -46,12 +42,29 @@ Real fairseq(Real position, int channel, int embedding_dim) {
   return std::cos(position * std::exp(Real(channel - half_dim) * -step));
 }
 
+// OpenNMT-py: div_term = exp(arange(0, dim, 2) * -(log(10000.0) / dim)); pe[:, 0::2] = sin(position * div_term), ...
+Real opennmt(Real position, int channel, int dim) {
+  const int even = channel - channel % 2;
+  const Real phase = position * std::exp(even * -(std::log(Real{10000}) / dim));
+  return even == channel ? std::sin(phase) : std::cos(phase);
+}
+
+// Marian NMT: numTimescales = dimEmb / 2; logTimescaleIncrement = log(10000) / (numTimescales - 1)
+// v = p * exp(i * -logTimescaleIncrement); [i] = sin(v); [numTimescales + i] = cos(v)
+Real marian(Real p, int channel, int dim_emb) {
+  const int num_timescales = dim_emb / 2;
+  const Real log_timescale_increment = std::log(Real{10000}) / (num_timescales - 1);
+  const int i = channel % num_timescales;
+  const Real v = p * std::exp(i * -log_timescale_increment);
+  return i == channel ? std::sin(v) : std::cos(v);
+}
+
 // position_enc[pos, j] = pos / power(10000, 2 * (j // 2) / dim)
 Real huggingface_position_enc(Real position, int j, int dim) {
   return position / std::pow(Real{10000}, 2 * Real(j / 2) / dim);
 }
 // out[:, 0:sentinel] = sin(position_enc[:, 0::2]); out[:, sentinel:] = cos(position_enc[:, 1::2])
-Real marian(Real position, int channel, int dim) {
+Real huggingface_halves(Real position, int channel, int dim) {
   const int sentinel = dim / 2;
   if (channel < sentinel) return std::sin(huggingface_position_enc(position, 2 * channel, dim));
   return std::cos(huggingface_position_enc(position, 2 * (channel - sentinel) + 1, dim));
@@ -67,6 +80,21 @@ Real whisper(Real position, int channel, int channels) {
   const int half = channels / 2;
   const Real inv_timescale = std::exp(-(std::log(Real{10000}) / (half - 1)) * (channel % half));
   return channel < half ? std::sin(position * inv_timescale) : std::cos(position * inv_timescale);
+}
+
+// MusicGen: adim = arange(half_dim); phase = positions / (max_period ** (adim / (half_dim - 1)))
+// cat([cos(phase), sin(phase)], dim=-1)
+Real musicgen(Real position, int channel, int dim) {
+  const int half_dim = dim / 2;
+  const Real phase = position / std::pow(Real{10000}, Real(channel % half_dim) / (half_dim - 1));
+  return channel < half_dim ? std::cos(phase) : std::sin(phase);
+}
+
+// MAE: omega = arange(embed_dim // 2) / (embed_dim / 2.); omega = 1. / 10000**omega; concatenate([sin(out), cos(out)])
+Real mae(Real position, int channel, int embed_dim) {
+  const int half = embed_dim / 2;
+  const Real omega = 1 / std::pow(Real{10000}, (channel % half) / (embed_dim / Real{2}));
+  return channel < half ? std::sin(position * omega) : std::cos(position * omega);
 }
 
 // timescales = power(1 / max_wavelength, 2 * (arange(hidden_size) // 2) / hidden_size)
@@ -90,6 +118,14 @@ Real stable_diffusion(Real timestep, int channel, int dim) {
   return timestep_embedding(timestep, channel, dim, true, 0);
 }
 
+// DiT: freqs = exp(-log(max_period) * arange(0, half) / half); cat([cos(args), sin(args)], dim=-1)
+Real dit(Real timestep, int channel, int dim) {
+  const int half = dim / 2;
+  const int index = channel < half ? channel : channel - half;
+  const Real args = timestep * std::exp(-std::log(Real{10000}) * index / half);
+  return channel < half ? std::cos(args) : std::sin(args);
+}
+
 // freq = expf(-logf(max_period) * j / half); embed_data[j] = cosf(timestep * freq); embed_data[j + half] = sinf(...)
 Real ggml(Real timestep, int channel, int dim) {
   const int half = dim / 2;
@@ -104,11 +140,36 @@ Real vllm(Real position, int channel, int rotary_dim) {
   return channel < half ? std::cos(position * inv_freq) : std::sin(position * inv_freq);
 }
 
+// RoFormer in bert4keras: indices = pow(10000.0, -2 * arange(0, output_dim // 2) / output_dim)
+// stack([sin(embeddings), cos(embeddings)], axis=-1), then reshaped to (..., output_dim)
+Real roformer(Real position, int channel, int output_dim) {
+  const Real index = std::pow(Real{10000}, Real(-2 * (channel / 2)) / output_dim);
+  return channel % 2 == 0 ? std::sin(position * index) : std::cos(position * index);
+}
+
+// GPT-J: inv_freq = 1.0 / (10000 ** (arange(0, dim, 2) / dim)); cat((sin(sinusoid_inp), cos(sinusoid_inp)), dim=1)
+Real gpt_j(Real position, int channel, int dim) {
+  const bool is_sine = channel < dim / 2;
+  const int even = 2 * (is_sine ? channel : channel - dim / 2);
+  const Real sinusoid_inp = position * (1 / std::pow(Real{10000}, Real(even) / dim));
+  return is_sine ? std::sin(sinusoid_inp) : std::cos(sinusoid_inp);
+}
+
+// Llama 3: freqs = 1.0 / (500000.0 ** (arange(0, dim, 2)[: dim // 2] / dim)); cosines and sines of outer(t, freqs).
+// Cosines stand before sines, as in vLLM's cache.
+Real llama_3(Real t, int channel, int dim) {
+  const bool is_cosine = channel < dim / 2;
+  const int even = 2 * channel - (is_cosine ? 0 : dim);
+  const Real angle = t * (1 / std::pow(Real{500000}, Real(even) / dim));
+  return is_cosine ? std::cos(angle) : std::sin(angle);
+}
+
 struct Golden {
   const char* preset;
   Real (*formula)(Real position, int channel, int d_model);
   std::int64_t first_position;  // of the system's table
   int d_model;                  // of the system's usual model
+  double base = 10000;
 
   friend std::ostream& operator<<(std::ostream& out, const Golden& golden) { return out << golden.preset; }
 };
@@ -117,36 +178,43 @@ constexpr Golden goldens[] = {
     {"tutorial", tutorial, 0, 512},
     {"tensor2tensor", tensor2tensor, 0, 512},
     {"model_garden", tensor2tensor, 0, 512},
-    {"fairseq", fairseq, 2, 512},      // padding_idx 1, first position padding_idx + 1
+    {"fairseq", fairseq, 2, 512},  // padding_idx 1, first position padding_idx + 1
+    {"opennmt", opennmt, 0, 512},
     {"speech2text", fairseq, 2, 256},  // offset 2
     {"m2m_100", fairseq, 2, 1024},     // offset 2
     {"marian", marian, 0, 512},
+    {"hf_marian", huggingface_halves, 0, 512},
     {"xlm", xlm, 0, 2048},
     {"whisper", whisper, 0, 1280},
+    {"musicgen", musicgen, 0, 1024},
+    {"mae", mae, 0, 512},
     {"keras_hub", keras_hub, 0, 768},
     {"diffusers", diffusers, 0, 320},
     {"stable_diffusion", stable_diffusion, 0, 320},
+    {"dit", dit, 0, 256},
     {"ggml", ggml, 0, 320},
     {"ctranslate2", tensor2tensor, 1, 512},  // positions from 1
+    {"roformer", roformer, 0, 64},
+    {"hf_roformer", huggingface_halves, 0, 64},
+    {"gpt_j", gpt_j, 0, 64},
+    {"llama_3", llama_3, 0, 128, 500000},
     {"vllm", vllm, 0, 128},
-    {"chunk", paper, 0, 512},
-    {"long_context", paper, 0, 128},
-    {"wide", paper, 0, 4096},
 };
 
 class PresetGolden : public testing::TestWithParam<Golden> {};
 
 TEST_P(PresetGolden, IsItsSystemsFormula) {
-  const auto& [name, formula, first_position, d_model] = GetParam();
+  const auto& [name, formula, first_position, d_model, base] = GetParam();
   const Preset& preset = posenc::preset(name);
   EXPECT_EQ(preset.rows.first, first_position);
   ASSERT_EQ(preset.spec.d_model, d_model);
+  EXPECT_EQ(preset.spec.base, base);
 
   const auto encoder = backend("naive").plan(preset.spec);
   const std::int64_t last = preset.rows.first + preset.rows.count - 1;
   std::vector<float> row(static_cast<std::size_t>(d_model));
   for (const std::int64_t position : {first_position, first_position + 1, first_position + 7, last / 2, last}) {
-    encoder->encode({position, 1}, {row.data(), 1, d_model, d_model});
+    encoder->encode({.first = position, .count = 1}, {row.data(), 1, d_model, d_model});
     for (int channel = 0; channel < d_model; ++channel) {
       // Half a float32 ulp of 1, and room for the double phases of naive: a mix-up of conventions is off by far more.
       ASSERT_NEAR(row[static_cast<std::size_t>(channel)], static_cast<double>(formula(position, channel, d_model)),
@@ -174,8 +242,46 @@ TEST(Preset, ShapesThatTheirSystemsPublish) {
   EXPECT_EQ(shape("tutorial"), (std::pair<std::int64_t, std::int64_t>{5000, 512}));
   EXPECT_EQ(shape("whisper"), (std::pair<std::int64_t, std::int64_t>{1500, 1280}));
   EXPECT_EQ(shape("m2m_100"), (std::pair<std::int64_t, std::int64_t>{1024, 1024}));
-  EXPECT_EQ(shape("long_context"), (std::pair<std::int64_t, std::int64_t>{131072, 128}));
-  EXPECT_EQ(shape("wide"), (std::pair<std::int64_t, std::int64_t>{8192, 4096}));
+  EXPECT_EQ(shape("llama_3"), (std::pair<std::int64_t, std::int64_t>{8192, 128}));
+  EXPECT_EQ(shape("dit"), (std::pair<std::int64_t, std::int64_t>{1000, 256}));
+}
+
+// The table that Marian's name once stood for here is Hugging Face's. Models trained with one see noise from the other.
+TEST(Preset, MarianAndHuggingFacesMarianDiffer) {
+  const RowRange rows = preset("marian").rows;
+  ASSERT_EQ(rows, preset("hf_marian").rows);
+  Matrix own(rows.count, 512), hugging_face(rows.count, 512);
+  backend("naive").plan(preset("marian").spec)->encode(rows, own.view());
+  backend("naive").plan(preset("hf_marian").spec)->encode(rows, hugging_face.view());
+  float most = 0;
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (std::int64_t c = 0; c < 512; ++c) most = std::max(most, std::abs(own(r, c) - hugging_face(r, c)));
+  }
+  EXPECT_GT(most, 0.5F);
+}
+
+TEST(Preset, BenchmarkShapesAreNoPresets) {
+  for (const Preset& shape : benchmark_shapes()) {
+    EXPECT_THAT(test::refusal([&] { preset(shape.name); }), testing::HasSubstr("allowed: tutorial, tensor2tensor"));
+    EXPECT_EQ(&preset_or_benchmark_shape(shape.name), &shape);
+    EXPECT_EQ(shape.spec, (EncodingSpec{.d_model = shape.spec.d_model})) << "the paper's convention";
+  }
+  EXPECT_EQ(&preset_or_benchmark_shape("whisper"), &preset("whisper"));
+  EXPECT_THAT(test::refusal([] { preset_or_benchmark_shape("chnk"); }),
+              testing::AllOf(testing::HasSubstr("preset is 'chnk'"), testing::HasSubstr("whisper"),
+                             testing::HasSubstr("the benchmark shapes chunk, long_context, wide")));
+}
+
+TEST(Preset, NamesTellThemApart) {
+  for (const Preset& each : presets()) {
+    EXPECT_NO_THROW(validate(each.spec)) << each.name;
+    EXPECT_NO_THROW(validate(each.rows)) << each.name;
+    EXPECT_GT(each.rows.count, 0) << each.name;
+    EXPECT_EQ(&preset(each.name), &each);
+    EXPECT_FALSE(each.description.empty()) << each.name;
+  }
+  EXPECT_THAT(test::refusal([] { preset("wisper"); }),
+              testing::AllOf(testing::HasSubstr("preset is 'wisper'"), testing::HasSubstr("whisper")));
 }
 
 }  // namespace

@@ -113,18 +113,6 @@ TEST(Spec, UnknownNamesListTheAllowedOnes) {
   EXPECT_THAT(refusal([] { parse_layout("Halves"); }),
               AllOf(HasSubstr("layout is 'Halves'"), HasSubstr("interleaved, halves, halves_cos_first")));
   EXPECT_THAT(refusal([] { parse_spacing(""); }), AllOf(HasSubstr("spacing is ''"), HasSubstr("paper, inclusive")));
-  EXPECT_THAT(refusal([] { preset("wisper"); }),
-              AllOf(HasSubstr("preset is 'wisper'"), HasSubstr("whisper"), HasSubstr("tutorial")));
-}
-
-TEST(Spec, PresetsAreValidAndNamedOnce) {
-  for (const Preset& each : presets()) {
-    EXPECT_NO_THROW(validate(each.spec)) << each.name;
-    EXPECT_NO_THROW(validate(each.rows)) << each.name;
-    EXPECT_GT(each.rows.count, 0) << each.name;
-    EXPECT_EQ(&preset(each.name), &each);
-    EXPECT_FALSE(each.description.empty()) << each.name;
-  }
 }
 
 TEST(Spec, ExponentDenominatorNeverDividesByZero) {

@@ -69,7 +69,7 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
     const bool fake = dynamic_cast<const test::FakeBackend*>(&mine) != nullptr;  // of another test in this process
     if (fake || !mine.runs_here()) return;
     Matrix row(1, 64);
-    mine.plan({.d_model = 64})->encode({0, 1}, row.view());
+    mine.plan({.d_model = 64})->encode({.first = 0, .count = 1}, row.view());
     wrong += row(0, 1) != 1.0F;
   });
   EXPECT_EQ(wrong, 0);

@@ -170,7 +170,8 @@ TEST_P(EveryType, HasTheSameBitsHoweverRowsAreAskedFor) {
     with_type(type_, [&]<class T>(T) {
       BasicMatrix<T> alone(rows.count, spec.d_model);
       for (std::int64_t r = 0; r < rows.count; ++r) {
-        encoder->encode({rows.first + r, 1}, {&alone.data()[r * spec.d_model], 1, spec.d_model, spec.d_model});
+        encoder->encode({.first = rows.first + r, .count = 1},
+                        {&alone.data()[r * spec.d_model], 1, spec.d_model, spec.d_model});
       }
       const auto expect = [&](GuardedTable& table, std::int64_t count) {
         for (std::int64_t r = 0; r < count; ++r) ASSERT_TRUE(table.row_is(r, alone.row(r).data())) << "row " << r;
@@ -200,11 +201,38 @@ INSTANTIATE_TEST_SUITE_P(All, EveryType,
 TEST(Rotation32, RefusesFloat64BeforeItWrites) {
   const auto encoder = backend("rotation32").plan({.d_model = 8});
   GuardedTable table(4, 8, 0, 0, DataType::float64);
-  const std::string refused = test::refusal([&] { encoder->encode({0, 4}, table.view()); });
+  const std::string refused = test::refusal([&] { encoder->encode({.first = 0, .count = 4}, table.view()); });
   EXPECT_THAT(refused, HasSubstr("dtype is float64; backend rotation32"));
   std::vector<double> untouched(8);
   std::memset(untouched.data(), 0xa5, 64);
   EXPECT_TRUE(table.row_is(0, untouched.data()));
+}
+
+// ---- the compiler's own 16-bit types
+
+template <class Native, class Stored>
+void expect_same_tables() {
+  static_assert(data_type_of<Native> == data_type_of<Stored> && sizeof(Native) == sizeof(Stored));
+  const auto encoder = backend("rotation").plan({.d_model = 34});
+  const RowRange rows = {1'000'000, 20};
+  BasicMatrix<Native> native(rows.count, 34);
+  BasicMatrix<Stored> stored(rows.count, 34);
+  encoder->encode(rows, native.view());
+  encoder->encode(rows, stored.view());
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (std::int64_t c = 0; c < 34; ++c) {
+      ASSERT_EQ(static_cast<double>(native(r, c)), to_double(stored(r, c))) << r << ", " << c;
+    }
+  }
+}
+
+// Those of C++23, std::bfloat16_t and std::float16_t, are tried in install/native_types.cpp.
+TEST(NativeTypes, Float16HasTheSameTable) {
+#ifdef POSENC_HAS_NATIVE_FLOAT16
+  expect_same_tables<_Float16, Float16>();
+#else
+  GTEST_SKIP() << "this compiler has no _Float16";
+#endif
 }
 
 // ---- rotation: correctly rounded in every type

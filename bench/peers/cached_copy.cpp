@@ -33,7 +33,8 @@ class CachedCopy final : public PeerEncoder {
       if (copied(task)) return;
     }
     const OutputView out(task.row<float>(0), task.count, spec().d_model, task.stride);
-    source_->encode({task.first, task.count}, out, {1, task.streamed ? Stores::streamed : Stores::cached});
+    source_->encode({.first = task.first, .count = task.count}, out,
+                    {1, task.streamed ? Stores::streamed : Stores::cached});
   }
 
   /// False where the table is too short.
@@ -58,7 +59,7 @@ class CachedCopy final : public PeerEncoder {
     try {
       const auto doubled = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
       Matrix longer(std::min(doubled, most_bytes / row_bytes()), spec().d_model);
-      source_->encode({0, longer.rows()}, longer.view());
+      source_->encode({.first = 0, .count = longer.rows()}, longer.view());
       table_ = std::move(longer);
     } catch (const std::bad_alloc&) {
     }

@@ -1,6 +1,7 @@
 // posenc list: the backends of this build, what runs here, which one is used and why.
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/list_presets.h"
 #include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -223,21 +224,34 @@ std::string json_text(const State& state) {
   return text_of(document);
 }
 
-int list(const CommonOptions& options) {
+struct ListCommand {
+  CommonOptions common;
+  bool presets = false;
+};
+
+std::string page(const ListCommand& command) {
+  const bool is_json = command.common.format == "json";
+  if (command.presets) return is_json ? presets_json() : presets_table();
   const State state = look();
-  write_page(options.output, options.format == "json" ? json_text(state) : table_text(state));
+  return is_json ? json_text(state) : table_text(state);
+}
+
+int list(const ListCommand& command) {
+  write_page(command.common.output, page(command));
   return good;
 }
 
 }  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<CommonOptions>();
+  auto options = std::make_shared<ListCommand>();
   CLI::App& command = *app.add_subcommand("list", "Backends of this build, what runs here, which one is used and why");
-  add_format_option(command, *options, {"table", "json"}, "table");
-  add_output_option(command, *options, "file to write (default: standard output)");
+  command.add_flag("--presets", options->presets, "the conventions of real systems instead");
+  add_format_option(command, options->common, {"table", "json"}, "table");
+  add_output_option(command, options->common, "file to write (default: standard output)");
   describe(command, {{"posenc list", "what runs here, which backend is used, and why"},
                      {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+                     {"posenc list --presets", "the conventions that have names, and how they differ"},
                      {"posenc list --format json", "the same for programs"}});
   command.callback([options, &action] { action = [options] { return list(*options); }; });
 }

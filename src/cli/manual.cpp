@@ -3,6 +3,7 @@
 #include "cli/table.h"
 
 #include "posenc/data_type.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/version.h"
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <system_error>
 
 namespace posenc::cli {
@@ -51,9 +52,9 @@ void add_names_option(CLI::App& app, std::vector<std::string>& names, const std:
   if (times == Times::once) added->expected(1);
 }
 
-std::string preset_names() {
+std::string names_of(std::span<const Preset> named) {
   std::vector<std::string_view> names;
-  for (const Preset& each : presets()) names.push_back(each.name);
+  for (const Preset& each : named) names.push_back(each.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -69,9 +70,12 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
 }  // namespace
 
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
-  const std::string more = times == Times::often ? ", may be repeated" : "";
+  // What may be given often is timed, and there the sizes of benchmarks are as good as those of a system.
+  const bool is_timed = times == Times::often;
+  const std::string more = is_timed ? ", may be repeated" : "";
+  const std::string shapes = is_timed ? "; or a benchmark shape: " + names_of(benchmark_shapes()) : "";
   add_names_option(app, options.presets, "--preset", times,
-                   fmt::format("shape of a real system{}: {}", more, preset_names()));
+                   fmt::format("convention and shape of a real system{}: {}{}", more, names_of(presets()), shapes));
 }
 
 void add_shape_options(CLI::App& app, CommonOptions& options) {

@@ -3,6 +3,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 

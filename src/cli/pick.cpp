@@ -51,7 +51,7 @@ PickOptions options_of(const PickCommand& command) {
   options.threads = command.common.threads.value_or(options.threads);
   std::set<std::string_view> seen;
   for (const std::string& name : command.common.presets.empty() ? default_presets : command.common.presets) {
-    if (seen.insert(name).second) options.presets.push_back(preset(name));
+    if (seen.insert(name).second) options.presets.push_back(preset_or_benchmark_shape(name));
   }
   return options;
 }

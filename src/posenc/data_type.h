@@ -1,9 +1,14 @@
 // The element types of a table: IEEE binary32, binary64 and binary16, and bfloat16.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <bit>
 #include <cstdint>
 #include <string_view>
+#if defined(__STDCPP_BFLOAT16_T__) || defined(__STDCPP_FLOAT16_T__)
+#include <stdfloat>
+#endif
 
 namespace posenc {
 
@@ -63,6 +68,19 @@ template <>
 inline constexpr DataType data_type_of<Float16> = DataType::float16;
 template <>
 inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
+
+// The compiler's own 16-bit types, where it has them: a table of theirs has the same bits as one of Float16 or BFloat16.
+// g++ before 13 names the limits of _Float16 on every CPU and has the type in C++ on x86 alone.
+#if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
+#define POSENC_HAS_NATIVE_FLOAT16 1  // std::float16_t is the same type
+template <>
+inline constexpr DataType data_type_of<_Float16> = DataType::float16;
+#endif
+#ifdef __STDCPP_BFLOAT16_T__
+#define POSENC_HAS_NATIVE_BFLOAT16 1
+template <>
+inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
+#endif
 
 /// Exact: every value of the other types is a double.
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }

@@ -114,7 +114,8 @@ void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixV
       {rows.first, rows.count, out.data, out.stride, DataType::float32, streamed && x.data != out.data, x.data, scale});
 }
 
-void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options) const {
+template <class Position>
+void Encoder::gather(std::span<const Position> positions, const OutputView& out, const EncodeOptions& options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
     if (position < 0 || position > max_position) {
@@ -124,18 +125,27 @@ void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, En
   check_view(*this, count, out, options);
   const bool streamed = past_caches(options.stores, count * spec_.d_model * size_of(out.type));
   const RowTask all = {0, count, out.data, out.stride, out.type, streamed};
+  const auto position_of = [positions](std::int64_t row) { return std::int64_t{positions[row]}; };
   share_rows(count, options.threads, [&](std::int64_t begin, std::int64_t end) {
     // Runs of consecutive positions, as batches of sequences have them, are encoded as ranges.
     for (std::int64_t row = begin; row < end;) {
       std::int64_t last = row;
-      while (last + 1 < end && positions[last + 1] == positions[last] + 1) ++last;
+      while (last + 1 < end && position_of(last + 1) == position_of(last) + 1) ++last;
       RowTask run = all.after(row);
-      run.first = positions[row];
+      run.first = position_of(row);
       run.count = last - row + 1;
       encode_rows(run);
       row = last + 1;
     }
   });
+}
+
+void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options) const {
+  gather(positions, out, options);
+}
+
+void Encoder::encode(std::span<const std::int32_t> positions, OutputView out, EncodeOptions options) const {
+  gather(positions, out, options);
 }
 
 Cursor::Cursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) { seek(first); }

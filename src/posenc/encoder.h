@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace posenc {
@@ -23,15 +24,23 @@ struct MatrixView {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t stride = 0;
+
+  /// What may be written may also be read.
+  operator MatrixView<const T>() const noexcept  // NOLINT: implicit
+      requires(!std::is_const_v<T>) {
+    return {data, rows, columns, stride};
+  }
 };
 
-/// A MatrixView of float, double, Float16 or BFloat16: what encode() takes.
+/// A MatrixView of any element type of tables (see data_type.h) that can be written: what encode() takes.
 struct OutputView {
   template <class T>
-  OutputView(MatrixView<T> view) : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
+  requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
+      : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
 
   template <class T>
-  OutputView(T* first, std::int64_t row_count, std::int64_t column_count, std::int64_t row_stride)
+  requires(!std::is_const_v<T>)
+      OutputView(T* first, std::int64_t row_count, std::int64_t column_count, std::int64_t row_stride)
       : data(first), rows(row_count), columns(column_count), stride(row_stride), type(data_type_of<T>) {}
 
   void* data;
@@ -78,7 +87,17 @@ class Encoder {
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
   /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of positions[r].
+  /// Any contiguous range of 64-bit or 32-bit integers will do: a vector, an array, a span.
   void encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options = {}) const;
+  void encode(std::span<const std::int32_t> positions, OutputView out, EncodeOptions options = {}) const;
+
+  /// Makes encode({5, 7}, out) an error, because two bare integers could be a range or two positions. Write
+  /// {.first = 5, .count = 7} for rows 5 to 11, and pass a vector, an array or a span for positions 5 and 7.
+  struct RangeOrPositions {
+    std::int64_t first_or_position;
+    std::int64_t count_or_position;
+  };
+  void encode(RangeOrPositions ambiguous, OutputView out, EncodeOptions options = {}) const = delete;
 
   /// out = x * scale + encoding in float32, one pass over memory and no table in it; each operation rounds, so that the bits are those of encode()
   /// and the two operations in turn. x may be out itself; else they must not overlap. Only where can_add(); one thread. Throws
@@ -97,6 +116,9 @@ class Encoder {
 
  private:
   virtual void encode_rows(const RowTask& task) const noexcept = 0;
+
+  template <class Position>
+  void gather(std::span<const Position> positions, const OutputView& out, const EncodeOptions& options) const;
 
   EncodingSpec spec_;
   std::string backend_;
@@ -132,7 +154,7 @@ void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
 void free_table(void* memory) noexcept;
 
 /// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is large and the system gives them.
-/// T is float, double, Float16 or BFloat16.
+/// T is an element type of tables: float, double, Float16, BFloat16, or what else data_type.h names.
 template <class T>
 class BasicMatrix {
  public:
@@ -145,11 +167,16 @@ class BasicMatrix {
   std::int64_t columns() const noexcept { return columns_; }
   T* data() noexcept { return data_.get(); }
   const T* data() const noexcept { return data_.get(); }
-  T operator()(std::int64_t row, std::int64_t column) const noexcept { return data_.get()[row * columns_ + column]; }
+  T& operator()(std::int64_t row, std::int64_t column) noexcept { return data_.get()[row * columns_ + column]; }
+  const T& operator()(std::int64_t row, std::int64_t column) const noexcept {
+    return data_.get()[row * columns_ + column];
+  }
+  std::span<T> row(std::int64_t r) noexcept { return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)}; }
   std::span<const T> row(std::int64_t r) const noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
   MatrixView<T> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
+  MatrixView<const T> view() const noexcept { return {data_.get(), rows_, columns_, columns_}; }
 
  private:
   struct Free {

@@ -1,6 +1,8 @@
 // Instruction sets that a backend can be compiled for.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <string_view>
 
 namespace posenc {

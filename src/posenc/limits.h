@@ -1,6 +1,8 @@
 // What the memory system allows for the same bytes: the limit that throughput is compared with.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <cstdint>
 #include <span>
 

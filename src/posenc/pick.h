@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/presets.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"

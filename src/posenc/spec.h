@@ -1,19 +1,12 @@
-// What to encode: the parameters of a sinusoidal positional encoding, and the conventions of real systems by name.
+// What to encode: the parameters of a sinusoidal positional encoding, and the rows of a table.
 #pragma once
 
+#include "posenc/error.h"
+
 #include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 namespace posenc {
-
-/// Bad input. The message names the argument, its value and what is allowed. Nothing has been written when it is thrown.
-class InvalidArgument : public std::invalid_argument {
- public:
-  using std::invalid_argument::invalid_argument;
-};
 
 /// Which channel of a row holds what. k = 0 .. d_model / 2 - 1 counts the frequencies, h = d_model / 2.
 enum class Layout {
@@ -57,19 +50,6 @@ void validate(RowRange rows);
 /// Bytes of a dense table of `count` rows of `element_bytes` a channel; throws InvalidArgument where that exceeds
 /// what a pointer difference can hold.
 std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes);
-
-/// A convention under the name of the system that uses it, with the shape of its usual table.
-struct Preset {
-  std::string_view name;
-  std::string_view description;
-  EncodingSpec spec;
-  RowRange rows;
-};
-
-std::span<const Preset> presets() noexcept;
-
-/// The preset of that name; throws InvalidArgument, listing the known ones, where there is none.
-const Preset& preset(std::string_view name);
 
 std::string_view to_string(Layout layout) noexcept;
 std::string_view to_string(Spacing spacing) noexcept;

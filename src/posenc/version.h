@@ -1,6 +1,8 @@
 // What this library is: its version, and what built it.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <string>
 
 namespace posenc {

@@ -31,7 +31,7 @@ std::int64_t position_of(FuzzedDataProvider& input) {
 void check_row(const Encoder& encoder, std::int64_t position, const float* row) {
   std::vector<float> alone(static_cast<std::size_t>(encoder.spec().d_model));
   const auto columns = encoder.spec().d_model;
-  encoder.encode({position, 1}, {alone.data(), 1, columns, columns});
+  encoder.encode({.first = position, .count = 1}, {alone.data(), 1, columns, columns});
   for (std::size_t c = 0; c < alone.size(); ++c) {
     if (std::bit_cast<std::uint32_t>(alone[c]) != std::bit_cast<std::uint32_t>(row[c]))
       fail("a row depends on its call");

@@ -46,7 +46,7 @@ void check(const PositionalEncoding& encoding, const SequenceView<float>& y, con
            const Input& in) {
   std::vector<float> row(static_cast<std::size_t>(y.columns));
   for (std::int64_t r = 0; r < y.rows && y.batch > 0; ++r) {
-    encoding.encoder().encode({options.offset + r, 1}, {row.data(), 1, y.columns, y.columns});
+    encoding.encoder().encode({.first = options.offset + r, .count = 1}, {row.data(), 1, y.columns, y.columns});
     for (std::int64_t b = 0; b < y.batch; ++b) {
       const std::int64_t index = y.order == BatchOrder::batch_first ? b * y.rows + r : r * y.batch + b;
       for (std::int64_t c = 0; c < y.columns; ++c) {

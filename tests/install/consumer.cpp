@@ -2,6 +2,7 @@
 #include <posenc/accuracy.h>
 #include <posenc/cpu.h>
 #include <posenc/encoder.h>
+#include <posenc/error.h>
 #include <posenc/isa.h>
 #include <posenc/layers/dropout.h>
 #include <posenc/layers/input_embedding.h>
@@ -12,6 +13,8 @@
 #include <posenc/layers/tied_output.h>
 #include <posenc/limits.h>
 #include <posenc/pick.h>
+#include <posenc/posenc.h>
+#include <posenc/presets.h>
 #include <posenc/profile.h>
 #include <posenc/registry.h>
 #include <posenc/spec.h>

@@ -16,8 +16,20 @@ examples=("$scratch"/readme_example_*.cpp)
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DREADME_EXAMPLES="$(IFS=';'; echo "${examples[*]}")"
 "$cmake" --build "$scratch/build"
 
+# Each header stands alone, and tells a compiler that is set to C++17 what is wrong before anything else fails.
+needs='posenc needs C++20: compile with -std=c++20 or newer'
+while read -r header; do
+  compile=("$compiler" -fsyntax-only -x c++ -I"$scratch/prefix/include" -)
+  "${compile[@]}" -std=c++20 <<<"#include <$header>" || { echo "FAILED: $header does not stand alone"; exit 1; }
+  "${compile[@]}" -std=c++17 <<<"#include <$header>" 2>"$scratch/errors" &&
+    { echo "FAILED: $header compiles as C++17"; exit 1; }
+  first=$(grep -m1 'error:' "$scratch/errors") || true
+  [[ $first == *"$needs"* ]] || { echo "FAILED: the first error of $header as C++17 is: $first"; exit 1; }
+done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' | sort)
+
 export POSENC_PROFILE=/nonexistent/posenc/profile.json
 "$scratch/build/consumer"
+"$scratch/build/native_types"
 for example in "${examples[@]}"; do "$scratch/build/$(basename "$example" .cpp)"; done
 "$scratch/prefix/bin/posenc" list >/dev/null
 for page in posenc posenc-{list,accuracy,pick,generate,compare}; do

@@ -204,7 +204,7 @@ TEST(PositionalEncoding, ReachesFarPositions) {
   const PositionalEncoding far({.d_model = 8}, max_position + 1);
   std::vector<float> x(8, 0.0f), row(8);
   far.forward(batch_first(x.data(), 1, 1, 8), {.offset = max_position});
-  backend("rotation").plan({.d_model = 8})->encode({max_position, 1}, {row.data(), 1, 8, 8});
+  backend("rotation").plan({.d_model = 8})->encode({.first = max_position, .count = 1}, {row.data(), 1, 8, 8});
   EXPECT_TRUE(same_memory(x, row));
 }
 

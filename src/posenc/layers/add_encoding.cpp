@@ -135,7 +135,8 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
     float* const own = memory + parts_begun.fetch_add(1) * step * columns;
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t count = std::min(step, part.end - begin);
-      encoder.encode({rows.first + begin, count}, {own, count, columns, columns}, {1, Stores::cached});
+      encoder.encode({.first = rows.first + begin, .count = count}, {own, count, columns, columns},
+                     {1, Stores::cached});
       combiner.block(begin, begin + count, part, {own, columns});
     }
     combiner.finish();

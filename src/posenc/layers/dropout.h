@@ -1,6 +1,8 @@
 // Inverted dropout whose mask is a pure function of a seed and an element's index.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <cstdint>
 #include <span>
 

@@ -1,6 +1,8 @@
 // Philox4x32-10, the counter-based generator behind dropout: Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC11.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <array>
 #include <cstdint>
 

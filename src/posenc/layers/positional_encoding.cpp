@@ -49,7 +49,7 @@ PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t ma
     return;
   }
   table_ = Matrix(max_rows, spec.d_model);
-  encoder_->encode({0, max_rows}, table_.view());
+  encoder_->encode({.first = 0, .count = max_rows}, table_.view());
 }
 
 EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows) const noexcept {

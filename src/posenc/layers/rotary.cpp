@@ -145,7 +145,7 @@ void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads
   share_with_scratch(x.rows, threads, step * columns, [&](std::int64_t begin, std::int64_t end, float* angles) {
     for (std::int64_t row = begin; row < end; row += step) {
       const std::int64_t count = std::min(step, end - row);
-      encoder_->encode({first + row, count}, {angles, count, columns, columns}, {1, Stores::cached});
+      encoder_->encode({.first = first + row, .count = count}, {angles, count, columns, columns}, {1, Stores::cached});
       for (std::int64_t r = 0; r < count; ++r) {
         rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half, half);
       }

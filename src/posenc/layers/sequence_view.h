@@ -1,6 +1,8 @@
 // Batches of sequences in memory that somebody else owns, in both orders that are in common use.
 #pragma once
 
+#include "posenc/cxx20.h"
+
 #include <cstdint>
 #include <type_traits>
 

@@ -1,0 +1,45 @@
+#include "cli/list_presets.h"
+
+#include "cli/json.h"
+#include "cli/table.h"
+
+#include "posenc/presets.h"
+
+#include <fmt/format.h>
+
+namespace posenc::cli {
+
+std::string presets_table() {
+  Table table({{"preset", Align::left},
+               {"system", Align::wrapped},
+               {"layout", Align::left},
+               {"spacing", Align::left},
+               {"base"},
+               {"rows x d"},
+               {"first"}});
+  for (const Preset& each : presets()) {
+    table.add_row({std::string(each.name), std::string(each.description), std::string(to_string(each.spec.layout)),
+                   std::string(to_string(each.spec.spacing)), fmt::format("{}", each.spec.base),
+                   fmt::format("{} x {}", each.rows.count, each.spec.d_model), fmt::format("{}", each.rows.first)});
+  }
+  return fmt::format("Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}",
+                     table.text(),
+                     wrapped("d is d_model, and first the position of the first row.\n"
+                             "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
+                             "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
+                             "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"));
+}
+
+std::string presets_json() {
+  Json document = new_document();
+  document["presets"] = Json::array();
+  for (const Preset& each : presets()) {
+    document["presets"].push_back({{"name", each.name},
+                                   {"description", each.description},
+                                   {"spec", to_json(each.spec)},
+                                   {"rows", to_json(each.rows)}});
+  }
+  return text_of(document);
+}
+
+}  // namespace posenc::cli

@@ -1,0 +1,19 @@
+// All of posenc that a program needs to encode: one include.
+// Not in it: measuring accuracy and speed (accuracy.h, limits.h, pick.h).
+#pragma once
+
+#include "posenc/cpu.h"
+#include "posenc/data_type.h"
+#include "posenc/encoder.h"
+#include "posenc/error.h"
+#include "posenc/isa.h"
+#include "posenc/layers/dropout.h"
+#include "posenc/layers/input_embedding.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/layers/sequence_view.h"
+#include "posenc/layers/tied_output.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/spec.h"
+#include "posenc/version.h"

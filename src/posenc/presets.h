@@ -1,0 +1,31 @@
+// The conventions of real systems by name, with the shapes of their usual tables.
+#pragma once
+
+#include "posenc/spec.h"
+
+#include <span>
+#include <string_view>
+
+namespace posenc {
+
+/// A convention under the name of the system that uses it, with the shape of its usual table.
+struct Preset {
+  std::string_view name;
+  std::string_view description;
+  EncodingSpec spec;
+  RowRange rows;
+};
+
+std::span<const Preset> presets() noexcept;
+
+/// The preset of that name; throws InvalidArgument, listing the known ones, where there is none.
+const Preset& preset(std::string_view name);
+
+/// Shapes that are timed beside the presets because no preset has their size. All are of the paper's convention, and no
+/// system's: they are no presets.
+std::span<const Preset> benchmark_shapes() noexcept;
+
+/// The preset or the benchmark shape of that name; throws InvalidArgument, listing both, where there is none.
+const Preset& preset_or_benchmark_shape(std::string_view name);
+
+}  // namespace posenc
