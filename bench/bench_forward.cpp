@@ -198,6 +198,7 @@ void register_all(const std::vector<int>& threads) {
   for (const int count : threads) {
     for (const auto& [rows, d_model] : std::vector<std::pair<std::int64_t, std::int64_t>>{
              {64, 64}, {512, 512}, {2048, 1024}, {131072, 128}, {32768, 1024}, {8192, 4096}}) {
+      begin_group();
       const Case one = {1, rows, d_model, count};
       add_in_place("in_place", one, EncodingSource::automatic, BatchOrder::batch_first);
       add_in_place("in_place_fused", one, EncodingSource::fused, BatchOrder::batch_first);
@@ -205,11 +206,13 @@ void register_all(const std::vector<int>& threads) {
       add_dropout(one);
     }
     for (const auto& [rows, d_model] : std::vector<std::pair<std::int64_t, std::int64_t>>{{512, 512}, {4096, 1024}}) {
+      begin_group();
       const Case eight = {8, rows, d_model, count};
       add_in_place("in_place", eight, EncodingSource::automatic, BatchOrder::batch_first);
       add_in_place("sequence_first", eight, EncodingSource::automatic, BatchOrder::sequence_first);
       add_dropout(eight);
     }
+    begin_group();
     add_embedding({1, 512, 512, count});
     add_embedding({1, 65536, 512, count});
     add_embedding({8, 4096, 1024, count});
@@ -231,10 +234,9 @@ int main(int argc, char** argv) {
       "Times adding positional encodings to activations and embedding tokens, against a table in memory, a loop that "
       "scales, and the same done in turn.",
       "bench_forward");
-  std::vector<int> threads = {1, 2};
-  app.add_option("--threads", threads, "Only this number of threads; may be repeated. 1 and 2 unless given")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N")
-      ->allow_extra_args(false);
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] { posenc::bench::register_all(threads); });
+  std::vector<int> threads;
+  posenc::bench::add_threads_option(app, threads, "1 and 2");
+  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] {
+    posenc::bench::register_all(threads.empty() ? std::vector{1, 2} : threads);
+  });
 }

@@ -42,6 +42,7 @@ void register_all() {
   for (const Preset& preset : presets()) sizes.insert(table_bytes(preset.spec, preset.rows.count, sizeof(float)));
   for (const Shape& shape : cache_to_memory_shapes()) sizes.insert(shape.bytes());
   for (const std::int64_t bytes : sizes) {
+    begin_group();
     add_store("store", bytes, store_loop);
     add_store("non_temporal_store", bytes, non_temporal_store_loop);
     add_copy(bytes);

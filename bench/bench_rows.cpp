@@ -80,7 +80,8 @@ auto next_rows(const Encoder& encoder, const Rows& rows) {
 
 auto cursor_rows(const Encoder& encoder, const Rows& rows) {
   return [cursor = Cursor(encoder, middle(rows)), first = middle(rows)]() mutable {
-    benchmark::DoNotOptimize(cursor.next().data());
+    const float* row = cursor.next().data();
+    benchmark::DoNotOptimize(row);
     if (cursor.position() == 2 * first) cursor.seek(first);
   };
 }
@@ -110,6 +111,7 @@ void register_all(const BackendChoice& choice) {
   const std::vector<const Backend*> backends = best_isa_only(select_backends(choice));
   const auto add_all = [&backends](std::string_view question, const std::string& detail, const Rows& rows,
                                    auto prepare) {
+    begin_group();
     for (const Backend* backend : backends) add_rows(question, detail, *backend, rows, prepare);
   };
   constexpr std::int64_t gathered = 1024;

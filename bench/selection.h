@@ -16,6 +16,12 @@ struct BackendChoice {
   std::vector<std::string> isas;   ///< none: every ISA
 };
 
+/// Refuses other values of the option.
+void allow_only(CLI::Option& option, const std::vector<std::string>& names);
+
+/// The option --threads, which may be repeated.
+void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::string& by_default);
+
 /// The options --backend and --isa, which may be repeated.
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 

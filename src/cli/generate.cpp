@@ -33,13 +33,16 @@ struct GenerateOptions {
   std::optional<int> digits;
 };
 
-/// The format asked for, else what the file's name ends in, else csv where people look and npy in files.
+/// The format asked for, else what the file's name ends in; without either, csv on standard output
+/// and npy in a file.
 std::string format_of(const GenerateOptions& options) {
   if (!options.common.format.empty()) return options.common.format;
   if (is_standard_output(options.common.output)) return "csv";
-  const std::string ending = std::filesystem::path(options.common.output).extension().string();
-  if (ending == ".csv" || ending == ".raw") return ending.substr(1);
-  return "npy";
+  const std::string suffix = std::filesystem::path(options.common.output).extension().string();
+  if (suffix.empty()) return "npy";
+  if (suffix == ".npy" || suffix == ".raw" || suffix == ".csv") return suffix.substr(1);
+  throw InvalidArgument(fmt::format(
+      "--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
 }
 
 /// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -163,7 +166,7 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_backend_options(command, options->common, Times::once);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the file's name; csv on standard output");
+  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the suffix of --output, npy without one; csv on standard output");
   add_integer_option(command, options->digits, "--digits", 0, most_digits,
                      "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <CLI/Formatter.hpp>
+#include <CLI/FormatterFwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,24 +13,20 @@ struct Example {
   std::string what;
 };
 
-/// Gives the command its examples, which --help and the manual page show, and the exit codes.
+/// Gives the command its examples, which --help and the manual page show, and what all commands have:
+/// environment, files, exit codes.
 void describe(CLI::App& command, const std::vector<Example>& examples);
 
-/// Descriptions broken into lines of a page.
-class HelpFormatter : public CLI::Formatter {
- public:
-  HelpFormatter();
-
+/// The whole text of --help: that of the parser's own formatter depends on its version.
+class HelpFormatter : public CLI::FormatterBase {
  private:
-  std::string make_option_opts(const CLI::Option* option) const override;
-  std::string make_option_desc(const CLI::Option* option) const override;
-  std::string make_subcommand(const CLI::App* command) const override;
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
 /// In troff's man macros (man 7 man): posenc(1), or posenc-accuracy(1) of a subcommand.
 std::string manual_page(const CLI::App& command);
 
-/// For bash: subcommands, options, and the values of those that name something.
+/// For bash: subcommands, options, names of files, and the values of options that name something.
 std::string bash_completion(const CLI::App& app);
 
 }  // namespace posenc::cli

@@ -68,7 +68,7 @@ void write_all(const std::string& file, std::string_view text) {
 
 void write_page(const std::string& file, std::string_view text) {
   const bool is_coloured = is_standard_output(file) && shows_colours();
-  write_all(file, is_coloured ? std::string(text) : without_colours(text));
+  write_all(file, with_controls_escaped(is_coloured ? std::string(text) : without_colours(text)));
 }
 
 Uninterrupted::Uninterrupted() {
@@ -79,25 +79,6 @@ Uninterrupted::Uninterrupted() {
 }
 
 Uninterrupted::~Uninterrupted() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-void check_writable(const std::filesystem::path& file, Folders folders) {
-  std::error_code ignored;
-  const auto must_allow = [&](const std::filesystem::path& place, int mode) {
-    if (::access(place.c_str(), mode) == 0) return;
-    throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", file.string()));
-  };
-  const auto status = std::filesystem::status(file, ignored);
-  if (std::filesystem::is_directory(status)) {
-    throw std::system_error(EISDIR, std::generic_category(), fmt::format("cannot write {}", file.string()));
-  }
-  if (std::filesystem::exists(status)) must_allow(file, W_OK);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
-  std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (folders == Folders::are_made) {
-    while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
-  }
-  must_allow(folder / ".", W_OK | X_OK);  // the dot refuses a file in the place of the folder
-}
 
 bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
 
