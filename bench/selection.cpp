@@ -17,6 +17,9 @@ namespace posenc::bench {
 
 namespace {
 
+/// OpenMP ends the program where it cannot make as many as it is asked for.
+constexpr int most_threads = 1024;
+
 void check_runs_here(const std::string& isa) {
   if (cpu_has(parse_isa(isa))) return;
   std::vector<std::string_view> allowed;
@@ -42,7 +45,6 @@ void allow_only(CLI::Option& option, const std::vector<std::string>& names) {
 }
 
 void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::string& by_default) {
-  constexpr int most = 1024;  // OpenMP ends the program where it cannot make as many as it is asked for
   app.add_option("--threads", threads,
                  fmt::format("Only this number of threads; may be repeated. {} unless given", by_default))
       ->type_name("N")
@@ -50,8 +52,8 @@ void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::str
       ->each([](const std::string& text) {
         int value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= most) return;
-        throw InvalidArgument(fmt::format("--threads is '{}'; allowed: an integer, 1 to {}", text, most));
+        if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= most_threads) return;
+        throw InvalidArgument(fmt::format("--threads is '{}'; allowed: an integer, 1 to {}", text, most_threads));
       });
 }
 

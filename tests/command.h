@@ -17,6 +17,7 @@ struct CommandResult {
 struct CommandOptions {
   std::map<std::string, std::string> environment;  ///< added to this process's own, less its POSENC_* variables
   std::filesystem::path out_file;                  ///< where stdout goes instead of CommandResult::out
+  std::string program = {};                        ///< another than the posenc command
 };
 
 /// Starts from a profile that does not exist, so that what the user has picked on this machine decides no test.
