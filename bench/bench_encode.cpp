@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <map>
@@ -210,10 +211,11 @@ void add_options(CLI::App& app, Options& options) {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Times the encoders of all backends: presets, sizes from L1 to memory, element types, fresh memory, cliffs.",
-      "bench_encode");
   posenc::bench::Options options;
-  posenc::bench::add_options(app, options);
-  return posenc::bench::run(argc, argv, app, "", [&options] { posenc::bench::register_all(options); });
+  const posenc::bench::Program program = {
+      "bench_encode",
+      "Times the encoders of all backends: presets, sizes from L1 to memory, element types, fresh memory, cliffs."};
+  return posenc::bench::run(
+      argc, argv, program, [&](CLI::App& app) { posenc::bench::add_options(app, options); },
+      [&] { posenc::bench::register_all(options); });
 }

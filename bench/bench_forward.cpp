@@ -8,6 +8,7 @@
 //   dropout/...                                        in place, in training, against the same call without it
 
 #include "shape.h"
+#include "selection.h"
 #include "support.h"
 #include "yardstick.h"
 
@@ -230,13 +231,16 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  std::vector<int> threads;
+  const posenc::bench::Program program = {
+      "bench_forward",
       "Times adding positional encodings to activations and embedding tokens, against a table in memory, a loop that "
       "scales, and the same done in turn.",
-      "bench_forward");
-  std::vector<int> threads;
-  posenc::bench::add_threads_option(app, threads, "1 and 2");
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] {
+      posenc::bench::notes};
+  const auto add_options = [&](CLI::App& app) {
+    posenc::bench::add_threads_option(app, threads, "1 and 2");
+  };
+  return posenc::bench::run(argc, argv, program, add_options, [&] {
     posenc::bench::register_all(threads.empty() ? std::vector{1, 2} : threads);
   });
 }

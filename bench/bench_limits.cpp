@@ -53,7 +53,7 @@ void register_all() {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times what the memory system allows: stores, non-temporal stores, copies, from L1 to memory.",
-               "bench_limits");
-  return posenc::bench::run(argc, argv, app, "", posenc::bench::register_all);
+  const posenc::bench::Program program = {
+      "bench_limits", "Times what the memory system allows: stores, non-temporal stores, copies, from L1 to memory."};
+  return posenc::bench::run(argc, argv, program, {}, posenc::bench::register_all);
 }

@@ -97,9 +97,10 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times planning: every backend over widths and spacings, and a small table planned and encoded.",
-               "bench_plan");
   posenc::bench::BackendChoice choice;
-  posenc::bench::add_backend_options(app, choice);
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&choice] { posenc::bench::register_all(choice); });
+  const posenc::bench::Program program = {
+      "bench_plan", "Times planning: every backend over widths and spacings, and a small table planned and encoded.",
+      posenc::bench::notes};
+  const auto add_options = [&](CLI::App& app) { posenc::bench::add_backend_options(app, choice); };
+  return posenc::bench::run(argc, argv, program, add_options, [&] { posenc::bench::register_all(choice); });
 }

@@ -68,16 +68,18 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Times encode calls that are shared between threads, in cache and beyond it: rotation and rotation32 unless "
-      "--backend "
-      "says otherwise.",
-      "bench_threads");
   posenc::bench::BackendChoice choice;
   std::vector<int> threads;
-  posenc::bench::add_backend_options(app, choice);
-  posenc::bench::add_threads_option(app, threads, "1, 2, 4, ... and all logical cores");
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] {
+  const auto add_options = [&](CLI::App& app) {
+    posenc::bench::add_backend_options(app, choice);
+    posenc::bench::add_threads_option(app, threads, "1, 2, 4, ... and all logical cores");
+  };
+  const posenc::bench::Program program = {
+      "bench_threads",
+      "Times encode calls that are shared between threads, in cache and beyond it: rotation and rotation32 unless "
+      "--backend says otherwise.",
+      posenc::bench::notes};
+  return posenc::bench::run(argc, argv, program, add_options, [&] {
     if (choice.names.empty()) choice.names = {"rotation32", "rotation"};
     posenc::bench::register_all(choice, threads.empty() ? posenc::bench::thread_counts() : threads);
   });

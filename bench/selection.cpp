@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -4,10 +4,13 @@
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace posenc::bench {
 

@@ -14,6 +14,7 @@
 #include "posenc_commit.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -215,10 +216,12 @@ int report(const CLI::App& app, const std::exception& error) {
   return 2;
 }
 
-int run(int argc, char** argv, CLI::App& app, std::string_view notes,
+int run(int argc, char** argv, const Program& program, const AddOptions& add_options,
         const std::function<void()>& register_benchmarks) {
+  CLI::App app(program.description, program.name);
+  if (add_options) add_options(app);
   try {
-    return parse_and_run(argc, argv, app, notes, register_benchmarks);
+    return parse_and_run(argc, argv, app, program.notes, register_benchmarks);
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const std::exception& error) {

@@ -6,7 +6,6 @@
 #include "posenc/spec.h"
 
 #include <benchmark/benchmark.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -16,12 +15,24 @@
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class App;  // its headers cost every file that includes them many seconds of compiling
+}
+
 namespace posenc::bench {
 
-/// Parses the command line (the app's own options, then those of Google Benchmark), registers, and runs. Returns the exit code:
-/// 0 good, 1 a benchmark was refused, 2 bad input or nothing to run. The notes, whole lines, stand above the table: what the
-/// columns of this binary mean.
-int run(int argc, char** argv, CLI::App& app, std::string_view notes, const std::function<void()>& register_benchmarks);
+struct Program {
+  std::string name;
+  std::string description = {};
+  std::string_view notes = {};  ///< whole lines above the table: what the columns of this binary mean
+};
+
+using AddOptions = std::function<void(CLI::App& app)>;
+
+/// Parses the command line (the program's own options, if it adds any, then those of Google Benchmark), registers, and
+/// runs. Returns the exit code: 0 good, 1 a benchmark was refused, 2 bad input or nothing to run.
+int run(int argc, char** argv, const Program& program, const AddOptions& add_options,
+        const std::function<void()>& register_benchmarks);
 
 /// Parses the command line. Throws CLI::Success where help is asked for, and InvalidArgument with one line in this
 /// project's own words where the parser refuses it.

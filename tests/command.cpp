@@ -126,7 +126,8 @@ CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
   return {wait_for(child), said, ""};
 }
 
-CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                               int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
   const pid_t child = start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   siginfo_t ended = {};
@@ -135,7 +136,7 @@ CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const 
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  kill(child, SIGINT);
+  kill(child, signal);
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 

@@ -188,5 +188,16 @@ TEST(People, CtrlCLeavesTheFileThatWasThereAndNoOther) {
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 
+TEST(People, TheNextRunRemovesWhatAKilledOneLeft) {
+  const ScratchFolder folder;
+  const Arguments small = {"generate", "--rows", "3", "--d-model", "4", "--output", folder / "table.csv"};
+  const auto killed = test::interrupt_posenc(
+      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"}, folder.path(), SIGKILL);
+  EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(folder.listing().size(), 1U) << "a killed process cannot remove its own";
+  EXPECT_EQ(run_posenc(small).exit_code, 0);
+  EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
+}
+
 }  // namespace
 }  // namespace posenc

@@ -4,7 +4,6 @@
 #include "cli/colour.h"
 #include "cli/commands.h"
 #include "cli/escape.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -129,30 +128,26 @@ int compare(const CompareOptions& options) {
 void add_compare_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App& command =
-      *app.add_subcommand("compare", "Two reports or benchmark results side by side; exit 1 on a regression, or where B "
-                          "lacks what A has");
-  command.add_option("A", options->before, "JSON of posenc accuracy, or of Google Benchmark")
-      ->type_name("FILE")
-      ->required();
-  command.add_option("B", options->after, "JSON of the same kind, held against A")->type_name("FILE")->required();
+      add_subcommand(app, "compare",
+                     "Two reports or benchmark results side by side; exit 1 on a regression, or where B lacks what A "
+                     "has",
+                     action, [options] { return compare(*options); });
+  add_file_argument(command, options->before, "A", "JSON of posenc accuracy, or of Google Benchmark");
+  add_file_argument(command, options->after, "B", "JSON of the same kind, held against A");
   add_real_option(command, options->tolerance, "--tolerance",
                   "relative growth that is no regression: of errors and of the share wrongly rounded, which "
                   "repeat exactly (default: 0; 0.01 for builds of two compilers), or of times beyond their "
                   "noise (default: 0.02, below 5 repetitions 0.1)");
-  command
-      .add_option("--filter", options->filter,
-                  "compare only the names in which this extended regular expression is found: of "
-                  "backends, such as ^rotation:, or of benchmarks")
-      ->type_name("REGEX");
-  command.add_flag("--allow-missing", options->allows_missing,
-                   "accept that B lacks backends or benchmarks of A");
+  add_text_option(command, options->filter, "--filter", "REGEX",
+                  "compare only the names in which this extended regular expression is found: of backends, such as "
+                  "^rotation:, or of benchmarks");
+  add_flag(command, options->allows_missing, "--allow-missing", "accept that B lacks backends or benchmarks of A");
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common, "file to write (default: standard output)");
   describe(command, {{"posenc compare before.json after.json", "what changed between two accuracy reports"},
                      {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",
                       "one backend, whose errors may grow by a hundredth"},
                      {"posenc compare --format json a.json b.json", "the same for programs"}});
-  command.callback([options, &action] { action = [options] { return compare(*options); }; });
 }
 
 }  // namespace posenc::cli

@@ -1,5 +1,6 @@
 #include "cli/json.h"
 
+#include "cli/accuracy_json.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <system_error>
+#include <vector>
 
 namespace posenc::cli {
 namespace {
@@ -76,6 +78,13 @@ Json to_json(const AccuracyReport& report) {
     result["by_channel"].push_back(std::move(entry));
   }
   return result;
+}
+
+std::string accuracy_json(const std::vector<AccuracyReport>& reports) {
+  Json document = new_document();
+  document["results"] = Json::array();
+  for (const AccuracyReport& each : reports) document["results"].push_back(to_json(each));
+  return text_of(document);
 }
 
 std::string text_of(const Json& document) {

@@ -1,21 +1,13 @@
 // What the options of a command say of themselves, as --help, as a manual page and as shell completion: one source.
 #pragma once
 
+#include "cli/subcommand.h"
+
 #include <CLI/App.hpp>
 #include <CLI/FormatterFwd.hpp>
 #include <string>
-#include <vector>
 
 namespace posenc::cli {
-
-struct Example {
-  std::string line;  ///< as typed
-  std::string what;
-};
-
-/// Gives the command its examples, which --help and the manual page show, and what all commands have:
-/// environment, files, exit codes.
-void describe(CLI::App& command, const std::vector<Example>& examples);
 
 /// The whole text of --help: that of the parser's own formatter depends on its version.
 class HelpFormatter : public CLI::FormatterBase {

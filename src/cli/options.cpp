@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 namespace posenc::cli {
 namespace {
@@ -68,6 +70,27 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
 }
 
 }  // namespace
+
+CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Action& action,
+                         Action chosen) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.callback([&action, chosen = std::move(chosen)] { action = chosen; });
+  return command;
+}
+
+void add_flag(CLI::App& command, bool& value, const std::string& option, const std::string& description) {
+  command.add_flag(option, value, description);
+}
+
+void add_text_option(CLI::App& command, std::string& value, const std::string& option, const std::string& value_name,
+                     const std::string& description) {
+  command.add_option(option, value, description)->type_name(value_name);
+}
+
+void add_file_argument(CLI::App& command, std::string& value, const std::string& name,
+                       const std::string& description) {
+  command.add_option(name, value, description)->type_name("FILE")->required();
+}
 
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
   const std::string more = times == Times::often ? ", may be repeated" : "";

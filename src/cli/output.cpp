@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include <unistd.h>
@@ -22,16 +22,25 @@ void throw_if_interrupted() {
   if (caught_signal != 0) throw Interrupted{caught_signal};
 }
 
-OutputFile open(const std::string& file) {
-  if (is_standard_output(file)) return OutputFile(STDOUT_FILENO, "standard output");
-  return OutputFile(file);
+/// Opening a pipe waits for its reader, and that must end at a signal.
+bool may_wait(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::is_fifo(file, ignored);
 }
 
 }  // namespace
 
-Output::Output(const std::string& file) : file_(open(file)) {
+Output::Output(const std::string& file) {
+  if (is_standard_output(file)) {
+    file_.emplace(STDOUT_FILENO, "standard output");
+    return;
+  }
+  // A signal between the two would leave the temporary file behind.
+  std::optional<Uninterrupted> until_caught;
+  if (!may_wait(file)) until_caught.emplace();
+  file_.emplace(file);
   // Only a temporary file needs care; a blocked write to a pipe shall end at once, as the signals have it by default.
-  if (file_.is_temporary()) catch_signals();
+  if (file_->is_temporary()) catch_signals();
 }
 
 Output::~Output() {
@@ -52,12 +61,12 @@ void Output::catch_signals() {
 
 void Output::write(const void* data, std::size_t bytes) {
   throw_if_interrupted();
-  file_.write(data, bytes);
+  file_->write(data, bytes);
 }
 
 void Output::finish() {
   throw_if_interrupted();
-  file_.commit();
+  file_->commit();
 }
 
 void write_all(const std::string& file, std::string_view text) {

@@ -4,7 +4,7 @@
 #include "posenc/output_file.h"
 
 #include <csignal>
-#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +36,7 @@ class Output {
     int signal;
     struct sigaction action;
   };
-  OutputFile file_;
+  std::optional<OutputFile> file_;  ///< always there once constructed
   std::vector<OldAction> old_actions_;
 };
 

@@ -79,7 +79,7 @@ class Walk {
       return has_value ? fmt::format("{} is '{}'; allowed: no value", name, word.substr(equals + 1))
                        : "";
     }
-    if (!has_value && (next_ == words_.size() || is_option_like(words_[next_]))) {
+    if (!has_value && next_ == words_.size()) {
       return fmt::format("{} has no value; allowed: {}", name, usage_of(*option));
     }
     if (!has_value) ++next_;
