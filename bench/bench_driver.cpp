@@ -10,6 +10,7 @@
 //   forget NAME            frees its memory
 //   cpu                    replies with the CPU's name, as accuracy reports and profiles give it
 #include "driver_cases.h"
+#include "support.h"
 #include "yardstick.h"
 
 #include "posenc/cpu.h"
@@ -177,12 +178,11 @@ int main(int argc, char** argv) {
   CLI::App app("Times what a script tells it to, in warm memory: for comparisons with other programs.", "bench_driver");
   app.footer(fmt::format("{}\nKinds: {}", posenc::bench::footer, fmt::join(posenc::bench::case_kinds(), ", ")));
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
+    posenc::bench::parse(argc, argv, app);
+    return posenc::bench::serve();
+  } catch (const CLI::Success& help) {
     return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "bench_driver: {}\n", error.what());
-    return 2;
+  } catch (const std::exception& error) {
+    return posenc::bench::report(app, error);
   }
-  return posenc::bench::serve();
 }

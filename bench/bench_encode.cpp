@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <map>
@@ -75,6 +76,7 @@ Shape typed(Shape shape, DataType type) {
 }
 
 void add_all(const Backends& backends, const Shape& shape, const How& how) {
+  begin_group();
   for (const Backend* backend : backends) add_encode(*backend, typed(shape, how.type), how.stores);
 }
 
@@ -126,6 +128,7 @@ const std::map<std::string, Stores> stores_by_name = {
 
 struct Options {
   bool quick = false;
+  bool all = false;
   std::vector<std::string> sets;
   std::vector<std::string> presets;
   BackendChoice choice;
@@ -153,7 +156,8 @@ void register_all(const Options& options) {
   const auto is_asked_for = [&options](const std::string& set) {
     return std::ranges::find(options.sets, set) != options.sets.end();
   };
-  if (options.quick) {
+  const bool has_choice = options.all || !options.sets.empty() || !options.presets.empty();
+  if (options.quick || !has_choice) {
     // One name for each size of table; other presets differ in layout or spacing, which cost next to nothing.
     const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
                                             "whisper", "long_context", "wide"};
@@ -163,9 +167,8 @@ void register_all(const Options& options) {
     return;
   }
   for (const Preset& preset : select_presets(options.presets)) add_all(backends, shape_of(preset), how);
-  const bool is_everything = options.sets.empty() && options.presets.empty();
   for (const auto& [name, add_set] : sets) {
-    if (is_everything || is_asked_for(name)) add_set(backends, how);
+    if (options.all || is_asked_for(name)) add_set(backends, how);
   }
 }
 
@@ -176,25 +179,32 @@ std::vector<std::string> set_names() {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  CLI::Option* const quick =
-      app.add_flag("--quick", options.quick, "Seven tables of different sizes, best ISAs only; about a minute");
-  app.add_option("--set", options.sets,
-                 "Only these benchmarks; may be repeated. cache-to-memory: the shapes that speeds are quoted for; "
-                 "cliffs: where speeds fall off, by position, width, stride, alignment, planning and threads")
-      ->check(CLI::IsMember(set_names()))
-      ->type_name("NAME")
-      ->excludes(quick)
-      ->allow_extra_args(false);
+  CLI::Option* const quick = app.add_flag("--quick", options.quick,
+                                          "Seven tables of different sizes, or those of --preset, best ISAs only; "
+                                          "about a minute. What runs where nothing is chosen");
+  CLI::Option* const all =
+      app.add_flag("--all", options.all, "Every set of --set, at every ISA; takes about 20 minutes")->excludes(quick);
+  CLI::Option* const set =
+      app.add_option("--set", options.sets,
+                     "Only these benchmarks, at every ISA; may be repeated. cache-to-memory: the shapes that speeds "
+                     "are quoted for; cliffs: where speeds fall off, by position, width, stride, alignment, planning "
+                     "and threads; and presets, sweep, dtypes, fresh")
+          ->type_name("NAME")
+          ->excludes(quick)
+          ->excludes(all)
+          ->allow_extra_args(false);
+  allow_only(*set, set_names());
   app.add_option("--preset", options.presets,
-                 "Only this preset, or the shape chunk, long_context or wide; may be repeated")
+                 "Only this preset, or the shape chunk, long_context or wide, at every ISA; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_backend_options(app, options.choice);
   app.add_flag("--peers", options.with_peers,
                "Other libraries and methods too: SLEEF, Highway, Eigen, libmvec, ggml's recurrence, a cached copy ...");
-  app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
-      ->check(CLI::IsMember({"automatic", "cached", "streamed"}))
-      ->type_name("NAME");
+  CLI::Option* const stores =
+      app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
+          ->type_name("NAME");
+  allow_only(*stores, {"automatic", "cached", "streamed"});
   app.add_option("--dtype", options.type, "Elements of the tables: float32, float64, float16 or bfloat16")
       ->type_name("NAME");
 }
@@ -203,10 +213,11 @@ void add_options(CLI::App& app, Options& options) {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Times the encoders of all backends: presets, sizes from L1 to memory, element types, fresh memory, cliffs.",
-      "bench_encode");
   posenc::bench::Options options;
-  posenc::bench::add_options(app, options);
-  return posenc::bench::run(argc, argv, app, "", [&options] { posenc::bench::register_all(options); });
+  const posenc::bench::Program program = {
+      "bench_encode",
+      "Times the encoders of all backends: presets, sizes from L1 to memory, element types, fresh memory, cliffs."};
+  return posenc::bench::run(
+      argc, argv, program, [&](CLI::App& app) { posenc::bench::add_options(app, options); },
+      [&] { posenc::bench::register_all(options); });
 }

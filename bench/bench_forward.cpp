@@ -8,6 +8,7 @@
 //   dropout/...                                        in place, in training, against the same call without it
 
 #include "shape.h"
+#include "selection.h"
 #include "support.h"
 #include "yardstick.h"
 
@@ -198,6 +199,7 @@ void register_all(const std::vector<int>& threads) {
   for (const int count : threads) {
     for (const auto& [rows, d_model] : std::vector<std::pair<std::int64_t, std::int64_t>>{
              {64, 64}, {512, 512}, {2048, 1024}, {131072, 128}, {32768, 1024}, {8192, 4096}}) {
+      begin_group();
       const Case one = {1, rows, d_model, count};
       add_in_place("in_place", one, EncodingSource::automatic, BatchOrder::batch_first);
       add_in_place("in_place_fused", one, EncodingSource::fused, BatchOrder::batch_first);
@@ -205,11 +207,13 @@ void register_all(const std::vector<int>& threads) {
       add_dropout(one);
     }
     for (const auto& [rows, d_model] : std::vector<std::pair<std::int64_t, std::int64_t>>{{512, 512}, {4096, 1024}}) {
+      begin_group();
       const Case eight = {8, rows, d_model, count};
       add_in_place("in_place", eight, EncodingSource::automatic, BatchOrder::batch_first);
       add_in_place("sequence_first", eight, EncodingSource::automatic, BatchOrder::sequence_first);
       add_dropout(eight);
     }
+    begin_group();
     add_embedding({1, 512, 512, count});
     add_embedding({1, 65536, 512, count});
     add_embedding({8, 4096, 1024, count});
@@ -227,14 +231,16 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  std::vector<int> threads;
+  const posenc::bench::Program program = {
+      "bench_forward",
       "Times adding positional encodings to activations and embedding tokens, against a table in memory, a loop that "
       "scales, and the same done in turn.",
-      "bench_forward");
-  std::vector<int> threads = {1, 2};
-  app.add_option("--threads", threads, "Only this number of threads; may be repeated. 1 and 2 unless given")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N")
-      ->allow_extra_args(false);
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] { posenc::bench::register_all(threads); });
+      posenc::bench::notes};
+  const auto add_options = [&](CLI::App& app) {
+    posenc::bench::add_threads_option(app, threads, "1 and 2");
+  };
+  return posenc::bench::run(argc, argv, program, add_options, [&] {
+    posenc::bench::register_all(threads.empty() ? std::vector{1, 2} : threads);
+  });
 }

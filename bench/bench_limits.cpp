@@ -45,6 +45,7 @@ void register_all() {
   }
   for (const Shape& shape : cache_to_memory_shapes()) sizes.insert(shape.bytes());
   for (const std::int64_t bytes : sizes) {
+    begin_group();
     add_store("store", bytes, store_loop);
     add_store("non_temporal_store", bytes, non_temporal_store_loop);
     add_copy(bytes);
@@ -55,7 +56,7 @@ void register_all() {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times what the memory system allows: stores, non-temporal stores, copies, from L1 to memory.",
-               "bench_limits");
-  return posenc::bench::run(argc, argv, app, "", posenc::bench::register_all);
+  const posenc::bench::Program program = {
+      "bench_limits", "Times what the memory system allows: stores, non-temporal stores, copies, from L1 to memory."};
+  return posenc::bench::run(argc, argv, program, {}, posenc::bench::register_all);
 }

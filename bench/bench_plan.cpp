@@ -30,7 +30,8 @@ void add_frequencies(const EncodingSpec& spec) {
     const double naive_seconds = naive_row_seconds(spec.d_model);
     for (auto _ : state) {
       const Frequencies frequencies(spec);
-      benchmark::DoNotOptimize(&frequencies[0]);
+      const auto* first = &frequencies[0];
+      benchmark::DoNotOptimize(first);
       benchmark::ClobberMemory();
     }
     count_naive_rows(state, naive_seconds);
@@ -44,7 +45,8 @@ void add_plan(const Backend& backend, const EncodingSpec& spec) {
     const double naive_seconds = naive_row_seconds(spec.d_model);
     for (auto _ : state) {
       const auto encoder = backend.plan(spec);
-      benchmark::DoNotOptimize(encoder.get());
+      const Encoder* planned = encoder.get();
+      benchmark::DoNotOptimize(planned);
       benchmark::ClobberMemory();
     }
     count_naive_rows(state, naive_seconds);
@@ -76,10 +78,12 @@ void register_all(const BackendChoice& choice) {
   for (const std::int64_t d_model : {20, 512, 4096}) {
     for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
       const EncodingSpec spec = {.d_model = d_model, .spacing = spacing};
+      begin_group();
       add_frequencies(spec);
       for (const Backend* backend : backends) add_plan(*backend, spec);
     }
   }
+  begin_group();
   const auto naive_yardstick = std::make_shared<Yardstick>();
   for (const Backend* backend : backends) add_plan_and_encode(*backend, {.d_model = 20}, {0, 100}, naive_yardstick);
 }
@@ -93,9 +97,10 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times planning: every backend over widths and spacings, and a small table planned and encoded.",
-               "bench_plan");
   posenc::bench::BackendChoice choice;
-  posenc::bench::add_backend_options(app, choice);
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&choice] { posenc::bench::register_all(choice); });
+  const posenc::bench::Program program = {
+      "bench_plan", "Times planning: every backend over widths and spacings, and a small table planned and encoded.",
+      posenc::bench::notes};
+  const auto add_options = [&](CLI::App& app) { posenc::bench::add_backend_options(app, choice); };
+  return posenc::bench::run(argc, argv, program, add_options, [&] { posenc::bench::register_all(choice); });
 }

@@ -80,7 +80,8 @@ auto next_rows(const Encoder& encoder, const Rows& rows) {
 
 auto cursor_rows(const Encoder& encoder, const Rows& rows) {
   return [cursor = Cursor(encoder, middle(rows)), first = middle(rows)]() mutable {
-    benchmark::DoNotOptimize(cursor.next().data());
+    const float* row = cursor.next().data();
+    benchmark::DoNotOptimize(row);
     if (cursor.position() == 2 * first) cursor.seek(first);
   };
 }
@@ -110,6 +111,7 @@ void register_all(const BackendChoice& choice) {
   const std::vector<const Backend*> backends = best_isa_only(select_backends(choice));
   const auto add_all = [&backends](std::string_view question, const std::string& detail, const Rows& rows,
                                    auto prepare) {
+    begin_group();
     for (const Backend* backend : backends) add_rows(question, detail, *backend, rows, prepare);
   };
   constexpr std::int64_t gathered = 1024;
@@ -133,9 +135,10 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times single rows, consecutive rows and gathers with planned encoders, against naive's single row.",
-               "bench_rows");
   posenc::bench::BackendChoice choice;
-  posenc::bench::add_backend_options(app, choice);
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&choice] { posenc::bench::register_all(choice); });
+  const posenc::bench::Program program = {
+      "bench_rows", "Times single rows, consecutive rows and gathers with planned encoders, against naive's single row.",
+      posenc::bench::notes};
+  const auto add_options = [&](CLI::App& app) { posenc::bench::add_backend_options(app, choice); };
+  return posenc::bench::run(argc, argv, program, add_options, [&] { posenc::bench::register_all(choice); });
 }

@@ -18,6 +18,12 @@
 namespace posenc::bench {
 namespace {
 
+/// Of one thread it is 1 by definition, and not what two samples of the same differ by.
+benchmark::Counter speed_up(int threads, double one_thread_seconds) {
+  if (threads == 1) return {1};
+  return {one_thread_seconds, benchmark::Counter::kIsIterationInvariantRate};
+}
+
 void add_threads(const Backend& backend, const Shape& shape, int threads,
                  const std::shared_ptr<Yardstick>& one_thread) {
   const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows);
@@ -32,7 +38,7 @@ void add_threads(const Backend& backend, const Shape& shape, int threads,
       benchmark::ClobberMemory();
     }
     count(state, shape);
-    state.counters["speed_up"] = benchmark::Counter(one_thread_seconds, benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["speed_up"] = speed_up(threads, one_thread_seconds);
   };
   add(fmt::format("encode/{}/{}/threads:{}", backend.full_name(), to_string(shape), threads), body, Clock::wall);
 }
@@ -47,6 +53,7 @@ std::vector<int> thread_counts() {
 
 void register_all(const BackendChoice& choice, const std::vector<int>& threads) {
   for (const Shape& shape : {shape_of(512, 512), shape_of(2048, 1024), shape_of(8192, 4096)}) {
+    begin_group();
     for (const Backend* backend : best_isa_only(select_backends(choice))) {
       const auto one_thread = std::make_shared<Yardstick>(wall_seconds, 0.05);
       for (const int count : threads) add_threads(*backend, shape, count, one_thread);
@@ -61,20 +68,18 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Times encode calls that are shared between threads, in cache and beyond it: rotation and rotation32 unless "
-      "--backend "
-      "says otherwise.",
-      "bench_threads");
   posenc::bench::BackendChoice choice;
   std::vector<int> threads;
-  posenc::bench::add_backend_options(app, choice);
-  app.add_option("--threads", threads,
-                 "Only this number of threads; may be repeated. 1, 2, 4, ... and all logical cores unless given")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N")
-      ->allow_extra_args(false);
-  return posenc::bench::run(argc, argv, app, posenc::bench::notes, [&] {
+  const auto add_options = [&](CLI::App& app) {
+    posenc::bench::add_backend_options(app, choice);
+    posenc::bench::add_threads_option(app, threads, "1, 2, 4, ... and all logical cores");
+  };
+  const posenc::bench::Program program = {
+      "bench_threads",
+      "Times encode calls that are shared between threads, in cache and beyond it: rotation and rotation32 unless "
+      "--backend says otherwise.",
+      posenc::bench::notes};
+  return posenc::bench::run(argc, argv, program, add_options, [&] {
     if (choice.names.empty()) choice.names = {"rotation32", "rotation"};
     posenc::bench::register_all(choice, threads.empty() ? posenc::bench::thread_counts() : threads);
   });

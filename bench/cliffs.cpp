@@ -167,7 +167,7 @@ void add_case(const Comparison& comparison, const std::shared_ptr<Base>& base,
               const std::shared_ptr<Encoding>& encoding) {
   const auto body = [=](benchmark::State& state) {
     if (!base->encoding.check(state) || !encoding->check(state)) return;
-    void* const memory = warm_memory(std::max(base->encoding.shape().span_bytes(), encoding->shape().span_bytes()));
+    void* memory = warm_memory(std::max(base->encoding.shape().span_bytes(), encoding->shape().span_bytes()));
     const double base_seconds = base->yardstick.seconds([=] { base->encoding.encode(memory); });
     for (auto _ : state) {
       encoding->encode(memory);
@@ -204,6 +204,7 @@ void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, Data
       "4096 bytes, and a cache line more); offset: elements before the first row; times are CPU times, those of "
       "threads wall times");
   for (const Comparison& comparison : comparisons(type)) {
+    begin_group();
     for (const Backend* backend : leave_out_slow(backends, comparison.cases.front().shape, most_seconds)) {
       if (backend->plan({.d_model = 2})->writes(type)) add_comparison(comparison, *backend, stores);
     }

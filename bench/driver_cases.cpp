@@ -3,17 +3,16 @@
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
+#include "posenc/support/read_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
+#include <cstring>
 #include <functional>
 #include <map>
-#include <system_error>
 
 namespace posenc::bench {
 namespace {
@@ -63,13 +62,13 @@ class TableFromNothing : public Case {
 
 Matrix read_input(const CaseOptions& options) {
   Matrix x(options.batch * options.rows, options.d_model);
-  const std::streamsize bytes = x.rows() * x.columns() * static_cast<std::streamsize>(sizeof(float));
-  std::error_code error;
-  const auto size = std::filesystem::file_size(options.input, error);
-  std::ifstream file(options.input, std::ios::binary);
-  if (error || !file.read(reinterpret_cast<char*>(x.data()), bytes) || size != static_cast<std::uintmax_t>(bytes)) {
-    throw InvalidArgument(fmt::format("input is '{}'; allowed: a raw float32 file of {} bytes", options.input, bytes));
+  const std::size_t bytes = values_of(x).size_bytes();
+  const std::string content = read_file(options.input);
+  if (content.size() != bytes) {
+    throw InvalidArgument(fmt::format("input is '{}' of {} bytes; allowed: a raw float32 file of {} bytes",
+                                      options.input, content.size(), bytes));
   }
+  std::memcpy(x.data(), content.data(), bytes);
   return x;
 }
 

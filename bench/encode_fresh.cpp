@@ -47,7 +47,8 @@ void add_memory(const char* kind, const Backend& backend, const Shape& shape, St
       auto&& memory = get_memory(shape);
       encoder->encode(shape.rows, {memory.data(), shape.rows.count, shape.spec.d_model, shape.spec.d_model},
                       {1, stores});
-      benchmark::DoNotOptimize(memory.data());
+      auto* data = memory.data();
+      benchmark::DoNotOptimize(data);
       benchmark::ClobberMemory();
     }
     count(state, shape);
@@ -61,6 +62,7 @@ void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& 
   // glibc keeps what is freed, the larger the more is freed, and hands it out again, warm: with a threshold, it returns it.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
+  begin_group();
   const auto kept = std::make_shared<Matrix>();  // by all backends
   for (const Backend* backend : backends) {
     const auto add_kind = [&](const char* kind, auto get_memory) {

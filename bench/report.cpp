@@ -14,12 +14,6 @@
 namespace posenc::bench {
 namespace {
 
-struct Column {
-  std::string title;
-  bool on_the_left;
-  std::vector<std::string> cells;
-};
-
 /// Three significant digits, which is as many as the noise leaves: "9.87", "98.7", "987".
 std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
@@ -82,25 +76,8 @@ std::vector<bool> paragraphs(const std::vector<std::string>& names) {
   return begins;
 }
 
-/// The first column names the benchmarks. Empty columns are left out.
-void print(std::ostream& out, const std::vector<Column>& columns, std::size_t line_count) {
-  std::vector<std::string> lines(line_count + 1);
-  for (const Column& column : columns) {
-    std::size_t widest = 0;
-    for (const std::string& cell : column.cells) widest = std::max(widest, cell.size());
-    if (widest == 0) continue;
-    const std::size_t width = std::max(widest, column.title.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const std::string& cell = i == 0 ? column.title : column.cells[i - 1];
-      lines[i] += column.on_the_left ? fmt::format("{:<{}}", cell, width) : fmt::format("{:>{}}", cell, width + 2);
-    }
-  }
-  const std::vector<bool> begins = paragraphs(columns.front().cells);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    lines[i].erase(lines[i].find_last_not_of(' ') + 1);
-    out << (i > 0 && begins[i - 1] ? "\n" : "") << lines[i] << '\n';
-  }
-}
+/// Wide enough for most figures, so that the columns of later groups seldom need more.
+constexpr std::size_t least_width = 8;
 
 /// Why a run has no figures, or nothing. Google Benchmark 1.8 has another name for it.
 template <class Run>
@@ -123,7 +100,7 @@ void show_progress(std::string_view name) {
 }
 
 bool TableReporter::ReportContext(const Context&) {
-  GetOutputStream() << header_ << std::flush;
+  GetOutputStream() << std::exchange(header_, "") << std::flush;
   return true;
 }
 
@@ -146,10 +123,7 @@ void TableReporter::ReportRuns(const std::vector<Run>& runs) {
   lines_.push_back(std::move(line));
 }
 
-void TableReporter::Finalize() {
-  show_progress("");
-  if (lines_.empty()) return;
-  std::ranges::sort(lines_, {}, &Line::order);
+std::vector<TableReporter::Column> TableReporter::columns() const {
   const auto cells = [this](std::string title, const auto& text) {
     Column column = {std::move(title), false, {}};
     for (const Line& line : lines_) column.cells.push_back(line.error.empty() ? text(line) : std::string());
@@ -166,11 +140,61 @@ void TableReporter::Finalize() {
   }
   columns.push_back(
       cells("spread", [](const Line& line) { return line.spread < 0 ? std::string() : percent(line.spread); }));
-  print(GetOutputStream(), columns, lines_.size());
-  for (const Line& line : lines_) {
-    if (!line.error.empty()) GetOutputStream() << "\nnot timed: " << line.name << ": " << line.error << '\n';
+  const auto is_empty = [](const Column& column) {
+    return std::ranges::all_of(column.cells, &std::string::empty);
+  };
+  std::erase_if(columns, is_empty);
+  return columns;
+}
+
+bool TableReporter::widen(const std::vector<Column>& columns) {
+  bool has_changed = columns.size() != widths_.size();
+  std::map<std::string, std::size_t> widths;
+  for (const Column& column : columns) {
+    const auto before = widths_.find(column.title);
+    has_changed |= before == widths_.end();
+    std::size_t width = std::max(column.title.size(), column.on_the_left ? 0 : least_width);
+    if (before != widths_.end()) width = before->second;
+    for (const std::string& cell : column.cells) width = std::max(width, cell.size());
+    has_changed |= before != widths_.end() && width > before->second;
+    widths[column.title] = width;
   }
-  GetOutputStream().flush();
+  widths_ = std::move(widths);
+  return has_changed;
+}
+
+std::vector<std::string> TableReporter::texts(const std::vector<Column>& columns) const {
+  std::vector<std::string> lines(lines_.size() + 1);
+  for (const Column& column : columns) {
+    const std::size_t width = widths_.at(column.title);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string& cell = i == 0 ? column.title : column.cells[i - 1];
+      lines[i] += column.on_the_left ? fmt::format("{:<{}}", cell, width) : fmt::format("{:>{}}", cell, width + 2);
+    }
+  }
+  for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
+  return lines;
+}
+
+void TableReporter::Finalize() {
+  show_progress("");
+  if (lines_.empty()) return;
+  std::ranges::sort(lines_, {}, &Line::order);
+  std::ostream& out = GetOutputStream();
+  const std::vector<Column> shown = columns();
+  const bool is_first = widths_.empty();
+  const bool has_titles = widen(shown);
+  const std::vector<std::string> printed = texts(shown);
+  const std::vector<bool> begins = paragraphs(shown.front().cells);
+  if (!is_first) out << '\n';
+  for (std::size_t i = has_titles ? 0 : 1; i < printed.size(); ++i) {
+    out << (i > 0 && begins[i - 1] ? "\n" : "") << printed[i] << '\n';
+  }
+  for (const Line& line : lines_) {
+    if (!line.error.empty()) out << "\nnot timed: " << line.name << ": " << line.error << '\n';
+  }
+  out.flush();
+  lines_.clear();
 }
 
 }  // namespace posenc::bench

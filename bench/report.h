@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,7 +19,8 @@ inline constexpr const char* spread_name = "spread";
 /// Shows on stderr what is being timed, where that is a terminal. An empty name clears the line.
 void show_progress(std::string_view name);
 
-/// Prints the table when all is done, in the order of registration: repetitions are interleaved at random.
+/// Prints the lines of each group of benchmarks when it is done, in the order of registration: repetitions are
+/// interleaved at random within it. The columns are as wide as in the groups before, or wider.
 class TableReporter : public benchmark::BenchmarkReporter {
  public:
   /// The header is printed before the first benchmark runs.
@@ -26,7 +28,7 @@ class TableReporter : public benchmark::BenchmarkReporter {
 
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
-  void Finalize() override;
+  void Finalize() override;  ///< of one group
 
  private:
   struct Line {
@@ -37,8 +39,19 @@ class TableReporter : public benchmark::BenchmarkReporter {
     double spread = -1;
     std::map<std::string, double> counters;
   };
+  struct Column {
+    std::string title;
+    bool on_the_left;
+    std::vector<std::string> cells;
+  };
+  std::vector<Column> columns() const;
+  /// True if the titles must be printed anew.
+  bool widen(const std::vector<Column>& columns);
+  std::vector<std::string> texts(const std::vector<Column>& columns) const;
+
   std::string header_;
   std::vector<Line> lines_;
+  std::map<std::string, std::size_t> widths_;  ///< by title, of the columns printed so far
 };
 
 }  // namespace posenc::bench

@@ -1,17 +1,27 @@
 #include "selection.h"
 
+#include "cli/spelling.h"
+
 #include "posenc/cpu.h"
 #include "posenc/isa.h"
+#include "posenc/presets.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <string_view>
+#include <system_error>
 
 namespace posenc::bench {
 
 namespace {
+
+/// OpenMP ends the program where it cannot make as many as it is asked for.
+constexpr int most_threads = 1024;
 
 void check_runs_here(const std::string& isa) {
   if (cpu_has(parse_isa(isa))) return;
@@ -28,6 +38,28 @@ bool is_among(const std::vector<std::string>& asked_for, std::string_view name, 
 
 }  // namespace
 
+void allow_only(CLI::Option& option, const std::vector<std::string>& names) {
+  const std::string name = option.get_name();
+  option.each([name, names](const std::string& value) {
+    if (std::ranges::count(names, value) > 0) return;
+    throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}{}", name, value, fmt::join(names, ", "),
+                                      cli::did_you_mean(value, names)));
+  });
+}
+
+void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::string& by_default) {
+  app.add_option("--threads", threads,
+                 fmt::format("Only this number of threads; may be repeated. {} unless given", by_default))
+      ->type_name("N")
+      ->allow_extra_args(false)
+      ->each([](const std::string& text) {
+        int value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= most_threads) return;
+        throw InvalidArgument(fmt::format("--threads is '{}'; allowed: an integer, 1 to {}", text, most_threads));
+      });
+}
+
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
   app.add_option("--backend", choice.names, "Only this backend, such as rotation or rotation:avx2; may be repeated")
       ->type_name("NAME")
@@ -38,7 +70,9 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
 }
 
 std::vector<const Backend*> select_backends(const BackendChoice& choice) {
-  for (const std::string& name : choice.names) (void)backend(name);  // throws where it cannot be used
+  for (const std::string& name : choice.names) {  // throws where it cannot be used
+    cli::with_suggestion([&]() -> const Backend& { return backend(name); }, name, cli::known_backends());
+  }
   for (const std::string& isa : choice.isas) check_runs_here(isa);
   std::vector<const Backend*> selected;
   for (const Backend* candidate : backends()) {
@@ -69,7 +103,11 @@ std::vector<const Backend*> best_isa_only(const std::vector<const Backend*>& bac
 
 std::vector<Preset> select_presets(const std::vector<std::string>& names) {
   std::vector<Preset> selected;
-  for (const std::string& name : names) selected.push_back(preset_or_benchmark_shape(name));
+  std::vector<std::string> known = cli::known_presets();
+  std::ranges::copy(cli::known_benchmark_shapes(), std::back_inserter(known));
+  for (const std::string& name : names) {
+    selected.push_back(cli::with_suggestion([&] { return preset_or_benchmark_shape(name); }, name, known));
+  }
   return selected;
 }
 

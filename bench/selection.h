@@ -5,10 +5,13 @@
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace posenc::bench {
 
@@ -16,6 +19,12 @@ struct BackendChoice {
   std::vector<std::string> names;  ///< "rotation" for each ISA, "rotation:avx2" for one; none: every backend
   std::vector<std::string> isas;   ///< none: every ISA
 };
+
+/// Refuses other values of the option.
+void allow_only(CLI::Option& option, const std::vector<std::string>& names);
+
+/// The option --threads, which may be repeated.
+void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::string& by_default);
 
 /// The options --backend and --isa, which may be repeated.
 void add_backend_options(CLI::App& app, BackendChoice& choice);

@@ -1,22 +1,26 @@
 #include "support.h"
 
+#include "groups.h"
 #include "report.h"
+#include "results.h"
+
+#include "cli/escape.h"
+#include "cli/parse_error.h"
 
 #include "posenc/accuracy.h"
 #include "posenc/cpu.h"
 #include "posenc/limits.h"
-#include "posenc/statistics.h"
 #include "posenc/version.h"
 #include "posenc_commit.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cctype>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fstream>
 #include <optional>
@@ -34,7 +38,6 @@ std::string further_header_lines;
 constexpr std::array default_flags = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"--benchmark_enable_random_interleaving=", "true"},
     {"--benchmark_repetitions=", "9"},
-    {"--benchmark_display_aggregates_only=", "true"},
     {"--benchmark_min_time=", POSENC_BENCHMARK_MIN_TIME},
 });
 
@@ -44,8 +47,8 @@ constexpr const char* footer =
     "  --benchmark_list_tests            names only, no run\n"
     "  --benchmark_repetitions=N         9 unless given\n"
     "  --benchmark_min_time=SECONDS      of one repetition, 0.05 unless given\n"
-    "  --benchmark_out=FILE              every repetition, as JSON\n"
-    "  --benchmark_format=json|console   its own output in the place of the table";
+    "  --benchmark_out=FILE              every repetition and its aggregates, as JSON\n"
+    "  --benchmark_format=json|console   the same on standard output, in the place of the table";
 
 std::string cache_size(std::int64_t bytes) {
   if (bytes <= 0) return "unknown";
@@ -110,65 +113,119 @@ std::string header(std::string_view notes) {
       xsimd_version(), POSENC_BENCHMARK_VERSION, further_header_lines, notes);
 }
 
-/// The value of a flag such as "--benchmark_out=" among the arguments.
-std::optional<std::string> value_of(std::string_view flag, const std::vector<std::string>& arguments) {
-  const auto found =
-      std::ranges::find_if(arguments, [flag](const auto& argument) { return argument.starts_with(flag); });
-  if (found == arguments.end()) return std::nullopt;
-  return found->substr(flag.size());
+/// Google Benchmark 1.8 wants a unit, and 1.7 none.
+std::string with_unit_of_time(std::string argument) {
+  constexpr bool has_unit = std::string_view(POSENC_BENCHMARK_MIN_TIME).ends_with('s');
+  if (!argument.starts_with("--benchmark_min_time=")) return argument;
+  const bool is_given = argument.ends_with('s');
+  const bool is_number = std::isdigit(static_cast<unsigned char>(argument.back())) != 0;
+  if (has_unit && is_number) argument += 's';
+  if (!has_unit && is_given) argument.pop_back();
+  return argument;
 }
 
-/// Google Benchmark takes the arguments that are left. False where it does not know one.
-bool initialize(char* program, std::vector<std::string> arguments) {
+/// Google Benchmark takes the arguments that are left.
+void initialize(const CLI::App& app, char* program, std::vector<std::string> arguments) {
   for (const auto& [flag, value] : default_flags) {
-    if (!value_of(flag, arguments)) arguments.push_back(fmt::format("{}{}", flag, value));
+    const bool is_given = std::ranges::any_of(arguments, [&](const auto& each) { return each.starts_with(flag); });
+    if (!is_given) arguments.insert(arguments.begin(), fmt::format("{}{}", flag, value));
   }
-  std::vector<char*> pointers = {program};  // kept by Google Benchmark for its context
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  // The file is written here: Google Benchmark would begin it anew with every group.
+  const bool has_file = flag_value("benchmark_out", arguments).has_value();
+  arguments.push_back(has_file ? "--benchmark_out=/dev/null" : "--benchmark_out=");
+  arguments.push_back("--benchmark_out_format=json");
+  if (!flag_value("benchmark_format", arguments)) {
+    arguments.push_back("--benchmark_display_aggregates_only=true");  // the table has a line of each
+  }
+  std::ranges::transform(arguments, arguments.begin(), with_unit_of_time);
+  static std::vector<std::string> kept;  // by Google Benchmark, for its context
+  kept = std::move(arguments);
+  std::vector<char*> pointers = {program};
+  for (std::string& argument : kept) pointers.push_back(argument.data());
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());
-  return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
+  if (count > 1) throw InvalidArgument(cli::unknown_argument(app, pointers[1]));
 }
 
-/// Before minutes of work, not after. Throws where the file cannot be written.
-void check_output(const std::string& file) {
-  if (!std::ofstream(file, std::ios::app)) {
-    throw InvalidArgument(
-        fmt::format("--benchmark_out is '{}'; allowed: a file that can be written ({})", file, std::strerror(errno)));
+/// CLI11 2.5 would join the lines of the footer.
+template <class Formatter>
+void keep_lines(Formatter& formatter) {
+  if constexpr (requires { formatter.enable_footer_formatting(false); }) {
+    formatter.enable_footer_formatting(false);
+    formatter.enable_description_formatting(false);
   }
+}
+
+/// Shows the results on standard output: in the table, or as --benchmark_format says. Returns how many ran.
+std::size_t run_and_show(std::string_view notes, const std::vector<std::string>& arguments,
+                         benchmark::BenchmarkReporter* file) {
+  if (!flag_value("benchmark_format", arguments)) {
+    TableReporter table(header(notes));
+    return run_groups(table, file);
+  }
+  JoiningReporter joining(*benchmark::CreateDefaultDisplayReporter(), longest_name());
+  const std::size_t matched = run_groups(joining, file);
+  joining.finish();
+  return matched;
 }
 
 int parse_and_run(int argc, char** argv, CLI::App& app, std::string_view notes,
                   const std::function<void()>& register_benchmarks) {
   app.footer(footer);
   app.allow_extras();
-  app.parse(argc, argv);
+  parse(argc, argv, app);
   const std::vector<std::string> rest = app.remaining();
-  if (const auto file = value_of("--benchmark_out=", rest)) check_output(*file);
-  if (!initialize(argv[0], rest)) return 2;
+  check_format("benchmark_format", rest);
+  check_format("benchmark_out_format", rest);
+  initialize(app, argv[0], rest);
   add_context();
   register_benchmarks();
-  TableReporter table(header(notes));
-  const bool is_own_table = !value_of("--benchmark_format=", rest);
-  const std::size_t matched =
-      is_own_table ? benchmark::RunSpecifiedBenchmarks(&table) : benchmark::RunSpecifiedBenchmarks();
+  const std::string filter = flag_value("benchmark_filter", rest).value_or("all");
+  const std::string name(any_name());
+  std::optional<ResultFile> file;
+  if (const auto path = flag_value("benchmark_out", rest)) {
+    file.emplace(*path, flag_value("benchmark_out_format", rest).value_or("json"));
+  }
+  const std::size_t matched = run_and_show(notes, rest, file ? &file->reporter() : nullptr);
   show_progress("");
-  if (matched == 0) return 2;
+  if (matched == 0) {
+    throw InvalidArgument(fmt::format(
+        "--benchmark_filter is '{}'; allowed: a regular expression that is found in a name, such as {}", filter,
+        name));
+  }
+  if (file) file->finish();
   return any_refused ? 1 : 0;
 }
 
 }  // namespace
 
-int run(int argc, char** argv, CLI::App& app, std::string_view notes,
-        const std::function<void()>& register_benchmarks) {
+void parse(int argc, char** argv, CLI::App& app) {
+  keep_lines(*app.get_formatter());
   try {
-    return parse_and_run(argc, argv, app, notes, register_benchmarks);
-  } catch (const CLI::CallForHelp& help) {
+    app.parse(argc, argv);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ParseError&) {
+    throw InvalidArgument(cli::parse_error(app, {argv + 1, argv + argc}));
+  }
+}
+
+int report(const CLI::App& app, const std::exception& error) {
+  show_progress("");
+  fmt::print(stderr, "{}: {}\n", app.get_name(), cli::escaped(error.what()));
+  return 2;
+}
+
+int run(int argc, char** argv, const Program& program, const AddOptions& add_options,
+        const std::function<void()>& register_benchmarks) {
+  CLI::App app(program.description, program.name);
+  if (add_options) add_options(app);
+  try {
+    return parse_and_run(argc, argv, app, program.notes, register_benchmarks);
+  } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const std::exception& error) {
-    show_progress("");
-    fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
-    return 2;
+    return report(app, error);
   }
 }
 
@@ -177,16 +234,6 @@ void add_header_line(const std::string& name, const std::string& text) {
   if (!names.insert(name).second) return;
   further_header_lines += wrapped(fmt::format("{:<8}{}", name, text));
   benchmark::AddCustomContext(name, text);
-}
-
-void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock) {
-  auto* const added =
-      benchmark::RegisterBenchmark(name.c_str(), [name, body = std::move(body)](benchmark::State& state) {
-        show_progress(name);
-        body(state);
-      });
-  added->ComputeStatistics(spread_name, relative_spread, benchmark::kPercentage);
-  if (clock == Clock::wall) added->UseRealTime();
 }
 
 CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows, DataType type)

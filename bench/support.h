@@ -6,21 +6,40 @@
 #include "posenc/spec.h"
 
 #include <benchmark/benchmark.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class App;  // its headers cost every file that includes them many seconds of compiling
+}
+
 namespace posenc::bench {
 
-/// Parses the command line (the app's own options, then those of Google Benchmark), registers, and runs. Returns the exit code:
-/// 0 good, 1 a benchmark was refused, 2 bad input or nothing to run. The notes, whole lines, stand above the table: what the
-/// columns of this binary mean.
-int run(int argc, char** argv, CLI::App& app, std::string_view notes, const std::function<void()>& register_benchmarks);
+struct Program {
+  std::string name;
+  std::string description = {};
+  std::string_view notes = {};  ///< whole lines above the table: what the columns of this binary mean
+};
+
+using AddOptions = std::function<void(CLI::App& app)>;
+
+/// Parses the command line (the program's own options, if it adds any, then those of Google Benchmark), registers, and
+/// runs. Returns the exit code: 0 good, 1 a benchmark was refused, 2 bad input or nothing to run.
+int run(int argc, char** argv, const Program& program, const AddOptions& add_options,
+        const std::function<void()>& register_benchmarks);
+
+/// Parses the command line. Throws CLI::Success where help is asked for, and InvalidArgument with one line in this
+/// project's own words where the parser refuses it.
+void parse(int argc, char** argv, CLI::App& app);
+
+/// Says on stderr, in one line, why the program ends; returns its exit code.
+int report(const CLI::App& app, const std::exception& error);
 
 /// A further line of the header, "peers   ...", and of the JSON's context; the first of a name counts. For register_benchmarks to call.
 void add_header_line(const std::string& name, const std::string& text);
@@ -30,8 +49,12 @@ enum class Clock {
   wall,    ///< for work that several threads share
 };
 
-/// Registers a benchmark with what all of them have: the spread over its repetitions, and progress on a terminal.
+/// Adds a benchmark to the group, with what all of them have: the spread over its repetitions, and progress on a
+/// terminal.
 void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock = Clock::thread);
+
+/// What is added from here on is shown when all of it is done, and is not interleaved with what was added before.
+void begin_group();
 
 /// An encoder that is planned and compared with the reference at its first use, and kept for the repetitions.
 class CheckedEncoder {

@@ -27,9 +27,11 @@ using test::run_posenc;
 using test::ScratchFolder;
 using test::write_file;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 using Arguments = std::vector<std::string>;
@@ -190,6 +192,22 @@ TEST(Generate, NpyIsWhatNumPyReads) {
   EXPECT_EQ(bytes.substr(10 + length), library_bytes(backend("rotation"), {.d_model = 6}, {0, 5}));
 }
 
+TEST(Generate, TheSuffixSaysTheFormatUnlessTheFormatIsGiven) {
+  const ScratchFolder folder;
+  const Arguments shape = {"generate", "--rows", "3", "--d-model", "4"};
+  for (const std::string suffix : {"npy", "raw", "csv"}) {
+    const std::string file = folder / ("table." + suffix);
+    ASSERT_EQ(run_posenc(shape + Arguments{"--output", file}).exit_code, 0);
+    EXPECT_EQ(read_file(file), run_posenc(shape + Arguments{"--format", suffix}).out) << suffix;
+  }
+  ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder / "table"), read_file(folder / "table.npy"));
+  expect_bad_input(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
+  EXPECT_THAT(folder.listing(), ElementsAre("table", "table.csv", "table.npy", "table.raw"));
+  ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
+}
+
 TEST(Generate, NoRowsMakeAnEmptyTable) {
   EXPECT_EQ(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "csv"}).exit_code, 0);
   EXPECT_THAT(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "raw"}).out, IsEmpty());
@@ -240,7 +258,13 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"isa_twice", generate + Arguments{"--backend", "rotation:sse2", "--isa", "avx2"}, "rotation:sse2"},
       BadCase{"unknown_format", {"generate", "--rows", "3", "--format", "xml"}, "npy, raw, csv"},
       BadCase{"unknown_option", generate + Arguments{"--colour"}, "--colour"},
-      BadCase{"option_without_value", {"generate", "--rows"}, "--rows"},
+      BadCase{"mistyped_option", generate + Arguments{"--prest", "whisper"}, "did you mean '--preset'?"},
+      BadCase{"mistyped_backend", generate + Arguments{"--backend", "rotaton"}, "did you mean 'rotation'?"},
+      BadCase{"mistyped_isa", generate + Arguments{"--backend", "naive:scaler"}, "did you mean 'naive:scalar'?"},
+      BadCase{"mistyped_preset", generate + Arguments{"--preset", "wisper"}, "did you mean 'whisper'?"},
+      BadCase{"option_in_the_place_of_a_value", {"generate", "--rows", "--d-model", "4"}, "--rows is '--d-model'; allowed"},
+      BadCase{"option_twice", generate + Arguments{"--rows", "4"}, "--rows is given 2 times; allowed: once"},
+      BadCase{"option_without_value", {"generate", "--rows"}, "--rows has no value; allowed: --rows N"},
       BadCase{"stray_argument", generate + Arguments{"stray"}, "stray"},
       BadCase{"unknown_dtype", generate + Arguments{"--dtype", "float8"}, "float32, float64, float16, bfloat16"},
       BadCase{"npy_of_bfloat16", {"generate", "--rows", "3", "--dtype", "bfloat16", "--format", "npy"}, "bfloat16"},
@@ -250,7 +274,13 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"negative_digits", generate + Arguments{"--digits", "-1"}, "--digits"},
       BadCase{"digits_without_csv", small_raw + Arguments{"--digits", "3"}, "--digits"},
       BadCase{"no_subcommand", {}, "subcommand"},
-      BadCase{"unknown_subcommand", {"generat"}, "generat"},
+      BadCase{"unknown_subcommand", {"generat"}, "subcommand is 'generat'; allowed: list, accuracy"},
+      BadCase{"mistyped_subcommand", {"compar", "a", "b"}, "did you mean 'compare'?"},
+      BadCase{"two_subcommands", {"list", "accuracy"}, "argument is 'accuracy'"},
+      BadCase{"option_before_the_subcommand", {"--rows", "3", "generate"}, "argument is '--rows'"},
+      BadCase{"value_of_a_flag", {"compare", "a", "b", "--allow-missing=maybe"}, "--allow-missing is 'maybe'"},
+      BadCase{"unknown_suffix", {"generate", "--rows", "3", "--output", "/tmp/x.foo"}, ".npy, .raw, .csv"},
+      BadCase{"suffix_of_another_case", {"generate", "--rows", "3", "--output", "/tmp/x.NPY"}, ".npy, .raw, .csv"},
       BadCase{"list_unknown_format", {"list", "--format", "xml"}, "xml"},
       BadCase{"accuracy_odd_d_model", {"accuracy", "--rows", "4", "--d-model", "5"}, "d_model is 5"},
       BadCase{"accuracy_no_rows", {"accuracy", "--rows", "0", "--d-model", "4"}, "row count is 0"},
@@ -259,9 +289,16 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"pick_nan_budget", {"pick", "--dry-run", "--max-error", "nan"}, "nan"},
       BadCase{"pick_text_budget", {"pick", "--dry-run", "--max-error", "tiny"}, "tiny"},
       BadCase{"pick_unknown_preset", {"pick", "--dry-run", "--preset", "wisper"}, "wisper"},
-      BadCase{"compare_one_file", {"compare", "/dev/null"}, "B"},
-      BadCase{
-          "compare_missing_file", {"compare", "/nonexistent/a.json", "/nonexistent/b.json"}, "/nonexistent/a.json"}};
+      BadCase{"compare_one_file", {"compare", "/dev/null"}, "B FILE is missing"},
+      BadCase{"compare_no_file", {"compare"}, "A FILE is missing"},
+      BadCase{"compare_three_files", {"compare", "a", "b", "c"}, "argument is 'c'"},
+      BadCase{"compare_negative_tolerance", {"compare", "a", "b", "--tolerance", "-1"}, "--tolerance is -1"},
+      BadCase{"compare_nan_tolerance", {"compare", "a", "b", "--tolerance", "nan"}, "--tolerance is nan"},
+      BadCase{"compare_bad_filter", {"compare", "a", "b", "--filter", "("}, "--filter is '('"},
+      BadCase{"compare_missing_file",
+              {"compare", "/nonexistent/a.json", "/nonexistent/b.json"},
+              "/nonexistent/a.json cannot be read (No such file or directory)"},
+      BadCase{"compare_folder", {"compare", "/", "/"}, "/ cannot be read (Is a directory)"}};
   return all;
 }
 
@@ -276,7 +313,14 @@ const auto name_of = [](const auto& each) { return std::string(each.param.name);
 
 class BadInput : public testing::TestWithParam<BadCase> {};
 
-TEST_P(BadInput, IsOneLineAndExitTwo) { expect_bad_input(run_posenc(GetParam().arguments), GetParam().named); }
+TEST_P(BadInput, IsOneLineAndExitTwo) {
+  const CommandResult result = run_posenc(GetParam().arguments);
+  expect_bad_input(result, GetParam().named);
+  EXPECT_THAT(result.err, AnyOf(HasSubstr("allowed"), HasSubstr("at most")));
+  for (const char* of_the_parser : {"not expected", "more information", "required", "excludes", "Could not"}) {
+    EXPECT_THAT(result.err, Not(HasSubstr(of_the_parser)));
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(Cli, BadInput, testing::ValuesIn(bad_cases()), name_of);
 
@@ -496,6 +540,85 @@ TEST(Compare, AWorseErrorIsARegressionAndABetterOneIsNot) {
   EXPECT_EQ(run_posenc({"compare", worse, good}).exit_code, 0);
 }
 
+/// Two reports of the backends that run here, the second with a change.
+struct TwoReports {
+  ScratchFolder folder;
+  std::string a = folder / "a.json";
+  std::string b = folder / "b.json";
+
+  template <class Change>
+  explicit TwoReports(const Change& change) {
+    EXPECT_EQ(run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json", "--output", a}).exit_code,
+              0);
+    json document = json::parse(read_file(a));
+    change(document.at("results"));
+    write_file(b, document.dump());
+  }
+  CommandResult compared(const Arguments& options) const {
+    return run_posenc(Arguments{"compare", a, b} + options);
+  }
+};
+
+void grow(json& result, double factor) { result["max_abs"] = result.at("max_abs").get<double>() * factor; }
+
+TEST(Compare, AMissingBackendFailsUnlessItIsAllowed) {
+  const TwoReports reports([](json& results) { results.erase(0); });
+  EXPECT_EQ(reports.compared({}).exit_code, 1);
+  EXPECT_THAT(reports.compared({}).out, AllOf(HasSubstr("only in A"), HasSubstr("1 of A is missing in B")));
+  EXPECT_EQ(json::parse(reports.compared({"--format", "json"}).out).at("missing"), 1);
+  EXPECT_EQ(reports.compared({"--allow-missing"}).exit_code, 0);
+  EXPECT_EQ(run_posenc({"compare", reports.b, reports.a}).exit_code, 0) << "B may have more";
+}
+
+TEST(Compare, TheToleranceAcceptsGrowthOfAnError) {
+  const TwoReports reports([](json& results) { grow(results.at(0), 1.05); });
+  EXPECT_EQ(reports.compared({}).exit_code, 1);
+  EXPECT_EQ(reports.compared({"--tolerance", "0.04"}).exit_code, 1);
+  EXPECT_EQ(reports.compared({"--tolerance", "0.06"}).exit_code, 0);
+}
+
+TEST(Compare, NoToleranceMakesAWrongEntryOfACorrectBackendGood) {
+  const TwoReports reports([](json& results) {
+    for (json& each : results) {
+      if (each.at("backend") == "rotation") each["correctly_rounded"] = 1 - 1e-6;
+    }
+  });
+  EXPECT_EQ(reports.compared({"--tolerance", "0.5"}).exit_code, 1);
+}
+
+TEST(Compare, TheFilterSaysWhichBackends) {
+  const TwoReports reports([](json& results) { grow(results.at(0), 1.5); });  // naive, the first of all
+  EXPECT_EQ(reports.compared({"--filter", "^naive:"}).exit_code, 1);
+  const CommandResult others = reports.compared({"--filter", "^rotation:"});
+  EXPECT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_THAT(others.out, AllOf(HasSubstr("rotation"), Not(HasSubstr("naive"))));
+  expect_bad_input(reports.compared({"--filter", "rotten"}), "--filter is 'rotten'");
+}
+
+TEST(Compare, StringsOfFilesReachTheTerminalEscaped) {
+  const std::string wicked = "naive\x1b[2J\x1b[31m\x07\xc2\x9b";
+  const TwoReports reports([&](json& results) { results.at(0)["backend"] = wicked; });
+  const CommandResult result = reports.compared({});
+  EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(result.out, HasSubstr("naive\\x1b[2J\\x1b[31m\\x07\\xc2\\x9b"));
+  const CommandResult on_terminal = test::run_posenc_on_terminal({"compare", reports.a, reports.b});
+  EXPECT_THAT(on_terminal.out, AllOf(Not(HasSubstr("\x1b[2J")), Not(HasSubstr("\x07")), Not(HasSubstr("\xc2\x9b"))));
+  const CommandResult as_json = reports.compared({"--format", "json"});
+  EXPECT_THAT(as_json.out, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xc2\x9b"))));
+  EXPECT_THAT(json::parse(as_json.out).dump(), HasSubstr("\\u001b[2J"));
+}
+
+TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
+  const ScratchFolder folder;
+  const std::string report = folder / "a\x1b[2J\xff.json";
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "4", "--format", "json", "--output", report}).exit_code,
+            0);
+  const CommandResult compared = run_posenc({"compare", report, report});
+  EXPECT_THAT(compared.out, AllOf(HasSubstr("a\\x1b[2J\\xff.json"), Not(HasSubstr("\x1b"))));
+  const CommandResult missing = run_posenc({"compare", report + "\n", report});
+  expect_bad_input(missing, "a\\x1b[2J\\xff.json\\n cannot be read");
+}
+
 /// What Google Benchmark writes of one benchmark, as far as a comparison needs it.
 std::string benchmark_json(const std::vector<double>& nanoseconds) {
   json document = {{"context", json::object()}, {"benchmarks", json::array()}};
@@ -521,6 +644,9 @@ TEST(Compare, BenchmarksSlowerBeyondTheNoiseAreARegression) {
   EXPECT_EQ(run_posenc({"compare", base, slower}).exit_code, 1);
   EXPECT_EQ(run_posenc({"compare", slower, base}).exit_code, 0);
   EXPECT_EQ(run_posenc({"compare", base, noise}).exit_code, 0);
+  EXPECT_EQ(run_posenc({"compare", base, slower, "--tolerance", "0.4"}).exit_code, 0);
+  EXPECT_EQ(run_posenc({"compare", base, slower, "--filter", "rotation"}).exit_code, 1);
+  expect_bad_input(run_posenc({"compare", base, slower, "--filter", "naive"}), "encode/rotation:avx2/rows:5000/d:512");
 }
 
 TEST(Compare, FilesThatCannotBeComparedAreBadInput) {

@@ -62,7 +62,7 @@ struct Streams {
 };
 
 pid_t start(const std::vector<std::string>& arguments, const CommandOptions& options, const Streams& streams) {
-  std::vector<std::string> words = {POSENC_COMMAND};
+  std::vector<std::string> words = {options.program.empty() ? POSENC_COMMAND : options.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment = child_environment(options);
   posix_spawn_file_actions_t actions;
@@ -116,7 +116,7 @@ CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
   }
   std::map<std::string, std::string> variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
   for (const auto& [name, value] : environment) variables[name] = value;
-  const pid_t child = start(arguments, {.environment = variables, .out_file = {}}, {screen, screen, screen});
+  const pid_t child = start(arguments, {.environment = variables, .out_file = {}, .program = {}}, {screen, screen, screen});
   close(screen);
   std::string said;
   char buffer[4096];
@@ -126,7 +126,8 @@ CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
   return {wait_for(child), said, ""};
 }
 
-CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                               int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
   const pid_t child = start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   siginfo_t ended = {};
@@ -135,7 +136,7 @@ CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const 
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  kill(child, SIGINT);
+  kill(child, signal);
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 

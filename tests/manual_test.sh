@@ -3,6 +3,9 @@
 set -euo pipefail
 for page in posenc posenc-{list,accuracy,pick,generate,compare}; do
   [[ -s $1/$page.1 ]] || { echo "$1/$page.1 is missing"; exit 1; }
+  for section in ENVIRONMENT FILES; do
+    grep -q "^\.SH $section\$" "$1/$page.1" || { echo "$1/$page.1 has no $section"; exit 1; }
+  done
 done
 bash -n "$1/posenc.bash"
 command -v groff >/dev/null || exit 77

@@ -91,6 +91,30 @@ TEST(People, ManualPagesSayWhatHelpSays) {
   EXPECT_EQ(run_posenc({"--man", "lisst"}).exit_code, 2);
 }
 
+TEST(People, HelpAndManualPagesNameEnvironmentAndFiles) {
+  Arguments pages = commands;
+  pages.emplace_back("posenc");
+  for (const std::string& each : pages) {
+    const std::string help = run_posenc(each == "posenc" ? Arguments{"--help"} : Arguments{each, "--help"}).out;
+    const std::string page = run_posenc({"--man", each}).out;
+    EXPECT_THAT(help, AllOf(HasSubstr("\nEnvironment:\n"), HasSubstr("\nFiles:\n"))) << each;
+    EXPECT_THAT(page, AllOf(HasSubstr(".SH ENVIRONMENT\n"), HasSubstr(".SH FILES\n"))) << each;
+    for (const char* name : {"POSENC_BACKEND", "POSENC_PROFILE", "XDG_CONFIG_HOME", "HOME", "NO_COLOR",
+                             "$XDG_CONFIG_HOME/posenc/profile.json"}) {
+      EXPECT_THAT(help, HasSubstr(std::string("\n  ") + name)) << each;
+      EXPECT_THAT(page, HasSubstr(std::string("\\fB") + name)) << each;
+    }
+  }
+}
+
+TEST(People, HelpKeepsTheLinesOfItsExamples) {
+  // Formatters of some versions of the parser join them.
+  EXPECT_THAT(run_posenc({"generate", "--help"}).out,
+              HasSubstr("\nExamples:\n"
+                        "  posenc generate --rows 3 --d-model 4\n"
+                        "      the paper's first values, as csv\n"));
+}
+
 TEST(People, BashCompletesCommandsOptionsAndNames) {
   const ScratchFolder folder;
   const auto script = run_posenc({"--completion", "bash"});
@@ -103,7 +127,25 @@ TEST(People, BashCompletesCommandsOptionsAndNames) {
     EXPECT_EQ(std::system(command.c_str()), 0);
     return test::read_file(folder / "offered");
   };
+  test::write_file(folder / "words.csv", "");
   EXPECT_EQ(completed("posenc ac", 1), "accuracy\n");
+  EXPECT_EQ(completed("posenc generate --output " + (folder / "wor").string(), 3),
+            (folder / "words.csv").string() + "\n");
+  EXPECT_EQ(completed("posenc generate --output = " + (folder / "wor").string(), 4),
+            (folder / "words.csv").string() + "\n");
+  EXPECT_EQ(completed("posenc compare " + (folder / "wor").string(), 2), (folder / "words.csv").string() + "\n");
+  EXPECT_EQ(completed("posenc compare --forma", 2), "--format\n");
+  EXPECT_EQ(completed("posenc generate --rows 1", 3), "\n") << "numbers have no names";
+  // As bash splits --preset=whi, --preset=, rotation:sc and --backend=naive:sc by COMP_WORDBREAKS ...
+  EXPECT_EQ(completed("posenc generate --preset = whi", 4), "whisper\n");
+  EXPECT_THAT(completed("posenc generate --preset =", 3), HasSubstr("whisper"));
+  EXPECT_EQ(completed("posenc generate --backend naive : sc", 5), "scalar\n");
+  EXPECT_EQ(completed("posenc generate --backend naive :", 4), "scalar\n");
+  EXPECT_EQ(completed("posenc generate --backend = naive : sc", 6), "scalar\n");
+  EXPECT_EQ(completed("posenc generate --backend naive : scalar --for", 6), "--format\n");
+  // ... and as it leaves them where = and : are taken out of it.
+  EXPECT_EQ(completed("posenc generate --preset=whi", 2), "--preset=whisper\n");
+  EXPECT_EQ(completed("posenc generate --backend naive:sc", 3), "naive:scalar\n");
   EXPECT_EQ(completed("posenc pick --max", 2), "--max-error --max-ulp\n");
   EXPECT_EQ(completed("posenc generate --preset whi", 3), "whisper\n");
   EXPECT_EQ(completed("posenc accuracy --format j", 3), "json\n");
@@ -143,6 +185,17 @@ TEST(People, CtrlCLeavesTheFileThatWasThereAndNoOther) {
       {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"}, folder.path());
   EXPECT_EQ(result.exit_code, 128 + SIGINT);
   EXPECT_EQ(test::read_file(folder / "table.csv"), "precious");
+  EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
+}
+
+TEST(People, TheNextRunRemovesWhatAKilledOneLeft) {
+  const ScratchFolder folder;
+  const Arguments small = {"generate", "--rows", "3", "--d-model", "4", "--output", folder / "table.csv"};
+  const auto killed = test::interrupt_posenc(
+      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"}, folder.path(), SIGKILL);
+  EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(folder.listing().size(), 1U) << "a killed process cannot remove its own";
+  EXPECT_EQ(run_posenc(small).exit_code, 0);
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 

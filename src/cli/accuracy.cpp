@@ -1,9 +1,8 @@
 // posenc accuracy: the accuracy report of some or all backends.
 #include "posenc/accuracy.h"
 
+#include "cli/accuracy_json.h"
 #include "cli/commands.h"
-#include "cli/json.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -197,13 +196,6 @@ std::string table_text(const Reports& reports) {
   return text;
 }
 
-std::string json_text(const Reports& reports) {
-  Json document = new_document();
-  document["results"] = Json::array();
-  for (const AccuracyReport& each : reports) document["results"].push_back(to_json(each));
-  return text_of(document);
-}
-
 std::string csv_text(const Reports& reports) {
   std::string text =
       "backend,isa,dtype,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,wrongly_rounded,max_abs_"
@@ -222,7 +214,7 @@ std::string csv_text(const Reports& reports) {
 int accuracy(const CommonOptions& options) {
   if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
   const Reports reports = measure(options);
-  const auto text = options.format == "json" ? json_text : options.format == "csv" ? csv_text : table_text;
+  const auto text = options.format == "json" ? accuracy_json : options.format == "csv" ? csv_text : table_text;
   write_page(options.output, text(reports));
   int code = good;
   for (const AccuracyReport& each : reports) {
@@ -238,8 +230,9 @@ int accuracy(const CommonOptions& options) {
 
 void add_accuracy_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App& command = *app.add_subcommand(
-      "accuracy", "The accuracy report of some or all backends; exit 1 where one breaks its error bound");
+  CLI::App& command = add_subcommand(
+      app, "accuracy", "The accuracy report of some or all backends; exit 1 where one breaks its error bound", action,
+      [options] { return accuracy(*options); });
   add_shape_options(command, *options);
   add_backend_options(command, *options, Times::often);
   add_type_option(command, *options);
@@ -251,7 +244,6 @@ void add_accuracy_command(CLI::App& app, Action& action) {
                       "one backend in detail: by position, by channel, its worst entry"},
                      {"posenc accuracy --first 1000000000000 --rows 1000", "far out, where float32 phases fail"},
                      {"posenc accuracy --format json --output report.json", "a report to keep, for posenc compare"}});
-  command.callback([options, &action] { action = [options] { return accuracy(*options); }; });
 }
 
 }  // namespace posenc::cli

@@ -1,5 +1,8 @@
 #include "cli/colour.h"
 
+#include "cli/escape.h"
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,6 +26,15 @@ std::string_view code_of(Colour colour) {
 
 std::string sequence(Colour colour) { return std::string(start).append(code_of(colour)) + end; }
 
+/// Bytes that the page begins with and may keep.
+std::size_t kept_bytes(std::string_view page) {
+  if (page.front() == '\n') return 1;
+  for (const Colour colour : {Colour::none, Colour::red, Colour::green, Colour::faint}) {
+    if (const std::string known = sequence(colour); page.starts_with(known)) return known.size();
+  }
+  return printable_bytes(page);
+}
+
 }  // namespace
 
 std::string painted(std::string_view text, Colour colour) {
@@ -40,6 +52,16 @@ std::string without_colours(std::string_view text) {
     if (last == std::string_view::npos) return plain;
     text.remove_prefix(last + 1);
   }
+}
+
+std::string with_controls_escaped(std::string_view page) {
+  std::string result;
+  while (!page.empty()) {
+    const std::size_t bytes = kept_bytes(page);
+    result += bytes == 0 ? escape_of(page.front()) : std::string(page.substr(0, bytes));
+    page.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return result;
 }
 
 bool shows_colours() {

@@ -1,8 +1,7 @@
 // The subcommands of posenc.
 #pragma once
 
-#include <CLI/App.hpp>
-#include <functional>
+#include "cli/subcommand.h"
 
 namespace posenc::cli {
 
@@ -10,9 +9,6 @@ namespace posenc::cli {
 inline constexpr int good = 0;
 inline constexpr int check_failed = 1;
 inline constexpr int bad_input = 2;
-
-/// What the chosen subcommand does once the whole command line is known to be good; returns an exit code.
-using Action = std::function<int()>;
 
 /// The whole command: parses, acts, reports what went wrong, returns an exit code. Programs that register backends of their own call it
 /// after that.

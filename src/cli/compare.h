@@ -2,8 +2,15 @@
 #pragma once
 
 #include "cli/json.h"
+#include "cli/name_filter.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace posenc::cli {
 
@@ -11,6 +18,13 @@ struct Comparison {
   std::string table;  ///< for people
   Json rows;          ///< for programs: one object a row
   int regressions = 0;
+  int missing = 0;  ///< of A, in B
+};
+
+/// What counts, and what it is applied to.
+struct ComparisonRules {
+  std::optional<double> tolerance;  ///< relative growth that is accepted; none: the kind's own
+  NameFilter filter{""};
 };
 
 struct NamedJson {
@@ -23,10 +37,31 @@ bool is_benchmark(const Json& document);
 
 // Each throws InvalidArgument, naming the file, where a document lacks what it needs or the two have nothing in common.
 
-/// Accuracy is exact: any worsening of max |error| or of the share correctly rounded is a regression.
-Comparison compare_accuracy(const NamedJson& before, const NamedJson& after);
+/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the share
+/// that is wrongly rounded is a regression.
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
+                            const ComparisonRules& rules);
 
-/// Google Benchmark: the medians over repetitions; slower beyond the noise of the repetitions is a regression.
-Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after);
+/// Google Benchmark: the medians over repetitions. A regression is slower beyond the noise of the
+/// repetitions and beyond the tolerance.
+Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
+                              const ComparisonRules& rules);
+
+/// Leaves what the filter takes, by the member `name`. Throws InvalidArgument if nothing is left of both.
+template <class Result>
+void apply(const NameFilter& filter, std::vector<Result>& a, std::vector<Result>& b) {
+  std::vector<std::string> names;
+  for (const auto* results : {&a, &b}) {
+    for (const Result& each : *results) {
+      if (std::ranges::count(names, each.name) == 0) names.push_back(each.name);
+    }
+  }
+  const auto is_refused = [&filter](const Result& each) { return !filter.takes(each.name); };
+  std::erase_if(a, is_refused);
+  std::erase_if(b, is_refused);
+  if (!a.empty() || !b.empty()) return;
+  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}", filter.pattern(),
+                                    fmt::join(names, ", ")));
+}
 
 }  // namespace posenc::cli

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace posenc::cli {
 namespace {
 
 /// Far below what one entry more or less changes, and above what printing and reading a number can.
-constexpr double tolerance = 1e-12;
+constexpr double rounding = 1e-12;
 
 struct Result {
   std::string name;   ///< "rotation:avx2"
@@ -66,17 +67,20 @@ const Result* find(const std::vector<Result>& results, const Result& wanted) {
   return nullptr;
 }
 
-bool is_worse(const Result& before, const Result& after) {
-  return after.max_abs > before.max_abs * (1 + tolerance) ||
-         after.correctly_rounded < before.correctly_rounded - tolerance;
+/// Whether `after` is beyond `before` by more than the tolerance accepts.
+bool has_grown(double before, double after, double tolerance) {
+  return after > before * (1 + tolerance);
 }
 
-bool is_better(const Result& before, const Result& after) { return is_worse(after, before); }
+bool is_worse(const Result& before, const Result& after, double tolerance) {
+  return has_grown(before.max_abs, after.max_abs, std::max(tolerance, rounding)) ||
+         has_grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
+}
 
 /// Worse in one figure counts, whatever the other says.
-std::string verdict(const Result& before, const Result& after) {
-  if (is_worse(before, after)) return "regression";
-  return is_better(before, after) ? "better" : "same";
+std::string verdict(const Result& before, const Result& after, double tolerance) {
+  if (is_worse(before, after, tolerance)) return "regression";
+  return is_worse(after, before, tolerance) ? "better" : "same";
 }
 
 Cell coloured(const std::string& verdict) {
@@ -87,12 +91,15 @@ Cell coloured(const std::string& verdict) {
 /// Those of one shape stand together, under it.
 class Rows {
  public:
+  explicit Rows(double tolerance) : tolerance_(tolerance) {}
+
   void add(const Result* before, const Result* after) {
     const Result& known = before != nullptr ? *before : *after;
     const std::string said = before == nullptr  ? "only in B"
                              : after == nullptr ? "only in A"
-                                                : verdict(*before, *after);
+                                                : verdict(*before, *after, tolerance_);
     if (said == "regression") ++regressions_;
+    if (after == nullptr) ++missing_;
     if (known.shape != shape_) {
       if (!table_.empty()) table_.add_gap();
       table_.add_heading(known.shape);
@@ -113,7 +120,7 @@ class Rows {
                      {"verdict", said}});
   }
 
-  Comparison result() && { return {table_.text(), std::move(json_), regressions_}; }
+  Comparison result() && { return {table_.text(), std::move(json_), regressions_, missing_}; }
 
  private:
   static Json figures(const Result* result) {
@@ -128,15 +135,19 @@ class Rows {
       {{"backend", Align::left}, {"max |error| A"}, {"B"}, {"RMS A"}, {"B"}, {"correct A"}, {"B"}, {"", Align::left}}};
   std::string shape_;
   Json json_ = Json::array();
+  double tolerance_;
   int regressions_ = 0;
+  int missing_ = 0;
 };
 
 }  // namespace
 
-Comparison compare_accuracy(const NamedJson& before, const NamedJson& after) {
-  const std::vector<Result> a = results_of(before);
-  const std::vector<Result> b = results_of(after);
-  Rows rows;
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
+                            const ComparisonRules& rules) {
+  std::vector<Result> a = results_of(before);
+  std::vector<Result> b = results_of(after);
+  apply(rules.filter, a, b);
+  Rows rows(rules.tolerance.value_or(0));
   int common = 0;
   for (const Result& each : a) {
     const Result* found = find(b, each);

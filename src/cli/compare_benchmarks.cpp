@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,11 +71,11 @@ std::vector<Benchmark> benchmarks_of(const NamedJson& read) {
 bool ran(const Benchmark& benchmark) { return benchmark.error.empty() && !benchmark.seconds.empty(); }
 
 /// Beyond noise: the 95 % intervals of the two medians do not meet, and the change is not a small one.
-std::string verdict(const Benchmark& before, const Benchmark& after) {
+std::string verdict(const Benchmark& before, const Benchmark& after, std::optional<double> tolerance) {
   if (!ran(after)) return ran(before) ? "regression: " + after.error : "fails in both";
   if (!ran(before)) return "better: ran";
   const bool few = std::min(before.seconds.size(), after.seconds.size()) < few_repetitions;
-  const double least = 1 + (few ? least_change_of_few : least_change);
+  const double least = 1 + tolerance.value_or(few ? least_change_of_few : least_change);
   const double ratio = median(after.seconds) / median(before.seconds);
   const Interval a = median_interval(before.seconds);
   const Interval b = median_interval(after.seconds);
@@ -109,12 +110,15 @@ Cell coloured(const std::string& verdict) {
 
 class Rows {
  public:
+  explicit Rows(std::optional<double> tolerance) : tolerance_(tolerance) {}
+
   void add(const Benchmark* before, const Benchmark* after) {
     const std::string& name = before != nullptr ? before->name : after->name;
     const std::string said = before == nullptr  ? "only in B"
                              : after == nullptr ? "only in A"
-                                                : verdict(*before, *after);
+                                                : verdict(*before, *after, tolerance_);
     if (said.starts_with("regression")) ++regressions_;
+    if (after == nullptr) ++missing_;
     const bool both = before != nullptr && after != nullptr && ran(*before) && ran(*after);
     const std::string change =
         both ? fmt::format("{:+.1f} %", 100 * (median(after->seconds) / median(before->seconds) - 1)) : "";
@@ -123,7 +127,7 @@ class Rows {
     json_.push_back({{"name", name}, {"before", figures(before)}, {"after", figures(after)}, {"verdict", said}});
   }
 
-  Comparison result() && { return {table_.text(), std::move(json_), regressions_}; }
+  Comparison result() && { return {table_.text(), std::move(json_), regressions_, missing_}; }
 
  private:
   Table table_{{{"benchmark", Align::wrapped},
@@ -134,7 +138,9 @@ class Rows {
                 {"change"},
                 {"", Align::wrapped}}};
   Json json_ = Json::array();
+  std::optional<double> tolerance_;
   int regressions_ = 0;
+  int missing_ = 0;
 };
 
 const Benchmark* find(const std::vector<Benchmark>& all, const std::string& name) {
@@ -144,10 +150,12 @@ const Benchmark* find(const std::vector<Benchmark>& all, const std::string& name
 
 }  // namespace
 
-Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after) {
-  const std::vector<Benchmark> a = benchmarks_of(before);
-  const std::vector<Benchmark> b = benchmarks_of(after);
-  Rows rows;
+Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
+                              const ComparisonRules& rules) {
+  std::vector<Benchmark> a = benchmarks_of(before);
+  std::vector<Benchmark> b = benchmarks_of(after);
+  apply(rules.filter, a, b);
+  Rows rows(rules.tolerance);
   int common = 0;
   for (const Benchmark& each : a) {
     const Benchmark* found = find(b, each.name);

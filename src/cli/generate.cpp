@@ -1,12 +1,12 @@
 // posenc generate: a table as .npy, raw or csv, to a file or standard output, in constant memory.
 #include "cli/commands.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,9 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <unistd.h>
 
@@ -33,13 +35,16 @@ struct GenerateOptions {
   std::optional<int> digits;
 };
 
-/// The format asked for, else what the file's name ends in, else csv where people look and npy in files.
+/// The format asked for, else what the file's name ends in; without either, csv on standard output
+/// and npy in a file.
 std::string format_of(const GenerateOptions& options) {
   if (!options.common.format.empty()) return options.common.format;
   if (is_standard_output(options.common.output)) return "csv";
-  const std::string ending = std::filesystem::path(options.common.output).extension().string();
-  if (ending == ".csv" || ending == ".raw") return ending.substr(1);
-  return "npy";
+  const std::string suffix = std::filesystem::path(options.common.output).extension().string();
+  if (suffix.empty()) return "npy";
+  if (suffix == ".npy" || suffix == ".raw" || suffix == ".csv") return suffix.substr(1);
+  throw InvalidArgument(fmt::format(
+      "--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
 }
 
 /// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -141,8 +146,12 @@ int generate(const GenerateOptions& options) {
   }
   const auto encoder = backend_of(options.common, shape).plan(shape.spec);
   if (!encoder->writes(type)) {
-    throw InvalidArgument(
-        fmt::format("--dtype is {}; backend {} has not the precision for it", to_string(type), encoder->backend()));
+    std::vector<std::string_view> allowed;
+    for (const DataType each : all_data_types) {
+      if (encoder->writes(each)) allowed.push_back(to_string(each));
+    }
+    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type),
+                                      encoder->backend(), fmt::join(allowed, ", ")));
   }
   if (!is_standard_output(file)) check_space(file, least_bytes(shape, type, format, options.digits));
 
@@ -158,12 +167,13 @@ int generate(const GenerateOptions& options) {
 
 void add_generate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command = *app.add_subcommand("generate", "Write a table: .npy, raw (little-endian elements) or csv");
+  CLI::App& command = add_subcommand(app, "generate", "Write a table: .npy, raw (little-endian elements) or csv",
+                                     action, [options] { return generate(*options); });
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the file's name; csv on standard output");
+  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the suffix of --output, npy without one; csv on standard output");
   add_integer_option(command, options->digits, "--digits", 0, most_digits,
                      "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");
@@ -171,7 +181,6 @@ void add_generate_command(CLI::App& app, Action& action) {
            {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
             {"posenc generate --preset whisper --output whisper.npy", "a model's table, for numpy.load"},
             {"posenc generate --dtype bfloat16 --rows 5000 --output table.raw", "raw little-endian elements"}});
-  command.callback([options, &action] { action = [options] { return generate(*options); }; });
 }
 
 }  // namespace posenc::cli

@@ -1,16 +1,18 @@
 #include "cli/json.h"
 
+#include "cli/accuracy_json.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/read_file.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
+#include <system_error>
+#include <vector>
 
 namespace posenc::cli {
 namespace {
@@ -78,14 +80,25 @@ Json to_json(const AccuracyReport& report) {
   return result;
 }
 
+std::string accuracy_json(const std::vector<AccuracyReport>& reports) {
+  Json document = new_document();
+  document["results"] = Json::array();
+  for (const AccuracyReport& each : reports) document["results"].push_back(to_json(each));
+  return text_of(document);
+}
+
 std::string text_of(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  constexpr bool ensure_ascii = true;  // a terminal that is shown the document has nothing to obey
+  return document.dump(2, ' ', ensure_ascii, Json::error_handler_t::replace) + "\n";
 }
 
 Json read_json(const std::string& file) {
-  std::ifstream text(file);
-  if (!text || std::filesystem::is_directory(file)) {
-    throw InvalidArgument(fmt::format("{} cannot be read; allowed: a JSON file", file));
+  std::string text;
+  try {
+    text = read_file(file);
+  } catch (const std::system_error& error) {
+    throw InvalidArgument(fmt::format("{} cannot be read ({}); allowed: a JSON file", file,
+                                      error.code().message()));
   }
   try {
     return Json::parse(text);

@@ -1,15 +1,15 @@
 // What the posenc command does. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.
 #include "cli/commands.h"
+#include "cli/escape.h"
 #include "cli/manual.h"
 #include "cli/output.h"
+#include "cli/parse_error.h"
 
 #include "posenc/version.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -22,42 +22,10 @@
 namespace posenc::cli {
 namespace {
 
-/// One line whatever the message holds: it may quote what the user typed.
-std::string one_line(std::string message) {
-  std::ranges::replace_if(
-      message, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return message;
-}
-
+/// One line whatever the message holds: it may quote what the user typed, or what a file holds.
 int fail(const std::string& message) {
-  fmt::print(stderr, "posenc: {}\n", one_line(message));
+  fmt::print(stderr, "posenc: {}\n", escaped(message));
   return bad_input;
-}
-
-/// The subcommand on the command line, else the command itself.
-const CLI::App& chosen(const CLI::App& app) {
-  const auto subcommands = app.get_subcommands();
-  return subcommands.empty() ? app : *subcommands.front();
-}
-
-/// What the parser says about a command line that it does not take.
-std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
-  const std::string what = error.what();
-  const std::string parent = app.get_parent() == nullptr ? "" : app.get_parent()->get_name() + " ";
-  return fmt::format("{}; see {}{} --help", what.substr(0, what.find('\n')), parent, app.get_name());
-}
-
-/// The first argument that no option took, with what is allowed in its place.
-std::string unknown_argument(const std::vector<std::string>& unknown, int argc, char** argv, const CLI::App& app) {
-  const auto first =
-      std::find_if(argv + 1, argv + argc, [&](const char* each) { return std::ranges::count(unknown, each) > 0; });
-  const std::string name = first == argv + argc ? unknown.front() : *first;
-  std::vector<std::string> allowed;
-  for (const CLI::App* each : app.get_subcommands({})) allowed.push_back(each->get_name());
-  for (const CLI::Option* each : app.get_options()) {
-    if (!each->get_lnames().empty() && !each->get_group().empty()) allowed.push_back("--" + each->get_lnames().front());
-  }
-  return fmt::format("argument is '{}'; allowed: {}", name, fmt::join(allowed, ", "));
 }
 
 /// posenc --man COMMAND: how the manual pages are made.
@@ -79,8 +47,10 @@ int write_completion(const CLI::App& app, const std::string& shell) {
 int run(int argc, char** argv) {
   CLI::App app("Sinusoidal positional encodings: build them, measure every way of building them, pick the fastest.",
                "posenc");
+  app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version",
-                       fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()));
+                       fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
+                       "print the versions of posenc, its compiler and xsimd, and exit");
   describe(app, {{"posenc list", "what runs here, and which backend is used"},
                  {"posenc pick --max-error 1e-6", "find the fastest backend that is accurate enough, and use it"},
                  {"posenc accuracy --help", "the options and examples of a command"}});
@@ -102,10 +72,8 @@ int run(int argc, char** argv) {
     app.exit(wanted, text, unused);
     write_all("", text.str());
     return good;
-  } catch (const CLI::ExtrasError&) {
-    return fail(unknown_argument(app.remaining(true), argc, argv, chosen(app)));
-  } catch (const CLI::ParseError& error) {
-    return fail(message_of(error, chosen(app)));
+  } catch (const CLI::ParseError&) {
+    return fail(parse_error(app, {argv + 1, argv + argc}));
   }
   if (!manual.empty()) return write_manual(app, manual);
   if (!completion.empty()) return write_completion(app, completion);

@@ -2,17 +2,14 @@
 
 #include "cli/table.h"
 
-#include "posenc/data_type.h"
-#include "posenc/presets.h"
-#include "posenc/registry.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
-#include <sstream>
+#include <cstddef>
+#include <string_view>
 
 namespace posenc::cli {
 namespace {
@@ -22,8 +19,79 @@ constexpr std::string_view exit_codes = "Exit codes: 0 good, 1 a check failed, 2
 
 bool is_hidden(const CLI::Option& option) { return option.get_group().empty(); }
 
-std::string in_help_column(const std::string& text) {
-  return fmt::format("{}", fmt::join(broken(text, page_width - help_column), "\n"));
+struct Entry {
+  std::string name;
+  std::string description;
+};
+
+const std::vector<Entry>& environment() {
+  static const std::vector<Entry> variables = {
+      {"POSENC_BACKEND",
+       "backend, or backend:isa, that the library uses where its caller names none; for experiments"},
+      {"POSENC_PROFILE", "the profile, in the place of the file below"},
+      {"XDG_CONFIG_HOME", "folder of the user's settings (default: .config in HOME)"},
+      {"HOME", "folder of the user"},
+      {"NO_COLOR", "if it is not empty, no colours on a terminal"}};
+  return variables;
+}
+
+const std::vector<Entry>& files() {
+  static const std::vector<Entry> paths = {
+      {"$XDG_CONFIG_HOME/posenc/profile.json",
+       "the profile: what posenc pick measured on this CPU, and the library selects by"}};
+  return paths;
+}
+
+std::string lines_of(std::string_view text, std::size_t width, std::string_view indent = "") {
+  return fmt::format("{}", fmt::join(broken(text, width), fmt::format("\n{}", indent)));
+}
+
+/// A name in the first column, and what it is in the second.
+std::string entry_text(const Entry& entry) {
+  const std::string indent(help_column, ' ');
+  const std::string name = "  " + entry.name;
+  const std::string gap = name.size() < help_column ? indent.substr(name.size()) : "\n" + indent;
+  return name + gap + lines_of(entry.description, page_width - help_column, indent) + "\n";
+}
+
+std::string section_text(std::string_view title, const std::vector<Entry>& entries) {
+  if (entries.empty()) return "";
+  std::string text = fmt::format("\n{}:\n", title);
+  for (const Entry& each : entries) text += entry_text(each);
+  return text;
+}
+
+/// "--preset NAME ..."
+Entry entry_of(const CLI::Option& option) {
+  const bool has_value = option.get_type_size() > 0 && option.get_expected_max() > 0;
+  return {fmt::format("{}{}{}", option.get_name(option.get_positional(), true),
+                      has_value ? " " + option.get_type_name() : "",
+                      option.get_expected_max() > 1 ? " ..." : ""),
+          option.get_description()};
+}
+
+std::string usage_of(const CLI::App& app, const std::string& name) {
+  std::string usage = fmt::format("Usage: {} [OPTIONS]", name);
+  for (const CLI::Option* each : app.get_options()) {
+    if (each->get_positional()) usage += " " + each->get_name(true);
+  }
+  return usage + (app.get_subcommands({}).empty() ? "" : " [SUBCOMMAND]");
+}
+
+std::vector<Entry> entries_of(const CLI::App& app, bool positional) {
+  std::vector<Entry> entries;
+  for (const CLI::Option* each : app.get_options()) {
+    if (!is_hidden(*each) && each->get_positional() == positional) entries.push_back(entry_of(*each));
+  }
+  return entries;
+}
+
+std::string commands_text(const CLI::App& app) {
+  std::vector<Entry> entries;
+  for (const CLI::App* each : app.get_subcommands({})) {
+    entries.push_back({each->get_name(), each->get_description()});
+  }
+  return section_text("Subcommands", entries);
 }
 
 /// Text as troff takes it: no backslash, hyphen or leading dot with a meaning of its own.
@@ -64,6 +132,13 @@ void append_options(std::string& page, const CLI::App& command) {
   }
 }
 
+void append_section(std::string& page, std::string_view title, const std::vector<Entry>& entries) {
+  page += fmt::format(".SH {}\n", title);
+  for (const Entry& each : entries) {
+    page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", troff(each.name), troff(each.description));
+  }
+}
+
 void append_commands(std::string& page, const CLI::App& app) {
   const auto commands = app.get_subcommands({});
   if (commands.empty()) return;
@@ -80,72 +155,20 @@ std::string examples_of(const CLI::App& command) {
   return begin == 0 || end == std::string::npos ? "" : footer.substr(begin, end - begin);
 }
 
-/// What bash shall offer for the value of an option; empty: names of files.
-std::string values_of(const CLI::Option& option) {
-  const std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
-  std::set<std::string> values;
-  if (name == "preset") {
-    for (const Preset& each : presets()) values.emplace(each.name);
-  } else if (name == "backend") {
-    for (const Backend* each : backends()) values.emplace(each->name());
-  } else if (name == "isa") {
-    for (const Backend* each : backends()) values.emplace(to_string(each->isa()));
-  } else if (name == "dtype") {
-    for (const DataType each : all_data_types) values.emplace(to_string(each));
-  } else if (name == "layout") {
-    for (const Layout each : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
-      values.emplace(to_string(each));
-    }
-  } else if (name == "spacing") {
-    for (const Spacing each : {Spacing::paper, Spacing::inclusive}) values.emplace(to_string(each));
-  } else if (name == "format") {
-    const std::string description = option.get_description();
-    std::istringstream words(description.substr(0, description.find(" (")));
-    for (std::string word; std::getline(words >> std::ws, word, ',');) values.emplace(word);
-  }
-  return fmt::format("{}", fmt::join(values, " "));
-}
-
-/// One branch of a case: what the command takes.
-std::string completion_of(const CLI::App& command) {
-  std::vector<std::string> names;
-  std::string cases;
-  for (const CLI::Option* each : command.get_options()) {
-    if (is_hidden(*each) || each->get_lnames().empty()) continue;
-    const std::string name = "--" + each->get_lnames().front();
-    names.push_back(name);
-    if (const std::string values = values_of(*each); !values.empty()) {
-      cases += fmt::format("        {}) words=\"{}\" ;;\n", name, values);
-    }
-  }
-  return fmt::format("    {})\n      case \"$previous\" in\n{}        *) words=\"{}\" ;;\n      esac ;;\n",
-                     command.get_name(), cases, fmt::join(names, " "));
-}
-
 }  // namespace
 
 void describe(CLI::App& command, const std::vector<Example>& examples) {
   std::string footer = "Examples:\n";
   for (const Example& each : examples) footer += fmt::format("  {}\n      {}\n", each.line, each.what);
+  footer += section_text("Environment", environment()) + section_text("Files", files());
   command.footer(footer + "\n" + std::string(exit_codes));
 }
 
-HelpFormatter::HelpFormatter() { column_width(help_column); }
-
-/// What it takes; which options exclude each other is said where both are given.
-std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
-  return (option->get_type_size() > 0 ? " " + option->get_type_name() : "") +
-         (option->get_expected_max() > 1 ? " ..." : "");
-}
-
-std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
-  std::ostringstream line;
-  CLI::detail::format_help(line, command->get_name(), in_help_column(command->get_description()), help_column);
-  return line.str();
-}
-
-std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
-  return in_help_column(option->get_description());
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode /*mode*/) const {
+  return fmt::format("{}\n{}\n{}{}{}\n{}\n", lines_of(app->get_description(), page_width),
+                     usage_of(*app, name), section_text("Positionals", entries_of(*app, true)),
+                     section_text("Options", entries_of(*app, false)), commands_text(*app), app->get_footer());
 }
 
 std::string manual_page(const CLI::App& command) {
@@ -167,28 +190,11 @@ std::string manual_page(const CLI::App& command) {
   if (const std::string examples = examples_of(command); !examples.empty()) {
     page += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", troff(examples));
   }
+  append_section(page, "ENVIRONMENT", environment());
+  append_section(page, "FILES", files());
   page += fmt::format(".SH EXIT STATUS\n{}\n", troff(exit_codes));
   if (!is_main) page += ".SH SEE ALSO\n\\fBposenc\\fR(1)\n";
   return page;
-}
-
-std::string bash_completion(const CLI::App& app) {
-  std::string branches, commands;
-  for (const CLI::App* each : app.get_subcommands({})) {
-    branches += completion_of(*each);
-    commands += each->get_name() + " ";
-  }
-  return fmt::format(
-      "# bash completion of posenc: written by the command itself\n"
-      "_posenc() {{\n"
-      "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" previous=\"${{COMP_WORDS[COMP_CWORD - 1]}}\" words=\"\"\n"
-      "  case \"$([[ $COMP_CWORD -gt 1 ]] && echo \"${{COMP_WORDS[1]}}\")\" in\n"
-      "{}    *) words=\"{}--help --version\" ;;\n"
-      "  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-      "}}\n"
-      "complete -o default -F _posenc posenc\n",
-      branches, commands);
 }
 
 }  // namespace posenc::cli

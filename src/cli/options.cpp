@@ -1,14 +1,19 @@
 #include "cli/options.h"
 
+#include "cli/spelling.h"
+
 #include "posenc/cpu.h"
+#include "posenc/support/parse_real.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <span>
+#include <iterator>
 #include <system_error>
+#include <utility>
 
 namespace posenc::cli {
 namespace {
@@ -16,17 +21,19 @@ namespace {
 /// More than any machine has; OpenMP ends the program where it cannot make as many as it is asked for.
 constexpr int max_threads = 1024;
 
-template <class Number>
-bool parse_whole(std::string_view text, Number& value) {
+template <class Integer>
+bool parse_whole(std::string_view text, Integer& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-double parse_real(std::string_view option, std::string_view text) {
-  double value = 0;
-  if (!parse_whole(text, value))
-    throw InvalidArgument(fmt::format("{} is '{}'; allowed: a number in the range of double", option, text));
-  return value;
+double real_of(std::string_view option, std::string_view text) {
+  const auto value = parse_real(text);
+  if (!value) {
+    throw InvalidArgument(
+        fmt::format("{} is '{}'; allowed: a number in the range of double", option, text));
+  }
+  return *value;
 }
 
 template <class Take>
@@ -46,36 +53,61 @@ void add_position_option(CLI::App& app, std::optional<std::int64_t>& value, cons
   });
 }
 
-void add_names_option(CLI::App& app, std::vector<std::string>& names, const std::string& option, Times times,
-                      const std::string& description) {
+CLI::Option* add_names_option(CLI::App& app, std::vector<std::string>& names, const std::string& option, Times times,
+                              const std::string& description) {
   auto* added = app.add_option(option, names, description)->type_name("NAME");
   if (times == Times::once) added->expected(1);
-}
-
-std::string names_of(std::span<const Preset> named) {
-  std::vector<std::string_view> names;
-  for (const Preset& each : named) names.push_back(each.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return added;
 }
 
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
-  if (!isa) return backend(name);
+  const auto find = [&]() -> const Backend& { return isa ? backend(name, *isa) : backend(name); };
+  if (!isa) return with_suggestion(find, name, known_backends());
   if (name.find(':') != std::string::npos) {
     throw InvalidArgument(
         fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place", to_string(*isa), name));
   }
-  return backend(name, *isa);
+  return with_suggestion(find, name, known_backends());
 }
 
 }  // namespace
+
+CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Action& action,
+                         Action chosen) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.callback([&action, chosen = std::move(chosen)] { action = chosen; });
+  return command;
+}
+
+void add_flag(CLI::App& command, bool& value, const std::string& option, const std::string& description) {
+  command.add_flag(option, value, description);
+}
+
+void add_text_option(CLI::App& command, std::string& value, const std::string& option, const std::string& value_name,
+                     const std::string& description) {
+  command.add_option(option, value, description)->type_name(value_name);
+}
+
+void add_file_argument(CLI::App& command, std::string& value, const std::string& name,
+                       const std::string& description) {
+  command.add_option(name, value, description)->type_name("FILE")->required();
+}
 
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
   // What may be given often is timed, and there the sizes of benchmarks are as good as those of a system.
   const bool is_timed = times == Times::often;
   const std::string more = is_timed ? ", may be repeated" : "";
-  const std::string shapes = is_timed ? "; or a benchmark shape: " + names_of(benchmark_shapes()) : "";
+  const std::string shapes =
+      is_timed ? fmt::format("; or a benchmark shape: {}", fmt::join(known_benchmark_shapes(), ", ")) : "";
+  std::vector<std::string> known = known_presets();
+  if (is_timed) std::ranges::copy(known_benchmark_shapes(), std::back_inserter(known));
   add_names_option(app, options.presets, "--preset", times,
-                   fmt::format("convention and shape of a real system{}: {}{}", more, names_of(presets()), shapes));
+                   fmt::format("convention and shape of a real system{}: {}{}", more,
+                               fmt::join(known_presets(), ", "), shapes))
+      ->each([known, is_timed](const std::string& name) {
+        const auto find = is_timed ? preset_or_benchmark_shape : preset;
+        with_suggestion([&]() -> const Preset& { return find(name); }, name, known);
+      });
 }
 
 void add_shape_options(CLI::App& app, CommonOptions& options) {
@@ -84,7 +116,7 @@ void add_shape_options(CLI::App& app, CommonOptions& options) {
   add_position_option(app, options.d_model, "--d-model", "channels of a row, even (default: the preset's)");
   add_position_option(app, options.first, "--first", "first position, up to 2^53 (default: the preset's)");
   add(app, "--base", "X", "base of the frequencies, above 1 (default: the preset's)",
-      [&options](const std::string& text) { options.base = parse_real("--base", text); });
+      [&options](const std::string& text) { options.base = real_of("--base", text); });
   add(app, "--layout", "NAME", "interleaved, halves or halves_cos_first (default: the preset's)",
       [&options](const std::string& text) { options.layout = parse_layout(text); });
   add(app, "--spacing", "NAME", "paper (exponent 2i/d) or inclusive (i/(d/2-1)) (default: the preset's)",
@@ -142,7 +174,7 @@ void add_integer_option(CLI::App& app, std::optional<int>& value, const std::str
 CLI::Option* add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
                              const std::string& description) {
   return add(app, option, "X", description,
-             [&value, option](const std::string& text) { value = parse_real(option, text); });
+             [&value, option](const std::string& text) { value = real_of(option, text); });
 }
 
 Shape shape_of(const CommonOptions& options) {

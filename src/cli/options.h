@@ -1,13 +1,14 @@
 // The options that subcommands share, parsed strictly, in one place.
 #pragma once
 
+#include "cli/subcommand.h"
+
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
-#include <CLI/App.hpp>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include <unistd.h>
@@ -22,16 +22,25 @@ void throw_if_interrupted() {
   if (caught_signal != 0) throw Interrupted{caught_signal};
 }
 
-OutputFile open(const std::string& file) {
-  if (is_standard_output(file)) return OutputFile(STDOUT_FILENO, "standard output");
-  return OutputFile(file);
+/// Opening a pipe waits for its reader, and that must end at a signal.
+bool may_wait(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::is_fifo(file, ignored);
 }
 
 }  // namespace
 
-Output::Output(const std::string& file) : file_(open(file)) {
+Output::Output(const std::string& file) {
+  if (is_standard_output(file)) {
+    file_.emplace(STDOUT_FILENO, "standard output");
+    return;
+  }
+  // A signal between the two would leave the temporary file behind.
+  std::optional<Uninterrupted> until_caught;
+  if (!may_wait(file)) until_caught.emplace();
+  file_.emplace(file);
   // Only a temporary file needs care; a blocked write to a pipe shall end at once, as the signals have it by default.
-  if (file_.is_temporary()) catch_signals();
+  if (file_->is_temporary()) catch_signals();
 }
 
 Output::~Output() {
@@ -52,12 +61,12 @@ void Output::catch_signals() {
 
 void Output::write(const void* data, std::size_t bytes) {
   throw_if_interrupted();
-  file_.write(data, bytes);
+  file_->write(data, bytes);
 }
 
 void Output::finish() {
   throw_if_interrupted();
-  file_.commit();
+  file_->commit();
 }
 
 void write_all(const std::string& file, std::string_view text) {
@@ -68,7 +77,7 @@ void write_all(const std::string& file, std::string_view text) {
 
 void write_page(const std::string& file, std::string_view text) {
   const bool is_coloured = is_standard_output(file) && shows_colours();
-  write_all(file, is_coloured ? std::string(text) : without_colours(text));
+  write_all(file, with_controls_escaped(is_coloured ? std::string(text) : without_colours(text)));
 }
 
 Uninterrupted::Uninterrupted() {
@@ -79,25 +88,6 @@ Uninterrupted::Uninterrupted() {
 }
 
 Uninterrupted::~Uninterrupted() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-void check_writable(const std::filesystem::path& file, Folders folders) {
-  std::error_code ignored;
-  const auto must_allow = [&](const std::filesystem::path& place, int mode) {
-    if (::access(place.c_str(), mode) == 0) return;
-    throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", file.string()));
-  };
-  const auto status = std::filesystem::status(file, ignored);
-  if (std::filesystem::is_directory(status)) {
-    throw std::system_error(EISDIR, std::generic_category(), fmt::format("cannot write {}", file.string()));
-  }
-  if (std::filesystem::exists(status)) must_allow(file, W_OK);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
-  std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (folders == Folders::are_made) {
-    while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
-  }
-  must_allow(folder / ".", W_OK | X_OK);  // the dot refuses a file in the place of the folder
-}
 
 bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
 

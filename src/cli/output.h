@@ -4,7 +4,7 @@
 #include "posenc/output_file.h"
 
 #include <csignal>
-#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +36,7 @@ class Output {
     int signal;
     struct sigaction action;
   };
-  OutputFile file_;
+  std::optional<OutputFile> file_;  ///< always there once constructed
   std::vector<OldAction> old_actions_;
 };
 
@@ -57,13 +57,6 @@ class Uninterrupted {
  private:
   sigset_t before_;
 };
-
-/// Whether missing folders are an error, or are made in the end.
-enum class Folders { must_exist, are_made };
-
-/// Finds out before long work, not after it, whether a file can be written in the end; makes nothing.
-/// Throws std::system_error.
-void check_writable(const std::filesystem::path& file, Folders folders);
 
 bool is_standard_output(const std::string& file);
 

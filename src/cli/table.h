@@ -2,7 +2,10 @@
 #pragma once
 
 #include "cli/colour.h"
+#include "cli/escape.h"
 
+#include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +25,10 @@ struct Column {
   Align align = Align::right;
 };
 
+/// Its text may come from a file: the cell holds it escaped.
 struct Cell {
-  Cell(std::string content, Colour paint = Colour::none) : text(std::move(content)), colour(paint) {}
-  Cell(const char* content) : text(content) {}
+  template <std::convertible_to<std::string_view> Text>
+  Cell(const Text& content, Colour paint = Colour::none) : text(escaped(content)), colour(paint) {}
 
   std::string text;
   Colour colour = Colour::none;
@@ -36,7 +40,7 @@ class Table {
 
   void add_row(std::vector<Cell> cells) { rows_.push_back({"", std::move(cells)}); }
   void add_gap() { rows_.emplace_back(); }  ///< an empty line between groups
-  void add_heading(std::string heading) { rows_.push_back({std::move(heading), {}}); }  ///< a line of its own
+  void add_heading(std::string_view heading) { rows_.push_back({escaped(heading), {}}); }  ///< a line of its own
   bool empty() const { return rows_.empty(); }
   std::string text() const;
 

@@ -1,0 +1,75 @@
+#include "cli/escape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace posenc::cli {
+namespace {
+
+struct Sequence {
+  std::size_t bytes;
+  std::uint32_t least;  ///< a smaller code point has a shorter sequence, which alone is valid
+};
+
+/// What the first byte of a sequence of several says of it; 0 bytes if it begins none.
+Sequence sequence_of(unsigned char first) {
+  switch (std::countl_one(first)) {
+    case 2: return {2, 0x80};
+    case 3: return {3, 0x800};
+    case 4: return {4, 0x10000};
+    default: return {0, 0};
+  }
+}
+
+/// False for surrogates, C1 controls, and what changes the direction of the text around it.
+bool is_printable(std::uint32_t code) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr Range unprintable[] = {{0, 0x1f},          {0x7f, 0x9f},         {0x200e, 0x200f},
+                                   {0x2028, 0x202e},   {0x2066, 0x2069},     {0xd800, 0xdfff},
+                                   {0xfffe, 0xffff},   {0x110000, 0xffffffff}};
+  return std::ranges::none_of(unprintable, [=](const Range& range) {
+    return range.first <= code && code <= range.last;
+  });
+}
+
+}  // namespace
+
+std::size_t printable_bytes(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return is_printable(byte(0)) ? 1 : 0;
+  const Sequence sequence = sequence_of(byte(0));
+  if (sequence.bytes == 0 || text.size() < sequence.bytes) return 0;
+  std::uint32_t code = byte(0) & (0x7fU >> sequence.bytes);
+  for (std::size_t i = 1; i < sequence.bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  return code >= sequence.least && is_printable(code) ? sequence.bytes : 0;
+}
+
+std::string escape_of(char byte) {
+  switch (byte) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t bytes = printable_bytes(text);
+    result += bytes == 0 ? escape_of(text.front()) : std::string(text.substr(0, bytes));
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return result;
+}
+
+}  // namespace posenc::cli
