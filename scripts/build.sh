@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Configures and builds a preset: build.sh PRESET [TARGET ...]; all targets unless some are named. What CMake and the compiler say goes
-# to a log. If one of them fails, the end of the log is shown, and the exit code is theirs.
+# Configures and builds a preset: build.sh PRESET [TARGET ...]; all targets unless some are named.
+# What CMake and the compiler say goes to a log. If one of them fails, the end of the log is shown,
+# and the exit code is theirs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

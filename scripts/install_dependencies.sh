@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing of the named groups, or says in one line what could not be installed, and exits 0: CMake reports what
-# a build cannot do without. What is there counts as installed, whether or not a package manager brought it.
+# Installs what is missing of the named groups, or says in one line what could not be installed, and
+# exits 0: CMake reports what a build cannot do without. What is there counts as installed, whether
+# or not a package manager brought it.
 #   install_dependencies.sh [GROUP ...]              the default group is build
 #   install_dependencies.sh --left-out [GROUP ...]   installs nothing; lists the optional parts that are missing
 set -euo pipefail
@@ -25,12 +26,12 @@ declare -A optional=(
   [build]="libmpfr-dev"
   [test]="qemu-user binutils groff-base python3-matplotlib python3-numpy python3-torch chromium"
   [report]="python3-matplotlib python3-numpy"
-  [peers]="libsleef-dev libhwy-dev libeigen3-dev"
+  [peers]="libsleef-dev libhwy-dev"
   [ci]="libsleef-dev libhwy-dev libomp-dev libclang-rt-dev"
 )
 
-# How to see without a package manager that a package's content is there: a command, a header, a Python module, a file. Words after
-# the first are alternatives.
+# How to see without a package manager that a package's content is there: a command, a header, a
+# Python module, a file. Words after the first are alternatives.
 declare -A sign=(
   [g++]="command g++ clang++ c++"
   [cmake]="command cmake"
@@ -66,7 +67,6 @@ declare -A sign=(
 # What is left out without an optional package.
 declare -A part=(
   [libmpfr-dev]="the tests against MPFR"
-  [libeigen3-dev]="Eigen among the peers"
   [libsleef-dev]="SLEEF among the peers"
   [libhwy-dev]="Highway among the peers"
   [qemu-user]="the tests on emulated CPUs"
@@ -136,7 +136,7 @@ as_root() { if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi; }
 apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null >>"$log" 2>&1; }
 apt_install() { apt install -y --no-install-recommends "$@"; }
 # A name that this release does not have would end the installation of the others.
-is_known() { LC_ALL=C apt-cache policy "$1" 2>>"$log" | grep -q '^  Candidate: [^(]'; }
+is_known() { [[ $(LC_ALL=C apt-cache policy "$1" 2>>"$log") =~ Candidate:\ [^\(] ]]; }
 
 # All at once; if that fails, one by one, so that one package stops no other.
 install() {
@@ -189,7 +189,7 @@ if [[ -z $reason ]]; then
   install "${missing[@]}"
   look
   [[ ${#missing[@]} -gt 0 ]] || exit 0
-  reason="apt-get failed, see $log"
+  reason="apt-get did not bring it, see $log"
 fi
 text=${lacking[*]+"needed: ${lacking[*]}"}
 [[ ${#lacking_parts[@]} -eq 0 ]] || text+="${text:+; }optional: ${lacking_parts[*]}"
