@@ -21,13 +21,13 @@ def budget_text(document):
 def table_lines(picks):
     rows = []
     for pick in picks:
-        tied = f", tied with {', '.join(pick['ties'])}" if pick.get("ties") else ""
+        tied = f"; as fast: {', '.join(pick['ties'])}" if pick.get("ties") else ""
         rows.append(
             [
                 f"tables in {CLASSES.get(pick['shape_class'], pick['shape_class'])}",
                 f"{pick['backend']}:{pick['isa']}",
                 f"{pick['gfloats_per_second']:.2f} Gfloat/s",
-                f"largest error {pick['max_abs']:.2e}{tied}",
+                f"error {pick['max_abs']:.2e}{tied}",
             ]
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -36,10 +36,11 @@ def table_lines(picks):
 
 def pick_lines(document):
     threads = document["threads"]
-    place = f"on {document['cpu']['model']}, {threads} thread{'s' if threads != 1 else ''}, {document['dtype']}"
+    what = f"({document['dtype']}, {threads} thread{'s' if threads != 1 else ''})"
+    within = f"within an error of {budget_text(document)}"
     if not document["picks"]:
-        return [f"No backend is within an error of {budget_text(document)} {place}."]
-    return [f"Fastest within an error of {budget_text(document)} {place}:", *table_lines(document["picks"])]
+        return [document["cpu"]["model"], f"No backend is {within} {what}."]
+    return [document["cpu"]["model"], f"Fastest {within} {what}:", *table_lines(document["picks"])]
 
 
 def path_lines(arguments):

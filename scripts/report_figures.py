@@ -34,12 +34,24 @@ def log_x_axis(axes):
     axes.xaxis.set_minor_formatter(need_module("matplotlib.ticker", "python3-matplotlib").NullFormatter())
 
 
+LEGEND_LINE = 0.2  # inches
+
+
 def legend_below(axes, columns):
-    """As far below the axes as tick labels and the axis label need, whatever the height of the axes."""
+    """As far below the axes as tick labels and the axis label need, whatever the height of the axes.
+    The figure grows by the lines of the legend beyond the second, so that the axes keep their size."""
+    lines = math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
+    figure = axes.figure
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * max(0, lines - 2))
     transforms = need_module("matplotlib.transforms", "python3-matplotlib")
     down = transforms.ScaledTranslation(0, -38 / 72, axes.figure.dpi_scale_trans)
     axes.legend(
-        loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=axes.transAxes + down, ncol=columns, handlelength=3
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=axes.transAxes + down,
+        ncol=columns,
+        columnspacing=1.2,
+        handlelength=3,
     )
 
 
@@ -143,7 +155,6 @@ def speed_against_error(machine, narrow):
         limit = max(run.limit_gfloats for run, _ in points)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
-            labels.append((f"limit: {limit:.3g}", widest, limit, {"color": style.INK}))
         axes.axvline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
         log_x_axis(axes)
         axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
@@ -152,7 +163,9 @@ def speed_against_error(machine, narrow):
         axes.set_ylim(min(speeds) / 2.6, 2.2 * max([limit, *speeds]))
         label_beside(axes, labels)
         parts = points[0][0].parts
-        style.title(axes, preset, f"{parts['rows']} x {parts['d']}, one thread")
+        # In the note, since a text at the line would be in the way of the labels' lines.
+        line = f"; line: {'limit' if narrow else 'limit of the memory,'} {limit:.3g}" if limit else ""
+        style.title(axes, preset, f"{parts['rows']} x {parts['d']}, one thread{line}")
         axes.grid(True)
     return figure
 
@@ -358,7 +371,7 @@ def latency(machine, narrow):
     backends = sorted(
         {name for kind in values.values() for name in kind}, key=lambda n: min(k[n] for k in values.values() if n in k)
     )
-    figure, (axes,) = canvas(narrow, height=4.4 if narrow else 3.8)
+    figure, (axes,) = canvas(narrow, height=max(4.4 if narrow else 3.8, 2.0 + 0.2 * len(backends)))
     colors = [style.BACKENDS[name]["color"] for name in ("rotation", "xsimd", "rotation32", "div_term")]
     for (kind, text, marker), color in zip(LATENCIES, colors):
         shown = [(values[kind][name], place) for place, name in enumerate(backends) if name in values.get(kind, {})]
