@@ -120,7 +120,7 @@ missing_of() {
 
 # With a terminal, asks for the password once.
 sudo_works() {
-  if [[ -t 0 ]]; then sudo -v -p "[sudo] password of %p, to install ${missing[*]}: "; else sudo -n true 2>/dev/null; fi
+  if [[ -t 0 ]]; then sudo -v -p "[sudo] password of %p, to install ${missing[*]}: "; else sudo -n true &>/dev/null; fi
 }
 
 # Why nothing can be installed here; empty if it can.
