@@ -1,11 +1,16 @@
 """What the scripts share: errors of one line, files that appear whole, the posenc command, and its results."""
 
 import argparse
+import contextlib
+import glob
 import importlib
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Whose tables compare_torch.py times: no part of the library, and without an ISA in their names.
@@ -39,6 +44,8 @@ class ArgumentParser(argparse.ArgumentParser):
 
 def run_main(name, main):
     """Exits with main()'s code, or with one line on stderr and the code of the failure."""
+    # As Ctrl-C does, so that what main() has to tidy up is tidied up.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         sys.exit(main())
     except BadInput as error:
@@ -109,9 +116,41 @@ def check_writable(path):
         raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
+def is_running(process):
+    """Whether a process of this number is there. True for what is no number of a process."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError, ValueError):
+        pass
+    return True
+
+
+def remove_leftovers(before, after, remove):
+    """Removes files or folders BEFORE<process>AFTER whose process was killed before it could."""
+    for path in glob.glob(f"{glob.escape(before)}*{glob.escape(after)}"):
+        if not is_running(path[len(before) : len(path) - len(after)]):
+            with contextlib.suppress(OSError):
+                remove(path)
+
+
+@contextlib.contextmanager
+def temporary_folder():
+    """A folder for as long as the context lasts. Removes those of earlier runs that were killed."""
+    remove_leftovers(os.path.join(tempfile.gettempdir(), "posenc-"), "-scripts", shutil.rmtree)
+    folder = os.path.join(tempfile.gettempdir(), f"posenc-{os.getpid()}-scripts")
+    os.mkdir(folder, mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def write_whole(path, content):
     """A temporary file, then a rename: never half a file. Content: text or bytes."""
     data = content.encode() if isinstance(content, str) else content
+    remove_leftovers(f"{path}.", ".tmp", os.remove)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as file:

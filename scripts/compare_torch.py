@@ -27,7 +27,6 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 from typing import Callable
@@ -37,10 +36,12 @@ from common import (
     EXIT_CODES,
     ArgumentParser,
     BadInput,
+    aligned,
     check_writable,
     integer,
     need_module,
     run_main,
+    temporary_folder,
     write_whole,
 )
 from summary import share_text
@@ -573,7 +574,7 @@ def main():
             f"float32, medians of {options.repetitions} interleaved repetitions\n",
             flush=True,
         )
-        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        with temporary_folder() as folder, torch.no_grad():
             comparisons = list(Bench(options, torch, driver, folder).run())
     finally:
         driver.close()

@@ -9,22 +9,59 @@ MUTED = "#5b6875"
 GRID = "#d9dee3"
 PAPER = "#ffffff"
 
-# A backend looks the same in every figure. Dark and light alternate, and no two share a dash pattern and a marker, so
-# that each is told apart without colour too.
-BACKENDS = {
-    "rotation": {"color": "#0f4c81", "linestyle": "-", "marker": "o"},
-    "rotation32": {"color": "#e07b00", "linestyle": (0, (6, 2)), "marker": "s"},
-    "xsimd": {"color": "#2a9d8f", "linestyle": (0, (2, 2)), "marker": "^"},
-    "naive": {"color": "#7b838c", "linestyle": (0, (8, 2, 2, 2)), "marker": "D"},
-    "div_term": {"color": "#b0175b", "linestyle": (0, (4, 1, 1, 1, 1, 1)), "marker": "v"},
+# Colours of series, and what a dark page shows instead of each.
+NAVY, ORANGE, TEAL, GREY, CRIMSON = "#0f4c81", "#e07b00", "#2a9d8f", "#7b838c", "#b0175b"
+OTHER_COLORS = ("#5e3c99", "#d9a400", "#3d7a2a", "#7a3b2e", "#3f6fd8", "#8c9c1f", "#a35fc4")
+ON_DARK = {
+    INK: "#e8edf2",
+    MUTED: "#9fb0c0",
+    GRID: "#2c3945",
+    PAPER: "#131a21",
+    NAVY: "#6db3f2",
+    ORANGE: "#ffad4d",
+    TEAL: "#5fd3c4",
+    GREY: "#aab4be",
+    CRIMSON: "#ff7eb0",
+    **dict(
+        zip(OTHER_COLORS, ("#b79cf0", "#f2cc4d", "#8fd177", "#e09a88", "#8fb0ff", "#cbd95f", "#d8aeee"))
+    ),
 }
-# For backends that are not among them, and for series that are no backends.
-OTHERS = [
-    {"color": "#5e3c99", "linestyle": "-", "marker": "P"},
-    {"color": "#d9a400", "linestyle": (0, (5, 1, 1, 1)), "marker": "X"},
-    {"color": "#3d7a2a", "linestyle": (0, (1, 1)), "marker": "<"},
-    {"color": "#7a3b2e", "linestyle": (0, (9, 3)), "marker": ">"},
-    {"color": "#3f6fd8", "linestyle": (0, (3, 1, 1, 1)), "marker": "p"},
+
+# A backend looks the same in every figure. Dark and light alternate, and no two share a dash
+# pattern and a marker, so that each is told apart without colour too.
+BACKENDS = {
+    "rotation": {"color": NAVY, "linestyle": "-", "marker": "o"},
+    "rotation32": {"color": ORANGE, "linestyle": (0, (6, 2)), "marker": "s"},
+    "xsimd": {"color": TEAL, "linestyle": (0, (2, 2)), "marker": "^"},
+    "naive": {"color": GREY, "linestyle": (0, (8, 2, 2, 2)), "marker": "D"},
+    "div_term": {"color": CRIMSON, "linestyle": (0, (4, 1, 1, 1, 1, 1)), "marker": "v"},
+}
+# Series that are no backends: limits, the ideal. Without markers.
+LINES = {
+    "store": {"color": INK, "linestyle": "-"},
+    "non_temporal_store": {"color": MUTED, "linestyle": "-"},
+    "copy": {"color": MUTED, "linestyle": (0, (4, 3))},
+    "ideal": {"color": MUTED, "linestyle": ":"},
+}
+# The periods have no common factor: the first 63 pairs of colour and marker are different.
+OTHER_MARKERS = ("P", "X", "<", ">", "p", "h", "d", "*", "8")
+OTHER_DASHES = ("-", (0, (5, 1, 1, 1)), (0, (1, 1)), (0, (9, 3)), (0, (3, 1, 1, 1)))
+# Of these, the looks are the same in every report. Others get the next ones in the order of their
+# first appearance, and keep them.
+_others = [
+    "sleef_u10",
+    "sleef_u35",
+    "sleef_f64",
+    "libmvec_f32",
+    "libmvec_f64",
+    "highway_f32",
+    "highway_f64",
+    "eigen",
+    "ggml_recurrence",
+    "drifting_rotation",
+    "cached_copy",
+    "pytorch",
+    "numpy",
 ]
 
 RC = {
@@ -64,13 +101,22 @@ RC = {
 }
 
 
-def backend_style(name, known=()):
-    """Colour, line style and marker of a backend; one outside the library has the next of OTHERS, by its place in `known`."""
+def other_style(place):
+    """Colour, line style and marker of the series at a place among those that are not of BACKENDS."""
+    return {
+        "color": OTHER_COLORS[place % len(OTHER_COLORS)],
+        "linestyle": OTHER_DASHES[place % len(OTHER_DASHES)],
+        "marker": OTHER_MARKERS[place % len(OTHER_MARKERS)],
+    }
+
+
+def backend_style(name):
+    """Colour, line style and marker of a backend, of the library or not: the same in every figure."""
     if name in BACKENDS:
         return BACKENDS[name]
-    strangers = [other for other in known if other not in BACKENDS]
-    place = strangers.index(name) if name in strangers else 0
-    return OTHERS[place % len(OTHERS)]
+    if name not in _others:
+        _others.append(name)
+    return other_style(_others.index(name))
 
 
 def title(axes, text, note=""):

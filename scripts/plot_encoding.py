@@ -125,7 +125,7 @@ def draw_channels(options, pyplot):
         style.BACKENDS["rotation32"],
         style.BACKENDS["xsimd"],
         style.BACKENDS["div_term"],
-        *style.OTHERS,
+        *map(style.other_style, range(4)),
     ]
     for channel, look in zip(options.channels, looks):
         axes.plot(
@@ -253,7 +253,7 @@ def draw_drift(options, pyplot):
     # Drawn from the worst to the best; the best is wide, so that those that coincide with it can be seen on it.
     order = sorted(curves, key=lambda name: -curves[name][1][-1])
     for name in order:
-        look = style.backend_style(name, order)
+        look = style.backend_style(name)
         positions, errors = curves[name]
         shown = [max(error, 1e-9) for error in errors]
         wide = {"linewidth": 4.5, "alpha": 0.55} if name == "rotation" else {}
@@ -290,7 +290,7 @@ def draw_drift(options, pyplot):
             va="center",
             fontweight="bold",
             fontsize=9,
-            color=style.backend_style(name, order)["color"],
+            color=style.backend_style(name)["color"],
         )
     style.title(
         axes,

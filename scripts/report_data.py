@@ -162,16 +162,27 @@ def add_document(machines, document, path):
             found.runs.update(read_runs(document))
             found.context.update(context)
         return True
-    if "cpu" not in document or not {"results", "picks"} & document.keys():
+    if "cpu" not in document or not {"results", "picks", "measurements"} & document.keys():
         return False
     found = machine(document["cpu"]["model"])
     found.context.setdefault("compiler", document.get("compiler"))
     found.context.setdefault("posenc_version", document.get("library_version"))
     found.accuracy += document.get("results", [])
-    budget = document.get("max_error")
-    found.picks += [{"max_error": budget, **pick} for pick in document.get("picks", [])]
+    add_picks(found, document)
     found.measurements += document.get("measurements", [])
     return True
+
+
+def add_picks(machine, document):
+    """Those of a class that has none yet: a profile that was saved repeats what the pick reported."""
+
+    def place_of(pick):
+        return pick["shape_class"], pick["threads"], pick.get("dtype")
+
+    known = {place_of(pick) for pick in machine.picks}
+    for pick in document.get("picks", []):
+        if place_of(pick) not in known:
+            machine.picks.append({"max_error": document.get("max_error"), **pick})
 
 
 def files_of(paths):

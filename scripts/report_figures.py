@@ -34,18 +34,25 @@ def log_x_axis(axes):
     axes.xaxis.set_minor_formatter(need_module("matplotlib.ticker", "python3-matplotlib").NullFormatter())
 
 
+LEGEND_LINE = 0.2  # inches
+
+
 def legend_below(axes, columns):
-    """As far below the axes as tick labels and the axis label need, whatever the height of the axes."""
+    """As far below the axes as tick labels and the axis label need, whatever the height of the axes.
+    The figure grows by the lines of the legend beyond the second, so that the axes keep their size."""
+    lines = math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
+    figure = axes.figure
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * max(0, lines - 2))
     transforms = need_module("matplotlib.transforms", "python3-matplotlib")
     down = transforms.ScaledTranslation(0, -38 / 72, axes.figure.dpi_scale_trans)
     axes.legend(
-        loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=axes.transAxes + down, ncol=columns, handlelength=3
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=axes.transAxes + down,
+        ncol=columns,
+        columnspacing=1.2,
+        handlelength=3,
     )
-
-
-def look_of(name, names):
-    look = style.backend_style(name, names)
-    return {"color": look["color"], "linestyle": look["linestyle"], "marker": look["marker"]}
 
 
 def preset_runs(machine):
@@ -75,72 +82,90 @@ def quoted_presets(machine):
     return list(dict.fromkeys(["tutorial" if "tutorial" in sizes else order[0], order[-1]]))
 
 
-def label_beside(axes, points):
-    """Names in a column right of the axes, each with a line to its point: none covers another, however close the points are."""
+def label_beside(axes, labels):
+    """Texts in a column right of the axes, each with a line to its point: no text covers another,
+    however close the points are, and no line meets a text, since all texts are right of all points.
+    Labels: (text, x, y, properties of the text)."""
     line_points = 12.5
     low, high = (math.log10(edge) for edge in axes.get_ylim())
-    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if axes.get_subplotspec().get_gridspec().nrows > 1 else 1)
+    panels = axes.get_subplotspec().get_gridspec().nrows
+    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if panels > 1 else 1)
     gap = (high - low) * line_points / height_points
-    points = sorted(points, key=lambda point: point[0].gfloats)
-    heights = style.spread_labels([math.log10(run.gfloats) for run, _ in points], gap)
+    labels = sorted(labels, key=lambda label: label[2])
+    heights = style.spread_labels([math.log10(label[2]) for label in labels], gap)
     shift = min(0.0, high - heights[-1]) + max(0.0, low - heights[0])
-    for (run, error), height in zip(points, heights):
-        ours = run.backend in style.BACKENDS
+    leader = {
+        "arrowstyle": "-",
+        "color": style.MUTED,
+        "linewidth": 0.5,
+        "shrinkA": 1,
+        "shrinkB": 5,
+        "relpos": (0, 0.5),
+    }
+    for (text, x, y, look), height in zip(labels, heights):
         axes.annotate(
-            run.backend,
-            (error, run.gfloats),
+            text,
+            (x, y),
             xytext=(1.03, 10 ** (height + shift)),
             textcoords=("axes fraction", "data"),
             va="center",
             fontsize=9,
-            fontweight="bold" if ours else "normal",
-            color=style.BACKENDS[run.backend]["color"] if ours else style.INK,
-            arrowprops={"arrowstyle": "-", "color": style.MUTED, "linewidth": 0.5, "shrinkA": 1, "shrinkB": 5, "relpos": (0, 0.5)},
+            arrowprops=leader,
+            **look,
         )
+
+
+def draw_point(axes, run, error):
+    """The mark of a run, filled if it is of the library. Returns its label (see label_beside)."""
+    look = style.backend_style(run.backend)
+    ours = run.backend in style.BACKENDS
+    axes.plot(
+        error,
+        run.gfloats,
+        marker=look["marker"],
+        color=look["color"],
+        markerfacecolor=look["color"] if ours else style.PAPER,
+        markeredgewidth=1.0 if ours else 1.4,
+        markersize=9 if ours else 8,
+        linestyle="none",
+        zorder=3,
+        label=run.backend,
+    )
+    text_look = {"color": look["color"], "fontweight": "bold"} if ours else {"color": style.INK}
+    return run.backend, error, run.gfloats, text_look
 
 
 def speed_against_error(machine, narrow):
     presets = quoted_presets(machine)
     if not presets:
         return None
-    most = max(
-        len([run for run in preset_runs(machine) if run.parts["preset"] == preset and accuracy_of(machine, run)])
+    of_preset = {
+        preset: [
+            (run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR))
+            for run in preset_runs(machine)
+            if run.parts["preset"] == preset and accuracy_of(machine, run)
+        ]
         for preset in presets
-    )
+    }
+    most = 1 + max(len(points) for points in of_preset.values())
     figure, panels = canvas(narrow, len(presets), height=max(4.6, 1.4 + 0.24 * most))
-    for axes, preset in zip(panels, presets):
-        runs = [run for run in preset_runs(machine) if run.parts["preset"] == preset and accuracy_of(machine, run)]
-        points = [(run, max(accuracy_of(machine, run)["max_abs"], LEAST_ERROR)) for run in runs]
-        for run, error in points:
-            # What is not the library's own stays in the background: hollow, without a colour of its own.
-            look = style.BACKENDS.get(run.backend, {"color": style.MUTED, "marker": "o"})
-            hollow = {} if run.backend in style.BACKENDS else {"markerfacecolor": style.PAPER, "markersize": 7}
-            axes.plot(
-                error,
-                run.gfloats,
-                **{"marker": look["marker"], "color": look["color"], "markersize": 9, "linestyle": "none", "zorder": 3, **hollow},
-            )
-        limit = max(run.limit_gfloats for run in runs)
+    for axes, (preset, points) in zip(panels, of_preset.items()):
+        labels = [draw_point(axes, run, error) for run, error in points]
+        widest = max(2e-6, 4 * max(error for _, error in points))
+        limit = max(run.limit_gfloats for run, _ in points)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
-            axes.annotate(
-                f"limit of the memory: {limit:.3g}",
-                (0.14, limit),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, 4),
-                textcoords="offset points",
-                ha="left",
-                fontsize=9,
-            )
         axes.axvline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
         log_x_axis(axes)
         axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
-        axes.set_xlim(1e-8, max(2e-6, 4 * max(error for _, error in points)))
-        axes.set_ylim(
-            min(run.gfloats for run, _ in points) / 2.6, 2.2 * max([limit, *(run.gfloats for run, _ in points)])
-        )
-        label_beside(axes, points)
-        style.title(axes, preset, f"{runs[0].parts['rows']} x {runs[0].parts['d']}, one thread")
+        axes.set_xlim(1e-8, widest)
+        speeds = [run.gfloats for run, _ in points]
+        axes.set_ylim(min(speeds) / 2.6, 2.2 * max([limit, *speeds]))
+        label_beside(axes, labels)
+        parts = points[0][0].parts
+        # In the note, since a text at the line would be in the way of the labels' lines.
+        line = f"; line: {'limit' if narrow else 'limit of the memory,'} {limit:.3g}" if limit else ""
+        style.title(axes, preset, f"{parts['rows']} x {parts['d']}, one thread{line}")
         axes.grid(True)
     return figure
 
@@ -170,18 +195,16 @@ def throughput_over_size(machine, narrow):
         "non_temporal_store": "limit: non-temporal stores",
         "copy": "copy of a finished table",
     }
-    looks = {"store": (style.INK, "-"), "non_temporal_store": (style.MUTED, "-"), "copy": (style.MUTED, (0, (4, 3)))}
     for kind, values in sorted(limits.items()):
         if kind in names:
             axes.plot(
                 *zip(*sorted(values.items())),
-                color=looks[kind][0],
-                linestyle=looks[kind][1],
+                **style.LINES[kind],
                 linewidth=1.2,
                 label=names[kind],
             )
     for name in sorted(curves, key=lambda n: -max(curves[n].values())):
-        axes.plot(*zip(*sorted(curves[name].items())), label=name, **look_of(name, curves))
+        axes.plot(*zip(*sorted(curves[name].items())), label=name, **style.backend_style(name))
     axes.set(yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
     axes.set_xscale("log", base=2)
     sizes = [size for values in [*curves.values(), *limits.values()] for size in values]
@@ -239,7 +262,6 @@ def error_along_position(machine, narrow):
     if not reports:
         return None
     figure, (axes,) = canvas(narrow)
-    names = [report["backend"] for report in reports]
     for index, report in enumerate(sorted(reports, key=lambda r: -r["max_abs"])):
         octaves = [octave for octave in report["by_position"] if octave["first"] + octave["count"] > 1]
         wide = {"linewidth": 4.5, "alpha": 0.55} if report["backend"] == "rotation" else {}
@@ -248,7 +270,7 @@ def error_along_position(machine, narrow):
             [max(octave["max_abs"], LEAST_ERROR) for octave in octaves],
             label=report["backend"],
             markevery=(index % 3, 3),
-            **look_of(report["backend"], names),
+            **style.backend_style(report["backend"]),
             **wide,
         )
     axes.axhline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
@@ -302,7 +324,6 @@ def error_quantiles(machine, narrow):
     if not reports:
         return None
     figure, (axes,) = canvas(narrow)
-    names = [report["backend"] for report in reports]
     shares = [quantile["share"] for quantile in reports[0]["quantiles"]]
     for report in sorted(reports, key=lambda r: -r["max_abs"]):
         wide = {"linewidth": 4.5, "alpha": 0.55} if report["backend"] == "rotation" else {}
@@ -310,7 +331,7 @@ def error_quantiles(machine, narrow):
             range(len(shares)),
             [max(quantile["abs_error"], LEAST_ERROR) for quantile in report["quantiles"]],
             label=report["backend"],
-            **look_of(report["backend"], names),
+            **style.backend_style(report["backend"]),
             **wide,
         )
     axes.axhline(HALF_ULP, color=style.MUTED, linewidth=0.9, linestyle=":")
@@ -350,7 +371,7 @@ def latency(machine, narrow):
     backends = sorted(
         {name for kind in values.values() for name in kind}, key=lambda n: min(k[n] for k in values.values() if n in k)
     )
-    figure, (axes,) = canvas(narrow, height=4.4 if narrow else 3.8)
+    figure, (axes,) = canvas(narrow, height=max(4.4 if narrow else 3.8, 2.0 + 0.2 * len(backends)))
     colors = [style.BACKENDS[name]["color"] for name in ("rotation", "xsimd", "rotation32", "div_term")]
     for (kind, text, marker), color in zip(LATENCIES, colors):
         shown = [(values[kind][name], place) for place, name in enumerate(backends) if name in values.get(kind, {})]
@@ -381,14 +402,31 @@ def latency(machine, narrow):
     return figure
 
 
-def thread_scaling(machine, narrow):
-    curves = {}
+def speed_ups(machine):
+    """{shape: {backend: {threads: speed-up}}}: over what one thread took in the same run, which is 1.
+    Where one thread was not timed, the binary's own measurement of one stands for it."""
+    runs = {}
     for run in machine.of_kind("encode"):
-        if "threads" in run.parts and "speed_up" in run.counters:
+        if "threads" in run.parts:
             shape = f"{run.parts['rows']} x {run.parts['d']}"
-            curves.setdefault(shape, {}).setdefault(run.backend, {})[int(run.parts["threads"])] = run.counters[
-                "speed_up"
-            ]
+            of_backend = runs.setdefault(shape, {}).setdefault(run.backend, {})
+            of_backend[int(run.parts["threads"])] = run
+    found = {}
+    for shape, backends in runs.items():
+        for name, by_threads in backends.items():
+            one = by_threads.get(1)
+            values = {
+                threads: one.seconds / run.seconds if one else run.counters.get("speed_up")
+                for threads, run in by_threads.items()
+            }
+            values = {threads: value for threads, value in values.items() if value is not None}
+            if values:
+                found.setdefault(shape, {})[name] = values
+    return found
+
+
+def thread_scaling(machine, narrow):
+    curves = speed_ups(machine)
     if not curves:
         return None
     shapes = sorted(curves, key=lambda shape: math.prod(map(int, shape.split(" x "))))
@@ -396,9 +434,9 @@ def thread_scaling(machine, narrow):
     most = max(n for shape in curves.values() for values in shape.values() for n in values)
     top = max([most, *(v for shape in curves.values() for values in shape.values() for v in values.values())]) * 1.1
     for axes, shape in zip(panels, shapes):
-        axes.plot([1, most], [1, most], color=style.MUTED, linewidth=1, linestyle=":", label="ideal")
+        axes.plot([1, most], [1, most], **style.LINES["ideal"], linewidth=1, label="ideal")
         for name, values in sorted(curves[shape].items()):
-            axes.plot(*zip(*sorted(values.items())), label=name, **look_of(name, curves[shape]))
+            axes.plot(*zip(*sorted(values.items())), label=name, **style.backend_style(name))
         axes.set(xlabel="threads", ylabel="speed-up", ylim=(0, top))
         axes.set_xticks(sorted({n for values in curves[shape].values() for n in values}))
         axes.grid(axis="y")
@@ -427,7 +465,7 @@ def across_cpus(machines, narrow):
     )
     figure, (axes,) = canvas(narrow, height=(2.3 if narrow else 1.8) + 0.55 * len(speeds))
     for name in backends:
-        look = look_of(name, backends)
+        look = style.backend_style(name)
         shown = [(values[name], place) for place, values in enumerate(speeds.values()) if name in values]
         axes.plot(*zip(*shown), linestyle="none", marker=look["marker"], markersize=9, color=look["color"], label=name)
     axes.set_yticks(

@@ -5,31 +5,15 @@ import re
 
 import figure_style as style
 
-# What figures are drawn with stands in the page as variables, so that one drawing serves light and dark.
-DARK = {
-    style.INK: "#e8edf2",
-    style.MUTED: "#9fb0c0",
-    style.GRID: "#2c3945",
-    style.PAPER: "#131a21",
-    style.BACKENDS["rotation"]["color"]: "#6db3f2",
-    style.BACKENDS["rotation32"]["color"]: "#ffad4d",
-    style.BACKENDS["xsimd"]["color"]: "#5fd3c4",
-    style.BACKENDS["naive"]["color"]: "#aab4be",
-    style.BACKENDS["div_term"]["color"]: "#ff7eb0",
-    "#5e3c99": "#b79cf0",
-    "#d9a400": "#f2cc4d",
-    "#3d7a2a": "#8fd177",
-    "#7a3b2e": "#e09a88",
-    "#3f6fd8": "#8fb0ff",
-}
-
-
 def variable(color):
     return f"--c{color[1:]}"
 
 
+# The colours of figures stand in the page as variables, so that one drawing serves light and dark.
 def declarations(dark):
-    return " ".join(f"{variable(light)}: {shade if dark else light};" for light, shade in DARK.items())
+    return " ".join(
+        f"{variable(light)}: {shade if dark else light};" for light, shade in style.ON_DARK.items()
+    )
 
 
 CSS = """
@@ -133,7 +117,7 @@ def inline_svg(text, name, kind, description):
     text = re.sub(r'\bid="', f'id="{prefix}', text)
     text = re.sub(r'href="#', f'href="#{prefix}', text)
     text = text.replace("url(#", f"url(#{prefix}")
-    for color in DARK:
+    for color in style.ON_DARK:
         text = re.sub(re.escape(color), f"var({variable(color)})", text, flags=re.IGNORECASE)
     head = f'<svg class="{kind}" role="img" aria-label="{html.escape(description, quote=True)}" '
     return re.sub(r'^<svg\b(?P<rest>[^>]*?) (width|height)="[^"]*pt"', r"<svg\g<rest>", text).replace("<svg ", head, 1)

@@ -1,63 +1,98 @@
 #!/usr/bin/env bash
-# The main job: builds preset release, measures what every backend gets wrong and what it costs, and picks the fastest
-# within an error budget for this CPU. Leaves its results in build/results/, and a page of figures in build/results/report/.
+# The main job: builds what it runs, measures what every backend gets wrong and what it costs, and
+# picks the fastest within an error budget for this CPU. It writes below build/ alone: results to
+# build/results/, a page of figures to build/results/report/, logs to build/logs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The shapes of bench_encode --quick, so that its last table has an error for every speed.
-presets=(chunk model_garden m2m_100 tutorial whisper long_context wide)
+# The tables of bench_encode --quick, so that the last table has an error for every speed: presets, and shapes that no
+# preset has.
+declare -A tables=(
+  [chunk]="--rows 8 --d-model 512" [model_garden]="--preset model_garden" [m2m_100]="--preset m2m_100"
+  [tutorial]="--preset tutorial" [whisper]="--preset whisper" [long_context]="--rows 131072 --d-model 128"
+  [wide]="--rows 8192 --d-model 4096"
+)
+max_error=1e-6
 bin=build/release/bin
 results=build/results
+profile=$results/profile.json
+pick=$results/pick.json
+page=$results/report/index.html
+check_failed=1
+skipped=77
 
 step() { printf '\n== %s\n\n' "$1"; }
 
-step "Building preset release"
-./scripts/install_dependencies.sh build report
-./scripts/install_dependencies.sh peers || echo "The comparison is without the libraries that are not there."
-cmake --preset release
-cmake --build --preset release
-mkdir -p "$results"
+# Caches and temporary files of the programs below, and the profile: nothing of the user's own is
+# written, and no figure depends on it.
+stay_below_build() {
+  export XDG_CACHE_HOME=$PWD/build/cache
+  export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
+  export POSENC_PROFILE=$PWD/$profile
+  unset POSENC_BACKEND
+  local old
+  for old in build/tmp/run.*; do  # of runs that were killed
+    kill -0 "${old##*.}" 2>/dev/null || rm -rf "$old"
+  done
+  export TMPDIR=$PWD/build/tmp/run.$$
+  mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
+  trap 'rm -rf "$TMPDIR"' EXIT
+  rm -f "$profile" "$pick" "$results/torch.json" "$page"  # of an earlier run
+}
+
+# What may be skipped for want of a Python module.
+may_be_skipped() { ./scripts/python_with.sh "$@" || [[ $? -eq $skipped ]]; }
+
+./scripts/install_dependencies.sh build report peers
+targets=(posenc_cli posenc_peers bench_encode bench_limits bench_plan bench_rows bench_threads)
+[[ -n $(./scripts/install_dependencies.sh --left-out torch) ]] || targets+=(bench_driver)
+./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
+stay_below_build
 
 step "Backends of this build, and other libraries to compare with"
 "$bin/posenc_peers" list
 
-step "Accuracy of the tutorial's table; reports of ${#presets[@]} shapes go to $results"
+step "Accuracy of the tutorial's table; reports of ${#tables[@]} shapes go to $results"
 "$bin/posenc_peers" accuracy --preset tutorial
 reports=()
-for preset in "${presets[@]}"; do
-  report=$results/accuracy_$preset.json
-  "$bin/posenc_peers" accuracy --preset "$preset" --format json --output "$report"
+for table in "${!tables[@]}"; do
+  report=$results/accuracy_$table.json
+  read -r -a shape <<<"${tables[$table]}"
+  "$bin/posenc_peers" accuracy "${shape[@]}" --format json --output "$report"
   reports+=("$report")
 done
 
 step "Accuracy at position 10^12"
 "$bin/posenc_peers" accuracy --first 1000000000000 --rows 1000 | tee "$results/accuracy_far.txt"
 
-# One benchmark binary, its table on the screen and every repetition in $results. A name that is used below.
+# One benchmark binary, its table on the screen and every repetition in $results.
+figures=()
 bench() {
   local name=$1 binary=$2
   shift 2
   "$bin/$binary" --benchmark_out="$results/$name.json" --benchmark_out_format=json "$@"
+  figures+=("$results/$name.json")
 }
-# Enough for a look at what is not in the last table: the binaries' own defaults take longer and spread less.
-brief=(--benchmark_min_time=0.01 --benchmark_repetitions=5)
+# Enough for a look at what is not in the last table: the binaries' own defaults take longer and
+# spread less.
+brief=(--benchmark_min_time=0.005 --benchmark_repetitions=3)
 
 step "Speed of presets, other libraries too"
-# Few repetitions of each process: what differs from process to process is more than what differs within one.
-./scripts/measure.py --output "$results/benchmark.json" --processes 5 -- \
+# Few repetitions of each process: what differs from process to process is more than what differs
+# within one.
+./scripts/measure.py --output "$results/benchmark.json" --processes 3 --floor-pairs 3 -- \
   --quick --peers --benchmark_repetitions=2 --benchmark_min_time=0.01
 
 step "The same tables from PyTorch and NumPy"
 speeds=("$results/benchmark.json")
-rm -f "$results/torch.json"  # of an earlier run
-# Without them it says so, and the results stand without it.
-./scripts/python_with.sh torch numpy -- ./scripts/compare_torch.py --kept-table-only --threads 1 --repetitions 5 \
-  --shapes 8x512 5000x512 131072x128 8192x4096 --output "$results/torch.json" || [[ $? -eq 77 ]]
+may_be_skipped torch numpy -- ./scripts/compare_torch.py --kept-table-only --threads 1 \
+  --repetitions 3 --shapes 8x512 5000x512 131072x128 --output "$results/torch.json"
 if [[ -e $results/torch.json ]]; then speeds+=("$results/torch.json"); fi
 
 step "Speed from L1 to memory, against copying a cached table"
-bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backend rotation --backend rotation32 "${brief[@]}"
+bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backend rotation \
+  --backend rotation32 "${brief[@]}"
 
 step "What the memory system allows"
 bench limits bench_limits --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' "${brief[@]}"
@@ -77,18 +112,31 @@ bench threads bench_threads "${brief[@]}"
 step "What planning costs"
 bench plan bench_plan --benchmark_filter='d:4096/spacing:paper|plan_and_encode' "${brief[@]}"
 
-step "Picking the fastest within an error of 1e-6"
-"$bin/posenc_peers" pick --max-error 1e-6
-
-profile=${POSENC_PROFILE:-${XDG_CONFIG_HOME:-$HOME/.config}/posenc/profile.json}
-cp "$profile" "$results/profile.json"
+step "Picking the fastest within an error of $max_error"
+# Exit code 1: other work disturbed it, or nothing is within the budget; its message says which.
+status=0
+"$bin/posenc_peers" pick --max-error "$max_error" --save "$profile" --format json \
+  --output "$pick" || status=$?
+[[ $status -le $check_failed ]] || exit "$status"
+if [[ -e $pick ]]; then "$bin/posenc_peers" pick --from "$pick" || true; fi
 
 step "Report"
-# Without matplotlib it says so, and the results stand without it.
-./scripts/python_with.sh matplotlib numpy -- ./scripts/report.py "$results" --output "$results/report" || [[ $? -eq 77 ]]
+inputs=("${speeds[@]}" "${reports[@]}" "${figures[@]}")
+if [[ -e $pick ]]; then inputs+=("$pick"); fi
+may_be_skipped matplotlib numpy -- ./scripts/report.py "${inputs[@]}" --output "$(dirname "$page")"
 
 step "Shape, backend, speed, error"
 python3 scripts/summary.py --benchmark "${speeds[@]}" --accuracy "${reports[@]}" \
-  --markdown "$results/summary.md" "$results/accuracy_far.txt" \
-  "$results"/{cache_to_memory,limits,dtypes,fresh,rows,threads,plan}.json
+  --markdown "$results/summary.md" "$results/accuracy_far.txt" "${figures[@]}" || status=$?
 printf '\nMeasured in %d s after the build.\n' "$((SECONDS - start))"
+./scripts/install_dependencies.sh --left-out report torch peers
+
+step "The answer"
+if [[ -e $pick ]]; then
+  python3 scripts/conclusion.py "$pick" --report "$page" --profile "$profile" --results "$results" \
+    --posenc "$bin/posenc"
+else
+  echo "The pick gave no answer (its reason stands above). Run this again when the machine is idle."
+  echo "Results: $results"
+fi
+exit "$status"

@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-./scripts/install_dependencies.sh build test
-echo "== Building preset release"
-cmake --preset release
-cmake --build --preset release
+./scripts/install_dependencies.sh build test peers
+./scripts/build.sh release
 echo "== Testing preset release"
-ctest --preset release -j2 "$@"
+status=0
+ctest --preset release -j2 "$@" || status=$?
+./scripts/install_dependencies.sh --left-out build test peers
+exit "$status"

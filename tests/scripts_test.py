@@ -1,0 +1,289 @@
+"""What scripts/run.sh and test.sh are made of: installing that stops nothing, building that is quiet,
+the answer at the end, and temporary files of killed runs. First argument: the folder of the built
+programs."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import script_support
+from script_support import ScriptTest, run
+
+SCRIPTS = os.path.join(script_support.ROOT, "scripts")
+sys.path.insert(0, SCRIPTS)
+import common
+
+TOOLS = ("awk", "cat", "date", "dirname", "env", "id", "mkdir", "paste", "python3", "sort", "tail", "touch")
+FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
+# Knows every package but groff-base, and fails if qemu-user is among those to install.
+APT_CACHE = '#!/bin/bash\n[[ $2 == groff-base ]] || printf "$2:\\n  Candidate: 1.0\\n  Versions:\\n"\n'
+APT_GET = """#!/bin/bash
+[[ $2 == install ]] || exit 0
+[[ " $* " != *" groff-base "* && " $* " != *" qemu-user "* ]] || { echo "no way"; exit 100; }
+for package; do
+  case $package in
+    ninja-build) touch "$FAKE/ninja" ;;
+    binutils) touch "$FAKE/nm" ;;
+  esac
+done
+chmod +x "$FAKE"/*
+"""
+NOT_ROOT = "#!/bin/bash\necho 1000\n"
+
+
+class ShellTest(ScriptTest):
+    """A copy of the scripts in a folder of its own, and a path with few commands."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name, "project")
+        shutil.copytree(SCRIPTS, self.root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        self.path = pathlib.Path(folder.name, "bin")
+        self.path.mkdir()
+        for tool in (*TOOLS, "chmod"):
+            os.symlink(os.path.realpath(shutil.which(tool, path="/usr/bin:/bin")), self.path / tool)
+
+    def provide(self, name, text):
+        file = self.path / name
+        file.unlink(missing_ok=True)  # never through a link to the real one
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o755)
+
+    def script(self, name, *arguments):
+        return subprocess.run(
+            ["/bin/bash", str(self.root / "scripts" / name), *arguments],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env={"PATH": str(self.path), "FAKE": str(self.path), "HOME": "/nonexistent"},
+            check=False,
+        )
+
+    def log(self, name):
+        return (self.root / "build" / "logs" / name).read_text(encoding="utf-8")
+
+    def assert_warned(self, done, *words):
+        """Exit 0, and one line on stderr that has the words."""
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in ("install_dependencies.sh: warning: not installed", *words):
+            self.assertIn(word, done.stderr)
+
+
+class InstallTest(ShellTest):
+    def install(self, *arguments):
+        return self.script("install_dependencies.sh", *arguments)
+
+    def test_without_apt_it_names_what_is_missing_and_goes_on(self):
+        done = self.install("build", "test")
+        self.assert_warned(done, "needed: ", "ninja-build", "optional: ", "groff-base", "no apt-get")
+        self.assertNotIn("python3 ", done.stderr)  # it is there
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.root / "build").exists())
+
+    def test_what_is_there_is_not_missing_whoever_installed_it(self):
+        for command in ("qemu-x86_64", "nm", "groff", "chromium-browser"):
+            self.provide(command, FAILING)
+        done = self.install("test")
+        for package in ("qemu-user", "binutils", "groff-base", "chromium"):
+            self.assertNotIn(package, done.stderr)
+
+    def test_what_dpkg_knows_is_not_missing(self):
+        self.provide("dpkg-query", "#!/bin/bash\n[[ $4 != isolinux ]] && printf installed\n")
+        self.assert_warned(self.install("avx512"), "needed: isolinux (")
+
+    def test_apt_that_fails_stops_nothing(self):
+        self.provide("apt-get", FAILING)
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", "#!/bin/bash\necho 0\n")
+        done = self.install("test")
+        self.assert_warned(done, "qemu-user", "build/logs/install.log")
+        self.assertEqual(done.stdout.count("\n"), 1, done.stdout)
+        self.assertRegex(done.stdout, r"^== Installing .*qemu-user.*\(log: build/logs/install.log\)$")
+        self.assertIn("chatter", self.log("install.log"))
+
+    def test_one_package_stops_no_other(self):
+        self.provide("apt-get", APT_GET)
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", "#!/bin/bash\necho 0\n")
+        done = self.install("build", "test")
+        self.assert_warned(done, "qemu-user", "groff-base")
+        self.assertNotIn("ninja-build", done.stderr)
+        self.assertNotIn("binutils", done.stderr)
+        self.assertIn("no package groff-base in this release", self.log("install.log"))
+
+    def test_without_root_it_names_what_is_missing_and_goes_on(self):
+        self.provide("apt-get", APT_GET)
+        self.provide("id", NOT_ROOT)
+        self.assert_warned(self.install(), "ninja-build", "needs root, and there is no sudo")
+        self.provide("sudo", FAILING)
+        done = self.install()
+        self.assert_warned(done, "ninja-build", "needs root, and sudo does not give it")
+        self.assertEqual(done.stdout, "")
+
+    def test_sudo_installs(self):
+        self.provide("apt-get", APT_GET)
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", NOT_ROOT)
+        self.provide("sudo", '#!/bin/bash\n[[ $1 != -n ]] || shift\n[[ $1 == true ]] || "$@"\n')
+        self.assertNotIn("ninja-build", self.install().stderr)
+        self.assertTrue((self.path / "ninja").exists())
+
+    def test_left_out_parts_are_listed(self):
+        done = self.install("--left-out", "test", "peers")
+        self.assert_good(done)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "Left out, since it is not installed:")
+        self.assertIn("  the test of the manual pages (Debian: groff-base)", lines)
+        self.assertEqual(len(lines), len(set(lines)))
+        self.provide("aarch64-linux-gnu-g++", FAILING)
+        self.assertEqual(self.install("--left-out", "aarch64").stdout, "")
+
+    def test_unknown_groups_are_refused(self):
+        self.assert_refused(self.install("tests"), "'tests'", "allowed: aarch64 ", "test", "torch")
+
+
+class BuildTest(ShellTest):
+    def test_chatter_goes_to_the_log(self):
+        self.provide("cmake", '#!/bin/bash\necho "cmake $*"\necho warned >&2\n')
+        done = self.script("build.sh", "release", "one", "two")
+        self.assert_good(done)
+        self.assertEqual(done.stdout, "== Building preset release (log: build/logs/build-release.log)\n")
+        log = self.log("build-release.log")
+        self.assertIn("cmake --preset release\n", log)
+        self.assertIn("cmake --build --preset release --target one two\n", log)
+        self.assertIn("warned\n", log)
+        self.script("build.sh", "release")
+        self.assertIn("cmake --build --preset release\n", self.log("build-release.log"))
+
+    def test_failures_show_the_end_of_the_log_and_keep_the_exit_code(self):
+        self.provide("cmake", '#!/bin/bash\nfor ((i = 1; i <= 100; ++i)); do echo "line $i"; done\nexit 7\n')
+        done = self.script("build.sh", "release")
+        self.assertEqual(done.returncode, 7)
+        lines = done.stderr.splitlines()
+        self.assertEqual((lines[0], lines[-2]), ("line 61", "line 100"))
+        self.assertIn("exit code 7", lines[-1])
+        self.assertIn("build/logs/build-release.log", lines[-1])
+        self.assertEqual(done.stdout.count("\n"), 1)
+
+
+class ConclusionTest(ScriptTest):
+    PICK = {
+        "version": 1,
+        "cpu": {"model": "A CPU"},
+        "dtype": "float32",
+        "threads": 1,
+        "max_error": 1e-6,
+        "max_ulp": None,
+        "picks": [
+            {
+                "shape_class": "l1",
+                "backend": "rotation32",
+                "isa": "avx2",
+                "gfloats_per_second": 6.2,
+                "max_abs": 1.4e-7,
+                "ties": ["rotation:avx2"],
+            }
+        ],
+    }
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def conclude(self, document, *arguments):
+        path = self.folder / "pick.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return run("conclusion.py", path, *arguments)
+
+    def test_says_what_is_fastest_and_how_to_use_it(self):
+        profile = self.folder / "a profile.json"
+        profile.write_text("{}", encoding="utf-8")
+        none = self.folder / "none" / "index.html"
+        done = self.conclude(self.PICK, "--profile", profile, "--report", none, "--posenc", "bin/posenc")
+        self.assert_good(done)
+        for text in (
+            "A CPU\nFastest within an error of 1e-06 (float32, 1 thread):\n",
+            "  tables in L1 cache  rotation32:avx2  6.20 Gfloat/s  error 1.40e-07; as fast: rotation:avx2\n",
+            f"Profile: {profile}\n",
+            f"  POSENC_PROFILE='{profile}' PROGRAM\n",
+            "  bin/posenc pick --save\n",
+        ):
+            self.assertIn(text, done.stdout)
+        self.assertNotIn("Report", done.stdout)  # there is none
+
+    def test_without_a_profile_none_is_named(self):
+        done = self.conclude(self.PICK, "--profile", self.folder / "none.json", "--posenc", "bin/posenc")
+        self.assert_good(done)
+        self.assertNotIn("rofile", done.stdout)
+
+    def test_nothing_within_the_budget(self):
+        done = self.conclude({**self.PICK, "picks": [], "max_error": None, "max_ulp": 0.1})
+        self.assert_good(done)
+        self.assertIn("No backend is within an error of 0.1 ulp (float32, 1 thread).", done.stdout)
+
+    def test_bad_input_is_one_line(self):
+        for document in ({}, [], {**self.PICK, "picks": [3]}, {**self.PICK, "max_error": None}):
+            self.assert_refused(self.conclude(document), "pick.json")
+        self.assert_refused(run("conclusion.py", "/nonexistent.json"), "/nonexistent.json")
+
+
+class LeftoversTest(ScriptTest):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        done = subprocess.Popen([sys.executable, "-c", ""])
+        done.wait()
+        self.dead = done.pid
+
+    def test_a_file_of_a_killed_run_is_removed_by_the_next(self):
+        kept = [f"x.json.{os.getppid()}.tmp", "x.json.mine.tmp", f"y.json.{self.dead}.tmp"]
+        for name in (*kept, f"x.json.{self.dead}.tmp"):
+            (self.folder / name).touch()
+        common.write_whole(str(self.folder / "x.json"), "{}\n")
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted([*kept, "x.json"]))
+
+    def test_a_folder_of_a_killed_run_is_removed_by_the_next(self):
+        old = self.folder / f"posenc-{self.dead}-scripts"
+        old.mkdir()
+        (old / "run.json").touch()
+        tempfile.tempdir, before = str(self.folder), tempfile.tempdir
+        try:
+            with common.temporary_folder() as folder:
+                self.assertEqual(os.listdir(self.folder), [os.path.basename(folder)])
+        finally:
+            tempfile.tempdir = before
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_run_that_is_ended_tidies_up(self):
+        code = (
+            f"import sys, time; sys.path.insert(0, {SCRIPTS!r}); import common\n"
+            "def main():\n"
+            "    with common.temporary_folder():\n"
+            "        print('ready', flush=True)\n"
+            "        time.sleep(60)\n"
+            "common.run_main('x', main)\n"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(self.folder)},
+        ) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            self.assertEqual(len(os.listdir(self.folder)), 1)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(), 128 + signal.SIGTERM)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    script_support.main()
