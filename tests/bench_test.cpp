@@ -272,6 +272,10 @@ TEST(Benches, TheLongListStandsBehindAFlag) {
   };
   const std::string bare = names({}), all = names({"--all"});
   EXPECT_EQ(bare, names({"--quick"}));
+  const ScratchFolder folder;
+  test::write_file(folder / "out.json", "precious");
+  EXPECT_EQ(bare, names({"--benchmark_out=" + (folder / "out.json").string()}));
+  EXPECT_EQ(read_file(folder / "out.json"), "precious") << "no result, no file";
   EXPECT_GE(std::ranges::count(all, '\n'), 5 * std::ranges::count(bare, '\n'));
   EXPECT_THAT(all, AllOf(HasSubstr("encode_fresh/"), HasSubstr("positions/"), HasSubstr("copy/")));
   EXPECT_THAT(run_bench("bench_encode", {"--help"}).out, HasSubstr("--all"));
