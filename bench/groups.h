@@ -22,6 +22,7 @@ class JoiningReporter : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;  ///< of one group
   void finish();             ///< of all
+  bool has_begun() const { return has_begun_; }
 
  private:
   benchmark::BenchmarkReporter& joined_;

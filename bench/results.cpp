@@ -56,6 +56,7 @@ ResultFile::ResultFile(std::string file, const std::string& format)
 }
 
 void ResultFile::finish() {
+  if (!joining_->has_begun()) return;  // names were listed, and nothing was run
   joining_->finish();
   try {
     OutputFile output{std::filesystem::path(file_)};

@@ -39,6 +39,7 @@ constexpr std::array default_flags = std::to_array<std::pair<std::string_view, s
     {"--benchmark_enable_random_interleaving=", "true"},
     {"--benchmark_repetitions=", "9"},
     {"--benchmark_min_time=", POSENC_BENCHMARK_MIN_TIME},
+    {"--benchmark_display_aggregates_only=", "false"},
 });
 
 constexpr const char* footer =
@@ -88,7 +89,10 @@ std::string wrapped(std::string text) {
   return lines + text + '\n';
 }
 
+/// Once: Google Benchmark keeps it for the whole process.
 void add_context() {
+  static bool is_added = false;
+  if (std::exchange(is_added, true)) return;
   benchmark::AddCustomContext("cpu", cpu().model);
   benchmark::AddCustomContext("isas", isas());
   benchmark::AddCustomContext("cache_sizes", caches());
@@ -163,7 +167,9 @@ std::size_t run_and_show(std::string_view notes, const std::vector<std::string>&
     TableReporter table(header(notes));
     return run_groups(table, file);
   }
-  JoiningReporter joining(*benchmark::CreateDefaultDisplayReporter(), longest_name());
+  benchmark::JSONReporter json;
+  const bool is_json = flag_value("benchmark_format", arguments) == "json";
+  JoiningReporter joining(is_json ? json : *benchmark::CreateDefaultDisplayReporter(), longest_name());
   const std::size_t matched = run_groups(joining, file);
   joining.finish();
   return matched;
