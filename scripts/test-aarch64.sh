@@ -40,9 +40,7 @@ if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake --build build/aarch64-googletest --target install
 fi
 
-step "Building preset aarch64"
-cmake --preset aarch64
-cmake --build --preset aarch64
+./scripts/build.sh aarch64
 
 step "Testing under qemu-aarch64"
 arguments=("$@")
