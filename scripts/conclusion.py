@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The answer of a run, in a few lines: the fastest backends within the error budget, and how to use what was found.
+"""The answer of a run, in a few lines: the fastest backends within the error budget, and how to use
+what was found.
 
 PICK is a report of posenc pick --format json."""
 
@@ -53,10 +54,15 @@ def use_lines(arguments):
     if not arguments.profile or not os.path.exists(arguments.profile):
         return []
     path = shlex.quote(os.path.abspath(arguments.profile))
-    lines = ["A program that asks for an accuracy gets the fastest backend that promises it, by this profile:"]
-    lines.append(f"  POSENC_PROFILE={path} PROGRAM")
+    lines = [
+        "Programs get the fastest backend of the accuracy that they ask for by this profile with:",
+        f"  POSENC_PROFILE={path} PROGRAM",
+    ]
     if arguments.posenc:
-        lines += ["To measure again and keep a profile for all programs of this user:", f"  {arguments.posenc} pick --save"]
+        lines += [
+            "To measure again and keep a profile for all programs of this user:",
+            f"  {arguments.posenc} pick --save",
+        ]
     return lines
 
 
@@ -64,13 +70,13 @@ def parse_arguments():
     parser = ArgumentParser(
         prog="conclusion.py",
         description=__doc__,
-        epilog="example: conclusion.py build/results/pick.json --profile build/results/profile.json\n\n" + EXIT_CODES,
+        epilog="example: conclusion.py pick.json --profile profile.json\n\n" + EXIT_CODES,
     )
     parser.add_argument("pick", metavar="PICK", help="JSON file")
-    parser.add_argument("--profile", metavar="FILE", help="the profile that was saved; says how to use it")
+    parser.add_argument("--profile", metavar="FILE", help="the saved profile; says how to use it")
     parser.add_argument("--report", metavar="FILE", help="the page of figures")
     parser.add_argument("--results", metavar="DIR", help="the folder of all results")
-    parser.add_argument("--posenc", metavar="FILE", help="the posenc command that can save a profile")
+    parser.add_argument("--posenc", metavar="FILE", help="the command that can save a profile")
     return parser.parse_args()
 
 
@@ -80,7 +86,8 @@ def main():
     try:
         lines = pick_lines(document)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"{arguments.pick}: no report of posenc pick --format json ({error!r})") from error
+        reason = f"no report of posenc pick --format json ({error!r})"
+        raise BadInput(f"{arguments.pick}: {reason}") from error
     print("\n".join([*lines, "", *path_lines(arguments), *use_lines(arguments)]))
     return 0
 

@@ -12,6 +12,7 @@ PAPER = "#ffffff"
 # Colours of series, and what a dark page shows instead of each.
 NAVY, ORANGE, TEAL, GREY, CRIMSON = "#0f4c81", "#e07b00", "#2a9d8f", "#7b838c", "#b0175b"
 OTHER_COLORS = ("#5e3c99", "#d9a400", "#3d7a2a", "#7a3b2e", "#3f6fd8", "#8c9c1f", "#a35fc4")
+_OTHERS_ON_DARK = ("#b79cf0", "#f2cc4d", "#8fd177", "#e09a88", "#8fb0ff", "#cbd95f", "#d8aeee")
 ON_DARK = {
     INK: "#e8edf2",
     MUTED: "#9fb0c0",
@@ -22,9 +23,7 @@ ON_DARK = {
     TEAL: "#5fd3c4",
     GREY: "#aab4be",
     CRIMSON: "#ff7eb0",
-    **dict(
-        zip(OTHER_COLORS, ("#b79cf0", "#f2cc4d", "#8fd177", "#e09a88", "#8fb0ff", "#cbd95f", "#d8aeee"))
-    ),
+    **dict(zip(OTHER_COLORS, _OTHERS_ON_DARK)),
 }
 
 # A backend looks the same in every figure. Dark and light alternate, and no two share a dash
@@ -102,7 +101,7 @@ RC = {
 
 
 def other_style(place):
-    """Colour, line style and marker of the series at a place among those that are not of BACKENDS."""
+    """Colour, line style and marker of the series at a place among those not of BACKENDS."""
     return {
         "color": OTHER_COLORS[place % len(OTHER_COLORS)],
         "linestyle": OTHER_DASHES[place % len(OTHER_DASHES)],
@@ -111,7 +110,7 @@ def other_style(place):
 
 
 def backend_style(name):
-    """Colour, line style and marker of a backend, of the library or not: the same in every figure."""
+    """Colour, line style and marker of a backend, of the library or not, in every figure."""
     if name in BACKENDS:
         return BACKENDS[name]
     if name not in _others:

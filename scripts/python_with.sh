@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a script under the first Python that has the modules: python_with.sh MODULE... -- SCRIPT [ARGUMENT...]
-# The first one on the path may be one that Debian's packages do not reach. Where none has them, the first one runs, and the
-# script says what it lacks.
+# Runs a script under the first Python that has the modules:
+#   python_with.sh MODULE... -- SCRIPT [ARGUMENT...]
+# The first one on the path may be one that Debian's packages do not reach. Where none has them, the
+# first one runs, and the script says what it lacks.
 set -euo pipefail
 
 modules=()

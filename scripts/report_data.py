@@ -174,7 +174,7 @@ def add_document(machines, document, path):
 
 
 def add_picks(machine, document):
-    """Those of a class that has none yet: a profile that was saved repeats what the pick reported."""
+    """Those of a class that has none yet: a saved profile repeats what the pick reported."""
 
     def place_of(pick):
         return pick["shape_class"], pick["threads"], pick.get("dtype")

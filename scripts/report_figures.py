@@ -38,8 +38,8 @@ LEGEND_LINE = 0.2  # inches
 
 
 def legend_below(axes, columns):
-    """As far below the axes as tick labels and the axis label need, whatever the height of the axes.
-    The figure grows by the lines of the legend beyond the second, so that the axes keep their size."""
+    """As far below the axes as tick labels and the axis label need, whatever the axes' height. The
+    figure grows by the lines of the legend beyond the second, so that the axes keep their size."""
     lines = math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
     figure = axes.figure
     figure.set_figheight(figure.get_figheight() + LEGEND_LINE * max(0, lines - 2))
@@ -164,8 +164,10 @@ def speed_against_error(machine, narrow):
         label_beside(axes, labels)
         parts = points[0][0].parts
         # In the note, since a text at the line would be in the way of the labels' lines.
-        line = f"; line: {'limit' if narrow else 'limit of the memory,'} {limit:.3g}" if limit else ""
-        style.title(axes, preset, f"{parts['rows']} x {parts['d']}, one thread{line}")
+        note = f"{parts['rows']} x {parts['d']}, one thread"
+        if limit:
+            note += f"; line: {'limit' if narrow else 'limit of the memory,'} {limit:.3g}"
+        style.title(axes, preset, note)
         axes.grid(True)
     return figure
 
@@ -403,8 +405,8 @@ def latency(machine, narrow):
 
 
 def speed_ups(machine):
-    """{shape: {backend: {threads: speed-up}}}: over what one thread took in the same run, which is 1.
-    Where one thread was not timed, the binary's own measurement of one stands for it."""
+    """{shape: {backend: {threads: speed-up}}}. It is 1 for one thread: all are over what one thread
+    took in the same run. Where that was not timed, the binary's own measurement stands for it."""
     runs = {}
     for run in machine.of_kind("encode"):
         if "threads" in run.parts:

@@ -95,7 +95,8 @@ bench cache_to_memory bench_encode --set cache-to-memory --backend xsimd --backe
   --backend rotation32 "${brief[@]}"
 
 step "What the memory system allows"
-bench limits bench_limits --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' "${brief[@]}"
+bench limits bench_limits --benchmark_filter='bytes:(16384|524288|10240000|134217728)$' \
+  "${brief[@]}"
 
 step "Element types"
 bench dtypes bench_encode --set dtypes --backend rotation --backend rotation32 "${brief[@]}"

@@ -36,9 +36,7 @@ ran_tests() { grep -Eq '^\[  PASSED  \] [1-9]' "$1"; }
 
 test_natively() {
   ./scripts/install_dependencies.sh build
-  step "Building preset release"
-  cmake --preset release
-  cmake --build --preset release --target posenc_tests
+  ./scripts/build.sh release posenc_tests
   step "Testing AVX-512 natively on $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)"
   local log=build/release/avx512.log code=0
   flags_of_tests "${natively[@]}" >build/release/avx512.flags
@@ -110,9 +108,7 @@ CONFIG
 
 test_emulated() {
   ./scripts/install_dependencies.sh build avx512
-  step "Building preset static"
-  cmake --preset static
-  cmake --build --preset static --target posenc_tests
+  ./scripts/build.sh static posenc_tests
   machine=$PWD/build/avx512-machine
   mkdir -p "$machine"
   fetch_kernel

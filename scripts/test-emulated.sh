@@ -59,9 +59,7 @@ if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake --build "build/$target-googletest" --target install
 fi
 
-step "Building preset $target"
-cmake --preset "$target"
-cmake --build --preset "$target"
+./scripts/build.sh "$target"
 
 step "Testing under qemu-$emulator"
 arguments=("$@")

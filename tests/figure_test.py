@@ -1,5 +1,5 @@
-"""The figures of scripts/report.py, drawn of results made up here: no two series look alike, no line
-to a label meets a text, the speed-up of one thread is 1."""
+"""The figures of scripts/report.py, drawn of results made up here: no two series look alike, no
+line to a label meets a text, the speed-up of one thread is 1."""
 
 import math
 import os
@@ -39,7 +39,7 @@ def add(machine, run):
 
 
 def report_of(backend, place, rows, d_model):
-    """An accuracy report; every third backend is as accurate as rotation, so that points coincide."""
+    """An accuracy report; every third backend is as accurate as rotation: points coincide."""
     most = 2.98e-8 if place % 3 == 0 else 1e-7 * 10 ** (place % 7 / 1.5)
     ends = [2**power for power in range(int(math.log2(rows)) + 1)]
     return {
@@ -52,7 +52,7 @@ def report_of(backend, place, rows, d_model):
         "correctly_rounded": 0.5,
         "by_position": [{"first": end, "count": end, "max_abs": most} for end in ends],
         "by_channel": [{"max_abs": most}] * d_model,
-        "quantiles": [{"share": share, "abs_error": most * share} for share in (0.5, 0.9, 0.99, 1.0)],
+        "quantiles": [{"share": each, "abs_error": most * each} for each in (0.5, 0.9, 0.99, 1.0)],
     }
 
 
@@ -61,9 +61,11 @@ def machine_with_everything():
     for place, backend in enumerate(BACKENDS):
         gfloats = 20 * 0.78**place
         for preset, rows, d_model in SHAPES:
-            label = f"d_model={d_model} base=10000 layout=interleaved spacing=paper first=0 count={rows}"
+            label = f"d_model={d_model} base=10000 layout=interleaved spacing=paper"
+            label += f" first=0 count={rows}"
             parts = {"preset": preset, "rows": rows, "d": d_model}
-            own_error = {"max_abs": 1e-4, "correctly_rounded": 0.1} if backend in ("pytorch", "numpy") else {}
+            is_program = backend in ("pytorch", "numpy")
+            own_error = {"max_abs": 1e-4, "correctly_rounded": 0.1} if is_program else {}
             add(machine, run_of("encode", backend, parts, gfloats, label, **own_error))
             add(machine, run_of("encode", backend, {"rows": rows, "d": d_model}, gfloats))
             machine.accuracy.append(report_of(backend, place, rows, d_model))
@@ -71,7 +73,8 @@ def machine_with_everything():
             add(machine, run_of(kind, backend, {"d": 512}, gfloats))
         for threads in (1, 2, 4):
             parts = {"rows": 512, "d": 512, "threads": threads}
-            add(machine, run_of("encode", backend, parts, gfloats * threads**0.5, speed_up=1.07 * threads))
+            speed = gfloats * threads**0.5
+            add(machine, run_of("encode", backend, parts, speed, speed_up=1.07 * threads))
     for kind in ("store", "non_temporal_store", "copy"):
         for size in (1 << 14, 1 << 20):
             machine.runs[f"{kind}{size}"] = Run(
@@ -91,9 +94,14 @@ DRAWINGS = (
 
 
 def series_of(axes):
-    """(label, colour, marker, dash) of each series: not of grids, limits without a name, and guides."""
+    """(label, colour, marker, dash) of each series: not of grids, and of lines without a name."""
     return [
-        (line.get_label(), str(line.get_color()), str(line.get_marker()), str(line._unscaled_dash_pattern))
+        (
+            line.get_label(),
+            str(line.get_color()),
+            str(line.get_marker()),
+            str(line._unscaled_dash_pattern),
+        )
         for line in axes.get_lines()
         if not line.get_label().startswith("_")
     ]
@@ -127,11 +135,11 @@ def meets(box, start, end):
 
 
 def crossings(figure):
-    """(text of the label, text that its line meets) for each line from a label to its point."""
+    """(text of the label, text that its line meets) for each line from a label to its point, in a
+    figure that was drawn."""
     import matplotlib.text
 
-    figure.draw_without_rendering()
-    texts = [text for text in figure.findobj(matplotlib.text.Text) if text.get_visible() and text.get_text()]
+    texts = [text for text in all_texts(figure) if text.get_visible() and text.get_text()]
     found = []
     for label in texts:
         arrow = getattr(label, "arrow_patch", None)
@@ -149,20 +157,24 @@ class FigureTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.machine = machine_with_everything()
+        cls.figures = {}
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for draw in DRAWINGS:
+                for narrow in (False, True):
+                    figure = draw(cls.machine, narrow)
+                    figure.draw_without_rendering()
+                    cls.figures[f"{draw.__name__}, {'narrow' if narrow else 'wide'}"] = figure
+        cls.warnings = [str(each.message) for each in warned]
+        cls.addClassCleanup(figures.pyplot().close, "all")
 
     def each_figure(self):
-        for draw in DRAWINGS:
-            for narrow in (False, True):
-                with self.subTest(f"{draw.__name__}, {'narrow' if narrow else 'wide'}"):
-                    figure = draw(self.machine, narrow)
-                    self.assertIsNotNone(figure)
-                    with warnings.catch_warnings(record=True) as warned:
-                        warnings.simplefilter("always")
-                        figure.draw_without_rendering()
-                    # One of them says that there is no room for the axes.
-                    self.assertEqual([str(each.message) for each in warned], [])
-                    yield figure
-                    figures.pyplot().close(figure)
+        for name, figure in self.figures.items():
+            with self.subTest(name):
+                yield figure
+
+    def test_there_is_room_for_the_axes(self):
+        self.assertEqual(self.warnings, [])
 
     def test_no_two_series_look_alike(self):
         most = 0
@@ -194,7 +206,8 @@ class FigureTest(unittest.TestCase):
         lines = 0
         for figure in self.each_figure():
             self.assertEqual(crossings(figure), [])
-            lines += sum(getattr(text, "arrow_patch", None) is not None for text in all_texts(figure))
+            arrows = [getattr(text, "arrow_patch", None) for text in all_texts(figure)]
+            lines += sum(arrow is not None for arrow in arrows)
         self.assertGreaterEqual(lines, 4 * (len(BACKENDS) - 1))
 
     def test_crossings_and_look_alikes_are_found(self):
@@ -203,6 +216,7 @@ class FigureTest(unittest.TestCase):
         axes.plot([0, 1], [1, 0], color="#123456", marker="o", label="two")
         axes.text(0.5, 0.5, "in the way")
         axes.annotate("label", (0, 0.5), xytext=(1, 0.5), arrowprops={"arrowstyle": "-"})
+        figure.draw_without_rendering()
         self.assertIn(("label", "in the way"), crossings(figure))
         self.assertEqual(look_alike(axes), [("one", "two")])
 
