@@ -31,7 +31,16 @@ constexpr int most_digits = 17;
 struct GenerateOptions {
   CommonOptions common;
   std::optional<int> digits;
+  std::optional<double> max_error;
+  std::optional<double> max_ulp;
 };
+
+/// Correctly rounded, unless told otherwise.
+Accuracy accuracy_of(const GenerateOptions& options) {
+  if (options.max_error) return Accuracy::within(*options.max_error);
+  if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
+  return {};
+}
 
 /// The format asked for, else what the file's name ends in, else csv where people look and npy in files.
 std::string format_of(const GenerateOptions& options) {
@@ -139,7 +148,7 @@ int generate(const GenerateOptions& options) {
   if (format == "npy" && type == DataType::bfloat16) {
     throw InvalidArgument("--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
   }
-  const auto encoder = backend_of(options.common, shape).plan(shape.spec);
+  const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
   if (!encoder->writes(type)) {
     throw InvalidArgument(
         fmt::format("--dtype is {}; backend {} has not the precision for it", to_string(type), encoder->backend()));
@@ -161,6 +170,12 @@ void add_generate_command(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("generate", "Write a table: .npy, raw (little-endian elements) or csv");
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
+  add_real_option(command, options->max_error, "--max-error",
+                  "take the fastest backend that promises |error| up to X (default: correctly rounded)")
+      ->excludes("--backend");
+  add_real_option(command, options->max_ulp, "--max-ulp", "the same in ulp")
+      ->excludes("--backend")
+      ->excludes("--max-error");
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the file's name; csv on standard output");
