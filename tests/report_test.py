@@ -125,7 +125,7 @@ def measure(folder):
         )
     with open(f"{folder}/pick.json", "wb") as file:
         subprocess.run(
-            [binary("posenc"), "pick", "--preset", "chunk", "--dry-run", "--format", "json"], check=True, stdout=file
+            [binary("posenc"), "pick", "--preset", "ggml", "--processes", "2", "--force", "--format", "json"], check=True, stdout=file
         )
 
 

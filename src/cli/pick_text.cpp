@@ -133,9 +133,8 @@ std::vector<const PickMeasurement*> in_order(const PickRun& run) {
   for (const PickMeasurement& each : run.measurements) order.push_back(&each);
   std::ranges::stable_sort(order, {}, [](const PickMeasurement* each) {
     const std::int64_t entries = each->rows.count * each->spec.d_model;
-    const double seconds =
-        each->within_budget && each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
-    return std::tuple(each->shape, entries, each->name, !each->picked, seconds);
+    const double seconds = each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
+    return std::tuple(each->shape, entries, each->name, !each->picked, !each->within_budget, seconds);
   });
   return order;
 }

@@ -131,11 +131,10 @@ std::optional<SelectedEncoder> from_measurements(const MeasuredClass& measured, 
   const std::size_t chosen = *std::ranges::find_if(preferred, is_good);
   Selection selection;
   selection.source = SelectionSource::profile;
-  selection.reason =
-      format_text("the profile: {} of those that are {}{} ({})",
-                  preferred.size() > 1 ? "fastest, or simplest of a tie," : "fastest",
-                  to_string(request.options.accuracy), must_add ? " and can add" : "",
-                  class_text(measured.shape, measured.type));
+  selection.reason = format_text("the profile: {} of those that are {}{} ({})",
+                                 chosen == *fastest ? "the fastest" : "it ties with the fastest",
+                                 to_string(request.options.accuracy), must_add ? " and can add" : "",
+                                 class_text(measured.shape, measured.type));
   return planned(candidates[chosen], request, std::move(selection));
 }
 
@@ -177,8 +176,8 @@ std::optional<SelectedEncoder> selected(const Request& request, bool must_add) {
     if (measured != nullptr) {
       if (auto found = from_measurements(*measured, request, must_add)) return found;
     }
-    why_not = format_text("the profile has no measurement {} for {}",
-                          measured == nullptr ? "at all" : "of one", class_text(request.shape, options.type));
+    why_not = format_text("the profile has {} for {}", measured == nullptr ? "nothing" : "no such backend",
+                          class_text(request.shape, options.type));
   }
   return from_built_in_order(request, why_not, must_add);
 }

@@ -14,6 +14,7 @@
 #include <posenc/pick.h>
 #include <posenc/profile.h>
 #include <posenc/registry.h>
+#include <posenc/selection.h>
 #include <posenc/spec.h>
 #include <posenc/version.h>
 
