@@ -221,13 +221,13 @@ void add_save_options(CLI::App& command, PickCommand& options) {
 void add_pick_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<PickCommand>();
   CLI::App& command = *app.add_subcommand(
-      "pick", "Check and time all backends in several processes, and say which is the fastest within an error budget");
+      "pick", "Check and time all backends in several processes; say which is fastest within an error budget");
   add_budget_options(command, *options);
   add_preset_option(command, options->common, Times::often);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_integer_option(command, options->processes, "--processes", 2, most_processes,
-                     "processes to time in, twice as many in noise (default: 5)");
+                     "processes to time in, twice as many in noise (default: 7)");
   add_save_options(command, *options);
   command.add_flag("--explain", options->explain, "say in words why, per shape class");
   add_format_option(command, options->common, {"table", "json"}, "table");

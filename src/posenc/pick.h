@@ -79,8 +79,8 @@ struct PickOptions {
   std::vector<PickShape> shapes;      ///< default_pick_shapes() if empty
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
-  int processes = 5;  ///< at least; twice as many while a backend differs from itself by more than 3 %
-  int samples = 7;    ///< of every candidate in a process
+  int processes = 7;  ///< at least; twice as many while a backend differs from itself by more than 3 %
+  int samples = 9;    ///< of every candidate in a process
   double seconds_per_sample = 0.005;
   /// Times in one more process: addresses differ from one to the next, and times with them. Empty: in this one, with new
   /// memory every time.
