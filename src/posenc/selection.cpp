@@ -66,21 +66,24 @@ bool qualifies(Candidate& candidate, const Request& request, bool must_add) {
   return *candidate.qualifies;
 }
 
-SelectedEncoder planned(Candidate& candidate, const Request& request, Selection selection) {
-  selection.backend = candidate.backend;
-  if (candidate.encoder == nullptr) candidate.encoder = candidate.backend->plan(request.spec);
-  return {std::move(candidate.encoder), std::move(selection)};
+/// What is selected; planned only if that was needed to know.
+struct Choice {
+  Selection selection;
+  std::unique_ptr<const Encoder> encoder = {};
+};
+
+Choice choice_of(Candidate& candidate, SelectionSource source, std::string reason) {
+  return {{candidate.backend, source, std::move(reason)}, std::move(candidate.encoder)};
 }
 
-SelectedEncoder from_environment(const Request& request) {
+Choice from_environment(const Request& request) {
   try {
     const Backend& named = backend(environment());
-    auto encoder = named.plan(request.spec);
-    if (!encoder->writes(request.options.type)) {
+    if (!named.plan({.d_model = 2})->writes(request.options.type)) {
       throw InvalidArgument(format_text("backend is '{}', which has not the precision for {}; allowed: one that has",
                                         environment(), to_string(request.options.type)));
     }
-    return {std::move(encoder), {&named, SelectionSource::environment, "POSENC_BACKEND names it"}};
+    return {{&named, SelectionSource::environment, "POSENC_BACKEND names it"}};
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));
   }
@@ -110,7 +113,7 @@ std::string class_text(ShapeClass shape, DataType type) {
 }
 
 /// The fastest measured of those that qualify, or the simplest method that ties with it. None if none of them qualifies.
-std::optional<SelectedEncoder> from_measurements(const MeasuredClass& measured, const Request& request,
+std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request,
                                                  bool must_add) {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates = measured_candidates(measured);
@@ -129,13 +132,11 @@ std::optional<SelectedEncoder> from_measurements(const MeasuredClass& measured, 
   if (fastest == order.end()) return {};
   const std::vector<std::size_t> preferred = by_preference(timed, *fastest, measured.noise_floor);
   const std::size_t chosen = *std::ranges::find_if(preferred, is_good);
-  Selection selection;
-  selection.source = SelectionSource::profile;
-  selection.reason = format_text("the profile: {} of those that are {}{} ({})",
-                                 chosen == *fastest ? "the fastest" : "it ties with the fastest",
-                                 to_string(request.options.accuracy), must_add ? " and can add" : "",
-                                 class_text(measured.shape, measured.type));
-  return planned(candidates[chosen], request, std::move(selection));
+  std::string reason = format_text("the profile: {} of those that are {}{} ({})",
+                                   chosen == *fastest ? "the fastest" : "it ties with the fastest",
+                                   to_string(request.options.accuracy), must_add ? " and can add" : "",
+                                   class_text(measured.shape, measured.type));
+  return choice_of(candidates[chosen], SelectionSource::profile, std::move(reason));
 }
 
 /// The methods that are known to be fast first, then the others by registration; each at its best ISA.
@@ -156,19 +157,18 @@ std::vector<Candidate> built_in_candidates() {
   return candidates;
 }
 
-std::optional<SelectedEncoder> from_built_in_order(const Request& request, const std::string& why_not,
+std::optional<Choice> from_built_in_order(const Request& request, const std::string& why_not,
                                                    bool must_add) {
   for (Candidate& each : built_in_candidates()) {
     if (!qualifies(each, request, must_add)) continue;
-    Selection selection;
-    selection.reason = format_text("built-in order: the first that is {}{} ({})",
-                                   to_string(request.options.accuracy), must_add ? " and can add" : "", why_not);
-    return planned(each, request, std::move(selection));
+    std::string reason = format_text("built-in order: the first that is {}{} ({})",
+                                     to_string(request.options.accuracy), must_add ? " and can add" : "", why_not);
+    return choice_of(each, SelectionSource::built_in, std::move(reason));
   }
   return {};
 }
 
-std::optional<SelectedEncoder> selected(const Request& request, bool must_add) {
+std::optional<Choice> chosen(const Request& request, bool must_add) {
   std::string why_not = profile_in_use().reason;
   if (const auto& profile = profile_in_use().profile) {
     const SelectionOptions& options = request.options;
@@ -194,6 +194,19 @@ std::optional<SelectedEncoder> selected(const Request& request, bool must_add) {
   throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {:.3g}{}",
                                     to_string(request.options.accuracy), to_string(type), least,
                                     is_ulp ? " ulp" : ""));
+}
+
+Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
+  validate(spec);
+  validate(rows);
+  const auto whole_table = [&] { return shape_class(table_bytes(spec, rows.count, size_of(options.type))); };
+  const Request request = {spec, rows, options, options.shape ? *options.shape : whole_table()};
+  if (!environment().empty()) return from_environment(request);
+  if (options.adds) {
+    if (auto found = chosen(request, true)) return std::move(*found);
+  }
+  if (auto found = chosen(request, false)) return std::move(*found);
+  throw_none_promises(request);
 }
 
 }  // namespace
@@ -225,21 +238,14 @@ const LoadedProfile& profile_in_use() {
   return loaded;
 }
 
-SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
-  validate(spec);
-  validate(rows);
-  const auto whole_table = [&] { return shape_class(table_bytes(spec, rows.count, size_of(options.type))); };
-  const Request request = {spec, rows, options, options.shape ? *options.shape : whole_table()};
-  if (!environment().empty()) return from_environment(request);
-  if (options.adds) {
-    if (auto found = selected(request, true)) return std::move(*found);
-  }
-  if (auto found = selected(request, false)) return std::move(*found);
-  throw_none_promises(request);
+Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
+  return select(spec, rows, options).selection;
 }
 
-Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
-  return plan_selected(spec, rows, options).selection;
+SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
+  Choice choice = select(spec, rows, options);
+  if (choice.encoder == nullptr) choice.encoder = choice.selection.backend->plan(spec);
+  return {std::move(choice.encoder), std::move(choice.selection)};
 }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) { return encode(rows, spec, Accuracy(), threads); }
