@@ -17,7 +17,7 @@
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/share.h"
 #include "posenc/layers/simd/layer_kernels.h"
-#include "posenc/registry.h"
+#include "posenc/selection.h"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "posenc/spec.h"
 #include "posenc/support/read_file.h"
 
@@ -21,7 +22,7 @@ EncodingSpec spec_of(const CaseOptions& options) { return {.d_model = options.d_
 
 std::unique_ptr<const Encoder> plan(const CaseOptions& options) {
   const EncodingSpec spec = spec_of(options);
-  return select_backend(spec, {0, options.rows}, options.threads).backend->plan(spec);
+  return plan_selected(spec, {0, options.rows}, {.threads = options.threads}).encoder;
 }
 
 std::span<const float> values_of(const Matrix& matrix) {

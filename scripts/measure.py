@@ -5,7 +5,9 @@ Layout and addresses change from process to process, and times with them: one pr
 difference between backends. Before anything else, two equal cases are compared: the noise floor is the largest difference
 between two processes of the same benchmark, of a fast and of a slow backend, but for one pair of processes in five. Then come the processes, one after another,
 each with its repetitions in random order. Times are medians over all samples; intervals are of 95 % and take
-processes for the unit of chance. A tie is what has intervals that meet, or a ratio within the noise floor.
+processes for the unit of chance. Two backends tie unless the 95 % interval of their ratio, paired by process, excludes 1
+and the ratio is further from 1 than 2 % and than the noise floor: the rule of posenc pick. Ranks are those of a
+competition: 1, 2=, 2=, 4; who ties with the first of a rank shares it.
 
 Every sample stays in the output, in Google Benchmark's JSON format; "process" tells which process it is of."""
 
@@ -19,6 +21,7 @@ import sys
 import tempfile
 
 import measure_data as data
+import ties
 from common import (
     EXIT_CODES,
     ROOT,
@@ -162,14 +165,8 @@ def measure_floor(binary, pairs):
 
 
 def floor_of(ratios):
-    """The largest difference between two equal cases, as a share: 0.02 for 2 %. Of a benchmark's pairs one in five may be worse: what
-    disturbs a single pair (another program wakes up) widens the intervals too, and would make a tie of everything here."""
-
-    def kept(of_benchmark):
-        away = sorted(max(ratio, 1 / ratio) - 1 for ratio in of_benchmark)
-        return away[len(away) - 1 - len(away) // 5]
-
-    return max(kept(of_benchmark) for of_benchmark in ratios.values())
+    """The largest difference between two equal cases, as a share: 0.02 for 2 %."""
+    return ties.noise_floor_of(ratios.values())
 
 
 def floor_text(ratios):

@@ -5,17 +5,13 @@ import statistics
 import textwrap
 from dataclasses import dataclass, field
 
+import ties
 from common import aligned
 from report_data import ISAS
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 COLUMNS = 100
-# Student's t at 0.975, by degrees of freedom from 1.
-T_975 = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
-MOST_PROCESSES = len(T_975) + 1
+MOST_PROCESSES = len(ties.T_975) + 1
 HEADER = ("rank", "backend", "median", "95 % interval", "Gfloat/s", "of limit", "tie with slower")
 LEFT_ALIGNED = (1, 6)
 
@@ -30,7 +26,7 @@ def confidence_interval(groups):
     if len(groups) < 2:
         return None
     logarithms = [math.log(statistics.median(group)) for group in groups]
-    half = T_975[len(groups) - 2] * statistics.stdev(logarithms) / math.sqrt(len(groups))
+    half = ties.t_975(len(groups) - 1) * statistics.stdev(logarithms) / math.sqrt(len(groups))
     middle = statistics.median(sample for group in groups for sample in group)
     centre = statistics.fmean(logarithms)
     return min(math.exp(centre - half), middle), max(math.exp(centre + half), middle)
@@ -58,9 +54,15 @@ class Result:
     error: str = ""
     median: float = 0.0
     interval: tuple = None
-    rank: int = 0  # 1 and the number of those that are faster beyond doubt
+    rank: int = 0  # of a competition: 1, 2, 2, 4
+    shares_rank: bool = False
     ties: list = field(default_factory=list)  # results of the same shape
     ties_below: list = field(default_factory=list)  # those of them that stand below: each pair once
+
+    @property
+    def medians(self):
+        """One a process, in their order."""
+        return [statistics.median(group) for group in self.groups]
 
     @property
     def shape(self):
@@ -104,12 +106,7 @@ def result_of(name, entries):
 
 
 def is_tie(one, other, floor):
-    """Whether the two intervals meet, or the medians are no further apart than two equal cases."""
-    if max(one.median, other.median) / min(one.median, other.median) <= 1 + floor:
-        return True
-    if one.interval is None or other.interval is None:
-        return False
-    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+    return ties.is_tie(ties.paired_ratio(one.medians, other.medians), floor)
 
 
 def rank_within_shapes(results, floor):
@@ -120,11 +117,12 @@ def rank_within_shapes(results, floor):
     for members in shapes.values():
         members.sort(key=lambda result: (bool(result.error), result.median))
         timed = [result for result in members if not result.error]
-        for place, result in enumerate(timed):
+        ranks = ties.competition_ranks(len(timed), lambda i, j: is_tie(timed[i], timed[j], floor))
+        for place, (result, rank) in enumerate(zip(timed, ranks)):
+            result.rank = rank
+            result.shares_rank = ranks.count(rank) > 1
             result.ties = [other for other in timed if other is not result and is_tie(result, other, floor)]
             result.ties_below = [other for other in timed[place + 1 :] if other in result.ties]
-            faster = [other for other in timed if other.median < result.median and other not in result.ties]
-            result.rank = 1 + len(faster)
     return shapes
 
 
@@ -153,7 +151,7 @@ def cells_of(result, names):
     unit, factor = unit_of(result.median)
     interval = " .. ".join(four_digits(edge * factor) for edge in result.interval) if result.interval else "-"
     return [
-        f"{result.rank}{'=' if result.ties else ' '}",
+        f"{result.rank}{'=' if result.shares_rank else ' '}",
         result.subject,
         f"{four_digits(result.median * factor)} {unit:<2}",
         interval,

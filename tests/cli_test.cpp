@@ -285,10 +285,10 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"accuracy_odd_d_model", {"accuracy", "--rows", "4", "--d-model", "5"}, "d_model is 5"},
       BadCase{"accuracy_no_rows", {"accuracy", "--rows", "0", "--d-model", "4"}, "row count is 0"},
       BadCase{"accuracy_unknown_backend", {"accuracy", "--rows", "4", "--backend", "fastest"}, "fastest"},
-      BadCase{"pick_zero_budget", {"pick", "--dry-run", "--max-error", "0"}, "max_error is 0"},
-      BadCase{"pick_nan_budget", {"pick", "--dry-run", "--max-error", "nan"}, "nan"},
-      BadCase{"pick_text_budget", {"pick", "--dry-run", "--max-error", "tiny"}, "tiny"},
-      BadCase{"pick_unknown_preset", {"pick", "--dry-run", "--preset", "wisper"}, "wisper"},
+      BadCase{"pick_zero_budget", {"pick", "--max-error", "0"}, "max_error is 0"},
+      BadCase{"pick_nan_budget", {"pick", "--max-error", "nan"}, "nan"},
+      BadCase{"pick_text_budget", {"pick", "--max-error", "tiny"}, "tiny"},
+      BadCase{"pick_unknown_preset", {"pick", "--preset", "wisper"}, "wisper"},
       BadCase{"compare_one_file", {"compare", "/dev/null"}, "B FILE is missing"},
       BadCase{"compare_no_file", {"compare"}, "A FILE is missing"},
       BadCase{"compare_three_files", {"compare", "a", "b", "c"}, "argument is 'c'"},
@@ -396,7 +396,7 @@ TEST(List, NamesEveryBackendWhatRunsHereAndWhatIsUsed) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, IsEmpty());
   for (const Backend* each : backends()) EXPECT_THAT(result.out, HasSubstr(std::string(each->description())));
-  EXPECT_THAT(result.out, AllOf(HasSubstr(cpu().model), HasSubstr("built-in default"), HasSubstr("profile")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr(cpu().model), HasSubstr("built-in order"), HasSubstr("profile")));
 
   const json document = json::parse(run_posenc({"list", "--format", "json"}).out);
   EXPECT_EQ(document.at("version"), 1);
@@ -450,68 +450,6 @@ TEST(AccuracyCommand, TableAndCsvNameEveryBackend) {
     EXPECT_EQ(result.exit_code, 0);
     for (const Backend* each : test::running_backends()) EXPECT_THAT(result.out, HasSubstr(std::string(each->name())));
   }
-}
-
-TEST(PickCommand, SavesAProfileThatTheLibraryThenUses) {
-  const ScratchFolder folder;
-  const std::string profile = folder / "profiles" / "here.json";
-  const CommandResult result = run_posenc({"pick", "--preset", "stable_diffusion", "--output", profile});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("picked"), HasSubstr(profile), HasSubstr("over budget")));
-  const auto [loaded, reason] = load_profile(profile);
-  ASSERT_TRUE(loaded.has_value()) << reason;
-  ASSERT_EQ(loaded->picks.size(), 1U);
-  EXPECT_THAT(loaded->picks.front().shapes, ElementsAre("stable_diffusion"));
-
-  const auto list =
-      run_posenc({"list", "--format", "json"}, {.environment = {{"POSENC_PROFILE", profile}}, .out_file = {}});
-  EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
-}
-
-TEST(PickCommand, APartialRunMerges) {
-  const ScratchFolder folder;
-  const std::string file = folder / "profile.json";
-  Profile older = profile_of_this_machine();
-  ProfilePick& pick = older.picks.emplace_back();
-  pick.shape = ShapeClass::l1;
-  pick.threads = 7;
-  pick.backend = "naive";
-  save_profile(older, file);
-  ASSERT_EQ(
-      run_posenc({"pick", "--preset", "stable_diffusion"}, {.environment = {{"POSENC_PROFILE", file}}, .out_file = {}})
-          .exit_code,
-      0);
-  const auto merged = load_profile(file).profile;
-  ASSERT_TRUE(merged.has_value());
-  EXPECT_EQ(merged->picks.size(), 2U);
-}
-
-TEST(PickCommand, ADryRunSavesNothing) {
-  const ScratchFolder folder;
-  const std::string file = folder / "profile.json";
-  const CommandResult result = run_posenc({"pick", "--dry-run", "--preset", "stable_diffusion"},
-                                          {.environment = {{"POSENC_PROFILE", file}}, .out_file = {}});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("rotation"));
-  EXPECT_THAT(folder.listing(), IsEmpty());
-}
-
-TEST(PickCommand, ABudgetThatNothingMeetsIsAFailedCheck) {
-  const ScratchFolder folder;
-  write_file(folder / "profile.json", "old");
-  const CommandResult result =
-      run_posenc({"pick", "--preset", "stable_diffusion", "--max-error", "1e-12", "--output", folder / "profile.json"});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("1e-12"));
-  EXPECT_EQ(read_file(folder / "profile.json"), "old");
-}
-
-TEST(PickCommand, AnUnwritableProfileIsAnErrorBeforeTheWork) {
-  const ScratchFolder folder;
-  write_file(folder / "file", "a file");
-  expect_bad_input(run_posenc({"pick", "--preset", "stable_diffusion", "--output", folder / "file" / "profile.json"}),
-                   (folder / "file").string());
-  expect_bad_input(run_posenc({"pick", "--preset", "stable_diffusion", "--output", "/dev/full"}), "/dev/full");
 }
 
 TEST(Compare, TheSameReportTwiceIsNoRegression) {

@@ -2,6 +2,7 @@
 #include "posenc/encoder.h"
 
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

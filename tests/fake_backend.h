@@ -16,6 +16,7 @@ struct FakeBackendClaims {
   Isa isa = Isa::scalar;
   bool can_be_picked = false;
   double error_bound = 2;
+  bool is_correctly_rounded = false;
 };
 
 class FakeBackend final : public Backend {
@@ -31,15 +32,16 @@ class FakeBackend final : public Backend {
   class ZeroEncoder final : public Encoder {
    public:
     ZeroEncoder(const EncodingSpec& spec, const FakeBackendClaims& claims)
-        : Encoder(spec, claims.name, claims.isa), error_bound_(claims.error_bound) {}
-    double error_bound(RowRange, DataType) const noexcept override { return error_bound_; }
+        : Encoder(spec, claims.name, claims.isa), claims_(claims) {}
+    double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
+    bool is_correctly_rounded(DataType) const noexcept override { return claims_.is_correctly_rounded; }
 
    private:
     void encode_rows(const RowTask& task) const noexcept override {
       const auto bytes = static_cast<std::size_t>(spec().d_model * size_of(task.type));
       for (std::int64_t row = 0; row < task.count; ++row) std::memset(task.after(row).out, 0, bytes);
     }
-    double error_bound_;
+    FakeBackendClaims claims_;
   };
 
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
@@ -49,9 +51,20 @@ class FakeBackend final : public Backend {
   FakeBackendClaims claims_;
 };
 
-inline const Backend& register_fake(FakeBackendClaims claims) {
-  return register_backend(std::make_unique<FakeBackend>(std::move(claims)));
-}
+/// Registers a backend for as long as it lives: tests of one process know nothing of each other's.
+class RegisteredFake {
+ public:
+  explicit RegisteredFake(FakeBackendClaims claims)
+      : backend_(register_backend(std::make_unique<FakeBackend>(std::move(claims)))) {}
+  ~RegisteredFake() { unregister_backend(backend_); }
+  RegisteredFake(const RegisteredFake&) = delete;
+  RegisteredFake& operator=(const RegisteredFake&) = delete;
+
+  const Backend& operator*() const noexcept { return backend_; }
+
+ private:
+  const Backend& backend_;
+};
 
 /// An ISA that this CPU cannot have.
 inline Isa foreign_isa() noexcept {

@@ -2,6 +2,7 @@
 timing decides. First argument: the folder of the built programs, of which none is used."""
 
 import json
+import math
 import os
 import re
 import sys
@@ -13,6 +14,7 @@ from script_support import ScriptTest, run
 sys.path.insert(0, os.path.join(script_support.ROOT, "scripts"))
 import measure_data
 import report_data
+import ties
 
 # Google Benchmark's flags, as far as the script uses them; the later of two wins. Runs with a filter are those of the noise
 # floor: the first one looks which benchmarks are fast and slow, then come the pairs.
@@ -127,7 +129,7 @@ class MeasureTest(ScriptTest):
                 ["5", "slow:scalar", "91.00", "us"],
             ],
         )
-        # Intervals that meet; and a ratio within the noise floor, where they do not.
+        # A ratio that may be 1; and one that is not, and within the noise floor.
         self.assertTrue(self.line_of(first, "fast:avx2").endswith("  even"))
         self.assertTrue(self.line_of(first, "middle:avx2").endswith("  near"))
         self.assertTrue(self.line_of(first, "slow:scalar").endswith("25.0 %"))
@@ -135,10 +137,17 @@ class MeasureTest(ScriptTest):
             middle, low, high = map(float, re.search(r"([\d.]+) us +([\d.]+) \.\. ([\d.]+)", line).groups())
             self.assertTrue(low <= middle <= high, line)
 
-    def test_without_a_floor_near_medians_are_told_apart(self):
-        done = self.measure(floor=[1])
-        self.assertTrue(self.line_of(done.stdout, "middle:avx2").startswith("  3  "))
-        self.assertTrue(self.line_of(done.stdout, "near:avx2").startswith("  4  "))
+    def test_certain_differences_beyond_the_floor_are_told_apart(self):
+        near = f"encode/near:avx2/{SHAPE}"
+
+        def rank_of_near(microseconds, floor):
+            done = self.measure(samples={**SAMPLES, near: [[microseconds] * 3] * 3}, floor=floor)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return self.line_of(done.stdout, "near:avx2").split()[0]
+
+        self.assertEqual(rank_of_near(20.6, floor=[1]), "4")
+        self.assertEqual(rank_of_near(20.6, floor=[1, 1, 1.04]), "3=")
+        self.assertEqual(rank_of_near(20.3, floor=[1]), "3=")  # 2 % is always a tie
 
     def test_floor_compares_the_fastest_and_the_slowest_first(self):
         done = self.measure("--floor-pairs", 2)
@@ -254,6 +263,45 @@ class StatisticsTest(ScriptTest):
     def test_wall_time_where_the_name_says_so(self):
         entry = {"run_name": "a/rows:1/real_time", "real_time": 5, "cpu_time": 9, "time_unit": "ms"}
         self.assertEqual(measure_data.seconds_of(entry), 0.005)
+
+
+class TiesTest(ScriptTest):
+    """The same verdicts as tests/ties_test.cpp."""
+
+    def setUp(self):
+        with open(os.path.join(script_support.ROOT, "tests", "data", "ties.json"), encoding="utf-8") as file:
+            self.cases = json.load(file)
+
+    def test_pairs(self):
+        self.assertTrue(self.cases["pairs"])
+        for case in self.cases["pairs"]:
+            with self.subTest(case["name"]):
+                ratio = ties.paired_ratio(case["one"], case["other"])
+                expected = (case["ratio"], case["low"], math.inf if case["high"] is None else case["high"])
+                for got, wanted in zip(ratio, expected):
+                    self.assertAlmostEqual(got, wanted, 7)
+                self.assertEqual(ties.is_tie(ratio, case["noise_floor"]), case["tie"])
+
+    def test_floors(self):
+        self.assertTrue(self.cases["floors"])
+        for case in self.cases["floors"]:
+            with self.subTest(case["name"]):
+                self.assertAlmostEqual(ties.noise_floor_of(case["self_ratios"]), case["floor"], 7)
+
+    def test_ratios_of_successive(self):
+        self.assertEqual(ties.ratios_of_successive([2.0, 4.0, 1.0]), [2.0, 0.25])
+        self.assertEqual(ties.ratios_of_successive([2.0]), [])
+
+    def test_ranks_are_those_of_a_competition(self):
+        def ranks(tied, count=4):
+            return ties.competition_ranks(count, lambda i, j: (i, j) in tied)
+
+        self.assertEqual(ranks(set()), [1, 2, 3, 4])
+        self.assertEqual(ranks({(1, 2)}), [1, 2, 2, 4])
+        self.assertEqual(ranks({(0, 1), (0, 2), (1, 2)}), [1, 1, 1, 4])
+        # 1 ties with 2, which ties with 3, which does not tie with 1: it does not share the first rank.
+        self.assertEqual(ranks({(0, 1), (1, 2)}), [1, 1, 3, 4])
+        self.assertEqual(ranks(set(), 0), [])
 
 
 if __name__ == "__main__":

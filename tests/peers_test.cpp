@@ -4,6 +4,7 @@
 #include "posenc/accuracy.h"
 #include "posenc/pick.h"
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -156,13 +157,13 @@ TEST(Peers, AreThoseOfThisBuildOrNamedAsMissing) {
 
 TEST(Peers, AreMeasuredByThePickAndNeverPicked) {
   peers::register_peers();
-  constexpr Preset preset = {"small", "a small shape", {.d_model = 64}, {0, 40}};
-  const PickResult result = pick({.budget = {.most = 2},
-                                  .presets = {preset},
-                                  .threads = 1,
-                                  .repetitions = 2,
-                                  .seconds_per_sample = 1e-4,
-                                  .progress = {}});
+  PickOptions options;
+  options.budget = ErrorBudget{.most = 2};
+  options.shapes = {{"small", {.d_model = 64}, {0, 40}}};
+  options.processes = 2;
+  options.samples = 2;
+  options.seconds_per_sample = 1e-4;
+  const PickResult result = pick(options);
   std::set<std::string> measured;
   for (const PickMeasurement& each : result.measurements) {
     if (!each.is_peer) continue;
@@ -172,8 +173,12 @@ TEST(Peers, AreMeasuredByThePickAndNeverPicked) {
   }
   for (const Backend* each : running_peers())
     EXPECT_TRUE(measured.contains(std::string(each->name()))) << each->full_name();
-  ASSERT_EQ(result.profile.picks.size(), 1U);
-  EXPECT_TRUE(backend(result.profile.picks.front().backend).can_be_picked());
+  ASSERT_EQ(result.decisions.size(), 1U);
+  ASSERT_TRUE(result.decisions.front().pick.has_value());
+  EXPECT_TRUE(backend(result.decisions.front().pick->backend).can_be_picked());
+  for (const MeasuredBackend& each : result.profile.classes.at(0).backends) {
+    EXPECT_TRUE(backend(each.backend).can_be_picked()) << each.backend;
+  }
 }
 
 TEST(Peers, AreSelectedByNothingButTheirNames) {

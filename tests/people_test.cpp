@@ -26,7 +26,7 @@ using testing::Not;
 
 using Arguments = std::vector<std::string>;
 
-const Arguments commands = {"list", "accuracy", "pick", "generate", "compare"};
+const Arguments commands = {"list", "accuracy", "pick", "profile", "generate", "compare"};
 
 /// The longest line of a page, in characters.
 std::string longest_line(const std::string& page) {
@@ -56,7 +56,7 @@ TEST(People, PagesFitAHundredColumns) {
   expect_fits(
       {"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000", "--base", "12345.678901234"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--backend", "div_term"});
-  expect_fits({"pick", "--dry-run", "--preset", "stable_diffusion", "--explain"});
+  expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2", "--force", "--explain"});
   expect_fits({"--help"});
   for (const std::string& each : commands) expect_fits({each, "--help"});
 }
@@ -154,7 +154,7 @@ TEST(People, BashCompletesCommandsOptionsAndNames) {
 }
 
 TEST(People, ColourIsForTerminalsAndNeverWithNoColor) {
-  const Arguments pick = {"pick", "--dry-run", "--preset", "stable_diffusion"};
+  const Arguments pick = {"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"};
   const std::string escape = "\033[";
   EXPECT_THAT(run_posenc(pick).out, Not(HasSubstr(escape)));
   EXPECT_THAT(run_posenc_on_terminal(pick).out, HasSubstr(escape + "32m"));

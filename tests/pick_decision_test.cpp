@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace posenc {
 namespace {
@@ -13,19 +14,20 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Nine samples around a time, of which the interval of the median reaches so far to either side.
-std::vector<double> samples(double seconds, double noise = 0.001) {
+/// Medians of nine processes around a time: the noise of one backend is not that of another, which `phase` shifts.
+std::vector<double> samples(double seconds, double noise = 0.001, std::size_t phase = 0) {
   std::vector<double> all;
   for (const double offset : {0.0, 1.0, -1.0, 0.5, -0.5, 1.0, -1.0, 0.5, -0.5}) {
     all.push_back(seconds * (1 + noise * offset));
   }
+  std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(phase), all.end());
   return all;
 }
 
 PickMeasurement measured(std::string backend, double seconds, double max_abs = 1e-8) {
   PickMeasurement each;
   each.backend = std::move(backend);
-  each.preset = "small";
+  each.name = "small";
   each.spec = {.d_model = 64};
   each.rows = {0, 40};
   each.shape = ShapeClass::l1;
@@ -36,8 +38,8 @@ PickMeasurement measured(std::string backend, double seconds, double max_abs = 1
   return each;
 }
 
-ShapeDecision decided(std::vector<PickMeasurement> measurements, ErrorBudget budget = {}) {
-  const auto decisions = decide(measurements, budget, DataType::float32, 1);
+ShapeDecision decided(std::vector<PickMeasurement> measurements, ErrorBudget budget = {1e-6}) {
+  const auto decisions = decide(measurements, budget);
   EXPECT_THAT(decisions, SizeIs(1));
   return decisions.front();
 }
@@ -47,18 +49,21 @@ TEST(Decision, TheFastestWinsByItsMargin) {
   ASSERT_TRUE(decision.pick.has_value());
   EXPECT_EQ(decision.pick->backend, "fast");
   EXPECT_THAT(decision.pick->ties, IsEmpty());
-  EXPECT_EQ(decision.pick->next, "simple:scalar");
-  EXPECT_NEAR(decision.pick->margin, 1, 0.01);
+  ASSERT_TRUE(decision.pick->next.has_value());
+  EXPECT_EQ(decision.pick->next->backend, "simple:scalar");
+  EXPECT_NEAR(decision.pick->next->ratio, 2, 0.01);
+  EXPECT_LE(decision.pick->next->low, decision.pick->next->ratio);
+  EXPECT_GE(decision.pick->next->high, decision.pick->next->ratio);
   ASSERT_THAT(decision.rivals, SizeIs(2));
   EXPECT_EQ(decision.rivals.back().backend, "slow:scalar");
-  EXPECT_NEAR(decision.rivals.back().slowdown, 9, 0.1);
+  EXPECT_NEAR(decision.rivals.back().ratio, 9, 0.1);
 }
 
 TEST(Decision, OfTheTiedTheSimplestWinsAndItIsSaidWhatItCosts) {
   const ShapeDecision decision = decided({measured("simple", 1.01e-6), measured("fast", 1e-6)});
   EXPECT_EQ(decision.pick->backend, "simple");
   EXPECT_THAT(decision.pick->ties, ElementsAre("fast:scalar"));
-  EXPECT_NEAR(decision.pick->margin, -0.01, 0.001);
+  EXPECT_NEAR(decision.pick->next->ratio, 1 / 1.01, 0.001);
 }
 
 TEST(Decision, WhatIsCloserThanTheNoiseFloorIsATie) {
@@ -67,9 +72,34 @@ TEST(Decision, WhatIsCloserThanTheNoiseFloorIsATie) {
 
   measurements.back().self_ratios = samples(1, 0.3);
   const ShapeDecision noisy = decided(measurements);
-  EXPECT_NEAR(noisy.pick->noise_floor, 0.43, 0.02);  // 1 / 0.7, less 1
+  EXPECT_NEAR(noisy.noise_floor, 0.43, 0.02);  // 1 / 0.7, less 1, of which there are two in nine
   EXPECT_EQ(noisy.pick->backend, "fast") << "being simpler is worth no 20 %";
   EXPECT_THAT(noisy.pick->ties, ElementsAre("simple:scalar"));
+}
+
+TEST(Decision, WhatDiffersBetweenProcessesIsNoiseToo) {
+  std::vector<PickMeasurement> measurements = {measured("simple", 1.1e-6), measured("fast", 1e-6)};
+  measurements.back().seconds = samples(1e-6, 0.1);
+  measurements.back().self_ratios = std::vector<double>(9, 1.0);
+  const ShapeDecision decision = decided(measurements);
+  EXPECT_NEAR(decision.noise_floor, 0.2, 0.05) << "1.1 after 0.9";
+  EXPECT_THAT(decision.pick->ties, testing::SizeIs(1));
+}
+
+TEST(Decision, AnUncertainOrderIsATieWhateverTheRatio) {
+  std::vector<PickMeasurement> measurements = {measured("one", 1.3e-6), measured("other", 1e-6)};
+  measurements.front().seconds = samples(1.3e-6, 0.7, 1);
+  EXPECT_THAT(decided(measurements).pick->ties, testing::SizeIs(1));
+  measurements.front().seconds = samples(1.3e-6, 0.1, 1);
+  EXPECT_THAT(decided(measurements).pick->ties, IsEmpty());
+}
+
+TEST(Decision, OneProcessDecidesNothing) {
+  std::vector<PickMeasurement> measurements = {measured("simple", 5e-6), measured("fast", 1e-6)};
+  for (PickMeasurement& each : measurements) each.seconds.resize(1);
+  const ShapeDecision decision = decided(measurements);
+  EXPECT_EQ(decision.pick->backend, "fast");
+  EXPECT_THAT(decision.pick->ties, ElementsAre("simple:scalar"));
 }
 
 TEST(Decision, ABudgetInEitherMeasureDecidesWhoMayWin) {
@@ -95,10 +125,10 @@ TEST(Decision, WhatBreaksItsOwnBoundCannotWin) {
 TEST(Decision, WhatWasNotTimedOnEveryShapeCannotWin) {
   std::vector<PickMeasurement> measurements = {measured("whole", 2e-6), measured("whole", 2e-6),
                                                measured("partial", 1e-6)};
-  measurements[1].preset = "other";
+  measurements[1].name = "other";
   EXPECT_EQ(decided(measurements).pick->backend, "whole");
   measurements.push_back(measured("partial", 1e-6));
-  measurements.back().preset = "other";
+  measurements.back().name = "other";
   EXPECT_EQ(decided(measurements).pick->backend, "partial");
   measurements.back().seconds.clear();
   EXPECT_EQ(decided(measurements).pick->backend, "whole");
@@ -107,7 +137,7 @@ TEST(Decision, WhatWasNotTimedOnEveryShapeCannotWin) {
 TEST(Decision, MarksWhatWasMeasured) {
   std::vector<PickMeasurement> measurements = {measured("simple", 1.01e-6), measured("fast", 1e-6),
                                                measured("slow", 2e-6)};
-  decide(measurements, {}, DataType::float32, 1);
+  decide(measurements, {1e-6});
   EXPECT_TRUE(measurements[0].picked && measurements[0].tied);
   EXPECT_TRUE(!measurements[1].picked && measurements[1].tied);
   EXPECT_TRUE(!measurements[2].picked && !measurements[2].tied);

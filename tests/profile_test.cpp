@@ -1,5 +1,6 @@
 #include "posenc/profile.h"
 
+#include "posenc/version.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -23,44 +24,39 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-ProfilePick some_pick(ShapeClass shape, int threads, std::string backend) {
+MeasuredClass some_class(ShapeClass shape, int threads, std::string backend) {
   return {.shape = shape,
+          .type = DataType::float32,
           .threads = threads,
-          .backend = std::move(backend),
-          .isa = Isa::scalar,
-          .ties = {"naive:scalar"},
-          .gfloats_per_second = 1.25,
-          .spread = 0.03125,
+          .measured_at = "2017-06-12T17:57:34Z",
+          .shapes = {"8x512", "whisper"},
           .noise_floor = 0.0625,
-          .next = "xsimd:sse2",
-          .margin = -0.125,
-          .max_abs = 2.98e-8,
-          .max_ulp = 0.5,
-          .budget = {1, ErrorBudget::Measure::ulp},
-          .shapes = {"tutorial", "whisper"}};
+          .backends = {{std::move(backend), Isa::scalar, {1.25e-10, 1.5e-10}, 2.98e-8, 0.5, 3e-8},
+                       {"naive", Isa::scalar, {4e-8, 5e-8}, 2.98e-8, 0.75, 3.01e-8}}};
 }
 
 Profile some_profile() {
   Profile profile = profile_of_this_machine();
-  profile.picks = {some_pick(ShapeClass::l2, 1, "rotation"), some_pick(ShapeClass::memory, 2, "xsimd")};
+  profile.classes = {some_class(ShapeClass::l2, 1, "rotation"), some_class(ShapeClass::memory, 2, "xsimd")};
   return profile;
 }
 
-void expect_equal(const ProfilePick& a, const ProfilePick& b) {
+void expect_equal(const MeasuredClass& a, const MeasuredClass& b) {
   EXPECT_EQ(a.shape, b.shape);
+  EXPECT_EQ(a.type, b.type);
   EXPECT_EQ(a.threads, b.threads);
-  EXPECT_EQ(a.backend, b.backend);
-  EXPECT_EQ(a.isa, b.isa);
-  EXPECT_EQ(a.ties, b.ties);
-  EXPECT_EQ(a.gfloats_per_second, b.gfloats_per_second);
-  EXPECT_EQ(a.spread, b.spread);
-  EXPECT_EQ(a.max_abs, b.max_abs);
-  EXPECT_EQ(a.noise_floor, b.noise_floor);
-  EXPECT_EQ(a.next, b.next);
-  EXPECT_EQ(a.margin, b.margin);
-  EXPECT_EQ(a.max_ulp, b.max_ulp);
-  EXPECT_EQ(a.budget, b.budget);
+  EXPECT_EQ(a.measured_at, b.measured_at);
   EXPECT_EQ(a.shapes, b.shapes);
+  EXPECT_EQ(a.noise_floor, b.noise_floor);
+  ASSERT_EQ(a.backends.size(), b.backends.size());
+  for (std::size_t i = 0; i < a.backends.size(); ++i) {
+    EXPECT_EQ(a.backends[i].backend, b.backends[i].backend);
+    EXPECT_EQ(a.backends[i].isa, b.backends[i].isa);
+    EXPECT_EQ(a.backends[i].seconds_per_entry, b.backends[i].seconds_per_entry);
+    EXPECT_EQ(a.backends[i].max_abs, b.backends[i].max_abs);
+    EXPECT_EQ(a.backends[i].max_ulp, b.backends[i].max_ulp);
+    EXPECT_EQ(a.backends[i].error_bound, b.backends[i].error_bound);
+  }
 }
 
 /// The reason why a file of that content is not used.
@@ -91,9 +87,10 @@ TEST(Profile, ComesBackAsItWasSaved) {
   EXPECT_EQ(loaded->cpu_features, profile.cpu_features);
   EXPECT_EQ(loaded->compiler, profile.compiler);
   EXPECT_EQ(loaded->library_version, profile.library_version);
-  ASSERT_EQ(loaded->picks.size(), 2U);
-  expect_equal(loaded->picks[0], profile.picks[0]);
-  expect_equal(loaded->picks[1], profile.picks[1]);
+  EXPECT_EQ(loaded->kernels, kernels_revision);
+  ASSERT_EQ(loaded->classes.size(), 2U);
+  expect_equal(loaded->classes[0], profile.classes[0]);
+  expect_equal(loaded->classes[1], profile.classes[1]);
   EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
 }
 
@@ -101,19 +98,28 @@ TEST(Profile, IsJsonWithAVersion) {
   const json document = saved();
   EXPECT_EQ(document.at("version"), Profile::format_version);
   EXPECT_EQ(document.at("cpu").at("model"), profile_of_this_machine().cpu_model);
-  EXPECT_EQ(document.at("picks").size(), 2U);
-  EXPECT_EQ(document.at("picks").at(0).at("backend"), "rotation");
+  EXPECT_EQ(document.at("kernels"), kernels_revision);
+  EXPECT_EQ(document.at("classes").size(), 2U);
+  EXPECT_EQ(document.at("classes").at(0).at("backends").at(0).at("backend"), "rotation");
 }
 
-TEST(Profile, KeepsABudgetOfEitherMeasure) {
-  const ScratchFolder folder;
-  for (const ErrorBudget budget :
-       {ErrorBudget{1e-6, ErrorBudget::Measure::absolute}, ErrorBudget{0.5, ErrorBudget::Measure::ulp}}) {
-    Profile profile = some_profile();
-    profile.picks.front().budget = budget;
-    save_profile(profile, folder / "profile.json");
-    EXPECT_EQ(load_profile(folder / "profile.json").profile->picks.front().budget, budget);
-  }
+TEST(Profile, FindsTheMostThreadsThatAreNoMore) {
+  Profile profile;
+  profile.classes = {some_class(ShapeClass::l2, 1, "one"), some_class(ShapeClass::l2, 4, "four"),
+                     some_class(ShapeClass::l3, 1, "other")};
+  const auto found = [&](ShapeClass shape, int threads) {
+    const MeasuredClass* measured = profile.find(shape, DataType::float32, threads);
+    return measured == nullptr ? "nothing" : measured->backends.front().backend;
+  };
+  EXPECT_EQ(found(ShapeClass::l2, 1), "one");
+  EXPECT_EQ(found(ShapeClass::l2, 3), "one");
+  EXPECT_EQ(found(ShapeClass::l2, 9), "four");
+  EXPECT_EQ(found(ShapeClass::l3, 2), "other");
+  EXPECT_EQ(found(ShapeClass::memory, 1), "nothing");
+  EXPECT_EQ(found(ShapeClass::l2, 0), "nothing");
+  EXPECT_EQ(profile.find(ShapeClass::l2, DataType::float16, 1), nullptr);
+  EXPECT_EQ(profile.find_exactly(ShapeClass::l2, DataType::float32, 3), nullptr);
+  EXPECT_NE(profile.find_exactly(ShapeClass::l2, DataType::float32, 4), nullptr);
 }
 
 TEST(Profile, MakesMissingFoldersAndReplacesWhatWasThere) {
@@ -121,26 +127,27 @@ TEST(Profile, MakesMissingFoldersAndReplacesWhatWasThere) {
   const auto file = folder / "a" / "b" / "profile.json";
   save_profile(some_profile(), file);
   Profile smaller = some_profile();
-  smaller.picks.pop_back();
+  smaller.classes.pop_back();
   save_profile(smaller, file);
-  EXPECT_EQ(load_profile(file).profile->picks.size(), 1U);
+  EXPECT_EQ(load_profile(file).profile->classes.size(), 1U);
 }
 
 TEST(Profile, MergeReplacesTheSamePlacesAndKeepsTheOthers) {
   Profile older = profile_of_this_machine();
   older.compiler = "an older one";
-  older.picks = {some_pick(ShapeClass::l1, 1, "naive"), some_pick(ShapeClass::l2, 1, "naive"),
-                 some_pick(ShapeClass::l2, 2, "naive")};
+  older.classes = {some_class(ShapeClass::l1, 1, "naive"), some_class(ShapeClass::l2, 1, "naive"),
+                   some_class(ShapeClass::l2, 2, "naive")};
   Profile newer = profile_of_this_machine();
-  newer.picks = {some_pick(ShapeClass::l2, 1, "rotation"), some_pick(ShapeClass::memory, 1, "rotation")};
+  newer.classes = {some_class(ShapeClass::l2, 1, "rotation"), some_class(ShapeClass::memory, 1, "rotation")};
 
   const Profile merged = merge(older, newer);
   EXPECT_EQ(merged.compiler, newer.compiler);
-  std::vector<std::string> picks;
-  for (const ProfilePick& each : merged.picks) {
-    picks.push_back(std::string(to_string(each.shape)) + " " + std::to_string(each.threads) + " " + each.backend);
+  std::vector<std::string> classes;
+  for (const MeasuredClass& each : merged.classes) {
+    classes.push_back(std::string(to_string(each.shape)) + " " + std::to_string(each.threads) + " " +
+                      each.backends.front().backend);
   }
-  EXPECT_THAT(picks, testing::UnorderedElementsAre("l1 1 naive", "l2 1 rotation", "l2 2 naive", "memory 1 rotation"));
+  EXPECT_THAT(classes, ElementsAre("l1 1 naive", "l2 1 rotation", "l2 2 naive", "memory 1 rotation"));
 }
 
 TEST(Profile, MissingFilesGiveAReason) {
@@ -178,33 +185,58 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
   EXPECT_THAT(spoiled("/version"_json_pointer, "1"), HasSubstr("version"));
   EXPECT_THAT(spoiled("/cpu"_json_pointer, 5), HasSubstr("cpu"));
   EXPECT_THAT(spoiled("/cpu/features"_json_pointer, "avx2"), HasSubstr("features"));
-  EXPECT_THAT(spoiled("/picks"_json_pointer, json::object()), HasSubstr("picks"));
-  EXPECT_THAT(spoiled("/picks/0/backend"_json_pointer, 7), HasSubstr("picks[0].backend"));
-  EXPECT_THAT(spoiled("/picks/1/isa"_json_pointer, "sse9"), AllOf(HasSubstr("picks[1].isa"), HasSubstr("sse9")));
-  EXPECT_THAT(spoiled("/picks/1/shape_class"_json_pointer, "l9"), HasSubstr("picks[1].shape_class"));
-  EXPECT_THAT(spoiled("/picks/0/threads"_json_pointer, 0), HasSubstr("picks[0].threads"));
-  EXPECT_THAT(spoiled("/picks/0/threads"_json_pointer, 1.5), HasSubstr("picks[0].threads"));
-  EXPECT_THAT(spoiled("/picks/0/max_abs"_json_pointer, -1), HasSubstr("picks[0].max_abs"));
-  EXPECT_THAT(spoiled("/picks/0/noise_floor"_json_pointer, -1), HasSubstr("picks[0].noise_floor"));
-  EXPECT_THAT(spoiled("/picks/0/margin"_json_pointer, "2 %"), HasSubstr("picks[0].margin"));
-  EXPECT_THAT(spoiled("/picks/0/next"_json_pointer, 5), HasSubstr("picks[0].next"));
-  EXPECT_THAT(spoiled("/picks/0/budget"_json_pointer, 1e-6), HasSubstr("picks[0].budget"));
-  EXPECT_THAT(spoiled("/picks/0/budget"_json_pointer, {{"max_ulps", 1}}), HasSubstr("picks[0].budget.max_error"));
+  EXPECT_THAT(spoiled("/kernels"_json_pointer, "new"), HasSubstr("kernels"));
+  EXPECT_THAT(spoiled("/classes"_json_pointer, json::object()), HasSubstr("classes"));
+  EXPECT_THAT(spoiled("/classes/1/shape_class"_json_pointer, "l9"), HasSubstr("classes[1].shape_class"));
+  EXPECT_THAT(spoiled("/classes/0/threads"_json_pointer, 0), HasSubstr("classes[0].threads"));
+  EXPECT_THAT(spoiled("/classes/0/threads"_json_pointer, 1.5), HasSubstr("classes[0].threads"));
+  EXPECT_THAT(spoiled("/classes/0/noise_floor"_json_pointer, -1), HasSubstr("classes[0].noise_floor"));
+  EXPECT_THAT(spoiled("/classes/0/measured_at"_json_pointer, 5), HasSubstr("classes[0].measured_at"));
+  const auto of_backend = [&](const char* place, const json& value) {
+    return spoiled(json::json_pointer(std::string("/classes/0/backends/1/") + place), value);
+  };
+  EXPECT_THAT(of_backend("backend", 7), HasSubstr("classes[0].backends[1].backend"));
+  EXPECT_THAT(of_backend("backend", "a\033[31m"), HasSubstr("classes[0].backends[1].backend"));
+  EXPECT_THAT(of_backend("isa", "sse9"), AllOf(HasSubstr("classes[0].backends[1].isa"), HasSubstr("sse9")));
+  EXPECT_THAT(of_backend("max_abs", -1), HasSubstr("classes[0].backends[1].max_abs"));
+  EXPECT_THAT(of_backend("max_ulp", "2 %"), HasSubstr("classes[0].backends[1].max_ulp"));
+  EXPECT_THAT(of_backend("error_bound", nullptr), HasSubstr("classes[0].backends[1].error_bound"));
+  EXPECT_THAT(of_backend("seconds_per_entry", json::array()), HasSubstr("seconds_per_entry"));
+  EXPECT_THAT(of_backend("seconds_per_entry", {1e-9, 0}), HasSubstr("seconds_per_entry[1]"));
+  EXPECT_THAT(of_backend("seconds_per_entry", {1e-9}), HasSubstr("as many processes"));
   json without = saved();
   without.erase("compiler");
   EXPECT_THAT(reason_of(without.dump()), HasSubstr("compiler"));
 }
 
-TEST(Profile, OtherVersionsAndOtherCpusAreIgnored) {
+TEST(Profile, AnotherFormatIsRefusedInALineThatSaysWhatToDo) {
   json document = saved();
   document["version"] = Profile::format_version + 1;
-  EXPECT_THAT(reason_of(document.dump()), HasSubstr("version is 3"));
+  EXPECT_THAT(reason_of(document.dump()), AllOf(HasSubstr("format is 4"), HasSubstr("run posenc pick --save again")));
+  // As earlier versions wrote it.
+  const json older = {{"version", 2},
+                      {"cpu", {{"model", "x"}, {"features", {"scalar"}}}},
+                      {"compiler", "g++"},
+                      {"library_version", "0.1.0"},
+                      {"picks", json::array()}};
+  EXPECT_THAT(reason_of(older.dump()), AllOf(HasSubstr("format is 2"), HasSubstr("run posenc pick --save again")));
+}
 
-  document = saved();
+TEST(Profile, OutlivesLibraryVersionsWithTheSameKernels) {
+  const ScratchFolder folder;
+  json document = saved();
   document["library_version"] = "99.0.0";
-  EXPECT_THAT(reason_of(document.dump()), HasSubstr("99.0.0"));
+  write_file(folder / "profile.json", document.dump());
+  const LoadedProfile loaded = load_profile(folder / "profile.json");
+  ASSERT_TRUE(loaded.profile.has_value()) << loaded.reason;
+  EXPECT_EQ(loaded.profile->library_version, "99.0.0");
 
-  document = saved();
+  document["kernels"] = kernels_revision + 1;
+  EXPECT_THAT(reason_of(document.dump()), AllOf(HasSubstr("kernels"), HasSubstr("run posenc pick --save again")));
+}
+
+TEST(Profile, OtherCpusAreIgnored) {
+  json document = saved();
   document["cpu"]["model"] = "Another CPU 9000";
   EXPECT_THAT(reason_of(document.dump()),
               AllOf(HasSubstr("Another CPU 9000"), HasSubstr(profile_of_this_machine().cpu_model)));

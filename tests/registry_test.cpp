@@ -13,9 +13,8 @@
 namespace posenc {
 namespace {
 
-using test::FakeBackend;
 using test::refusal;
-using test::register_fake;
+using test::RegisteredFake;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
@@ -89,7 +88,8 @@ TEST(Registry, NamesOfIsasGoBothWays) {
 }
 
 TEST(Registry, ARegisteredBackendIsLikeAnyOther) {
-  const Backend& added = register_fake({.name = "made_up"});
+  const RegisteredFake made_up({.name = "made_up"});
+  const Backend& added = *made_up;
   EXPECT_EQ(&backend("made_up"), &added);
   EXPECT_EQ(&backend("made_up:scalar"), &added);
   EXPECT_THAT(backends(), Contains(&added));
@@ -100,16 +100,32 @@ TEST(Registry, ARegisteredBackendIsLikeAnyOther) {
 
 TEST(Registry, DuplicatesAreRefused) {
   const std::size_t before = backends().size();
-  EXPECT_THAT(refusal([] { register_fake({.name = "naive"}); }),
+  EXPECT_THAT(refusal([] { RegisteredFake again({.name = "naive"}); }),
               AllOf(HasSubstr("naive:scalar"), HasSubstr("registered already")));
   EXPECT_THAT(refusal([] { register_backend(nullptr); }), HasSubstr("backend is null"));
   EXPECT_EQ(backends().size(), before);
-  register_fake({.name = "twice"});
-  EXPECT_THAT(refusal([] { register_fake({.name = "twice"}); }), HasSubstr("twice:scalar"));
+  const RegisteredFake first({.name = "twice"});
+  EXPECT_THAT(refusal([] { RegisteredFake second({.name = "twice"}); }), HasSubstr("twice:scalar"));
+}
+
+TEST(Registry, WhatWasAddedCanBeTakenOutAndTheRestCannot) {
+  const std::vector<const Backend*> before = backends();
+  std::unique_ptr<Backend> taken;
+  {
+    const Backend& added = register_backend(std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
+    taken = unregister_backend(added);
+    EXPECT_EQ(taken.get(), &added);
+  }
+  EXPECT_EQ(backends(), before);
+  EXPECT_THAT(refusal([] { backend("guest"); }), HasSubstr("backend is 'guest'"));
+  EXPECT_THAT(refusal([&] { unregister_backend(*taken); }), HasSubstr("register_backend"));
+  EXPECT_THAT(refusal([] { unregister_backend(backend("naive")); }), HasSubstr("register_backend"));
+  EXPECT_EQ(backends(), before);
 }
 
 TEST(Registry, WhatCannotRunHereIsListedAndRefused) {
-  const Backend& foreign = register_fake({.name = "foreign", .isa = test::foreign_isa()});
+  const RegisteredFake registered({.name = "foreign", .isa = test::foreign_isa()});
+  const Backend& foreign = *registered;
   EXPECT_FALSE(foreign.runs_here());
   EXPECT_THAT(backends(), Contains(&foreign));
   EXPECT_THAT(refusal([&] { foreign.plan({.d_model = 4}); }),

@@ -123,7 +123,7 @@ def measure(folder):
         )
     with open(f"{folder}/pick.json", "wb") as file:
         done = subprocess.run(
-            [binary("posenc"), "pick", "--preset", "chunk", "--format", "json"],
+            [binary("posenc"), "pick", "--preset", "ggml", "--processes", "2", "--force", "--format", "json"],
             check=False,
             stdout=file,
             env={**os.environ, "POSENC_PROFILE": f"{folder}/profile_of_pick"},

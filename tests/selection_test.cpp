@@ -1,9 +1,9 @@
-// Which backend is used when the caller does not say. The library reads its environment once, so that each case is a process.
+// Which backend is used if the program names none. The library reads its environment once, so that each case is a process.
 #include "command.h"
 #include "posenc/cpu.h"
 #include "posenc/layers/positional_encoding.h"
-#include "posenc/profile.h"
-#include "posenc/registry.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/selection.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -12,12 +12,16 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 
 namespace posenc {
 namespace {
 
 using nlohmann::json;
+using test::refusal;
 using test::run_posenc;
 using test::ScratchFolder;
 using test::write_file;
@@ -26,6 +30,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string best_rotation() { return backend("rotation").full_name(); }
+std::string best_rotation32() { return backend("rotation32").full_name(); }
 
 struct Used {
   std::string backend;  // "rotation:avx2"
@@ -33,12 +38,13 @@ struct Used {
   std::string reason;
 };
 
-/// What `posenc list` says is used for tables of that shape class.
-Used used_for(ShapeClass shape, const std::map<std::string, std::string>& environment) {
+/// What `posenc list` says is used for that shape class by those users: "used" is of tables.
+Used used_for(ShapeClass shape, const std::map<std::string, std::string>& environment,
+              const std::string& users = "used") {
   const auto result = run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
-  for (const json& each : document.at("used")) {
+  for (const json& each : document.at(users)) {
     if (each.at("shape_class") == to_string(shape)) {
       return {each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>(), each.at("source"),
               each.at("reason")};
@@ -48,21 +54,62 @@ Used used_for(ShapeClass shape, const std::map<std::string, std::string>& enviro
   return {};
 }
 
-/// A valid profile of this machine that picks one backend for one shape class.
-void save_pick(const std::filesystem::path& file, ShapeClass shape, std::string name, Isa isa) {
+/// A backend, and how many seconds it took for an entry, say.
+struct Claim {
+  std::string name;
+  Isa isa;
+  double seconds;
+};
+
+constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory};
+
+/// Three processes that hardly differ.
+MeasuredClass measured_class(ShapeClass shape, const std::vector<Claim>& claims) {
+  MeasuredClass measured;
+  measured.shape = shape;
+  measured.measured_at = "2017-06-12T17:57:34Z";
+  measured.shapes = {"a shape"};
+  for (const auto& [name, isa, seconds] : claims) {
+    measured.backends.push_back({name, isa, {seconds, seconds * 1.001, seconds * 0.999}, 0, 0, 0});
+  }
+  return measured;
+}
+
+/// A valid profile of this machine that has so measured tables of these classes.
+void save_measurements(const std::filesystem::path& file, std::span<const ShapeClass> shapes,
+                       const std::vector<Claim>& claims) {
   Profile profile = profile_of_this_machine();
-  ProfilePick& pick = profile.picks.emplace_back();
-  pick.shape = shape;
-  pick.backend = std::move(name);
-  pick.isa = isa;
+  for (const ShapeClass each : shapes) profile.classes.push_back(measured_class(each, claims));
   save_profile(profile, file);
+}
+
+constexpr ShapeClass only_l2[] = {ShapeClass::l2};
+
+/// ISAs of rotation that run here, ascending.
+std::vector<Isa> rotation_isas() {
+  std::vector<Isa> isas;
+  for (const Backend* each : test::running_backends()) {
+    if (each->name() == "rotation") isas.push_back(each->isa());
+  }
+  return isas;
+}
+
+/// rotation32 far ahead, then the rotation of the lowest ISA, then everything else.
+std::vector<Claim> misleading_claims() {
+  std::vector<Claim> claims;
+  for (const Backend* each : test::running_backends()) {
+    const bool is_lowest = each->name() == "rotation" && each->isa() == rotation_isas().front();
+    const double seconds = each->name() == "rotation32" ? 1e-10 : is_lowest ? 2e-10 : 9e-10;
+    claims.push_back({std::string(each->name()), each->isa(), seconds});
+  }
+  return claims;
 }
 
 TEST(Selection, IsRotationAtTheBestIsaByDefault) {
   const Used used = used_for(ShapeClass::l2, {});
   EXPECT_EQ(used.backend, best_rotation());
   EXPECT_EQ(used.source, "built_in");
-  EXPECT_THAT(used.reason, AllOf(HasSubstr("default"), HasSubstr("no profile")));
+  EXPECT_THAT(used.reason, AllOf(HasSubstr("built-in order"), HasSubstr("no profile")));
 
   const Selection here = select_backend({.d_model = 512}, {0, 5000});
   EXPECT_EQ(here.backend->full_name(), best_rotation());
@@ -126,28 +173,137 @@ TEST(Selection, ExplicitChoicesBeatTheEnvironment) {
   EXPECT_EQ(table({"--backend", "rotation"}, {{"POSENC_BACKEND", "div_term"}}), rotation);
 }
 
-TEST(Selection, AValidProfileDecidesForItsShapeClassOnly) {
+TEST(Accuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
+  EXPECT_EQ(Accuracy(), Accuracy::correctly_rounded());
+  EXPECT_NE(Accuracy(), Accuracy::within(1e-6));
+  EXPECT_NE(Accuracy::within(1), Accuracy::within_ulp(1));
+  EXPECT_EQ(to_string(Accuracy()), "correctly rounded");
+  EXPECT_EQ(to_string(Accuracy::within(1e-6)), "within 1e-06");
+  EXPECT_EQ(to_string(Accuracy::within_ulp(1)), "within 1 ulp");
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THAT(refusal([&] { Accuracy::within(bad); }), AllOf(HasSubstr("max_error is"), HasSubstr("allowed")));
+    EXPECT_THAT(refusal([&] { Accuracy::within_ulp(bad); }), AllOf(HasSubstr("max_ulp is"), HasSubstr("allowed")));
+  }
+}
+
+TEST(Accuracy, IsWhatAnEncoderPromises) {
+  const RowRange rows = {0, 5000};
+  const auto promises = [&](const char* name, const Accuracy& accuracy, DataType type = DataType::float32) {
+    return accuracy.is_promised_by(*backend(name).plan({.d_model = 64}), rows, type);
+  };
+  for (const DataType type : all_data_types) EXPECT_TRUE(promises("rotation", {}, type)) << to_string(type);
+  for (const char* name : {"naive", "div_term", "xsimd", "rotation32"}) {
+    EXPECT_FALSE(promises(name, {})) << name;
+    EXPECT_FALSE(promises(name, Accuracy::within_ulp(1e9))) << name << " promises nothing in ulp";
+    EXPECT_TRUE(promises(name, Accuracy::within(0.1))) << name;
+  }
+  EXPECT_TRUE(promises("rotation", Accuracy::within_ulp(0.5)));
+  EXPECT_FALSE(promises("rotation", Accuracy::within_ulp(0.49)));
+  EXPECT_TRUE(promises("rotation32", Accuracy::within(1e-6)));
+  EXPECT_FALSE(promises("rotation32", Accuracy::within(1e-7)));
+  EXPECT_FALSE(promises("div_term", Accuracy::within(1e-6)));
+}
+
+TEST(Selection, WithoutMeasurementsTheFastestKnownMethodThatPromisesIt) {
+  const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32, bool adds = false) {
+    return select_backend({.d_model = 512}, {0, 5000}, {.accuracy = accuracy, .type = type, .adds = adds})
+        .backend->full_name();
+  };
+  for (const DataType type : all_data_types) EXPECT_EQ(selected({}, type), best_rotation()) << to_string(type);
+  EXPECT_EQ(selected(Accuracy::within(1e-6)), best_rotation32());
+  EXPECT_EQ(selected(Accuracy::within(1e-7)), best_rotation());
+  EXPECT_EQ(selected(Accuracy::within_ulp(1)), best_rotation());
+  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float64), best_rotation()) << "rotation32 writes no float64";
+  EXPECT_EQ(selected(Accuracy::within(1e-2), DataType::bfloat16), best_rotation32());
+  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float32, true), best_rotation()) << "rotation32 cannot add";
+}
+
+TEST(Selection, WhatNobodyPromisesIsAnErrorThatSaysWhatIsPossible) {
+  const auto refused = [](const Accuracy& accuracy, DataType type) {
+    return refusal([&] { select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type}); });
+  };
+  EXPECT_THAT(refused(Accuracy::within(1e-9), DataType::float32),
+              AllOf(HasSubstr("accuracy is within 1e-09"), HasSubstr("float32: at least 2.98e-08")));
+  EXPECT_THAT(refused(Accuracy::within_ulp(0.25), DataType::float32),
+              AllOf(HasSubstr("within 0.25 ulp"), HasSubstr("at least 0.5 ulp")));
+  EXPECT_THAT(refused(Accuracy::within(1e-6), DataType::bfloat16), HasSubstr("bfloat16: at least 0.00195"));
+}
+
+TEST(Selection, EveryUserOfTheLibraryCanSayWhichBackendItGotAndWhy) {
+  const PositionalEncoding layer({.d_model = 64}, 100);
+  EXPECT_EQ(layer.selection().backend->full_name(), best_rotation());
+  EXPECT_THAT(layer.selection().reason, HasSubstr("can add"));
+  const Rotary rotary(64);
+  EXPECT_EQ(rotary.selection().backend->full_name(), best_rotation());
+  const Rotary rough(64, 10000.0, RotaryLayout::halves, Accuracy::within(1e-6));
+  EXPECT_EQ(rough.selection().backend->full_name(), best_rotation32());
+  EXPECT_THAT(rough.selection().reason, HasSubstr("within 1e-06"));
+  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused, Accuracy::within(1e-9)); }),
+              HasSubstr("accuracy is within 1e-09"));
+}
+
+TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
+  const RowRange rows = {100'000, 50};
+  const EncodingSpec spec = {.d_model = 64};
+  const auto bits_of = [&](const char* name) {
+    Matrix table(rows.count, spec.d_model);
+    backend(name).plan(spec)->encode(rows, table.view());
+    return std::vector<float>(table.data(), table.data() + rows.count * spec.d_model);
+  };
+  const auto is = [&](const Matrix& table, const char* name) {
+    return test::same_bits({table.data(), static_cast<std::size_t>(rows.count * spec.d_model)}, bits_of(name));
+  };
+  EXPECT_TRUE(is(encode(rows, spec), "rotation"));
+  EXPECT_TRUE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation32"));
+  EXPECT_FALSE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation"));
+}
+
+TEST(Selection, AProfileChangesTheIsaOfWhatIsCorrectlyRoundedForItsShapeClassOnly) {
   const ScratchFolder folder;
-  save_pick(folder / "profile.json", ShapeClass::l2, "naive", Isa::scalar);
+  save_measurements(folder / "profile.json", only_l2, misleading_claims());
   const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}};
 
-  const Used picked = used_for(ShapeClass::l2, environment);
-  EXPECT_EQ(picked.backend, "naive:scalar");
-  EXPECT_EQ(picked.source, "profile");
+  for (const char* users : {"used", "used_by_layers"}) {
+    const Used measured = used_for(ShapeClass::l2, environment, users);
+    EXPECT_EQ(measured.backend, backend("rotation", rotation_isas().front()).full_name()) << users;
+    EXPECT_EQ(measured.source, "profile");
+    EXPECT_THAT(measured.reason, HasSubstr("correctly rounded"));
+  }
+  const Used not_measured = used_for(ShapeClass::memory, environment);
+  EXPECT_EQ(not_measured.backend, best_rotation());
+  EXPECT_EQ(not_measured.source, "built_in");
+  EXPECT_THAT(not_measured.reason, HasSubstr("nothing for shape class memory, float32"));
 
-  const Used not_picked = used_for(ShapeClass::memory, environment);
-  EXPECT_EQ(not_picked.backend, best_rotation());
-  EXPECT_EQ(not_picked.source, "built_in");
-  EXPECT_THAT(not_picked.reason, HasSubstr("no pick"));
+  const Used rough = used_for(ShapeClass::l2, environment, "used_within");
+  EXPECT_THAT(rough.backend, testing::StartsWith("rotation32:"));
+  EXPECT_EQ(rough.source, "profile");
+}
+
+TEST(Selection, OfATieTheSimplestMethodAtItsBestIsa) {
+  const ScratchFolder folder;
+  std::vector<Claim> claims;
+  for (const Backend* each : test::running_backends()) {
+    claims.push_back({std::string(each->name()), each->isa(), each->name() == "rotation32" ? 1e-10 : 1.01e-10});
+  }
+  save_measurements(folder / "profile.json", only_l2, claims);
+  const Used rough =
+      used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}}, "used_within");
+  EXPECT_EQ(rough.backend, "naive:scalar");
+  EXPECT_THAT(rough.reason, HasSubstr("ties with the fastest"));
+  const Used exact = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
+  EXPECT_EQ(exact.backend, best_rotation());
 }
 
 TEST(Selection, TheEnvironmentBeatsTheProfile) {
   const ScratchFolder folder;
-  save_pick(folder / "profile.json", ShapeClass::l2, "naive", Isa::scalar);
-  const Used used = used_for(ShapeClass::l2,
-                             {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}});
-  EXPECT_EQ(used.backend, "div_term:scalar");
-  EXPECT_EQ(used.source, "environment");
+  save_measurements(folder / "profile.json", only_l2, misleading_claims());
+  for (const char* users : {"used", "used_by_layers", "used_by_rotary", "used_within"}) {
+    const Used used = used_for(
+        users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
+        {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}}, users);
+    EXPECT_EQ(used.backend, "div_term:scalar") << users;
+    EXPECT_EQ(used.source, "environment") << users;
+  }
 }
 
 TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
@@ -160,10 +316,10 @@ TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
     EXPECT_THAT(used.reason, HasSubstr(why));
     EXPECT_THAT(run_posenc({"list"}, {.environment = environment, .out_file = {}}).out, HasSubstr(why));
   };
-  write_file(folder / "profile.json", "{ \"version\": 2, ");
+  write_file(folder / "profile.json", "{ \"version\": 3, ");
   expect_ignored("corrupt");
 
-  save_pick(folder / "profile.json", ShapeClass::l2, "naive", Isa::scalar);
+  save_measurements(folder / "profile.json", only_l2, misleading_claims());
   json document = json::parse(test::read_file(folder / "profile.json"));
   document["cpu"]["model"] = "Another CPU 9000";
   write_file(folder / "profile.json", document.dump());
@@ -171,55 +327,109 @@ TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
 
   document["version"] = Profile::format_version + 1;
   write_file(folder / "profile.json", document.dump());
-  expect_ignored("version");
+  expect_ignored("posenc pick --save");
 }
 
 TEST(Selection, AProfileOfABackendThatIsNotHereIsNotUsed) {
   const ScratchFolder folder;
-  save_pick(folder / "profile.json", ShapeClass::l2, "discontinued", Isa::scalar);
+  save_measurements(folder / "profile.json", only_l2, {{"discontinued", Isa::scalar, 1e-10}});
   const Used used = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
   EXPECT_EQ(used.backend, best_rotation());
-  EXPECT_THAT(used.reason, HasSubstr("discontinued"));
+  EXPECT_THAT(used.reason, HasSubstr("no such backend for shape class l2"));
 }
 
 TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
   const ScratchFolder folder;
   const auto in_xdg = folder / "xdg" / "posenc" / "profile.json";
   const auto in_home = folder / "home" / ".config" / "posenc" / "profile.json";
-  save_pick(in_xdg, ShapeClass::l2, "naive", Isa::scalar);
-  save_pick(in_home, ShapeClass::l2, "div_term", Isa::scalar);
+  save_measurements(in_xdg, only_l2, {{"rotation", rotation_isas().front(), 1e-10}});
+  save_measurements(in_home, only_l2, {{"rotation", rotation_isas().back(), 1e-10}});
   const auto used = [&](const std::string& xdg) {
     return used_for(ShapeClass::l2,
                     {{"POSENC_PROFILE", ""}, {"XDG_CONFIG_HOME", xdg}, {"HOME", (folder / "home").string()}})
         .backend;
   };
-  EXPECT_EQ(used((folder / "xdg").string()), "naive:scalar");
-  EXPECT_EQ(used(""), "div_term:scalar");
+  EXPECT_EQ(used((folder / "xdg").string()), backend("rotation", rotation_isas().front()).full_name());
+  EXPECT_EQ(used(""), best_rotation());
 }
 
-/// The backend of a layer where a profile picks naive, which cannot add, for every shape.
-std::string backend_of_layer(EncodingSource source) {
+/// Whether all bits that a program gets are those of rotation, though a profile of all classes says that rotation32 is the
+/// fastest by far. To be asked in a process that has not selected anything.
+bool bits_are_those_of_rotation() {
   const ScratchFolder folder;
-  Profile profile = profile_of_this_machine();
-  for (const ShapeClass shape : {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory}) {
-    ProfilePick& pick = profile.picks.emplace_back();
-    pick.shape = shape;
-    pick.backend = "naive";
-    pick.isa = Isa::scalar;
-  }
-  save_profile(profile, folder / "profile.json");
+  save_measurements(folder / "profile.json", all_classes, misleading_claims());
   setenv("POSENC_PROFILE", (folder / "profile.json").c_str(), 1);
+  const RowRange rows = {0, 300};
   const EncodingSpec spec = {.d_model = 64};
-  const std::string picked = select_backend(spec, {0, 100}).backend->full_name();
-  const PositionalEncoding layer(spec, 100, 0.0, source);
-  return picked + ", layer: " + std::string(layer.encoder().backend());
+  const auto floats = static_cast<std::size_t>(rows.count * spec.d_model);
+  const auto bytes = floats * sizeof(float);
+  const Backend& lowest = backend("rotation", rotation_isas().front());
+  Matrix expected(rows.count, spec.d_model);
+  lowest.plan(spec)->encode(rows, expected.view());
+
+  // The profile is in use: it decides on the ISA, and on the method if the program allows an error.
+  if (select_backend(spec, rows).backend != &lowest) return false;
+  if (select_backend(spec, rows, {.accuracy = Accuracy::within(1e-6)}).backend->name() != "rotation32") return false;
+
+  const Matrix table = encode(rows, spec);
+  if (std::memcmp(table.data(), expected.data(), bytes) != 0) return false;
+  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached, EncodingSource::automatic}) {
+    const PositionalEncoding layer(spec, rows.count, 0.0, source);
+    std::vector<float> x(floats, 0.0f);
+    layer.forward(batch_first(x.data(), 1, rows.count, spec.d_model));
+    for (std::size_t i = 0; i < floats; ++i) {
+      if (x[i] != expected.data()[i]) return false;
+    }
+  }
+  const Rotary rotary(64);
+  lowest.plan({.d_model = 64, .layout = Layout::halves_cos_first})->encode(rows, expected.view());
+  Matrix cache(rows.count, 64);
+  rotary.cache(rows, RotaryLayout::halves, cache.view());
+  return rotary.selection().backend == &lowest && std::memcmp(cache.data(), expected.data(), bytes) == 0;
 }
 
-TEST(SelectionDeathTest, LayersAddWithRotationWhereTheProfilesPickCannot) {
+TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not read its environment
-  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached, EncodingSource::automatic}) {
-    EXPECT_EXIT(std::exit(backend_of_layer(source) == "naive:scalar, layer: rotation" ? 0 : 1),
-                testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::exit(bits_are_those_of_rotation() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+/// The backend of a layer that allows an error, where a profile says that what cannot add is the fastest.
+std::string backend_of_rough_layer() {
+  const ScratchFolder folder;
+  save_measurements(folder / "profile.json", all_classes, misleading_claims());
+  setenv("POSENC_PROFILE", (folder / "profile.json").c_str(), 1);
+  const PositionalEncoding layer({.d_model = 64}, 100, 0.0, EncodingSource::automatic, Accuracy::within(1e-6));
+  return layer.selection().backend->full_name();
+}
+
+TEST(SelectionDeathTest, LayersPreferWhatCanAdd) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string expected = backend("rotation", rotation_isas().front()).full_name();
+  EXPECT_EXIT(std::exit(backend_of_rough_layer() == expected ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST(Generate, IsCorrectlyRoundedWhateverTheProfileSaysUnlessAnErrorIsAllowed) {
+  const ScratchFolder folder;
+  save_measurements(folder / "profile.json", all_classes, misleading_claims());
+  const auto table = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"generate", "--rows", "40", "--d-model", "64", "--format", "raw"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = run_posenc(
+        arguments, {.environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}}, .out_file = {}});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const std::string rotation = table({"--backend", "rotation"});
+  EXPECT_EQ(table({}), rotation);
+  EXPECT_EQ(table({"--max-ulp", "1"}), rotation);
+  EXPECT_EQ(table({"--max-error", "1e-6"}), table({"--backend", "rotation32"}));
+  EXPECT_NE(table({"--max-error", "1e-6"}), rotation);
+  for (const std::vector<std::string>& bad : {std::vector<std::string>{"--max-error", "1e-12"},
+                                              {"--max-ulp", "0"},
+                                              {"--max-error", "1e-6", "--backend", "rotation"}}) {
+    std::vector<std::string> arguments = {"generate"};
+    arguments.insert(arguments.end(), bad.begin(), bad.end());
+    EXPECT_EQ(run_posenc(arguments).exit_code, 2) << bad.front();
   }
 }
 

@@ -1,6 +1,6 @@
 #include "posenc/spec.h"
 
-#include "posenc/encoder.h"
+#include "posenc/selection.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -4,6 +4,7 @@
 #include "posenc/encoder.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "support.h"
 
 #include <gtest/gtest.h>

@@ -33,7 +33,16 @@ constexpr int most_digits = 17;
 struct GenerateOptions {
   CommonOptions common;
   std::optional<int> digits;
+  std::optional<double> max_error;
+  std::optional<double> max_ulp;
 };
+
+/// Correctly rounded, unless told otherwise.
+Accuracy accuracy_of(const GenerateOptions& options) {
+  if (options.max_error) return Accuracy::within(*options.max_error);
+  if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
+  return {};
+}
 
 /// The format asked for, else what the file's name ends in; without either, csv on standard output
 /// and npy in a file.
@@ -144,7 +153,7 @@ int generate(const GenerateOptions& options) {
   if (format == "npy" && type == DataType::bfloat16) {
     throw InvalidArgument("--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
   }
-  const auto encoder = backend_of(options.common, shape).plan(shape.spec);
+  const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
   if (!encoder->writes(type)) {
     std::vector<std::string_view> allowed;
     for (const DataType each : all_data_types) {
@@ -171,6 +180,12 @@ void add_generate_command(CLI::App& app, Action& action) {
                                      action, [options] { return generate(*options); });
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
+  add_real_option(command, options->max_error, "--max-error",
+                  "take the fastest backend that promises |error| up to X (default: correctly rounded)")
+      ->excludes("--backend");
+  add_real_option(command, options->max_ulp, "--max-ulp", "the same in ulp")
+      ->excludes("--backend")
+      ->excludes("--max-error");
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the suffix of --output, npy without one; csv on standard output");

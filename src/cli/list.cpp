@@ -9,8 +9,10 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
+#include "posenc/layers/rotary.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
@@ -50,32 +52,56 @@ struct Used {
   Selection selection;
 };
 
-struct State {
-  std::vector<Listed> backends;
+/// Who asks for encodings, and what they get.
+struct User {
+  std::string_view name;   ///< for programs
+  std::string_view title;  ///< for people
+  Accuracy accuracy;
   std::vector<Used> used;
-  std::string profile_path;
-  LoadedProfile loaded;
 };
 
+struct State {
+  std::vector<Listed> backends;
+  std::vector<User> users;
+  std::string profile_path;
+};
+
+/// What a program may ask for besides the default.
+constexpr double rough_error = 1e-6;
+
 /// Tables of 1 KiB, 2 KiB, ... 1 TiB find the classes that this CPU has: the largest of a class stands for it.
-std::vector<Used> find_used() {
+std::vector<Used> find_used(const SelectionOptions& options) {
   constexpr EncodingSpec spec = {.d_model = 64};
   constexpr std::int64_t row_bytes = 64 * sizeof(float);
   std::vector<Used> used;
   for (std::int64_t bytes = std::int64_t{1} << 40; bytes >= 1024; bytes /= 2) {
     const ShapeClass shape = shape_class(bytes);
     if (!used.empty() && used.front().shape == shape) continue;
-    used.insert(used.begin(), {shape, bytes, select_backend(spec, {0, bytes / row_bytes})});
+    used.insert(used.begin(), {shape, bytes, select_backend(spec, {0, bytes / row_bytes}, options)});
   }
   return used;
 }
 
+/// Rotary has no table of its own: one answer, as it gives it.
+std::vector<Used> find_rotary(const Accuracy& accuracy) {
+  const Rotary rotary(64, 10000.0, RotaryLayout::halves, accuracy);
+  return {{ShapeClass::l1, 0, rotary.selection()}};
+}
+
+std::vector<User> find_users() {
+  const Accuracy exact, rough = Accuracy::within(rough_error);
+  return {{"used", "tables", exact, find_used({})},
+          {"used_by_layers", "layers, which add", exact, find_used({.adds = true})},
+          {"used_by_rotary", "rotary", exact, find_rotary(exact)},
+          {"used_within", "tables", rough, find_used({.accuracy = rough})},
+          {"used_by_layers_within", "layers, which add", rough, find_used({.accuracy = rough, .adds = true})},
+          {"used_by_rotary_within", "rotary", rough, find_rotary(rough)}};
+}
+
 State look() {
   State state;
-  state.used = find_used();
-  const auto path = default_profile_path();
-  state.profile_path = path.string();
-  state.loaded = load_profile(path);
+  state.users = find_users();
+  state.profile_path = default_profile_path().string();
   for (const Backend* each : backends()) {
     Listed listed = {each, {}};
     if (each->runs_here()) {
@@ -97,16 +123,16 @@ std::string cpu_text() {
 }
 
 std::string profile_text(const State& state) {
-  if (!state.loaded.profile) return "none in use: " + state.loaded.reason;
-  std::vector<std::string> picks;
-  for (const ProfilePick& each : state.loaded.profile->picks) {
-    picks.push_back(fmt::format("{} {}: {}:{} ({:.2f} Gfloat/s, {} {})", to_string(each.shape), to_string(each.type),
-                                each.backend, to_string(each.isa), each.gfloats_per_second, each.threads,
-                                each.threads == 1 ? "thread" : "threads"));
-  }
+  const auto& [profile, reason] = profile_in_use();
   const std::string indent = "\n         ";
-  return fmt::format("{}{}{}", state.profile_path, indent,
-                     picks.empty() ? "no picks" : fmt::format("{}", fmt::join(picks, indent)));
+  if (!profile) return "none in use: " + reason;
+  std::vector<std::string> classes;
+  for (const MeasuredClass& each : profile->classes) {
+    classes.push_back(fmt::format("{} {} ({} {})", to_string(each.shape), to_string(each.type), each.threads,
+                                  each.threads == 1 ? "thread" : "threads"));
+  }
+  return fmt::format("{}{}measured: {}{}posenc profile shows it, posenc profile --forget removes it",
+                     state.profile_path, indent, fmt::join(classes, ", "), indent);
 }
 
 /// ISAs of one method whose bounds are the same: one line of the table.
@@ -159,30 +185,49 @@ bool is_same_for_all(const std::vector<Used>& used) {
   });
 }
 
-std::string used_text(const State& state) {
-  if (is_same_for_all(state.used)) {
-    const Selection& selection = state.used.front().selection;
-    return wrapped(fmt::format("{} for tables of every size: {}\n", selection.backend->full_name(), selection.reason));
+/// Tables of which sizes get what, as one line if it is the same for all.
+std::string used_text(const User& user) {
+  const std::string heading = fmt::format("{}, {}", user.title, to_string(user.accuracy));
+  if (is_same_for_all(user.used)) {
+    const Selection& selection = user.used.front().selection;
+    return wrapped(fmt::format("{}: {}\n  {}\n", heading, selection.backend->full_name(), selection.reason));
   }
   Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::wrapped}});
-  for (std::size_t i = 0; i < state.used.size(); ++i) {
-    const Used& each = state.used[i];
-    const bool is_last = i + 1 == state.used.size();
+  for (std::size_t i = 0; i < user.used.size(); ++i) {
+    const Used& each = user.used[i];
+    const bool is_last = i + 1 == user.used.size();
     table.add_row({is_last ? "larger" : "up to " + bytes_text(each.most_bytes), std::string(to_string(each.shape)),
                    each.selection.backend->full_name(), each.selection.reason});
   }
-  return table.text();
+  return fmt::format("{}:\n{}", heading, table.text());
+}
+
+/// What programs get that ask for less, in a line each.
+std::string rough_text(const User& user) {
+  std::vector<std::string> names;
+  for (const Used& each : user.used) {
+    const std::string name = each.selection.backend->full_name();
+    if (is_same_for_all(user.used)) return fmt::format("{}, {}: {}\n", user.title, to_string(user.accuracy), name);
+    names.push_back(fmt::format("{} {}", to_string(each.shape), name));
+  }
+  return wrapped(fmt::format("{}, {}: {}\n", user.title, to_string(user.accuracy), fmt::join(names, ", ")));
+}
+
+std::string users_text(const State& state) {
+  std::string text;
+  for (const User& each : state.users) text += each.accuracy == Accuracy() ? used_text(each) + "\n" : rough_text(each);
+  return text;
 }
 
 std::string table_text(const State& state) {
   const std::vector<Line> lines = lines_of(state.backends);
   return fmt::format(
-      "posenc {}, {}, xsimd {}\n{}profile  {}\n\n"
+      "posenc {}, {}, xsimd {}\n{}{}\n"
       "Backends\n\n{}\n"
       "Bounds: the largest |error| that each allows, at d_model 512\n\n{}\n"
-      "Used where the caller makes no choice\n\n{}",
-      library_version(), compiler(), xsimd_version(), cpu_text(), profile_text(state), backends_text(lines),
-      bounds_text(lines), used_text(state));
+      "Used if a program names no backend\n\n{}",
+      library_version(), compiler(), xsimd_version(), cpu_text(), wrapped("profile  " + profile_text(state) + "\n"),
+      backends_text(lines), bounds_text(lines), users_text(state));
 }
 
 std::string_view name_of(SelectionSource source) {
@@ -211,16 +256,19 @@ std::string json_text(const State& state) {
   Json document = new_document();
   document["backends"] = Json::array();
   for (const Listed& each : state.backends) document["backends"].push_back(entry_of(each));
-  document["used"] = Json::array();
-  for (const Used& each : state.used) {
-    document["used"].push_back({{"shape_class", to_string(each.shape)},
-                                {"backend", each.selection.backend->name()},
-                                {"isa", to_string(each.selection.backend->isa())},
-                                {"source", name_of(each.selection.source)},
-                                {"reason", each.selection.reason}});
+  for (const User& user : state.users) {
+    Json& entries = document[std::string(user.name)] = Json::array();
+    for (const Used& each : user.used) {
+      entries.push_back({{"shape_class", to_string(each.shape)},
+                         {"accuracy", to_string(user.accuracy)},
+                         {"backend", each.selection.backend->name()},
+                         {"isa", to_string(each.selection.backend->isa())},
+                         {"source", name_of(each.selection.source)},
+                         {"reason", each.selection.reason}});
+    }
   }
-  document["profile"] = {
-      {"path", state.profile_path}, {"valid", state.loaded.profile.has_value()}, {"reason", state.loaded.reason}};
+  const auto& [profile, reason] = profile_in_use();
+  document["profile"] = {{"path", state.profile_path}, {"valid", profile.has_value()}, {"reason", reason}};
   return text_of(document);
 }
 

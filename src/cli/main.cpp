@@ -4,6 +4,7 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/parse_error.h"
+#include "cli/pick_process.h"
 
 #include "posenc/version.h"
 
@@ -52,7 +53,7 @@ int run(int argc, char** argv) {
                        fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
                        "print the versions of posenc, its compiler and xsimd, and exit");
   describe(app, {{"posenc list", "what runs here, and which backend is used"},
-                 {"posenc pick --max-error 1e-6", "find the fastest backend that is accurate enough, and use it"},
+                 {"posenc pick", "find the fastest backend that is accurate enough"},
                  {"posenc accuracy --help", "the options and examples of a command"}});
   app.require_subcommand(0, 1);  // none at all is refused below, after unknown arguments
   app.formatter(std::make_shared<HelpFormatter>());
@@ -63,6 +64,7 @@ int run(int argc, char** argv) {
   add_list_command(app, action);
   add_accuracy_command(app, action);
   add_pick_command(app, action);
+  add_profile_command(app, action);
   add_generate_command(app, action);
   add_compare_command(app, action);
   try {
@@ -77,7 +79,7 @@ int run(int argc, char** argv) {
   }
   if (!manual.empty()) return write_manual(app, manual);
   if (!completion.empty()) return write_completion(app, completion);
-  if (!action) return fail("subcommand is missing; allowed: list, accuracy, pick, generate, compare");
+  if (!action) return fail("subcommand is missing; allowed: list, accuracy, pick, profile, generate, compare");
   return action();
 }
 
@@ -101,5 +103,6 @@ int run_and_report(int argc, char** argv) {
 int posenc::cli::run_command(int argc, char** argv) {
   std::signal(SIGXFSZ,
               SIG_IGN);  // a write beyond the limit of file sizes is an error, with its clean-up, like any other
+  if (argc > 0) remember_program(argv[0]);
   return run_and_report(argc, argv);
 }

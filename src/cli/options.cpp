@@ -126,7 +126,7 @@ void add_shape_options(CLI::App& app, CommonOptions& options) {
 void add_backend_options(CLI::App& app, CommonOptions& options, Times times) {
   const std::string what = times == Times::often
                                ? "backend, or backend:isa; may be repeated (default: all that run here)"
-                               : "backend, or backend:isa (default: the library's selection)";
+                               : "backend, or backend:isa (default: the library's selection, correctly rounded)";
   add_names_option(app, options.backends, "--backend", times, what);
   add(app, "--isa", "NAME", "instruction set: scalar, sse2, avx2, avx512 or neon64 (default: the best that runs here)",
       [&options](const std::string& text) { options.isa = parse_isa(text); });
@@ -191,9 +191,11 @@ Shape shape_of(const CommonOptions& options) {
   return shape;
 }
 
-const Backend& backend_of(const CommonOptions& options, const Shape& shape) {
+const Backend& backend_of(const CommonOptions& options, const Shape& shape, const Accuracy& accuracy) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
-  const Backend& selected = *select_backend(shape.spec, shape.rows, options.threads.value_or(1), options.type).backend;
+  const SelectionOptions wanted = {
+      .accuracy = accuracy, .type = options.type, .threads = options.threads.value_or(1)};
+  const Backend& selected = *select_backend(shape.spec, shape.rows, wanted).backend;
   return options.isa ? backend(selected.name(), *options.isa) : selected;
 }
 

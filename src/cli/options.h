@@ -7,6 +7,7 @@
 #include "posenc/isa.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
@@ -60,8 +61,8 @@ struct Shape {
 /// The preset (the tutorial's where none is given) with what the other options override; validated.
 Shape shape_of(const CommonOptions& options);
 
-/// The one backend that --backend and --isa name; where they name none, the library's selection for the shape.
-const Backend& backend_of(const CommonOptions& options, const Shape& shape);
+/// The one backend that --backend and --isa name; if they name none, the library's selection for the shape.
+const Backend& backend_of(const CommonOptions& options, const Shape& shape, const Accuracy& accuracy = {});
 
 /// All that --backend names (each once); where it names none, every backend that runs here, at --isa where given.
 std::vector<const Backend*> backends_of(const CommonOptions& options);

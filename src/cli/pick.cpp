@@ -1,10 +1,12 @@
-// posenc pick: checks and times all candidates, prints the table, saves the profile; or decides from results of others.
+// posenc pick: checks and times all backends, prints the table, saves the profile if asked to; or decides from results of
+// others.
 #include "posenc/pick.h"
 
 #include "cli/commands.h"
 #include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pick_process.h"
 #include "cli/pick_run.h"
 #include "cli/pick_text.h"
 #include "cli/progress.h"
@@ -25,17 +27,20 @@
 namespace posenc::cli {
 namespace {
 
-/// Shapes of every size that real systems use, from the first-level cache to memory.
-const std::vector<std::string> default_presets = {"chunk",   "stable_diffusion", "marian",       "tutorial",
-                                                  "m2m_100", "whisper",          "long_context", "wide"};
+/// Student's t is tabulated for so many, twice over.
+constexpr int most_processes = 15;
 
 struct PickCommand {
   CommonOptions common;
   std::optional<double> max_error;
   std::optional<double> max_ulp;
+  std::optional<int> processes;
   std::vector<std::string> from;
-  bool dry_run = false;
+  std::optional<std::string> save;  ///< the profile's file; empty: where the library looks for it
+  bool if_missing = false;
+  bool force = false;
   bool explain = false;
+  bool times_on_request = false;
 };
 
 std::optional<ErrorBudget> budget_of(const PickCommand& command) {
@@ -46,39 +51,56 @@ std::optional<ErrorBudget> budget_of(const PickCommand& command) {
 
 PickOptions options_of(const PickCommand& command) {
   PickOptions options;
-  options.budget = budget_of(command).value_or(ErrorBudget{});
+  options.budget = budget_of(command);
   options.type = command.common.type;
   options.threads = command.common.threads.value_or(options.threads);
+  options.processes = command.processes.value_or(options.processes);
+  options.time_in_process = time_in_new_process;
   std::set<std::string_view> seen;
-  for (const std::string& name : command.common.presets.empty() ? default_presets : command.common.presets) {
-    if (seen.insert(name).second) options.presets.push_back(preset_or_benchmark_shape(name));
+  for (const std::string& name : command.common.presets) {
+    if (!seen.insert(name).second) continue;
+    const Preset& named = preset_or_benchmark_shape(name);
+    options.shapes.push_back({std::string(named.name), named.spec, named.rows});
   }
+  if (options.shapes.empty()) options.shapes = default_pick_shapes(options.type);
   return options;
 }
 
-/// Where the profile goes; empty on a dry run.
+/// Where the profile goes; empty if none is to be saved.
 std::filesystem::path profile_file(const PickCommand& command) {
-  if (command.dry_run) return {};
+  if (!command.save) {
+    if (command.if_missing) throw InvalidArgument("--if-missing is given; allowed with --save only");
+    return {};
+  }
   std::filesystem::path file =
-      command.common.output.empty() ? default_profile_path() : std::filesystem::path(command.common.output);
+      command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
   if (file.empty()) {
     throw InvalidArgument(
-        "--output is not given, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; allowed: one of them");
+        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; allowed: one of them");
   }
   return file;
 }
 
-/// Adds the picks to those of a valid profile that is there. Returns a line that says what was done.
-std::string save(const Profile& picks, const std::filesystem::path& file) {
+/// Whether a valid profile has all that would be measured.
+bool is_measured(const std::filesystem::path& file, const PickOptions& options) {
+  const LoadedProfile known = load_profile(file);
+  return known.profile && std::ranges::all_of(options.shapes, [&](const PickShape& each) {
+           const ShapeClass shape = shape_class(table_bytes(each.spec, each.rows.count, size_of(options.type)));
+           return known.profile->find_exactly(shape, options.type, options.threads) != nullptr;
+         });
+}
+
+/// Adds the measurements to those of a valid profile that is there. Returns a line that says what was done.
+std::string save(const Profile& measured, const std::filesystem::path& file) {
   const LoadedProfile older = std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
-  const Profile merged = older.profile ? merge(*older.profile, picks) : picks;
+  const Profile merged = older.profile ? merge(*older.profile, measured) : measured;
   {
     const Uninterrupted whole;
     save_profile(merged, file);
   }
-  const std::size_t kept = merged.picks.size() - picks.picks.size();
+  const std::size_t kept = merged.classes.size() - measured.classes.size();
   std::string line = fmt::format("Profile saved: {}", file.string());
-  if (kept > 0) line += fmt::format(" ({} earlier {} kept)", kept, kept == 1 ? "pick" : "picks");
+  if (kept > 0) line += fmt::format(" ({} earlier {} kept)", kept, kept == 1 ? "class" : "classes");
   if (!older.profile && !older.reason.empty())
     line += fmt::format("\nIt replaces one that was of no use: {}", older.reason);
   return line + "\n";
@@ -107,7 +129,9 @@ PickRun measure(PickOptions options, Profile& profile) {
           .isas = profile.cpu_features,
           .type = options.type,
           .threads = options.threads,
-          .budget = options.budget,
+          .processes = result.processes,
+          .budget = result.budget,
+          .disturbed = std::move(result.disturbed),
           .measurements = std::move(result.measurements),
           .decisions = std::move(result.decisions),
           .files = {}};
@@ -117,22 +141,32 @@ int run_here(const PickCommand& command) {
   const PickOptions options = options_of(command);
   const std::filesystem::path file = profile_file(command);
   if (!file.empty()) check_writable(file, Folders::are_made);
+  if (command.if_missing && is_measured(file, options)) {
+    write_page(command.common.output, fmt::format("Nothing to measure: {} has it\n", file.string()));
+    return good;
+  }
 
   Profile profile;
   const PickRun run = measure(options, profile);
-  const bool is_saved = !file.empty() && !profile.picks.empty();
-  const std::string saved = is_saved          ? save(profile, file)
-                            : command.dry_run ? "Dry run: no profile saved\n"
-                                              : "No profile saved\n";
+  const bool is_refused = !run.disturbed.empty() && !command.force;
+  const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
+  const std::string saved = is_saved ? save(profile, file)
+                            : file.empty()
+                                ? "Nothing saved; --save keeps the measurements for programs that use the library\n"
+                                : "Nothing saved\n";
   if (command.common.format == "json") {
     Json document = new_document();
     document.update(to_json(run));
     document["profile"] = is_saved ? Json(file.string()) : Json();
-    write_all("", text_of(document));
+    write_all(command.common.output, text_of(document));
   } else {
-    write_page("", run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
+    write_page(command.common.output,
+               run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
   }
-  return check_picked({run});
+  const int code = check_picked({run});
+  if (!is_refused) return code;
+  fmt::print(stderr, "posenc: {}; nothing is saved, --force takes the figures as they are\n", run.disturbed);
+  return check_failed;
 }
 
 int run_from(const PickCommand& command) {
@@ -141,7 +175,7 @@ int run_from(const PickCommand& command) {
     Json document = new_document();
     document["runs"] = Json::array();
     for (const PickRun& each : runs) document["runs"].push_back(to_json(each));
-    write_all("", text_of(document));
+    write_all(command.common.output, text_of(document));
   } else {
     std::string text;
     for (const PickRun& each : runs) {
@@ -149,9 +183,37 @@ int run_from(const PickCommand& command) {
       text += run_text(each) + (command.explain ? explanation_text(each) : "") +
               fmt::format("\nMeasured elsewhere: {}\n", fmt::join(each.files, ", "));
     }
-    write_page("", text);
+    write_page(command.common.output, text);
   }
   return check_picked(runs);
+}
+
+int run_pick(const PickCommand& command) {
+  if (command.times_on_request) return time_on_request();
+  return command.from.empty() ? run_here(command) : run_from(command);
+}
+
+void add_budget_options(CLI::App& command, PickCommand& options) {
+  add_real_option(command, options.max_error, "--max-error",
+                  "error budget: the largest |error| accepted (default: half an ulp of 1 of the type, and 1 %)");
+  add_real_option(command, options.max_ulp, "--max-ulp",
+                  "error budget in ulp, of the measured error, instead of --max-error")
+      ->excludes("--max-error");
+}
+
+void add_save_options(CLI::App& command, PickCommand& options) {
+  const auto take = [&options](const std::vector<std::string>& files) {
+    options.save = files.empty() ? "" : files.front();
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--save", take,
+          "keep the measurements as this CPU's profile, in FILE or where the library looks for it ($POSENC_PROFILE, "
+          "else $XDG_CONFIG_HOME/posenc/profile.json, else ~/.config/posenc/profile.json)")
+      ->expected(0, 1)
+      ->type_name("FILE");
+  command.add_flag("--if-missing", options.if_missing, "with --save: measure only what the profile has not yet");
+  command.add_flag("--force", options.force, "take and save the figures even if other work runs");
 }
 
 }  // namespace
@@ -159,38 +221,34 @@ int run_from(const PickCommand& command) {
 void add_pick_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<PickCommand>();
   CLI::App& command = *app.add_subcommand(
-      "pick", "Check and time all candidates, and save the fastest within the error budget as this CPU's profile");
-  add_real_option(command, options->max_error, "--max-error",
-                  "error budget: the largest |error| accepted (default: 1e-6)");
-  add_real_option(command, options->max_ulp, "--max-ulp",
-                  "error budget in ulp, of the measured error, instead of --max-error")
-      ->excludes("--max-error");
+      "pick", "Check and time all backends in several processes; say which is fastest within an error budget");
+  add_budget_options(command, *options);
   add_preset_option(command, options->common, Times::often);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
+  add_integer_option(command, options->processes, "--processes", 2, most_processes,
+                     "processes to time in, twice as many in noise (default: 7)");
+  add_save_options(command, *options);
   command.add_flag("--explain", options->explain, "say in words why, per shape class");
-  CLI::Option* dry_run = command.add_flag("--dry-run", options->dry_run, "save no profile");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common,
-                    "profile to write (default: $POSENC_PROFILE, else $XDG_CONFIG_HOME/posenc/profile.json, else "
-                    "~/.config/posenc/profile.json)");
+  add_output_option(command, options->common, "file to write (default: standard output)");
   command
       .add_option("--from", options->from,
-                  "measure nothing: decide from results of posenc pick --format json, of one or several CPUs; saves "
-                  "no profile")
+                  "measure nothing: decide from results of posenc pick --format json, of one or several CPUs")
       ->type_name("FILE")
-      ->excludes(dry_run)
+      ->excludes("--save")
+      ->excludes("--if-missing")
+      ->excludes("--processes")
       ->excludes("--preset")
       ->excludes("--dtype")
-      ->excludes("--threads")
-      ->excludes("--output");
-  describe(command, {{"posenc pick --max-error 1e-6", "the fastest within an error of 1e-6 on this CPU"},
-                     {"posenc pick --max-ulp 1 --preset whisper --explain", "within 1 ulp, for one shape, and why"},
-                     {"posenc pick --dry-run --format json > here.json", "results to keep, or to take elsewhere"},
+      ->excludes("--threads");
+  command.add_flag(timing_option, options->times_on_request)->group("");
+  describe(command, {{"posenc pick", "the fastest of those that are right to the last digit"},
+                     {"posenc pick --save", "the same, kept: programs that use the library then get the fastest"},
+                     {"posenc pick --max-error 1e-6 --preset whisper --explain", "within 1e-6, for one shape, and why"},
+                     {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
                      {"posenc pick --from here.json there.json", "the pick of each of two machines"}});
-  command.callback([options, &action] {
-    action = [options] { return options->from.empty() ? run_here(*options) : run_from(*options); };
-  });
+  command.callback([options, &action] { action = [options] { return run_pick(*options); }; });
 }
 
 }  // namespace posenc::cli

@@ -15,7 +15,7 @@ namespace {
 Json entry_of(const PickMeasurement& measured) {
   Json entry = {{"backend", measured.backend},
                 {"isa", to_string(measured.isa)},
-                {"preset", measured.preset},
+                {"name", measured.name},
                 {"shape_class", to_string(measured.shape)},
                 {"spec", to_json(measured.spec)},
                 {"rows", to_json(measured.rows)},
@@ -36,23 +36,31 @@ Json entry_of(const PickMeasurement& measured) {
   return entry;
 }
 
-Json entry_of(const ShapeDecision& decision) {
-  const ProfilePick& pick = *decision.pick;
-  return {{"shape_class", to_string(pick.shape)},
-          {"dtype", to_string(pick.type)},
-          {"threads", pick.threads},
-          {"backend", pick.backend},
-          {"isa", to_string(pick.isa)},
-          {"ties", pick.ties},
-          {"gfloats_per_second", pick.gfloats_per_second},
-          {"spread", pick.spread},
-          {"noise_floor", pick.noise_floor},
-          {"next", pick.next},
-          {"margin", pick.margin},
-          {"max_abs", pick.max_abs},
-          {"max_ulp", pick.max_ulp},
-          {"shapes", pick.shapes},
-          {"reason", reason_text(decision)}};
+/// JSON has no infinity: an interval without end ends in null.
+Json end_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json entry_of(const ShapeDecision& decision, const PickRun& run) {
+  const ClassPick& pick = *decision.pick;
+  Json entry = {{"shape_class", to_string(decision.shape)},
+                {"dtype", to_string(run.type)},
+                {"threads", run.threads},
+                {"backend", pick.backend},
+                {"isa", to_string(pick.isa)},
+                {"ties", pick.ties},
+                {"gfloats_per_second", pick.gfloats_per_second},
+                {"spread", pick.spread},
+                {"noise_floor", decision.noise_floor},
+                {"next", pick.next ? pick.next->backend : ""},
+                {"margin", pick.next ? pick.next->ratio - 1 : 0}};
+  if (pick.next) {
+    entry["next_over_pick"] = {
+        {"ratio", pick.next->ratio}, {"low", pick.next->low}, {"high", end_of(pick.next->high)}};
+  }
+  entry.update({{"max_abs", pick.max_abs},
+                {"max_ulp", pick.max_ulp},
+                {"shapes", pick.shapes},
+                {"reason", reason_text(decision)}});
+  return entry;
 }
 
 /// JSON has no NaN: such an error is written as null.
@@ -70,15 +78,9 @@ PickMeasurement measurement_of(const Json& json) {
   measured.backend = json.at("backend").get<std::string>();
   measured.isa = parse_isa(json.at("isa").get<std::string>());
   measured.is_peer = !json.value("can_be_picked", true);
-  measured.preset = json.at("preset").get<std::string>();
-  const Json& spec = json.at("spec");
-  measured.spec = {.d_model = spec.at("d_model").get<std::int64_t>(),
-                   .base = spec.at("base").get<double>(),
-                   .layout = parse_layout(spec.at("layout").get<std::string>()),
-                   .spacing = parse_spacing(spec.at("spacing").get<std::string>())};
-  measured.rows = {json.at("rows").at("first").get<std::int64_t>(), json.at("rows").at("count").get<std::int64_t>()};
-  validate(measured.spec);
-  validate(measured.rows);
+  measured.name = json.at("name").get<std::string>();
+  measured.spec = spec_of(json.at("spec"));
+  measured.rows = rows_of(json.at("rows"));
   measured.shape = parse_shape_class(json.at("shape_class").get<std::string>());
   measured.max_abs = error_of(json.at("max_abs"));
   measured.max_ulp = error_of(json.at("max_ulp"));
@@ -102,6 +104,8 @@ PickRun run_of(const std::string& file) {
     run.isas = document.at("cpu").at("isas").get<std::vector<std::string>>();
     run.type = parse_data_type(document.at("dtype").get<std::string>());
     run.threads = document.at("threads").get<int>();
+    run.processes = document.at("processes").get<int>();
+    if (!document.at("disturbed").is_null()) run.disturbed = document.at("disturbed").get<std::string>();
     run.budget = budget_of(document);
     for (const Json& each : document.at("measurements")) run.measurements.push_back(measurement_of(each));
     if (run.measurements.empty()) throw InvalidArgument("it has no measurements");
@@ -117,7 +121,7 @@ PickRun run_of(const std::string& file) {
 /// Samples of one backend on one shape together, whatever the number of runs that they are from.
 void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
   const auto same = [&](const PickMeasurement& known) {
-    return known.full_name() == measured.full_name() && known.preset == measured.preset &&
+    return known.full_name() == measured.full_name() && known.name == measured.name &&
            known.spec == measured.spec && known.rows == measured.rows;
   };
   const auto found = std::ranges::find_if(all, same);
@@ -136,18 +140,35 @@ void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
 
 }  // namespace
 
+EncodingSpec spec_of(const Json& json) {
+  const EncodingSpec spec = {.d_model = json.at("d_model").get<std::int64_t>(),
+                             .base = json.at("base").get<double>(),
+                             .layout = parse_layout(json.at("layout").get<std::string>()),
+                             .spacing = parse_spacing(json.at("spacing").get<std::string>())};
+  validate(spec);
+  return spec;
+}
+
+RowRange rows_of(const Json& json) {
+  const RowRange rows = {json.at("first").get<std::int64_t>(), json.at("count").get<std::int64_t>()};
+  validate(rows);
+  return rows;
+}
+
 Json to_json(const PickRun& run) {
   const bool is_ulp = run.budget.measure == ErrorBudget::Measure::ulp;
   Json document = {{"cpu", {{"model", run.cpu}, {"isas", run.isas}}},
                    {"dtype", to_string(run.type)},
                    {"threads", run.threads},
+                   {"processes", run.processes},
+                   {"disturbed", run.disturbed.empty() ? Json() : Json(run.disturbed)},
                    {"max_error", is_ulp ? Json() : Json(run.budget.most)},
                    {"max_ulp", is_ulp ? Json(run.budget.most) : Json()},
                    {"measurements", Json::array()},
                    {"picks", Json::array()}};
   for (const PickMeasurement& each : run.measurements) document["measurements"].push_back(entry_of(each));
   for (const ShapeDecision& each : run.decisions) {
-    if (each.pick) document["picks"].push_back(entry_of(each));
+    if (each.pick) document["picks"].push_back(entry_of(each, run));
   }
   return document;
 }
@@ -174,11 +195,13 @@ std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std:
                       file, found->files.front()));
     }
     for (const PickMeasurement& measured : read.measurements) add(measured, found->measurements);
+    found->processes += read.processes;
+    if (found->disturbed.empty()) found->disturbed = read.disturbed;
     found->files.push_back(file);
   }
   for (PickRun& run : runs) {
     if (budget) run.budget = *budget;
-    run.decisions = decide(run.measurements, run.budget, run.type, run.threads);
+    run.decisions = decide(run.measurements, run.budget);
   }
   return runs;
 }

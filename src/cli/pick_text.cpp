@@ -14,9 +14,6 @@
 namespace posenc::cli {
 namespace {
 
-/// A backend against itself differs by more than this: then the machine is too noisy to rank by.
-constexpr double noisy = 0.10;
-
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, std::abs(share) < 0.0995 ? 1 : 0); }
 
 Cell verdict(const PickMeasurement& measured) {
@@ -25,6 +22,12 @@ Cell verdict(const PickMeasurement& measured) {
   if (!measured.is_timed()) return {"not timed", Colour::faint};
   if (measured.picked) return {measured.tied ? "picked (tie)" : "picked", Colour::green};
   return measured.tied ? "tie" : "";
+}
+
+/// The name, with the shape unless that is the name.
+std::string shape_name(const PickMeasurement& measured) {
+  const std::string shape = fmt::format("{}x{}", measured.rows.count, measured.spec.d_model);
+  return measured.name == shape ? shape : fmt::format("{}, {}", measured.name, shape);
 }
 
 std::string measurements_text(const PickRun& run) {
@@ -37,10 +40,10 @@ std::string measurements_text(const PickRun& run) {
                {"", Align::left}});
   const PickMeasurement* last = nullptr;
   for (const PickMeasurement* each : in_order(run)) {
-    if (last == nullptr || last->preset != each->preset) {
+    if (last == nullptr || last->name != each->name) {
       if (last != nullptr) table.add_gap();
       table.add_heading(
-          fmt::format("{}: {}, {}", to_string(each->shape), each->preset, shape_text(each->spec, each->rows)));
+          fmt::format("{}: {}, {}", to_string(each->shape), shape_name(*each), to_string(each->spec.layout)));
     }
     last = each;
     const bool is_timed = each->is_timed();
@@ -51,46 +54,44 @@ std::string measurements_text(const PickRun& run) {
   return with_mark_explained(table.text());
 }
 
+std::string interval_text(const Rival& rival) {
+  return std::isfinite(rival.high) ? fmt::format("{:.3f} .. {:.3f}", rival.low, rival.high) : "unknown";
+}
+
 std::string picks_text(const PickRun& run) {
   Table table({{"class", Align::left},
                {"picked", Align::left},
                {"Gfloat/s"},
                {"next", Align::left},
-               {"slower by"},
+               {"next/pick"},
+               {"95 %"},
                {"noise"},
                {"tied with", Align::wrapped}});
   for (const ShapeDecision& each : run.decisions) {
     if (!each.pick) {
-      table.add_row({std::string(to_string(each.shape)), {"none", Colour::red}, "-", "", "", "", ""});
+      table.add_row({std::string(to_string(each.shape)), {"none", Colour::red}, "-", "", "", "", "", ""});
       continue;
     }
-    const ProfilePick& pick = *each.pick;
-    table.add_row({std::string(to_string(pick.shape)),
-                   {fmt::format("{}:{}", pick.backend, to_string(pick.isa)), Colour::green},
+    const ClassPick& pick = *each.pick;
+    table.add_row({std::string(to_string(each.shape)),
+                   {pick.full_name(), Colour::green},
                    fmt::format("{:.2f}", pick.gfloats_per_second),
-                   pick.next,
-                   pick.next.empty() ? "" : percent(pick.margin),
-                   "± " + percent(pick.noise_floor),
+                   pick.next ? pick.next->backend : "",
+                   pick.next ? fmt::format("{:.3f}", pick.next->ratio) : "",
+                   pick.next ? interval_text(*pick.next) : "",
+                   percent(each.noise_floor),
                    fmt::format("{}", fmt::join(pick.ties, ", "))});
   }
   return table.text();
 }
 
-/// A word of warning where the figures mean little.
-std::string noise_text(const PickRun& run) {
-  double worst = 0;
-  for (const ShapeDecision& each : run.decisions) {
-    if (each.pick) worst = std::max(worst, each.pick->noise_floor);
-  }
-  if (worst <= noisy) return "";
-  return wrapped(
-      fmt::format("Too noisy to rank closely (a backend against itself: ± {}): pick again when the machine is idle\n",
-                  percent(worst)));
-}
-
 std::string slower_text(const Rival& rival) {
-  return fmt::format("{} ({} {}, 95 %: {} to {})", rival.backend, percent(std::abs(rival.slowdown - 1)),
-                     rival.slowdown < 1 ? "faster" : "slower", percent(rival.least - 1), percent(rival.most - 1));
+  const std::string interval =
+      std::isfinite(rival.high)
+          ? fmt::format(", 95 %: {} to {}", percent(rival.low - 1), percent(rival.high - 1))
+          : "";
+  return fmt::format("{} ({} {}{})", rival.backend, percent(std::abs(rival.ratio - 1)),
+                     rival.ratio < 1 ? "faster" : "slower", interval);
 }
 
 template <class Wanted>
@@ -132,34 +133,39 @@ std::vector<const PickMeasurement*> in_order(const PickRun& run) {
   for (const PickMeasurement& each : run.measurements) order.push_back(&each);
   std::ranges::stable_sort(order, {}, [](const PickMeasurement* each) {
     const std::int64_t entries = each->rows.count * each->spec.d_model;
-    const double seconds =
-        each->within_budget && each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
-    return std::tuple(each->shape, entries, each->preset, seconds);
+    const double seconds = each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
+    return std::tuple(each->shape, entries, each->name, !each->picked, !each->within_budget, seconds);
   });
   return order;
 }
 
 std::string budget_text(const ErrorBudget& budget) {
-  return fmt::format("{:g}{}", budget.most, budget.measure == ErrorBudget::Measure::ulp ? " ulp" : "");
+  return fmt::format("{:.4g}{}", budget.most, budget.measure == ErrorBudget::Measure::ulp ? " ulp" : "");
 }
 
 std::string run_text(const PickRun& run) {
-  return fmt::format(
-      "{}\n{}, {} {}, error budget {}; medians of interleaved repetitions\n"
-      "spread: half the interquartile range\n"
-      "noise: how far from itself a backend comes out that is timed twice, as if it were two\n\n{}\n{}{}",
-      run.cpu, to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads", budget_text(run.budget),
-      measurements_text(run), picks_text(run), noise_text(run));
+  const bool is_default = run.budget == default_budget(run.type);
+  const std::string what = wrapped(fmt::format(
+      "{}, {} {}, error budget {}{}; medians of {} processes\n"
+      "spread: half the interquartile range of the processes\n"
+      "next/pick: the time of the next over that of the pick, paired by process, and its 95 % interval\n"
+      "noise: how far a backend is from itself, timed as two in a process and in one process after another; closer is a "
+      "tie\n",
+      to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads", budget_text(run.budget),
+      is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
+  const std::string warning =
+      run.disturbed.empty() ? "" : "\n" + wrapped(fmt::format("Not to be trusted: {}\n", run.disturbed));
+  return fmt::format("{}\n{}\n{}\n{}{}", run.cpu, what, measurements_text(run), picks_text(run), warning);
 }
 
 std::string reason_text(const ShapeDecision& decision) {
   if (!decision.pick) return "No backend is within the error budget on all shapes." + over_budget_text(decision);
-  const ProfilePick& pick = *decision.pick;
-  std::string text = fmt::format("{}:{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
-                                 pick.backend, to_string(pick.isa), pick.gfloats_per_second,
+  const ClassPick& pick = *decision.pick;
+  std::string text = fmt::format("{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
+                                 pick.full_name(), pick.gfloats_per_second,
                                  fmt::join(pick.shapes, ", "), error_text(pick.max_abs), ulp_text(pick.max_ulp));
   const auto ties = names_of(decision, [](const Rival& each) { return each.tied; });
-  const bool is_fastest = pick.margin >= 0;
+  const bool is_fastest = !pick.next || pick.next->ratio >= 1;
   if (!ties.empty()) {
     text += fmt::format(" Tied with {}: too close to call{}.", fmt::join(ties, ", "),
                         is_fastest ? "" : ", and of tied methods the simplest is picked that costs little");
@@ -175,7 +181,7 @@ std::string reason_text(const ShapeDecision& decision) {
   if (beaten != decision.rivals.end()) text += ".";
   text += over_budget_text(decision);
   return text + fmt::format(" Noise: a backend timed twice differs from itself by up to {}; spread of the pick ± {}.",
-                            percent(pick.noise_floor), percent(pick.spread));
+                            percent(decision.noise_floor), percent(pick.spread));
 }
 
 std::string explanation_text(const PickRun& run) {

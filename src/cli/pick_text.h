@@ -8,7 +8,7 @@
 
 namespace posenc::cli {
 
-/// By shape class, then by size of the table; within a table the fastest first, and last what is over the budget.
+/// By shape class, then by size of the table; within a table the pick first, then by time, and last what is over the budget.
 std::vector<const PickMeasurement*> in_order(const PickRun& run);
 
 std::string budget_text(const ErrorBudget& budget);  ///< "1e-06", "1 ulp"

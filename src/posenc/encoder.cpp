@@ -1,13 +1,13 @@
 #include "posenc/encoder.h"
 
 #include "posenc/cpu.h"
-#include "posenc/registry.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -148,6 +148,10 @@ void Encoder::encode(std::span<const std::int32_t> positions, OutputView out, En
   gather(positions, out, options);
 }
 
+double Encoder::ulp_bound(RowRange, DataType type) const noexcept {
+  return is_correctly_rounded(type) ? 0.5 : std::numeric_limits<double>::infinity();
+}
+
 Cursor::Cursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) { seek(first); }
 
 void Cursor::seek(std::int64_t position) {
@@ -182,18 +186,5 @@ void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
 }
 
 void free_table(void* memory) noexcept { std::free(memory); }
-
-Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) {
-  validate(spec);
-  validate(rows);
-  const auto encoder = select_backend(spec, rows, threads).backend->plan(spec);
-  Matrix table(rows.count, spec.d_model);
-  encoder->encode(rows, table.view(), threads);
-  return table;
-}
-
-Matrix encode(std::int64_t rows, std::int64_t d_model) {
-  return encode({.first = 0, .count = rows}, {.d_model = d_model});
-}
 
 }  // namespace posenc

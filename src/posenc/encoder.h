@@ -111,6 +111,14 @@ class Encoder {
   /// The largest |output - exact value| that the method allows over these rows: a proven bound, not a measurement.
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 
+  /// Whether every entry of tables of that type is the type's value nearest to the exact one: proven, for every spec
+  /// and every row. The bits are then the same on every ISA and compiler.
+  virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
+
+  /// The largest error that the method allows over these rows, in ulp: spacings of the type at the exact value. Proven as
+  /// well; infinite if it promises none, since a bound on the absolute error says nothing near the zeros of sine.
+  virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
+
   /// Whether tables of that type are written: all but those that a method has not the precision for.
   virtual bool writes(DataType) const noexcept { return true; }
 
@@ -188,11 +196,5 @@ class BasicMatrix {
 };
 
 using Matrix = BasicMatrix<float>;
-
-/// The encodings of positions rows.first .. from the backend that selection picks for this shape (see registry.h).
-Matrix encode(RowRange rows, const EncodingSpec& spec, int threads = 1);
-
-/// Positions 0 .. rows - 1 in the paper's convention: shape (rows, d_model).
-Matrix encode(std::int64_t rows, std::int64_t d_model);
 
 }  // namespace posenc

@@ -6,15 +6,11 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <memory>
-#include <optional>
-#include <random>
 #include <utility>
 
 namespace posenc {
@@ -25,46 +21,48 @@ namespace {
 constexpr std::int64_t max_checked_entries = std::int64_t{1} << 19;
 constexpr std::int64_t checked_runs = 16;
 
-/// At this multiple of the fastest's time no noise turns the order, and few samples are enough to show the figure.
-constexpr double hopeless = 4.0;
-constexpr int hopeless_repetitions = 3;
+/// In so many processes all candidates get all samples. What takes at least so much more time than the fastest in each of
+/// them is out of the race, and few samples are enough from then on to show its figure.
+constexpr std::size_t full_processes = 3;
+constexpr double out_of_the_race = 1.5;
+constexpr int few_samples = 3;
 
-/// A shape is timed on, for so many times the repetitions, while a backend differs from itself by more than this.
+/// More processes are timed, up to so many times the number, while a backend differs from itself by more than this.
 constexpr double calm = 0.03;
-constexpr int patience = 3;
+constexpr int patience = 2;
 
-/// Shares of the work, for the progress.
-constexpr double accuracy_share = 0.4;
+/// Beyond these the figures are no good: other work runs.
+constexpr double most_lost = 0.05;
+constexpr double most_noise = 0.10;
+
+/// Share of the work, for the progress.
+constexpr double accuracy_share = 0.3;
 
 /// One backend on one shape.
 struct Candidate {
   PickMeasurement measured;
   std::unique_ptr<const Encoder> encoder;
-  std::vector<double> repeated;  ///< seconds per table of the fastest, timed once more in every repetition
-  std::int64_t tables_per_sample = 1;
-  int repetitions = 0;
 };
 
-/// All candidates of one preset.
+/// All candidates of one shape.
 using Shape = std::vector<Candidate>;
 
 void check(const PickOptions& options) {
-  const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
-  validate(options.budget);
-  if (options.presets.empty()) throw InvalidArgument("presets is empty; allowed: at least one shape to time");
-  if (options.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
-  if (options.repetitions < 1) {
-    throw InvalidArgument(format_text("repetitions is {}; allowed: at least 1", options.repetitions));
+  if (options.budget) validate(*options.budget);
+  const auto at_least_one = [](std::string_view name, int value) {
+    if (value < 1) throw InvalidArgument(format_text("{} is {}; allowed: at least 1", name, value));
+  };
+  at_least_one("threads", options.threads);
+  at_least_one("processes", options.processes);
+  at_least_one("samples", options.samples);
+  const double seconds = options.seconds_per_sample;
+  if (!std::isfinite(seconds) || seconds <= 0) {
+    throw InvalidArgument(format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
   }
-  if (!positive(options.seconds_per_sample)) {
-    throw InvalidArgument(
-        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", options.seconds_per_sample));
-  }
-  for (const Preset& each : options.presets) {
+  for (const PickShape& each : options.shapes) {
     validate(each.spec);
     validate(each.rows);
-    if (each.rows.count == 0)
-      throw InvalidArgument(format_text("preset {} has 0 rows; allowed: at least 1", each.name));
+    if (each.rows.count == 0) throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", each.name));
   }
 }
 
@@ -73,22 +71,22 @@ bool is_measured(const Backend& backend) {
   return backend.runs_here() && (backend.can_be_picked() || &posenc::backend(backend.name()) == &backend);
 }
 
-Shape plan_candidates(const Preset& preset, DataType type) {
+Shape plan_candidates(const PickShape& planned, DataType type) {
   Shape shape;
   for (const Backend* each : backends()) {
     if (!is_measured(*each)) continue;
-    auto encoder = each->plan(preset.spec);
+    auto encoder = each->plan(planned.spec);
     if (!encoder->writes(type)) continue;
     Candidate& added = shape.emplace_back();
     added.encoder = std::move(encoder);
     added.measured.backend = each->name();
     added.measured.isa = each->isa();
     added.measured.is_peer = !each->can_be_picked();
-    added.measured.preset = preset.name;
-    added.measured.spec = preset.spec;
-    added.measured.rows = preset.rows;
-    added.measured.shape = shape_class(table_bytes(preset.spec, preset.rows.count, size_of(type)));
-    added.measured.error_bound = added.encoder->error_bound(preset.rows, type);
+    added.measured.name = planned.name;
+    added.measured.spec = planned.spec;
+    added.measured.rows = planned.rows;
+    added.measured.shape = shape_class(table_bytes(planned.spec, planned.rows.count, size_of(type)));
+    added.measured.error_bound = added.encoder->error_bound(planned.rows, type);
   }
   return shape;
 }
@@ -121,12 +119,13 @@ class Progress {
   double to_;
 };
 
-void measure_errors(Shape& shape, const PickOptions& options, const Progress& progress) {
+void measure_errors(Shape& shape, const PickOptions& options, const ErrorBudget& budget,
+                    const Progress& progress) {
   const PickMeasurement& any = shape.front().measured;
   std::vector<const Encoder*> encoders;
   for (const Candidate& each : shape) encoders.push_back(each.encoder.get());
   const std::vector<RowRange> runs = rows_to_check(any.spec, any.rows);
-  const std::string doing = format_text("checking {}", any.preset);
+  const std::string doing = format_text("checking {}", any.name);
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const auto report = [&](double share) {
       progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
@@ -139,136 +138,182 @@ void measure_errors(Shape& shape, const PickOptions& options, const Progress& pr
       measured.max_ulp = worst(measured.max_ulp, reports[i].error.max_ulp);
     }
   }
-  for (Candidate& each : shape) each.measured.within_budget = is_within(options.budget, each.measured);
+  for (Candidate& each : shape) each.measured.within_budget = is_within(budget, each.measured);
 }
 
-/// Seconds a table over so many tables one after the other.
-double time_tables(const Candidate& candidate, std::int64_t tables, const OutputView& out, int threads) {
-  using Clock = std::chrono::steady_clock;
-  const RowRange rows = candidate.measured.rows;
-  const auto start = Clock::now();
-  for (std::int64_t table = 0; table < tables; ++table) candidate.encoder->encode(rows, out, threads);
-  return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(tables);
+/// Whatever keeps its own bound: who is over this budget may be within another program's. Peers only to be compared.
+bool is_timed(const PickMeasurement& measured) {
+  return measured.is_peer ? measured.within_budget : measured.keeps_its_bound();
 }
 
-/// Warms caches, page tables, threads and clocks, and finds how many tables fill a sample. Returns seconds per table.
-double warm_up(Candidate& candidate, const PickOptions& options, const OutputView& out) {
-  double seconds = time_tables(candidate, 1, out, options.threads);
-  std::int64_t tables = 1;
-  while (seconds * static_cast<double>(tables) < options.seconds_per_sample) {
-    tables *= 2;
-    seconds = time_tables(candidate, tables, out, options.threads);
-  }
-  const double wanted = options.seconds_per_sample / seconds;
-  candidate.tables_per_sample = std::max<std::int64_t>(1, std::llround(wanted));
-  return seconds;
-}
-
-/// Memory for a table of the shape, touched: the first touch is not any candidate's to pay.
-class Table {
- public:
-  Table(const PickMeasurement& shape, DataType type)
-      : memory_(table_bytes(shape.spec, shape.rows.count, size_of(type)) / size_of(DataType::float32) + 1, 1) {
-    std::fill_n(memory_.data(), memory_.rows(), 0.0f);
-    view_ = with_type(type, [&]<class T>(T) {
-      return OutputView(reinterpret_cast<T*>(memory_.data()), shape.rows.count, shape.spec.d_model, shape.spec.d_model);
-    });
-  }
-  const OutputView& view() const { return *view_; }
-
- private:
-  Matrix memory_;
-  std::optional<OutputView> view_;
-};
-
-/// One place in the turns of a repetition: a candidate, and where its samples go.
-struct Turn {
-  Candidate* candidate;
-  std::vector<double>* samples;
-};
-
-/// Every candidate once a repetition, and the fastest twice, as if it were two: what differs between these is noise.
-std::vector<Turn> turns_of(std::vector<Candidate*>& order, const PickOptions& options, const OutputView& out) {
-  std::vector<double> warm_seconds;
-  std::size_t fastest = 0;  // of those that may win, where there is one
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    warm_seconds.push_back(warm_up(*order[i], options, out));
-    const bool is_peer = order[i]->measured.is_peer, was_peer = order[fastest]->measured.is_peer;
-    if (is_peer == was_peer ? warm_seconds[i] < warm_seconds[fastest] : was_peer) fastest = i;
-  }
-  std::vector<Turn> turns;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool is_hopeless = warm_seconds[i] > hopeless * warm_seconds[fastest];
-    order[i]->repetitions =
-        is_hopeless ? std::min(hopeless_repetitions, options.repetitions) : patience * options.repetitions;
-    turns.push_back({order[i], &order[i]->measured.seconds});
-  }
-  Candidate* first = order[fastest];
-  turns.push_back({first, &first->repeated});
-  return turns;
-}
-
-std::vector<double> self_ratios(const Candidate& candidate) {
-  std::vector<double> ratios;
-  std::ranges::transform(candidate.repeated, candidate.measured.seconds, std::back_inserter(ratios), std::divides());
-  return ratios;
-}
-
-bool is_calm(const std::vector<Candidate*>& order) {
-  return std::ranges::all_of(
-      order, [](const Candidate* each) { return each->repeated.empty() || self_noise(self_ratios(*each)) <= calm; });
-}
-
-/// All candidates of a shape in turns, in a new random order every time: a slow phase of the machine hits all alike.
-void time_candidates(Shape& shape, const PickOptions& options, const Progress& progress) {
-  std::vector<Candidate*> order;
+std::vector<Candidate*> timed_of(Shape& shape) {
+  std::vector<Candidate*> timed;
   for (Candidate& each : shape) {
-    if (each.measured.within_budget) order.push_back(&each);
+    if (is_timed(each.measured)) timed.push_back(&each);
   }
-  if (order.empty()) return;
-  const Table table(order.front()->measured, options.type);
-  const std::string doing = format_text("timing {}", order.front()->measured.preset);
-  progress(0, doing);
-  std::vector<Turn> turns = turns_of(order, options, table.view());
-  std::mt19937 random(20170612);  // any fixed number: runs are repeatable
-  const int most = patience * options.repetitions;
-  for (int repetition = 0; repetition < most; ++repetition) {
-    if (repetition >= options.repetitions && is_calm(order)) break;
-    std::shuffle(turns.begin(), turns.end(), random);
-    for (const Turn& turn : turns) {
-      const Candidate& timed = *turn.candidate;
-      if (repetition >= timed.repetitions) continue;
-      turn.samples->push_back(time_tables(timed, timed.tables_per_sample, table.view(), options.threads));
+  return timed;
+}
+
+/// Whether it took so much more time than the fastest within the budget in each of the first processes.
+bool is_out(const Candidate& candidate, const std::vector<Candidate*>& timed) {
+  const std::vector<double>& seconds = candidate.measured.seconds;
+  if (seconds.size() < full_processes || candidate.measured.is_peer) return false;
+  for (std::size_t p = 0; p < seconds.size(); ++p) {
+    double fastest = seconds[p];
+    for (const Candidate* each : timed) {
+      if (each->measured.within_budget && !each->measured.is_peer) {
+        fastest = std::min(fastest, each->measured.seconds[p]);
+      }
     }
-    progress((repetition + 1.0) / most, doing);
+    if (seconds[p] < out_of_the_race * fastest) return false;
   }
-  for (Candidate* each : order) each->measured.self_ratios = self_ratios(*each);
+  return true;
+}
+
+/// Which candidate is timed twice in every process: what selection gives without measurements, if it is there.
+std::size_t repeated_of(const std::vector<Candidate*>& timed) {
+  std::size_t repeated = 0;
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    const PickMeasurement& each = timed[i]->measured;
+    if (each.within_budget && !each.is_peer && each.backend == "rotation") repeated = i;  // the last: its best ISA
+  }
+  return repeated;
+}
+
+TimingRequest request_of(std::vector<Shape>& shapes, const PickOptions& options, int process) {
+  TimingRequest request = {.type = options.type,
+                           .threads = options.threads,
+                           .seconds_per_sample = options.seconds_per_sample,
+                           .seed = static_cast<std::uint64_t>(process),
+                           .shapes = {}};
+  for (Shape& shape : shapes) {
+    const std::vector<Candidate*> timed = timed_of(shape);
+    if (timed.empty()) continue;
+    TimingRequest::Shape& asked = request.shapes.emplace_back();
+    asked.spec = shape.front().measured.spec;
+    asked.rows = shape.front().measured.rows;
+    asked.repeated = repeated_of(timed);
+    for (const Candidate* each : timed) {
+      const int samples = is_out(*each, timed) ? std::min(few_samples, options.samples) : options.samples;
+      asked.candidates.push_back({each->measured.full_name(), samples});
+    }
+  }
+  return request;
+}
+
+void add_times(std::vector<Shape>& shapes, const TimingRequest& request, const TimingResult& result) {
+  std::size_t place = 0;
+  for (Shape& shape : shapes) {
+    const std::vector<Candidate*> timed = timed_of(shape);
+    if (timed.empty()) continue;
+    const TimingResult::Shape& times = result.shapes.at(place);
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      PickMeasurement& measured = timed[i]->measured;
+      measured.seconds.push_back(times.seconds.at(i));
+      if (i != request.shapes[place].repeated) continue;
+      measured.self_ratios.push_back(times.repeated_seconds / times.seconds[i]);
+    }
+    ++place;
+  }
+}
+
+std::vector<PickMeasurement> measurements_of(const std::vector<Shape>& shapes) {
+  std::vector<PickMeasurement> all;
+  for (const Shape& shape : shapes) {
+    for (const Candidate& each : shape) all.push_back(each.measured);
+  }
+  return all;
+}
+
+double worst_noise(const std::vector<ShapeDecision>& decisions) {
+  double noise = 0;
+  for (const ShapeDecision& each : decisions) noise = std::max(noise, each.noise_floor);
+  return noise;
+}
+
+/// Why the figures are no good; empty if they are.
+std::string disturbance(double lost_share, double noise) {
+  if (lost_share > most_lost) {
+    return format_text("other work runs: {:.0f} % of the timed seconds went without a processor; allowed: {:.0f} %",
+                       100 * lost_share, 100 * most_lost);
+  }
+  if (noise > most_noise) {
+    return format_text("other work runs: a backend differs from itself by {:.0f} %; allowed: {:.0f} %", 100 * noise,
+                       100 * most_noise);
+  }
+  return "";
+}
+
+/// Times processes until a backend is close enough to itself in all of them, and decides.
+void time_and_decide(std::vector<Shape>& shapes, const PickOptions& options, const Progress& progress,
+                     PickResult& result) {
+  const int most = patience * options.processes;
+  double timed_seconds = 0, lost_seconds = 0, noise = 0;
+  for (int process = 0; process < most; ++process) {
+    progress(static_cast<double>(process) / most,
+             format_text("timing, process {} of {} to {}", process + 1, options.processes, most));
+    const TimingRequest request = request_of(shapes, options, process);
+    if (request.shapes.empty()) break;
+    const TimingResult times =
+        options.time_in_process ? options.time_in_process(request) : time_candidates(request);
+    add_times(shapes, request, times);
+    timed_seconds += times.timed_seconds;
+    lost_seconds += times.lost_seconds;
+    result.processes = process + 1;
+    if (result.processes < options.processes) continue;
+    result.measurements = measurements_of(shapes);
+    noise = worst_noise(result.decisions = decide(result.measurements, result.budget));
+    if (noise <= calm || lost_seconds > most_lost * timed_seconds) break;
+  }
+  if (result.measurements.empty()) {
+    result.measurements = measurements_of(shapes);
+    result.decisions = decide(result.measurements, result.budget);
+  }
+  result.disturbed = disturbance(timed_seconds > 0 ? lost_seconds / timed_seconds : 0, noise);
 }
 
 }  // namespace
 
+std::vector<PickShape> default_pick_shapes(DataType type) {
+  const EncodingSpec paper, halves = {.layout = Layout::halves, .spacing = Spacing::inclusive};
+  const auto named = [](EncodingSpec spec, std::int64_t rows, std::int64_t d_model) {
+    spec.d_model = d_model;
+    return PickShape{format_text("{}x{}", rows, d_model), spec, {0, rows}};
+  };
+  std::vector<PickShape> shapes = {
+      named(paper, 8, 512),         named({.layout = Layout::halves_cos_first}, 1000, 320),
+      named(halves, 512, 512),      named(halves, 1024, 1024),
+      named(halves, 1500, 1280),    named(paper, 5000, 512),
+      named(paper, 131072, 128),
+  };
+  // The last lies in memory, whatever the caches: up to 1 GiB.
+  constexpr std::int64_t wide = 4096, most_bytes = std::int64_t{1} << 30;
+  std::int64_t rows = 8192;
+  const auto bytes = [&] { return rows * wide * size_of(type); };
+  while (shape_class(bytes()) != ShapeClass::memory && 2 * bytes() <= most_bytes) rows *= 2;
+  shapes.push_back(named(paper, rows, wide));
+  return shapes;
+}
+
 PickResult pick(const PickOptions& options) {
   check(options);
+  PickResult result;
+  result.budget = options.budget.value_or(default_budget(options.type));
   std::vector<Shape> shapes;
-  for (const Preset& each : options.presets) {
+  for (const PickShape& each : options.shapes.empty() ? default_pick_shapes(options.type) : options.shapes) {
     if (Shape planned = plan_candidates(each, options.type); !planned.empty()) shapes.push_back(std::move(planned));
   }
-  const auto part = [&](std::size_t i) { return static_cast<double>(i) / static_cast<double>(shapes.size()); };
+  const auto part = [&](std::size_t i) {
+    return accuracy_share * static_cast<double>(i) / static_cast<double>(shapes.size());
+  };
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    measure_errors(shapes[i], options, {options, accuracy_share * part(i), accuracy_share * part(i + 1)});
+    measure_errors(shapes[i], options, result.budget, {options, part(i), part(i + 1)});
+    for (Candidate& each : shapes[i]) each.encoder.reset();
   }
-  const auto timing_part = [&](std::size_t i) { return accuracy_share + (1 - accuracy_share) * part(i); };
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    time_candidates(shapes[i], options, {options, timing_part(i), timing_part(i + 1)});
-  }
-
-  PickResult result;
+  time_and_decide(shapes, options, {options, accuracy_share, 1}, result);
+  if (options.progress) options.progress(1, "done");
   result.profile = profile_of_this_machine();
-  for (Shape& shape : shapes) {
-    for (Candidate& each : shape) result.measurements.push_back(std::move(each.measured));
-  }
-  result.decisions = decide(result.measurements, options.budget, options.type, options.threads);
-  result.profile.picks = picks_of(result.decisions);
+  result.profile.classes = measured_classes(result.measurements, result.decisions, options.type, options.threads);
   return result;
 }
 

@@ -2,30 +2,29 @@
 
 #include "posenc/statistics.h"
 #include "posenc/support/format.h"
+#include "posenc/ties.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <ctime>
 #include <limits>
 #include <utility>
 
 namespace posenc {
 namespace {
 
-/// Medians closer than this are a tie whatever the samples say: smaller than what code placement alone moves.
-constexpr double indistinguishable = 1.02;
-
-/// The price that simplicity may have, at the far end of the confidence interval: where noise hides more than that,
-/// being simpler is no reason to be picked over the fastest.
-constexpr double acceptable = 1.1;
+constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory};
 
 /// One backend over all shapes of a class.
-struct Contender {
+struct Candidate {
   std::vector<PickMeasurement*> measurements;
-  std::vector<double> scores;  ///< per repetition: geometric mean over the shapes of seconds per entry
+  std::size_t method = 0;      ///< the place of its method among those of the class
+  std::vector<double> scores;  ///< per process: geometric mean over the shapes of seconds per entry; empty if not timed
   bool may_win = false;        ///< within the budget, and timed, on every shape of the class
 
   const PickMeasurement& any() const { return *measurements.front(); }
+  TimedCandidate timed() const { return {method, any().isa, scores}; }
 };
 
 double entries(const PickMeasurement& measured) {
@@ -39,171 +38,160 @@ double geometric_mean(const std::vector<PickMeasurement*>& measurements, Value v
   return std::exp(sum / static_cast<double>(measurements.size()));
 }
 
-/// Per repetition the geometric mean over shapes, for as many repetitions as every shape has.
+/// Per process the geometric mean over shapes, for as many processes as every shape has.
 template <class Value>
-std::vector<double> by_repetition(const std::vector<PickMeasurement*>& measurements,
-                                  std::vector<double> PickMeasurement::*samples, Value value) {
-  std::size_t repetitions = std::numeric_limits<std::size_t>::max();
-  for (const PickMeasurement* each : measurements) repetitions = std::min(repetitions, (each->*samples).size());
+std::vector<double> by_process(const std::vector<PickMeasurement*>& measurements,
+                               std::vector<double> PickMeasurement::*medians, Value value) {
+  std::size_t processes = std::numeric_limits<std::size_t>::max();
+  for (const PickMeasurement* each : measurements) processes = std::min(processes, (each->*medians).size());
   std::vector<double> means;
-  for (std::size_t r = 0; r < repetitions; ++r) {
-    const auto of_one = [&](const PickMeasurement& each) { return value(each, (each.*samples)[r]); };
+  for (std::size_t p = 0; p < processes; ++p) {
+    const auto of_one = [&](const PickMeasurement& each) { return value(each, (each.*medians)[p]); };
     means.push_back(geometric_mean(measurements, of_one));
   }
   return means;
 }
 
-/// Paired by repetition, where both met the same noise.
-struct Slowdown {
-  double ratio = 1;         ///< the median
-  Interval interval{1, 1};  ///< of the median, 95 %
-
-  /// A tie unless surely, and by more than the noise floor, slower.
-  bool is_tie(double noise_floor) const {
-    return ratio <= std::max(indistinguishable, 1 + noise_floor) || interval.low <= 1;
-  }
-  bool costs_little() const { return ratio <= indistinguishable || interval.high <= acceptable; }
-};
-
-Slowdown slowdown(const Contender& slower, const Contender& fastest) {
-  if (&slower == &fastest) return {};
-  std::vector<double> ratios;
-  for (std::size_t r = 0; r < std::min(slower.scores.size(), fastest.scores.size()); ++r) {
-    ratios.push_back(slower.scores[r] / fastest.scores[r]);
-  }
-  return {median(ratios), median_interval(ratios)};
-}
-
-/// Who is ahead of the one before in pairs: what both met in one repetition is no one's merit.
-const Contender& fastest_of(const std::vector<const Contender*>& contenders) {
-  const Contender* fastest = contenders.front();
-  for (const Contender* each : contenders) {
-    if (slowdown(*each, *fastest).ratio < 1) fastest = each;
-  }
-  return *fastest;
-}
-
-/// The far end of the interval of the A/A ratio, as a distance from 1.
-double noise_floor(ShapeClass shape, std::vector<PickMeasurement>& measurements) {
-  std::vector<PickMeasurement*> repeated;
-  for (PickMeasurement& each : measurements) {
-    if (each.shape == shape && !each.self_ratios.empty()) repeated.push_back(&each);
-  }
-  if (repeated.empty()) return 0;
-  const auto ratio = [](const PickMeasurement&, double sample) { return sample; };
-  return self_noise(by_repetition(repeated, &PickMeasurement::self_ratios, ratio));
-}
-
-/// Contenders of a class in order of registration.
-std::vector<Contender> contenders_of(ShapeClass shape, std::vector<PickMeasurement>& measurements) {
-  std::vector<Contender> all;
+/// Candidates of a class in order of registration.
+std::vector<Candidate> candidates_of(ShapeClass shape, std::vector<PickMeasurement>& measurements) {
+  std::vector<Candidate> all;
   for (PickMeasurement& each : measurements) {
     if (each.shape != shape) continue;
-    const auto same = [&](const Contender& other) { return other.any().full_name() == each.full_name(); };
+    const auto same = [&](const Candidate& other) { return other.any().full_name() == each.full_name(); };
     const auto found = std::ranges::find_if(all, same);
     (found == all.end() ? all.emplace_back() : *found).measurements.push_back(&each);
   }
   std::size_t shapes = 0;  // of the class: results of several builds may lack some for a backend
-  for (const Contender& each : all) shapes = std::max(shapes, each.measurements.size());
-  for (Contender& each : all) {
-    const auto runs = [](const PickMeasurement* one) { return one->within_budget && one->is_timed(); };
-    each.may_win = each.measurements.size() == shapes && std::ranges::all_of(each.measurements, runs);
-    if (!each.may_win) continue;
+  for (const Candidate& each : all) shapes = std::max(shapes, each.measurements.size());
+  for (Candidate& each : all) {
+    const auto same_method = [&](const Candidate& other) { return other.any().backend == each.any().backend; };
+    each.method = static_cast<std::size_t>(std::ranges::find_if(all, same_method) - all.begin());
+    const bool is_timed = each.measurements.size() == shapes &&
+                          std::ranges::all_of(each.measurements, [](const auto* one) { return one->is_timed(); });
+    each.may_win =
+        is_timed && std::ranges::all_of(each.measurements, [](const auto* one) { return one->within_budget; });
+    if (!is_timed) continue;
     const auto per_entry = [](const PickMeasurement& one, double seconds) { return seconds / entries(one); };
-    each.scores = by_repetition(each.measurements, &PickMeasurement::seconds, per_entry);
+    each.scores = by_process(each.measurements, &PickMeasurement::seconds, per_entry);
   }
   return all;
 }
 
-/// Those that may win, the fastest among them, and who is tied with it.
-struct Race {
-  std::vector<const Contender*> running;
-  std::vector<const Contender*> tied;
-  const Contender* picked = nullptr;
-};
-
-/// Among the tied, the simplest method (the first registered) that costs little, and of that the fastest ISA.
-Race run(const std::vector<Contender>& all, double noise) {
-  Race race;
-  for (const Contender& each : all) {
-    if (each.may_win && !each.any().is_peer) race.running.push_back(&each);
+/// A/A in every process, and between successive processes, of every backend that was timed twice.
+double noise_floor(const std::vector<Candidate>& all) {
+  std::vector<std::vector<double>> self_ratios;
+  const auto ratio = [](const PickMeasurement&, double sample) { return sample; };
+  for (const Candidate& each : all) {
+    if (each.scores.empty() || each.any().self_ratios.empty()) continue;
+    self_ratios.push_back(by_process(each.measurements, &PickMeasurement::self_ratios, ratio));
+    self_ratios.push_back(ratios_of_successive(each.scores));
   }
-  if (race.running.empty()) return race;
-  const Contender& fastest = fastest_of(race.running);
-  for (const Contender* each : race.running) {
-    const Slowdown slower = slowdown(*each, fastest);
-    if (!slower.is_tie(noise)) continue;
-    race.tied.push_back(each);
-    if (race.picked == nullptr && slower.costs_little()) race.picked = each;
-  }
-  std::vector<const Contender*> same_method;
-  for (const Contender* each : race.tied) {
-    if (each->any().backend == race.picked->any().backend) same_method.push_back(each);
-  }
-  race.picked = &fastest_of(same_method);
-  return race;
+  return noise_floor_of(self_ratios);
 }
 
-Rival rival_of(const Contender& contender, const Race& race) {
+/// Those that may win, who ties with the fastest of them, and which is picked.
+struct Verdict {
+  std::vector<const Candidate*> tied;
+  const Candidate* picked = nullptr;
+};
+
+Verdict verdict_of(const std::vector<Candidate>& all, double noise) {
+  std::vector<const Candidate*> running;
+  std::vector<TimedCandidate> timed;
+  for (const Candidate& each : all) {
+    if (!each.may_win || each.any().is_peer) continue;
+    running.push_back(&each);
+    timed.push_back(each.timed());
+  }
+  Verdict verdict;
+  if (running.empty()) return verdict;
+  const std::size_t fastest = fastest_of(timed);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    const PairedRatio ratio = paired_ratio(timed[i].seconds, timed[fastest].seconds);
+    if (i == fastest || is_tie(ratio, noise)) verdict.tied.push_back(running[i]);
+  }
+  verdict.picked = running[by_preference(timed, fastest, noise).front()];
+  return verdict;
+}
+
+Rival rival_of(const Candidate& candidate, const Verdict& verdict) {
   Rival rival;
-  rival.backend = contender.any().full_name();
-  rival.is_peer = contender.any().is_peer;
-  for (const PickMeasurement* each : contender.measurements) {
+  rival.backend = candidate.any().full_name();
+  rival.is_peer = candidate.any().is_peer;
+  for (const PickMeasurement* each : candidate.measurements) {
     rival.max_abs = worst(rival.max_abs, each->max_abs);
     rival.max_ulp = worst(rival.max_ulp, each->max_ulp);
     rival.error_bound = worst(rival.error_bound, each->error_bound);
     rival.keeps_its_bound = rival.keeps_its_bound && each->keeps_its_bound();
     rival.over_budget = rival.over_budget || !each->within_budget;
   }
-  rival.compared = contender.may_win;
+  rival.compared = candidate.may_win && verdict.picked != nullptr;
   if (!rival.compared) return rival;
-  const Slowdown slower = slowdown(contender, *race.picked);
-  rival.slowdown = slower.ratio;
-  rival.least = slower.interval.low;
-  rival.most = slower.interval.high;
-  rival.tied = std::ranges::count(race.tied, &contender) > 0;
+  const PairedRatio ratio = paired_ratio(candidate.scores, verdict.picked->scores);
+  rival.ratio = ratio.ratio;
+  rival.low = ratio.low;
+  rival.high = ratio.high;
+  rival.tied = std::ranges::count(verdict.tied, &candidate) > 0;
   return rival;
 }
 
 /// The fastest first, last what was not compared.
-std::vector<Rival> rivals_of(const std::vector<Contender>& all, const Race& race) {
+std::vector<Rival> rivals_of(const std::vector<Candidate>& all, const Verdict& verdict) {
   std::vector<Rival> rivals;
-  for (const Contender& each : all) {
-    if (&each != race.picked) rivals.push_back(rival_of(each, race));
+  for (const Candidate& each : all) {
+    if (&each != verdict.picked) rivals.push_back(rival_of(each, verdict));
   }
-  std::ranges::stable_sort(rivals, {}, [](const Rival& each) { return std::pair(!each.compared, each.slowdown); });
+  std::ranges::stable_sort(rivals, {}, [](const Rival& each) { return std::pair(!each.compared, each.ratio); });
   return rivals;
 }
 
-ProfilePick describe(const Contender& picked, const std::vector<Rival>& rivals) {
-  ProfilePick pick;
-  pick.shape = picked.any().shape;
+ClassPick describe(const Candidate& picked, const std::vector<Rival>& rivals) {
+  ClassPick pick;
   pick.backend = picked.any().backend;
   pick.isa = picked.any().isa;
   for (const Rival& each : rivals) {
     if (each.tied) pick.ties.push_back(each.backend);
   }
   const auto next = std::ranges::find_if(rivals, [](const Rival& each) { return each.compared && !each.is_peer; });
-  if (next != rivals.end()) {
-    pick.next = next->backend;
-    pick.margin = next->slowdown - 1;
-  }
+  if (next != rivals.end()) pick.next = *next;
   pick.gfloats_per_second =
       geometric_mean(picked.measurements, [](const PickMeasurement& each) { return gfloats_per_second(each); });
   for (const PickMeasurement* each : picked.measurements) {
     pick.spread = std::max(pick.spread, spread(*each));
     pick.max_abs = std::max(pick.max_abs, each->max_abs);
     pick.max_ulp = std::max(pick.max_ulp, each->max_ulp);
-    pick.shapes.emplace_back(each->preset);
+    pick.shapes.emplace_back(each->name);
   }
   return pick;
 }
 
-void mark(const Race& race) {
-  for (const Contender* each : race.tied) {
-    for (PickMeasurement* measured : each->measurements) measured->tied = race.tied.size() > 1;
+void mark(const Verdict& verdict) {
+  for (const Candidate* each : verdict.tied) {
+    for (PickMeasurement* measured : each->measurements) measured->tied = verdict.tied.size() > 1;
   }
-  for (PickMeasurement* measured : race.picked->measurements) measured->picked = true;
+  for (PickMeasurement* measured : verdict.picked->measurements) measured->picked = true;
+}
+
+MeasuredBackend measured_backend(const Candidate& candidate) {
+  MeasuredBackend measured = {.backend = candidate.any().backend,
+                              .isa = candidate.any().isa,
+                              .seconds_per_entry = candidate.scores};
+  for (const PickMeasurement* each : candidate.measurements) {
+    measured.max_abs = worst(measured.max_abs, each->max_abs);
+    measured.max_ulp = worst(measured.max_ulp, each->max_ulp);
+    measured.error_bound = worst(measured.error_bound, each->error_bound);
+  }
+  return measured;
+}
+
+/// UTC, as ISO 8601 has it.
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&seconds, &parts);
+  char text[sizeof "2017-06-12T17:57:34Z"];
+  std::strftime(text, sizeof text, "%FT%TZ", &parts);
+  return text;
 }
 
 }  // namespace
@@ -215,6 +203,10 @@ void validate(const ErrorBudget& budget) {
                                     budget.most));
 }
 
+ErrorBudget default_budget(DataType type) noexcept { return {1.01 * half_ulp_of_one(type)}; }
+
+std::string ClassPick::full_name() const { return format_text("{}:{}", backend, to_string(isa)); }
+
 std::string PickMeasurement::full_name() const { return format_text("{}:{}", backend, to_string(isa)); }
 
 double median_seconds(const PickMeasurement& timed) { return median(timed.seconds); }
@@ -223,48 +215,53 @@ double spread(const PickMeasurement& timed) { return relative_spread(timed.secon
 
 double gfloats_per_second(const PickMeasurement& timed) { return entries(timed) / median(timed.seconds) / 1e9; }
 
-double self_noise(const std::vector<double>& self_ratios) {
-  const Interval interval = median_interval(self_ratios);
-  return std::max({interval.high - 1, 1 / interval.low - 1, 0.0});
-}
-
 bool is_within(const ErrorBudget& budget, const PickMeasurement& measured) noexcept {
   const double error = budget.measure == ErrorBudget::Measure::ulp ? measured.max_ulp : measured.error_bound;
   return measured.keeps_its_bound() && error <= budget.most;
 }
 
-std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget, DataType type,
-                                  int threads) {
+std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget) {
   validate(budget);
   for (PickMeasurement& each : measurements) {
     each.within_budget = is_within(budget, each);
     each.picked = each.tied = false;
   }
   std::vector<ShapeDecision> decisions;
-  for (const ShapeClass shape : {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory}) {
-    const std::vector<Contender> all = contenders_of(shape, measurements);
+  for (const ShapeClass shape : all_classes) {
+    const std::vector<Candidate> all = candidates_of(shape, measurements);
     if (all.empty()) continue;
-    const double noise = noise_floor(shape, measurements);
-    const Race race = run(all, noise);
-    ShapeDecision& decision = decisions.emplace_back(ShapeDecision{shape, {}, rivals_of(all, race)});
-    if (race.picked == nullptr) continue;
-    mark(race);
-    ProfilePick pick = describe(*race.picked, decision.rivals);
-    pick.type = type;
-    pick.threads = threads;
-    pick.noise_floor = noise;
-    pick.budget = budget;
-    decision.pick = std::move(pick);
+    const double noise = noise_floor(all);
+    const Verdict verdict = verdict_of(all, noise);
+    ShapeDecision& decision = decisions.emplace_back(ShapeDecision{shape, noise, {}, rivals_of(all, verdict)});
+    if (verdict.picked == nullptr) continue;
+    mark(verdict);
+    decision.pick = describe(*verdict.picked, decision.rivals);
   }
   return decisions;
 }
 
-std::vector<ProfilePick> picks_of(const std::vector<ShapeDecision>& decisions) {
-  std::vector<ProfilePick> picks;
-  for (const ShapeDecision& each : decisions) {
-    if (each.pick) picks.push_back(*each.pick);
+std::vector<MeasuredClass> measured_classes(const std::vector<PickMeasurement>& measurements,
+                                            const std::vector<ShapeDecision>& decisions, DataType type,
+                                            int threads) {
+  std::vector<PickMeasurement> copies = measurements;
+  std::vector<MeasuredClass> classes;
+  for (const ShapeDecision& decision : decisions) {
+    MeasuredClass measured;
+    measured.shape = decision.shape;
+    measured.type = type;
+    measured.threads = threads;
+    measured.measured_at = now();
+    measured.noise_floor = decision.noise_floor;
+    for (const Candidate& each : candidates_of(decision.shape, copies)) {
+      if (each.scores.empty() || each.any().is_peer) continue;
+      if (measured.backends.empty()) {
+        for (const PickMeasurement* one : each.measurements) measured.shapes.push_back(one->name);
+      }
+      measured.backends.push_back(measured_backend(each));
+    }
+    if (!measured.backends.empty()) classes.push_back(std::move(measured));
   }
-  return picks;
+  return classes;
 }
 
 }  // namespace posenc

@@ -15,5 +15,6 @@
 #include "posenc/layers/tied_output.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
+#include "posenc/selection.h"
 #include "posenc/spec.h"
 #include "posenc/version.h"

@@ -53,14 +53,13 @@ struct Node {
     return all;
   }
 
+  /// Without control characters: it may reach a terminal.
   std::string text() const {
-    if (!value.is_string() || value.get_ref<const std::string&>().empty()) corrupt(path, "a text");
-    return value.get<std::string>();
-  }
-
-  std::string text_or_nothing() const {
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
     if (!value.is_string()) corrupt(path, "a text");
-    return value.get<std::string>();
+    const auto& content = value.get_ref<const std::string&>();
+    if (content.empty() || std::ranges::any_of(content, is_control)) corrupt(path, "a text");
+    return content;
   }
 
   std::vector<std::string> texts() const {
@@ -74,14 +73,19 @@ struct Node {
     return value.get<int>();
   }
 
-  double number() const {
-    if (!value.is_number() || !std::isfinite(value.get<double>())) corrupt(path, "a finite number");
-    return value.get<double>();
-  }
-
   double non_negative() const {
     if (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0) corrupt(path, "a number of at least 0");
     return value.get<double>();
+  }
+
+  std::vector<double> positive_numbers() const {
+    std::vector<double> all;
+    for (const Node& each : elements()) {
+      if (each.non_negative() == 0) corrupt(each.path, "a number above 0");
+      all.push_back(each.value.get<double>());
+    }
+    if (all.empty()) corrupt(path, "a list of numbers");
+    return all;
   }
 
   template <class Parse>
@@ -94,72 +98,74 @@ struct Node {
   }
 };
 
-ErrorBudget budget_from(const Node& node) {
-  if (!node.value.is_object() || node.value.size() != 1) corrupt(node.path, "a budget");
-  if (node.value.contains("max_ulp")) return {node["max_ulp"].non_negative(), ErrorBudget::Measure::ulp};
-  return {node["max_error"].non_negative(), ErrorBudget::Measure::absolute};
-}
-
-Json to_json(const ErrorBudget& budget) {
-  return {{budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error", budget.most}};
-}
-
-ProfilePick pick_from(const Node& node) {
-  return {.shape = node["shape_class"].name(parse_shape_class),
-          .type = node["dtype"].name(parse_data_type),
-          .threads = node["threads"].positive_integer(),
-          .backend = node["backend"].text(),
+MeasuredBackend backend_from(const Node& node) {
+  return {.backend = node["backend"].text(),
           .isa = node["isa"].name(parse_isa),
-          .ties = node["ties"].texts(),
-          .gfloats_per_second = node["gfloats_per_second"].non_negative(),
-          .spread = node["spread"].non_negative(),
-          .noise_floor = node["noise_floor"].non_negative(),
-          .next = node["next"].text_or_nothing(),
-          .margin = node["margin"].number(),
+          .seconds_per_entry = node["seconds_per_entry"].positive_numbers(),
           .max_abs = node["max_abs"].non_negative(),
           .max_ulp = node["max_ulp"].non_negative(),
-          .budget = budget_from(node["budget"]),
-          .shapes = node["shapes"].texts()};
+          .error_bound = node["error_bound"].non_negative()};
 }
 
-Json to_json(const ProfilePick& pick) {
-  return {{"shape_class", to_string(pick.shape)},
-          {"dtype", to_string(pick.type)},
-          {"threads", pick.threads},
-          {"backend", pick.backend},
-          {"isa", to_string(pick.isa)},
-          {"ties", pick.ties},
-          {"gfloats_per_second", pick.gfloats_per_second},
-          {"spread", pick.spread},
-          {"noise_floor", pick.noise_floor},
-          {"next", pick.next},
-          {"margin", pick.margin},
-          {"max_abs", pick.max_abs},
-          {"max_ulp", pick.max_ulp},
-          {"budget", to_json(pick.budget)},
-          {"shapes", pick.shapes}};
+Json to_json(const MeasuredBackend& measured) {
+  return {{"backend", measured.backend},
+          {"isa", to_string(measured.isa)},
+          {"seconds_per_entry", measured.seconds_per_entry},
+          {"max_abs", measured.max_abs},
+          {"max_ulp", measured.max_ulp},
+          {"error_bound", measured.error_bound}};
 }
 
-bool same_place(const ProfilePick& a, const ProfilePick& b) {
-  return a.shape == b.shape && a.type == b.type && a.threads == b.threads;
+MeasuredClass class_from(const Node& node) {
+  MeasuredClass measured = {.shape = node["shape_class"].name(parse_shape_class),
+                            .type = node["dtype"].name(parse_data_type),
+                            .threads = node["threads"].positive_integer(),
+                            .measured_at = node["measured_at"].text(),
+                            .shapes = node["shapes"].texts(),
+                            .noise_floor = node["noise_floor"].non_negative(),
+                            .backends = {}};
+  for (const Node& each : node["backends"].elements()) {
+    measured.backends.push_back(backend_from(each));
+    if (measured.backends.back().seconds_per_entry.size() !=
+        measured.backends.front().seconds_per_entry.size()) {
+      corrupt(each["seconds_per_entry"].path, "of as many processes as the first");
+    }
+  }
+  return measured;
 }
+
+Json to_json(const MeasuredClass& measured) {
+  Json document = {{"shape_class", to_string(measured.shape)},
+                   {"dtype", to_string(measured.type)},
+                   {"threads", measured.threads},
+                   {"measured_at", measured.measured_at},
+                   {"shapes", measured.shapes},
+                   {"noise_floor", measured.noise_floor},
+                   {"backends", Json::array()}};
+  for (const MeasuredBackend& each : measured.backends) document["backends"].push_back(to_json(each));
+  return document;
+}
+
+constexpr std::string_view again = "run posenc pick --save again";
 
 Profile profile_from(const Node& root) {
   const int version = root["version"].positive_integer();
   if (version != Profile::format_version) {
-    throw Unusable(format_text("its format version is {}, this library reads {}", version, Profile::format_version));
+    throw Unusable(format_text("its format is {}, this library reads {}: {}", version,
+                               Profile::format_version, again));
   }
   Profile profile = {.cpu_model = root["cpu"]["model"].text(),
                      .cpu_features = root["cpu"]["features"].texts(),
                      .compiler = root["compiler"].text(),
                      .library_version = root["library_version"].text(),
-                     .picks = {}};
-  for (const Node& node : root["picks"].elements()) {
-    ProfilePick pick = pick_from(node);
-    if (std::ranges::any_of(profile.picks, [&](const ProfilePick& other) { return same_place(pick, other); })) {
+                     .kernels = root["kernels"].positive_integer(),
+                     .classes = {}};
+  for (const Node& node : root["classes"].elements()) {
+    MeasuredClass measured = class_from(node);
+    if (profile.find_exactly(measured.shape, measured.type, measured.threads) != nullptr) {
       throw Unusable(format_text("it is corrupt: {} repeats a shape class, dtype and thread count", node.path));
     }
-    profile.picks.push_back(std::move(pick));
+    profile.classes.push_back(std::move(measured));
   }
   return profile;
 }
@@ -183,9 +189,9 @@ void check_is_of_this_machine(const Profile& profile) {
     throw Unusable(format_text("it is of a CPU with {}; this one has {}", join(profile.cpu_features, ", "),
                                join(here.cpu_features, ", ")));
   }
-  if (profile.library_version != here.library_version) {
-    throw Unusable(
-        format_text("it is of library version {}; this one is {}", profile.library_version, here.library_version));
+  if (profile.kernels != here.kernels) {
+    throw Unusable(format_text("it measured revision {} of the kernels, these are revision {}: {}",
+                               profile.kernels, here.kernels, again));
   }
 }
 
@@ -210,12 +216,27 @@ std::filesystem::path path_from_environment(const char* variable, bool must_be_a
 
 }  // namespace
 
+const MeasuredClass* Profile::find(ShapeClass shape, DataType type, int threads) const noexcept {
+  const MeasuredClass* best = nullptr;
+  for (const MeasuredClass& each : classes) {
+    if (each.shape != shape || each.type != type || each.threads > threads) continue;
+    if (best == nullptr || each.threads > best->threads) best = &each;
+  }
+  return best;
+}
+
+const MeasuredClass* Profile::find_exactly(ShapeClass shape, DataType type, int threads) const noexcept {
+  const MeasuredClass* found = find(shape, type, threads);
+  return found != nullptr && found->threads == threads ? found : nullptr;
+}
+
 Profile profile_of_this_machine() {
   Profile profile;
   profile.cpu_model = cpu().model;
   for (const Isa isa : cpu().isas) profile.cpu_features.emplace_back(to_string(isa));
   profile.compiler = compiler();
   profile.library_version = library_version();
+  profile.kernels = kernels_revision;
   return profile;
 }
 
@@ -246,12 +267,12 @@ LoadedProfile load_profile(const std::filesystem::path& file) {
 
 Profile merge(const Profile& older, const Profile& newer) {
   Profile merged = newer;
-  for (const ProfilePick& old : older.picks) {
-    const auto replaces = [&](const ProfilePick& pick) { return same_place(pick, old); };
-    if (std::ranges::none_of(newer.picks, replaces)) merged.picks.push_back(old);
+  for (const MeasuredClass& old : older.classes) {
+    if (newer.find_exactly(old.shape, old.type, old.threads) == nullptr) merged.classes.push_back(old);
   }
-  std::ranges::stable_sort(merged.picks, {},
-                           [](const ProfilePick& pick) { return std::tuple(pick.shape, pick.type, pick.threads); });
+  std::ranges::stable_sort(merged.classes, {}, [](const MeasuredClass& each) {
+    return std::tuple(each.shape, each.type, each.threads);
+  });
   return merged;
 }
 
@@ -260,8 +281,9 @@ void save_profile(const Profile& profile, const std::filesystem::path& file) {
                    {"cpu", {{"model", profile.cpu_model}, {"features", profile.cpu_features}}},
                    {"compiler", profile.compiler},
                    {"library_version", profile.library_version},
-                   {"picks", Json::array()}};
-  for (const ProfilePick& pick : profile.picks) document["picks"].push_back(to_json(pick));
+                   {"kernels", profile.kernels},
+                   {"classes", Json::array()}};
+  for (const MeasuredClass& each : profile.classes) document["classes"].push_back(to_json(each));
 
   std::error_code error;
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);

@@ -2,19 +2,16 @@
 
 #include "posenc/backends/backends.h"
 #include "posenc/cpu.h"
-#include "posenc/profile.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <mutex>
 #include <set>
 #include <utility>
 
 namespace posenc {
 namespace {
-
-constexpr std::string_view default_backend = "rotation";
 
 /// The one list of built-in backends: the simplest method first.
 std::vector<std::unique_ptr<Backend>> built_in_backends() {
@@ -31,6 +28,7 @@ std::vector<std::unique_ptr<Backend>> built_in_backends() {
 struct Registry {
   std::mutex mutex;
   std::vector<std::unique_ptr<Backend>> all = built_in_backends();
+  std::size_t built_in = all.size();
 };
 
 Registry& registry() {
@@ -46,30 +44,6 @@ Registry& registry() {
   }
   throw InvalidArgument(format_text("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
                                     join(known, ", "), backends().back()->full_name()));
-}
-
-/// What the environment and the profile say, read once.
-struct Wishes {
-  std::string environment;
-  LoadedProfile loaded;
-};
-
-const Wishes& wishes() {
-  static const Wishes read = [] {
-    const char* wanted = std::getenv("POSENC_BACKEND");
-    return Wishes{wanted == nullptr ? "" : wanted, load_profile(default_profile_path())};
-  }();
-  return read;
-}
-
-/// The pick for the shape class and type that was made for the most threads up to `threads`.
-const ProfilePick* profile_pick(const Profile& profile, ShapeClass shape, DataType type, int threads) {
-  const ProfilePick* best = nullptr;
-  for (const ProfilePick& each : profile.picks) {
-    if (each.shape != shape || each.type != type || each.threads > threads) continue;
-    if (best == nullptr || each.threads > best->threads) best = &each;
-  }
-  return best;
 }
 
 const Backend* find(std::string_view name, Isa isa) {
@@ -146,31 +120,18 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   return *all.all.emplace_back(std::move(added));
 }
 
-Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads, DataType type) {
-  const Wishes& wished = wishes();
-  if (!wished.environment.empty()) {
-    try {
-      return {&backend(wished.environment), SelectionSource::environment, "POSENC_BACKEND names it"};
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));
-    }
+std::unique_ptr<Backend> unregister_backend(const Backend& added) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto is_added = [&](const auto& each) { return each.get() == &added; };
+  const auto found =
+      std::find_if(all.all.begin() + static_cast<std::ptrdiff_t>(all.built_in), all.all.end(), is_added);
+  if (found == all.all.end()) {
+    throw InvalidArgument("backend was not added by register_backend(); allowed: one that was");
   }
-  const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(type)));
-  std::string why_not = wished.loaded.reason;
-  if (wished.loaded.profile) {
-    const ProfilePick* picked = profile_pick(*wished.loaded.profile, shape, type, threads);
-    if (picked == nullptr) {
-      why_not =
-          format_text("the profile has no pick for shape class {} and dtype {}", to_string(shape), to_string(type));
-    } else if (const Backend* found = find(picked->backend, picked->isa); found == nullptr || !found->runs_here()) {
-      why_not =
-          format_text("the profile picks {}:{}, which is not in this build", picked->backend, to_string(picked->isa));
-    } else {
-      return {found, SelectionSource::profile,
-              format_text("the profile picks it for shape class {}", to_string(shape))};
-    }
-  }
-  return {&backend(default_backend), SelectionSource::built_in, format_text("built-in default ({})", why_not)};
+  std::unique_ptr<Backend> taken = std::move(*found);
+  all.all.erase(found);
+  return taken;
 }
 
 }  // namespace posenc

@@ -1,4 +1,4 @@
-// The backends of this build, and which one is used when the caller does not say.
+// The backends of this build. See selection.h for which one is used if the caller does not say.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -43,19 +43,8 @@ const Backend& backend(std::string_view name, Isa isa);
 /// Adds a backend, owned by the registry from then on. Throws InvalidArgument where one of its name and ISA is known.
 const Backend& register_backend(std::unique_ptr<Backend> added);
 
-/// What decided a selection, strongest first.
-enum class SelectionSource { environment, profile, built_in };
-
-struct Selection {
-  const Backend* backend;
-  SelectionSource source;
-  std::string reason;  ///< one line, for people: which of the sources applied, and why not the stronger ones
-};
-
-/// The backend for a table of that shape when the caller makes no choice: POSENC_BACKEND (a name or name:isa; an unknown one
-/// throws InvalidArgument), else a valid profile's pick for the shape class, else the built-in default
-/// ("rotation" at the best ISA). Of a profile's picks for several thread counts, the one for the most threads up to `threads` applies. The
-/// environment and the profile are read once, at first use.
-Selection select_backend(const EncodingSpec& spec, RowRange rows, int threads = 1, DataType type = DataType::float32);
+/// Takes a backend out again that register_backend() added, and gives it back. Encoders that it planned stay valid as long as
+/// it lives. Throws InvalidArgument unless it was added so.
+std::unique_ptr<Backend> unregister_backend(const Backend& added);
 
 }  // namespace posenc

@@ -7,6 +7,10 @@
 
 namespace posenc {
 
+/// Raised whenever a kernel gets faster, slower or another error: what a profile measured of other kernels says nothing
+/// of these. Versions of the library whose kernels are the same share a profile.
+inline constexpr int kernels_revision = 1;
+
 std::string library_version();  ///< "0.1.0"
 std::string compiler();         ///< "g++ 12.2.0"
 std::string compiler_flags();   ///< build type and flags of the library

@@ -17,6 +17,7 @@
 #include <posenc/presets.h>
 #include <posenc/profile.h>
 #include <posenc/registry.h>
+#include <posenc/selection.h>
 #include <posenc/spec.h>
 #include <posenc/version.h>
 

@@ -37,6 +37,7 @@ class RotationEncoder final : public Encoder {
 
   /// Correctly rounded: half an ulp of a value below 1.
   double error_bound(RowRange, DataType type) const noexcept override { return half_ulp_of_one(type); }
+  bool is_correctly_rounded(DataType) const noexcept override { return true; }
 
  private:
   std::size_t padded() const noexcept { return frequencies_.high.size(); }

@@ -36,7 +36,8 @@ class InputEmbedding {
   void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y, int threads = 1) const;
   void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y, int threads = 1) const;
 
-  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward() followed by that of `encoding`. Throws as both do,
+  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward() followed by that of `encoding`, whose
+  /// selection() says which backend computes PE, and why. Throws as both do,
   /// and where their d_model differ.
   void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding, const SequenceView<float>& y,
                const ForwardOptions& options = {}) const;

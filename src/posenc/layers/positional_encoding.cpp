@@ -4,7 +4,6 @@
 #include "posenc/layers/add_encoding.h"
 #include "posenc/layers/checks.h"
 #include "posenc/layers/dropout_rule.h"
-#include "posenc/registry.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
@@ -24,24 +23,20 @@ bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
   return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
 }
 
-/// A profile's pick is the fastest at writing tables, which a layer does once or not at all: where it cannot add, rotation adds faster, and
-/// is within the budget of any pick.
-std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, std::int64_t max_rows) {
+SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
     throw InvalidArgument(format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
-  const Selection selection = select_backend(spec, {0, std::min(max_rows, huge_rows)});
-  auto encoder = selection.backend->plan(spec);
-  if (selection.source == SelectionSource::profile && !encoder->can_add()) return backend("rotation").plan(spec);
-  return encoder;
+  const ShapeClass shape = shape_class(bytes_of(std::min(max_rows, huge_rows), spec.d_model));
+  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true, .shape = shape});
 }
 
 }  // namespace
 
 PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout,
-                                       EncodingSource source)
-    : encoder_(plan(spec, max_rows)), max_rows_(max_rows), dropout_(dropout), source_(source) {
+                                       EncodingSource source, const Accuracy& accuracy)
+    : selected_(plan(spec, max_rows, accuracy)), max_rows_(max_rows), dropout_(dropout), source_(source) {
   const bool keep = source == EncodingSource::cached ||
                     (source == EncodingSource::automatic && worth_keeping(max_rows, spec.d_model));
   if (!keep) {
@@ -49,7 +44,7 @@ PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t ma
     return;
   }
   table_ = Matrix(max_rows, spec.d_model);
-  encoder_->encode({.first = 0, .count = max_rows}, table_.view());
+  encoder().encode({.first = 0, .count = max_rows}, table_.view());
 }
 
 EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows) const noexcept {
@@ -76,7 +71,7 @@ void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const 
     const std::int64_t columns = table_.columns();
     add_table({table_.data() + offset * columns, work.y.rows, columns, columns}, work);
   } else {
-    add_encoding(*encoder_, {offset, work.y.rows}, work);
+    add_encoding(encoder(), {offset, work.y.rows}, work);
   }
 }
 

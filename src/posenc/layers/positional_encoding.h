@@ -4,10 +4,10 @@
 #include "posenc/encoder.h"
 #include "posenc/layers/dropout.h"
 #include "posenc/layers/sequence_view.h"
+#include "posenc/selection.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace posenc {
 
@@ -27,16 +27,18 @@ struct ForwardOptions {
 
 /// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then applies dropout. Immutable: any number of
 /// threads may use one. Every operation is rounded by itself, x + PE first and dropout's scaling second, and PE is correctly
-/// rounded with the default backend: the bits depend on neither ISA, threads, strides nor source.
+/// rounded unless another accuracy is asked for: the bits depend on neither ISA, profile, threads, strides nor source.
 class PositionalEncoding {
  public:
-  /// Plans the backend that selection picks for (max_rows, d_model), or rotation where a profile picked one that cannot add, and, for a cached
-  /// source, computes the table. Throws InvalidArgument where the spec, max_rows (0 to 2^53 + 1) or dropout (0 <= p < 1) is not allowed.
+  /// Plans the backend that selection gives for (max_rows, d_model), of those that can add if there are any, and, for a
+  /// cached source, computes the table. Throws InvalidArgument if the spec, max_rows (0 to 2^53 + 1) or dropout
+  /// (0 <= p < 1) is not allowed, or no backend promises the accuracy.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
-                     EncodingSource source = EncodingSource::automatic);
+                     EncodingSource source = EncodingSource::automatic, const Accuracy& accuracy = {});
 
-  const EncodingSpec& spec() const noexcept { return encoder_->spec(); }
-  const Encoder& encoder() const noexcept { return *encoder_; }
+  const EncodingSpec& spec() const noexcept { return encoder().spec(); }
+  const Encoder& encoder() const noexcept { return *selected_.encoder; }
+  const Selection& selection() const noexcept { return selected_.selection; }  ///< which backend, and why
   const Dropout& dropout() const noexcept { return dropout_; }
   std::int64_t max_rows() const noexcept { return max_rows_; }
 
@@ -61,7 +63,7 @@ class PositionalEncoding {
   void add_to(const struct RowWork& work, std::int64_t offset) const;
   void check_rows(std::int64_t rows, std::int64_t offset) const;
 
-  std::unique_ptr<const Encoder> encoder_;
+  SelectedEncoder selected_;
   std::int64_t max_rows_;
   Dropout dropout_;
   EncodingSource source_;

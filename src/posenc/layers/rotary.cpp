@@ -4,7 +4,6 @@
 #include "posenc/layers/scratch.h"
 #include "posenc/layers/share.h"
 #include "posenc/layers/simd/layer_kernels.h"
-#include "posenc/registry.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
@@ -15,10 +14,12 @@ namespace {
 
 constexpr std::int64_t block_rows = 64;
 
-std::unique_ptr<const Encoder> plan(std::int64_t dimension, double base) {
+/// For any position, in pieces that stay in cache.
+SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy) {
   const EncodingSpec spec = {.d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
   validate(spec);
-  return backend("rotation").plan(spec);  // correctly rounded in every type
+  const ShapeClass shape = shape_class(table_bytes(spec, block_rows, sizeof(float)));
+  return plan_selected(spec, {0, max_position + 1}, {.accuracy = accuracy, .shape = shape});
 }
 
 /// Columns of the cosine and the sine of frequency k.
@@ -121,19 +122,19 @@ void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout, cons
 
 }  // namespace
 
-Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels)
-    : encoder_(plan(dimension, base)), channels_(channels) {}
+Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy)
+    : selected_(plan(dimension, base, accuracy)), channels_(channels) {}
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads) const {
-  fill_cache(*encoder_, rows, layout, out, threads);
+  fill_cache(*selected_.encoder, rows, layout, out, threads);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads) const {
-  fill_cache(*encoder_, rows, layout, out, threads);
+  fill_cache(*selected_.encoder, rows, layout, out, threads);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads) const {
-  fill_cache(*encoder_, rows, layout, out, threads);
+  fill_cache(*selected_.encoder, rows, layout, out, threads);
 }
 
 void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads) const {
@@ -145,7 +146,8 @@ void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads
   share_with_scratch(x.rows, threads, step * columns, [&](std::int64_t begin, std::int64_t end, float* angles) {
     for (std::int64_t row = begin; row < end; row += step) {
       const std::int64_t count = std::min(step, end - row);
-      encoder_->encode({.first = first + row, .count = count}, {angles, count, columns, columns}, {1, Stores::cached});
+      selected_.encoder->encode({.first = first + row, .count = count}, {angles, count, columns, columns},
+                                {1, Stores::cached});
       for (std::int64_t r = 0; r < count; ++r) {
         rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half, half);
       }

@@ -4,10 +4,10 @@
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/layers/sequence_view.h"
+#include "posenc/selection.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace posenc {
 
@@ -23,14 +23,19 @@ enum class RotaryLayout {
 /// threads may use one.
 class Rotary {
  public:
-  /// Throws InvalidArgument where the dimension (even, 2 to max_d_model), which stands for d_model in the message, or the base (finite
-  /// and > 1) is not allowed.
-  explicit Rotary(std::int64_t dimension, double base = 10000.0, RotaryLayout channels = RotaryLayout::halves);
+  /// Plans the backend that selection gives for short float32 tables at any position. The accuracy is that of float32; a
+  /// 16-bit cache is off by half an ulp of its type more, unless all is correctly rounded. Throws InvalidArgument if the
+  /// dimension (even, 2 to max_d_model), which stands for d_model in the message, or the base (finite and > 1) is not
+  /// allowed, or no backend promises the accuracy.
+  explicit Rotary(std::int64_t dimension, double base = 10000.0, RotaryLayout channels = RotaryLayout::halves,
+                  const Accuracy& accuracy = {});
 
-  std::int64_t dimension() const noexcept { return encoder_->spec().d_model; }
+  std::int64_t dimension() const noexcept { return selected_.encoder->spec().d_model; }
+  const Selection& selection() const noexcept { return selected_.selection; }  ///< which backend, and why
   RotaryLayout channels() const noexcept { return channels_; }
 
-  /// Writes cosines and sines of those positions, each the nearest value of its type to the exact one: out has shape (rows.count, dimension).
+  /// Writes cosines and sines of those positions, each the nearest value of its type to the exact one unless another accuracy
+  /// was asked for: out has shape (rows.count, dimension).
   /// Throws InvalidArgument, before anything is written, as Encoder::encode does.
   void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads = 1) const;
   void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads = 1) const;
@@ -49,7 +54,7 @@ class Rotary {
              int threads = 1) const;
 
  private:
-  std::unique_ptr<const Encoder> encoder_;  ///< cosines before sines
+  SelectedEncoder selected_;  ///< cosines before sines
   RotaryLayout channels_;
 };
 
