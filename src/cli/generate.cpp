@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -188,7 +189,8 @@ void add_generate_command(CLI::App& app, Action& action) {
       ->excludes("--max-error");
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the suffix of --output, npy without one; csv on standard output");
+  add_format_option(command, options->common, {"npy", "raw", "csv"},
+                    "by the suffix of --output, npy without one; csv on standard output");
   add_integer_option(command, options->digits, "--digits", 0, most_digits,
                      "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");

@@ -15,6 +15,7 @@
 #include "posenc/profile.h"
 
 #include <fmt/format.h>
+#include <CLI/App.hpp>
 #include <fmt/ranges.h>
 
 #include <algorithm>

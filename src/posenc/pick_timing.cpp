@@ -121,7 +121,7 @@ class Timed {
       OutputView part = table;
       part.rows = count;
       part.data = static_cast<char*>(table.data) + next_ * table.stride * size_of(table.type);
-      encoder_->encode({rows_.first + next_, count}, part, {request_.threads, stores_});
+      encoder_->encode({.first = rows_.first + next_, .count = count}, part, {request_.threads, stores_});
       next_ = (next_ + count) % rows_.count;
       left -= count;
     }
