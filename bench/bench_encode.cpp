@@ -154,7 +154,8 @@ void register_all(const Options& options) {
     return std::ranges::find(options.sets, set) != options.sets.end();
   };
   if (options.quick) {
-    // One name for each size of table; other presets differ in layout or spacing, which cost next to nothing.
+    // One name for each size of table; other presets differ in layout or spacing, which cost next
+    // to nothing.
     const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
                                             "whisper", "long_context", "wide"};
     for (const Preset& preset : select_presets(options.presets.empty() ? sizes : options.presets)) {

@@ -70,7 +70,7 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
 }  // namespace
 
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
-  // What may be given often is timed, and there the sizes of benchmarks are as good as those of a system.
+  // What may be given often is timed: there, the sizes of benchmarks serve as well as presets.
   const bool is_timed = times == Times::often;
   const std::string more = is_timed ? ", may be repeated" : "";
   const std::string shapes = is_timed ? "; or a benchmark shape: " + names_of(benchmark_shapes()) : "";
