@@ -1,4 +1,5 @@
-// Encoding allocates nothing, so that it can stand in a real-time loop: counted by this program's own operator new.
+// Encoding allocates nothing, so that it can stand in a real-time loop: counted by this program's
+// own operator new.
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "support.h"

@@ -42,8 +42,9 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Blocks of 24 rows (of all, where there are fewer) spread over `rows`, the first and the last rows among them. Their distance is no multiple of a power
-/// of two, so that they meet every phase of anchors and tiles.
+/// Blocks of 24 rows (of all, where there are fewer) spread over `rows`, the first and the last
+/// rows among them. Their distance is no multiple of a power of two, so that they meet every phase
+/// of anchors and tiles.
 std::vector<RowRange> sampled_blocks(RowRange rows, std::int64_t d_model) {
   const std::int64_t height = std::min<std::int64_t>(24, rows.count);
   const std::int64_t entries = test::sanitized ? 20'000 : 500'000;

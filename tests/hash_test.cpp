@@ -138,7 +138,8 @@ constexpr Start far_starts[] = {
     {"2_53_less_300", max_position - 300},
 };
 
-/// Every preset and benchmark shape, its first rows up to 2^19 entries; layouts and spacings far out, up to the last position; other bases and odd shapes.
+/// Every preset and benchmark shape, its first rows up to 2^19 entries; layouts and spacings far
+/// out, up to the last position; other bases and odd shapes.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   constexpr std::int64_t most_entries = 1 << 19;

@@ -1,4 +1,5 @@
-// posenc list --presets: a page for people and a document for programs, of the presets and nothing else.
+// posenc list --presets: a page for people and a document for programs, of the presets and nothing
+// else.
 #include "command.h"
 
 #include "posenc/presets.h"

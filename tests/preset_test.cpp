@@ -42,7 +42,8 @@ Real fairseq(Real position, int channel, int embedding_dim) {
   return std::cos(position * std::exp(Real(channel - half_dim) * -step));
 }
 
-// OpenNMT-py: div_term = exp(arange(0, dim, 2) * -(log(10000.0) / dim)); pe[:, 0::2] = sin(position * div_term), ...
+// OpenNMT-py: div_term = exp(arange(0, dim, 2) * -(log(10000.0) / dim)); pe[:, 0::2] = sin(position
+// * div_term), ...
 Real opennmt(Real position, int channel, int dim) {
   const int even = channel - channel % 2;
   const Real phase = position * std::exp(even * -(std::log(Real{10000}) / dim));
@@ -90,7 +91,8 @@ Real musicgen(Real position, int channel, int dim) {
   return channel < half_dim ? std::cos(phase) : std::sin(phase);
 }
 
-// MAE: omega = arange(embed_dim // 2) / (embed_dim / 2.); omega = 1. / 10000**omega; concatenate([sin(out), cos(out)])
+// MAE: omega = arange(embed_dim // 2) / (embed_dim / 2.); omega = 1. / 10000**omega;
+// concatenate([sin(out), cos(out)])
 Real mae(Real position, int channel, int embed_dim) {
   const int half = embed_dim / 2;
   const Real omega = 1 / std::pow(Real{10000}, (channel % half) / (embed_dim / Real{2}));
@@ -147,7 +149,8 @@ Real roformer(Real position, int channel, int output_dim) {
   return channel % 2 == 0 ? std::sin(position * index) : std::cos(position * index);
 }
 
-// GPT-J: inv_freq = 1.0 / (10000 ** (arange(0, dim, 2) / dim)); cat((sin(sinusoid_inp), cos(sinusoid_inp)), dim=1)
+// GPT-J: inv_freq = 1.0 / (10000 ** (arange(0, dim, 2) / dim)); cat((sin(sinusoid_inp),
+// cos(sinusoid_inp)), dim=1)
 Real gpt_j(Real position, int channel, int dim) {
   const bool is_sine = channel < dim / 2;
   const int even = 2 * (is_sine ? channel : channel - dim / 2);
@@ -155,7 +158,8 @@ Real gpt_j(Real position, int channel, int dim) {
   return is_sine ? std::sin(sinusoid_inp) : std::cos(sinusoid_inp);
 }
 
-// Llama 3: freqs = 1.0 / (500000.0 ** (arange(0, dim, 2)[: dim // 2] / dim)); cosines and sines of outer(t, freqs).
+// Llama 3: freqs = 1.0 / (500000.0 ** (arange(0, dim, 2)[: dim // 2] / dim)); cosines and sines of
+// outer(t, freqs).
 // Cosines stand before sines, as in vLLM's cache.
 Real llama_3(Real t, int channel, int dim) {
   const bool is_cosine = channel < dim / 2;
@@ -246,7 +250,8 @@ TEST(Preset, ShapesThatTheirSystemsPublish) {
   EXPECT_EQ(shape("dit"), (std::pair<std::int64_t, std::int64_t>{1000, 256}));
 }
 
-// The table that Marian's name once stood for here is Hugging Face's. Models trained with one see noise from the other.
+// The table that Marian's name once stood for here is Hugging Face's. Models trained with one see
+// noise from the other.
 TEST(Preset, MarianAndHuggingFacesMarianDiffer) {
   const RowRange rows = preset("marian").rows;
   ASSERT_EQ(rows, preset("hf_marian").rows);

@@ -94,7 +94,7 @@ void add_file_argument(CLI::App& command, std::string& value, const std::string&
 }
 
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
-  // What may be given often is timed, and there the sizes of benchmarks are as good as those of a system.
+  // What may be given often is timed: there, the sizes of benchmarks serve as well as presets.
   const bool is_timed = times == Times::often;
   const std::string more = is_timed ? ", may be repeated" : "";
   const std::string shapes =

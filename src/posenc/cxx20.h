@@ -1,5 +1,6 @@
 // Stops a compiler that is set to an older language with one line, before anything else fails.
-// Every public header includes this file first, itself or through the first header that it includes.
+// Every public header includes this file first, itself or through the first header that it
+// includes.
 #pragma once
 
 #if __cplusplus < 202002L

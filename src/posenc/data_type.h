@@ -69,8 +69,9 @@ inline constexpr DataType data_type_of<Float16> = DataType::float16;
 template <>
 inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
 
-// The compiler's own 16-bit types, where it has them: a table of theirs has the same bits as one of Float16 or BFloat16.
-// g++ before 13 names the limits of _Float16 on every CPU and has the type in C++ on x86 alone.
+// The compiler's own 16-bit types, where it has them.
+// Their tables have the bits of those of Float16 and BFloat16.
+// g++ before 13 may name the limits of _Float16 on any CPU, but has the type in C++ on x86 alone.
 #if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
 #define POSENC_HAS_NATIVE_FLOAT16 1  // std::float16_t is the same type
 template <>

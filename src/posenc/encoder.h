@@ -32,7 +32,8 @@ struct MatrixView {
   }
 };
 
-/// A MatrixView of any element type of tables (see data_type.h) that can be written: what encode() takes.
+/// A MatrixView of any element type of tables (see data_type.h) that can be written: what encode()
+/// takes.
 struct OutputView {
   template <class T>
   requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
@@ -91,8 +92,9 @@ class Encoder {
   void encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options = {}) const;
   void encode(std::span<const std::int32_t> positions, OutputView out, EncodeOptions options = {}) const;
 
-  /// Makes encode({5, 7}, out) an error, because two bare integers could be a range or two positions. Write
-  /// {.first = 5, .count = 7} for rows 5 to 11, and pass a vector, an array or a span for positions 5 and 7.
+  /// Makes encode({5, 7}, out) an error, because two bare integers could be a range or two
+  /// positions. Write {.first = 5, .count = 7} for rows 5 to 11, and pass a vector, an array or a
+  /// span for positions 5 and 7.
   struct RangeOrPositions {
     std::int64_t first_or_position;
     std::int64_t count_or_position;
@@ -162,7 +164,8 @@ void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
 void free_table(void* memory) noexcept;
 
 /// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is large and the system gives them.
-/// T is an element type of tables: float, double, Float16, BFloat16, or what else data_type.h names.
+/// T is an element type of tables: float, double, Float16, BFloat16, or what else data_type.h
+/// names.
 template <class T>
 class BasicMatrix {
  public:

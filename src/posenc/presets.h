@@ -21,11 +21,12 @@ std::span<const Preset> presets() noexcept;
 /// The preset of that name; throws InvalidArgument, listing the known ones, where there is none.
 const Preset& preset(std::string_view name);
 
-/// Shapes that are timed beside the presets because no preset has their size. All are of the paper's convention, and no
-/// system's: they are no presets.
+/// Shapes that are timed beside the presets because no preset has their size. All are of the
+/// paper's convention, and no system's: they are no presets.
 std::span<const Preset> benchmark_shapes() noexcept;
 
-/// The preset or the benchmark shape of that name; throws InvalidArgument, listing both, where there is none.
+/// The preset or the benchmark shape of that name; throws InvalidArgument, listing both, where
+/// there is none.
 const Preset& preset_or_benchmark_shape(std::string_view name);
 
 }  // namespace posenc

@@ -1,4 +1,5 @@
-// Tables of the compiler's own 16-bit types have the bits of posenc's: those types that this compiler has.
+// Tables of the compiler's own 16-bit types have the bits of posenc's: those types that this
+// compiler has.
 #include <posenc/posenc.h>
 
 #include <cstdio>
