@@ -87,7 +87,7 @@ auto cursor_rows(const Encoder& encoder, const Rows& rows) {
 }
 
 auto gather(const Encoder& encoder, const Rows& rows, std::vector<std::int64_t> positions) {
-  return [&encoder, view = warm_rows(rows), positions = std::move(positions)] {
+  return [&encoder, view = warm_rows(rows), positions = std::move(positions)]() mutable {
     encoder.encode(positions, view);
     benchmark::DoNotOptimize(view.data);
   };

@@ -21,6 +21,11 @@ namespace posenc::cli {
 bool is_accuracy(const Json& document) {
   return document.is_object() && document.contains("version") && document.contains("results");
 }
+void refuse(const NameFilter& filter, const std::vector<std::string>& names) {
+  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}", filter.pattern(),
+                                    fmt::join(names, ", ")));
+}
+
 bool is_benchmark(const Json& document) { return document.is_object() && document.contains("benchmarks"); }
 
 namespace {

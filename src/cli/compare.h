@@ -4,9 +4,6 @@
 #include "cli/json.h"
 #include "cli/name_filter.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -47,6 +44,9 @@ Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
 Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
                               const ComparisonRules& rules);
 
+/// Throws InvalidArgument, which lists the names.
+[[noreturn]] void refuse(const NameFilter& filter, const std::vector<std::string>& names);
+
 /// Leaves what the filter takes, by the member `name`. Throws InvalidArgument if nothing is left of both.
 template <class Result>
 void apply(const NameFilter& filter, std::vector<Result>& a, std::vector<Result>& b) {
@@ -59,9 +59,7 @@ void apply(const NameFilter& filter, std::vector<Result>& a, std::vector<Result>
   const auto is_refused = [&filter](const Result& each) { return !filter.takes(each.name); };
   std::erase_if(a, is_refused);
   std::erase_if(b, is_refused);
-  if (!a.empty() || !b.empty()) return;
-  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}", filter.pattern(),
-                                    fmt::join(names, ", ")));
+  if (a.empty() && b.empty()) refuse(filter, names);
 }
 
 }  // namespace posenc::cli
