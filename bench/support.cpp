@@ -160,7 +160,8 @@ void keep_lines(Formatter& formatter) {
   }
 }
 
-/// Shows the results on standard output: in the table, or as --benchmark_format says. Returns how many ran.
+/// Shows the results on standard output: in the table, or as --benchmark_format says. Returns how
+/// many ran.
 std::size_t run_and_show(std::string_view notes, const std::vector<std::string>& arguments,
                          benchmark::BenchmarkReporter* file) {
   if (!flag_value("benchmark_format", arguments)) {
@@ -196,8 +197,7 @@ int parse_and_run(int argc, char** argv, CLI::App& app, std::string_view notes,
   show_progress("");
   if (matched == 0) {
     throw InvalidArgument(fmt::format(
-        "--benchmark_filter is '{}'; allowed: a regular expression that is found in a name, such as {}", filter,
-        name));
+        "--benchmark_filter is '{}'; allowed: a regular expression that is found in a name, such as {}", filter, name));
   }
   if (file) file->finish();
   return any_refused ? 1 : 0;

@@ -43,8 +43,8 @@ std::string format_of(const GenerateOptions& options) {
   const std::string suffix = std::filesystem::path(options.common.output).extension().string();
   if (suffix.empty()) return "npy";
   if (suffix == ".npy" || suffix == ".raw" || suffix == ".csv") return suffix.substr(1);
-  throw InvalidArgument(fmt::format(
-      "--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
+  throw InvalidArgument(
+      fmt::format("--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
 }
 
 /// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -150,8 +150,8 @@ int generate(const GenerateOptions& options) {
     for (const DataType each : all_data_types) {
       if (encoder->writes(each)) allowed.push_back(to_string(each));
     }
-    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type),
-                                      encoder->backend(), fmt::join(allowed, ", ")));
+    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type), encoder->backend(),
+                                      fmt::join(allowed, ", ")));
   }
   if (!is_standard_output(file)) check_space(file, least_bytes(shape, type, format, options.digits));
 
@@ -173,7 +173,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_backend_options(command, options->common, Times::once);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, {"npy", "raw", "csv"}, "by the suffix of --output, npy without one; csv on standard output");
+  add_format_option(command, options->common, {"npy", "raw", "csv"},
+                    "by the suffix of --output, npy without one; csv on standard output");
   add_integer_option(command, options->digits, "--digits", 0, most_digits,
                      "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");
