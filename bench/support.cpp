@@ -130,9 +130,10 @@ std::string with_unit_of_time(std::string argument) {
 
 /// Google Benchmark takes the arguments that are left.
 void initialize(const CLI::App& app, char* program, std::vector<std::string> arguments) {
-  for (const auto& [flag, value] : default_flags) {
-    const bool is_given = std::ranges::any_of(arguments, [&](const auto& each) { return each.starts_with(flag); });
-    if (!is_given) arguments.insert(arguments.begin(), fmt::format("{}{}", flag, value));
+  for (const auto& flag : default_flags) {
+    const bool is_given =
+        std::ranges::any_of(arguments, [&flag](const std::string& each) { return each.starts_with(flag.first); });
+    if (!is_given) arguments.insert(arguments.begin(), fmt::format("{}{}", flag.first, flag.second));
   }
   // The file is written here: Google Benchmark would begin it anew with every group.
   const bool has_file = flag_value("benchmark_out", arguments).has_value();
