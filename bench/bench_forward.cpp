@@ -7,8 +7,8 @@
 //   embed/batch:1/rows:65536/d:512/threads:1           y = sqrt(d_model) E[id] + PE, in one pass
 //   dropout/...                                        in place, in training, against the same call without it
 
-#include "shape.h"
 #include "selection.h"
+#include "shape.h"
 #include "support.h"
 #include "yardstick.h"
 
@@ -237,9 +237,7 @@ int main(int argc, char** argv) {
       "Times adding positional encodings to activations and embedding tokens, against a table in memory, a loop that "
       "scales, and the same done in turn.",
       posenc::bench::notes};
-  const auto add_options = [&](CLI::App& app) {
-    posenc::bench::add_threads_option(app, threads, "1 and 2");
-  };
+  const auto add_options = [&](CLI::App& app) { posenc::bench::add_threads_option(app, threads, "1 and 2"); };
   return posenc::bench::run(argc, argv, program, add_options, [&] {
     posenc::bench::register_all(threads.empty() ? std::vector{1, 2} : threads);
   });

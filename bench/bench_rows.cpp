@@ -87,7 +87,7 @@ auto cursor_rows(const Encoder& encoder, const Rows& rows) {
 }
 
 auto gather(const Encoder& encoder, const Rows& rows, std::vector<std::int64_t> positions) {
-  return [&encoder, view = warm_rows(rows), positions = std::move(positions)] {
+  return [&encoder, view = warm_rows(rows), positions = std::move(positions)]() mutable {
     encoder.encode(positions, view);
     benchmark::DoNotOptimize(view.data);
   };
@@ -137,7 +137,8 @@ constexpr std::string_view notes =
 int main(int argc, char** argv) {
   posenc::bench::BackendChoice choice;
   const posenc::bench::Program program = {
-      "bench_rows", "Times single rows, consecutive rows and gathers with planned encoders, against naive's single row.",
+      "bench_rows",
+      "Times single rows, consecutive rows and gathers with planned encoders, against naive's single row.",
       posenc::bench::notes};
   const auto add_options = [&](CLI::App& app) { posenc::bench::add_backend_options(app, choice); };
   return posenc::bench::run(argc, argv, program, add_options, [&] { posenc::bench::register_all(choice); });

@@ -1,5 +1,6 @@
-// Benchmarks that are compared with each other form a group: Google Benchmark runs each group by itself, its
-// repetitions interleaved at random, so that results can be shown when a group is done and not after all.
+// Benchmarks that are compared with each other form a group: Google Benchmark runs each group by
+// itself, its repetitions interleaved at random, so that results can be shown when a group is done
+// and not after all.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -39,7 +40,8 @@ std::size_t longest_name();
 /// A name of them, for messages; empty if there is none.
 std::string_view any_name();
 
-/// Runs what the filter takes of each group in turn. `file` may be null. Returns how many benchmarks matched.
+/// Runs what the filter takes of each group in turn. `file` may be null. Returns how many
+/// benchmarks matched.
 std::size_t run_groups(benchmark::BenchmarkReporter& display, benchmark::BenchmarkReporter* file);
 
 }  // namespace posenc::bench

@@ -140,9 +140,7 @@ std::vector<TableReporter::Column> TableReporter::columns() const {
   }
   columns.push_back(
       cells("spread", [](const Line& line) { return line.spread < 0 ? std::string() : percent(line.spread); }));
-  const auto is_empty = [](const Column& column) {
-    return std::ranges::all_of(column.cells, &std::string::empty);
-  };
+  const auto is_empty = [](const Column& column) { return std::ranges::all_of(column.cells, &std::string::empty); };
   std::erase_if(columns, is_empty);
   return columns;
 }

@@ -19,8 +19,9 @@ inline constexpr const char* spread_name = "spread";
 /// Shows on stderr what is being timed, where that is a terminal. An empty name clears the line.
 void show_progress(std::string_view name);
 
-/// Prints the lines of each group of benchmarks when it is done, in the order of registration: repetitions are
-/// interleaved at random within it. The columns are as wide as in the groups before, or wider.
+/// Prints the lines of each group of benchmarks when it is done, in the order of registration:
+/// repetitions are interleaved at random within it. The columns are as wide as in the groups
+/// before, or wider.
 class TableReporter : public benchmark::BenchmarkReporter {
  public:
   /// The header is printed before the first benchmark runs.

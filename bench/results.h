@@ -1,5 +1,5 @@
-// Where the results of a benchmark binary go besides its table: --benchmark_format, --benchmark_out and
-// --benchmark_out_format, in the formats of Google Benchmark's own reporters.
+// Where the results of a benchmark binary go besides its table: --benchmark_format, --benchmark_out
+// and --benchmark_out_format, in the formats of Google Benchmark's own reporters.
 #pragma once
 
 #include "groups.h"
@@ -15,8 +15,8 @@
 
 namespace posenc::bench {
 
-/// The value of a flag of Google Benchmark, such as "benchmark_out": the last among the arguments, else the one
-/// in the environment (BENCHMARK_OUT). None if it is empty.
+/// The value of a flag of Google Benchmark, such as "benchmark_out": the last among the arguments,
+/// else the one in the environment (BENCHMARK_OUT). None if it is empty.
 std::optional<std::string> flag_value(std::string_view flag, const std::vector<std::string>& arguments);
 
 /// Throws InvalidArgument if the flag has a value that is no format.

@@ -42,8 +42,8 @@ void allow_only(CLI::Option& option, const std::vector<std::string>& names) {
   const std::string name = option.get_name();
   option.each([name, names](const std::string& value) {
     if (std::ranges::count(names, value) > 0) return;
-    throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}{}", name, value, fmt::join(names, ", "),
-                                      cli::did_you_mean(value, names)));
+    throw InvalidArgument(
+        fmt::format("{} is '{}'; allowed: {}{}", name, value, fmt::join(names, ", "), cli::did_you_mean(value, names)));
   });
 }
 

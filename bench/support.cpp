@@ -130,9 +130,10 @@ std::string with_unit_of_time(std::string argument) {
 
 /// Google Benchmark takes the arguments that are left.
 void initialize(const CLI::App& app, char* program, std::vector<std::string> arguments) {
-  for (const auto& [flag, value] : default_flags) {
-    const bool is_given = std::ranges::any_of(arguments, [&](const auto& each) { return each.starts_with(flag); });
-    if (!is_given) arguments.insert(arguments.begin(), fmt::format("{}{}", flag, value));
+  for (const auto& flag : default_flags) {
+    const bool is_given =
+        std::ranges::any_of(arguments, [&flag](const std::string& each) { return each.starts_with(flag.first); });
+    if (!is_given) arguments.insert(arguments.begin(), fmt::format("{}{}", flag.first, flag.second));
   }
   // The file is written here: Google Benchmark would begin it anew with every group.
   const bool has_file = flag_value("benchmark_out", arguments).has_value();
@@ -160,7 +161,8 @@ void keep_lines(Formatter& formatter) {
   }
 }
 
-/// Shows the results on standard output: in the table, or as --benchmark_format says. Returns how many ran.
+/// Shows the results on standard output: in the table, or as --benchmark_format says. Returns how
+/// many ran.
 std::size_t run_and_show(std::string_view notes, const std::vector<std::string>& arguments,
                          benchmark::BenchmarkReporter* file) {
   if (!flag_value("benchmark_format", arguments)) {
@@ -196,8 +198,7 @@ int parse_and_run(int argc, char** argv, CLI::App& app, std::string_view notes,
   show_progress("");
   if (matched == 0) {
     throw InvalidArgument(fmt::format(
-        "--benchmark_filter is '{}'; allowed: a regular expression that is found in a name, such as {}", filter,
-        name));
+        "--benchmark_filter is '{}'; allowed: a regular expression that is found in a name, such as {}", filter, name));
   }
   if (file) file->finish();
   return any_refused ? 1 : 0;

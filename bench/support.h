@@ -29,13 +29,14 @@ struct Program {
 
 using AddOptions = std::function<void(CLI::App& app)>;
 
-/// Parses the command line (the program's own options, if it adds any, then those of Google Benchmark), registers, and
-/// runs. Returns the exit code: 0 good, 1 a benchmark was refused, 2 bad input or nothing to run.
+/// Parses the command line (the program's own options, if it adds any, then those of Google
+/// Benchmark), registers, and runs. Returns the exit code: 0 good, 1 a benchmark was refused, 2 bad
+/// input or nothing to run.
 int run(int argc, char** argv, const Program& program, const AddOptions& add_options,
         const std::function<void()>& register_benchmarks);
 
-/// Parses the command line. Throws CLI::Success where help is asked for, and InvalidArgument with one line in this
-/// project's own words where the parser refuses it.
+/// Parses the command line. Throws CLI::Success where help is asked for, and InvalidArgument with
+/// one line in this project's own words where the parser refuses it.
 void parse(int argc, char** argv, CLI::App& app);
 
 /// Says on stderr, in one line, why the program ends; returns its exit code.
@@ -49,11 +50,12 @@ enum class Clock {
   wall,    ///< for work that several threads share
 };
 
-/// Adds a benchmark to the group, with what all of them have: the spread over its repetitions, and progress on a
-/// terminal.
+/// Adds a benchmark to the group, with what all of them have: the spread over its repetitions, and
+/// progress on a terminal.
 void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock = Clock::thread);
 
-/// What is added from here on is shown when all of it is done, and is not interleaved with what was added before.
+/// What is added from here on is shown when all of it is done, and is not interleaved with what was
+/// added before.
 void begin_group();
 
 /// An encoder that is planned and compared with the reference at its first use, and kept for the repetitions.

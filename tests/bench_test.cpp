@@ -1,4 +1,5 @@
-// The benchmark binaries as their users meet them: when results are shown, what they are written as, and bad input.
+// The benchmark binaries as their users meet them: when results are shown, what they are written
+// as, and bad input.
 #include "bench/groups.h"
 #include "bench/support.h"
 #include "command.h"
@@ -134,8 +135,9 @@ std::set<std::string> keys_of(const json& object) {
 /// What Google Benchmark itself writes of two benchmarks; bench::run() has set its flags.
 json written_by_google_benchmark() {
   for (const char* name : {"first/a", "second/a"}) {
-    benchmark::RegisterBenchmark(name, count_up)->ComputeStatistics("spread", [](const auto&) { return 0.0; },
-                                                                   benchmark::kPercentage);
+    benchmark::RegisterBenchmark(name, count_up)
+        ->ComputeStatistics(
+            "spread", [](const auto&) { return 0.0; }, benchmark::kPercentage);
   }
   std::ostringstream text;
   benchmark::JSONReporter reporter;
@@ -198,9 +200,8 @@ TEST(Results, JsonOnStandardOutputHasThemToo) {
 /// A benchmark binary as a process of its own.
 CommandResult run_bench(const std::string& name, const Arguments& arguments,
                         const std::map<std::string, std::string>& environment = {}) {
-  return run_posenc(arguments, {.environment = environment,
-                                .out_file = {},
-                                .program = std::string(POSENC_BENCHES) + "/" + name});
+  return run_posenc(arguments,
+                    {.environment = environment, .out_file = {}, .program = std::string(POSENC_BENCHES) + "/" + name});
 }
 
 void expect_bad_input(const CommandResult& result, const std::string& named) {
@@ -214,8 +215,8 @@ const Arguments small = {"--preset", "chunk", "--backend", "naive:scalar"};
 TEST(Results, AFileThatCannotBeWrittenIsOneLineAndExitTwo) {
   const ScratchFolder folder;
   test::write_file(folder / "file", "precious");
-  for (const std::string& file : {std::string("/nonexistent/out.json"), folder.path().string(),
-                                  (folder / "file" / "out.json").string()}) {
+  for (const std::string& file :
+       {std::string("/nonexistent/out.json"), folder.path().string(), (folder / "file" / "out.json").string()}) {
     const CommandResult result = run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=" + file});
     expect_bad_input(result, "--benchmark_out is '" + file + "'");
     EXPECT_THAT(result.out, IsEmpty()) << "before the work, not after it";

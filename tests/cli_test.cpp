@@ -262,7 +262,8 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"mistyped_backend", generate + Arguments{"--backend", "rotaton"}, "did you mean 'rotation'?"},
       BadCase{"mistyped_isa", generate + Arguments{"--backend", "naive:scaler"}, "did you mean 'naive:scalar'?"},
       BadCase{"mistyped_preset", generate + Arguments{"--preset", "wisper"}, "did you mean 'whisper'?"},
-      BadCase{"option_in_the_place_of_a_value", {"generate", "--rows", "--d-model", "4"}, "--rows is '--d-model'; allowed"},
+      BadCase{
+          "option_in_the_place_of_a_value", {"generate", "--rows", "--d-model", "4"}, "--rows is '--d-model'; allowed"},
       BadCase{"option_twice", generate + Arguments{"--rows", "4"}, "--rows is given 2 times; allowed: once"},
       BadCase{"option_without_value", {"generate", "--rows"}, "--rows has no value; allowed: --rows N"},
       BadCase{"stray_argument", generate + Arguments{"stray"}, "stray"},
@@ -492,9 +493,7 @@ struct TwoReports {
     change(document.at("results"));
     write_file(b, document.dump());
   }
-  CommandResult compared(const Arguments& options) const {
-    return run_posenc(Arguments{"compare", a, b} + options);
-  }
+  CommandResult compared(const Arguments& options) const { return run_posenc(Arguments{"compare", a, b} + options); }
 };
 
 void grow(json& result, double factor) { result["max_abs"] = result.at("max_abs").get<double>() * factor; }

@@ -116,7 +116,8 @@ CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
   }
   std::map<std::string, std::string> variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
   for (const auto& [name, value] : environment) variables[name] = value;
-  const pid_t child = start(arguments, {.environment = variables, .out_file = {}, .program = {}}, {screen, screen, screen});
+  const pid_t child =
+      start(arguments, {.environment = variables, .out_file = {}, .program = {}}, {screen, screen, screen});
   close(screen);
   std::string said;
   char buffer[4096];

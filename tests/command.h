@@ -28,8 +28,8 @@ CommandResult run_posenc(const std::vector<std::string>& arguments, const Comman
 CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
                                      const std::map<std::string, std::string>& environment = {});
 
-/// Starts it, waits until a file appears in `folder` whose name ends in .tmp, or until it ends, and interrupts it (Ctrl-C),
-/// or sends it another signal.
+/// Starts it, waits until a file appears in `folder` whose name ends in .tmp, or until it ends, and
+/// interrupts it (Ctrl-C), or sends it another signal.
 CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                                int signal = SIGINT);
 

@@ -1,4 +1,5 @@
-// Temporary files of processes that were killed are removed by the next that writes the same file, and no others.
+// Temporary files of processes that were killed are removed by the next that writes the same file,
+// and no others.
 #include "posenc/output_file.h"
 
 #include "posenc/support/read_file.h"
@@ -80,8 +81,8 @@ TEST(OutputFile, LeavesWhatIsLocked) {
 TEST(OutputFile, LeavesFilesThatAreNotItsOwn) {
   const ScratchFolder folder;
   const std::string dead = std::to_string(dead_process());
-  const std::vector<std::string> others = {".other." + dead + "-0.tmp", ".table." + dead + ".tmp",
-                                           ".table." + dead + "-0",     ".table.notes-0.tmp",
+  const std::vector<std::string> others = {".other." + dead + "-0.tmp",  ".table." + dead + ".tmp",
+                                           ".table." + dead + "-0",      ".table.notes-0.tmp",
                                            ".table." + dead + "-0x.tmp", ".table.tmp"};
   for (const std::string& each : others) write_file(folder / each, "precious");
   write_whole(folder / "table");

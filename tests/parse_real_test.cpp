@@ -1,4 +1,5 @@
-// Numbers as text are read alike with and without the standard library's from_chars, and in every locale.
+// Numbers as text are read alike with and without the standard library's from_chars, and in every
+// locale.
 #include "posenc/support/parse_real.h"
 
 #include <gtest/gtest.h>

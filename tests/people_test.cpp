@@ -109,10 +109,9 @@ TEST(People, HelpAndManualPagesNameEnvironmentAndFiles) {
 
 TEST(People, HelpKeepsTheLinesOfItsExamples) {
   // Formatters of some versions of the parser join them.
-  EXPECT_THAT(run_posenc({"generate", "--help"}).out,
-              HasSubstr("\nExamples:\n"
-                        "  posenc generate --rows 3 --d-model 4\n"
-                        "      the paper's first values, as csv\n"));
+  EXPECT_THAT(run_posenc({"generate", "--help"}).out, HasSubstr("\nExamples:\n"
+                                                                "  posenc generate --rows 3 --d-model 4\n"
+                                                                "      the paper's first values, as csv\n"));
 }
 
 TEST(People, BashCompletesCommandsOptionsAndNames) {
@@ -136,7 +135,8 @@ TEST(People, BashCompletesCommandsOptionsAndNames) {
   EXPECT_EQ(completed("posenc compare " + (folder / "wor").string(), 2), (folder / "words.csv").string() + "\n");
   EXPECT_EQ(completed("posenc compare --forma", 2), "--format\n");
   EXPECT_EQ(completed("posenc generate --rows 1", 3), "\n") << "numbers have no names";
-  // As bash splits --preset=whi, --preset=, rotation:sc and --backend=naive:sc by COMP_WORDBREAKS ...
+  // As bash splits --preset=whi, --preset=, rotation:sc and --backend=naive:sc by COMP_WORDBREAKS
+  // ...
   EXPECT_EQ(completed("posenc generate --preset = whi", 4), "whisper\n");
   EXPECT_THAT(completed("posenc generate --preset =", 3), HasSubstr("whisper"));
   EXPECT_EQ(completed("posenc generate --backend naive : sc", 5), "scalar\n");

@@ -1,6 +1,6 @@
 // What the command says of names that are mistyped, and of text that a terminal would obey.
-#include "cli/escape.h"
 #include "cli/spelling.h"
+#include "cli/escape.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -21,6 +21,11 @@ namespace posenc::cli {
 bool is_accuracy(const Json& document) {
   return document.is_object() && document.contains("version") && document.contains("results");
 }
+void refuse(const NameFilter& filter, const std::vector<std::string>& names) {
+  throw InvalidArgument(
+      fmt::format("--filter is '{}'; allowed: what matches one of {}", filter.pattern(), fmt::join(names, ", ")));
+}
+
 bool is_benchmark(const Json& document) { return document.is_object() && document.contains("benchmarks"); }
 
 namespace {
@@ -94,9 +99,8 @@ std::string table_text(const CompareOptions& options, const NamedJson& before, c
                        const Comparison& comparison) {
   const Colour colour = is_good(options, comparison) ? Colour::green : Colour::red;
   return fmt::format("A  {}{}\nB  {}{}\n{}\n{}\n{}\n", escaped(before.file), origin_text(before.document),
-                     escaped(after.file), origin_text(after.document),
-                     machines_text(before.document, after.document), comparison.table,
-                     painted(verdict_text(comparison), colour));
+                     escaped(after.file), origin_text(after.document), machines_text(before.document, after.document),
+                     comparison.table, painted(verdict_text(comparison), colour));
 }
 
 std::string json_text(const CompareOptions& options, const Comparison& comparison) {
@@ -117,9 +121,8 @@ int compare(const CompareOptions& options) {
   const NamedJson before = read(options.before);
   const NamedJson after = read(options.after);
   const Comparison comparison = compare_files(before, after, rules);
-  write_page(options.common.output, options.common.format == "json"
-                                        ? json_text(options, comparison)
-                                        : table_text(options, before, after, comparison));
+  write_page(options.common.output, options.common.format == "json" ? json_text(options, comparison)
+                                                                    : table_text(options, before, after, comparison));
   return is_good(options, comparison) ? good : check_failed;
 }
 

@@ -4,9 +4,6 @@
 #include "cli/json.h"
 #include "cli/name_filter.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -37,17 +34,19 @@ bool is_benchmark(const Json& document);
 
 // Each throws InvalidArgument, naming the file, where a document lacks what it needs or the two have nothing in common.
 
-/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the share
-/// that is wrongly rounded is a regression.
-Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
-                            const ComparisonRules& rules);
+/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
+/// share that is wrongly rounded is a regression.
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules);
 
 /// Google Benchmark: the medians over repetitions. A regression is slower beyond the noise of the
 /// repetitions and beyond the tolerance.
-Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
-                              const ComparisonRules& rules);
+Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules);
 
-/// Leaves what the filter takes, by the member `name`. Throws InvalidArgument if nothing is left of both.
+/// Throws InvalidArgument, which lists the names.
+[[noreturn]] void refuse(const NameFilter& filter, const std::vector<std::string>& names);
+
+/// Leaves what the filter takes, by the member `name`. Throws InvalidArgument if nothing is left of
+/// both.
 template <class Result>
 void apply(const NameFilter& filter, std::vector<Result>& a, std::vector<Result>& b) {
   std::vector<std::string> names;
@@ -59,9 +58,7 @@ void apply(const NameFilter& filter, std::vector<Result>& a, std::vector<Result>
   const auto is_refused = [&filter](const Result& each) { return !filter.takes(each.name); };
   std::erase_if(a, is_refused);
   std::erase_if(b, is_refused);
-  if (!a.empty() || !b.empty()) return;
-  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}", filter.pattern(),
-                                    fmt::join(names, ", ")));
+  if (a.empty() && b.empty()) refuse(filter, names);
 }
 
 }  // namespace posenc::cli

@@ -68,9 +68,7 @@ const Result* find(const std::vector<Result>& results, const Result& wanted) {
 }
 
 /// Whether `after` is beyond `before` by more than the tolerance accepts.
-bool has_grown(double before, double after, double tolerance) {
-  return after > before * (1 + tolerance);
-}
+bool has_grown(double before, double after, double tolerance) { return after > before * (1 + tolerance); }
 
 bool is_worse(const Result& before, const Result& after, double tolerance) {
   return has_grown(before.max_abs, after.max_abs, std::max(tolerance, rounding)) ||
@@ -142,8 +140,7 @@ class Rows {
 
 }  // namespace
 
-Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
-                            const ComparisonRules& rules) {
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules) {
   std::vector<Result> a = results_of(before);
   std::vector<Result> b = results_of(after);
   apply(rules.filter, a, b);

@@ -150,8 +150,7 @@ const Benchmark* find(const std::vector<Benchmark>& all, const std::string& name
 
 }  // namespace
 
-Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
-                              const ComparisonRules& rules) {
+Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules) {
   std::vector<Benchmark> a = benchmarks_of(before);
   std::vector<Benchmark> b = benchmarks_of(after);
   apply(rules.filter, a, b);

@@ -41,9 +41,7 @@ Names formats(const std::string& description) {
 /// The values of an option that names something; empty: a number, a file, or no value at all.
 Names values_of(const CLI::Option& option) {
   const std::string& name = option.get_lnames().front();
-  const auto set_of = [](const std::vector<std::string>& names) {
-    return Names(names.begin(), names.end());
-  };
+  const auto set_of = [](const std::vector<std::string>& names) { return Names(names.begin(), names.end()); };
   if (name == "preset") return set_of(known_presets());
   if (name == "backend") return set_of(known_backends());
   if (name == "isa") return isas();
@@ -84,8 +82,8 @@ std::string branch_of(const CLI::App& command) {
       "      case \"$option\" in\n"
       "{}"
       "      esac ;;\n",
-      command.get_name(), fmt::join(names, " "),
-      takes_files ? "      [[ $current == -* ]] || kind=files\n" : "", cases);
+      command.get_name(), fmt::join(names, " "), takes_files ? "      [[ $current == -* ]] || kind=files\n" : "",
+      cases);
 }
 
 // Bash splits words at = and : too, and replaces the last part alone: they are joined first, and in

@@ -53,8 +53,8 @@ std::string format_of(const GenerateOptions& options) {
   const std::string suffix = std::filesystem::path(options.common.output).extension().string();
   if (suffix.empty()) return "npy";
   if (suffix == ".npy" || suffix == ".raw" || suffix == ".csv") return suffix.substr(1);
-  throw InvalidArgument(fmt::format(
-      "--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
+  throw InvalidArgument(
+      fmt::format("--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
 }
 
 /// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -160,8 +160,8 @@ int generate(const GenerateOptions& options) {
     for (const DataType each : all_data_types) {
       if (encoder->writes(each)) allowed.push_back(to_string(each));
     }
-    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type),
-                                      encoder->backend(), fmt::join(allowed, ", ")));
+    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type), encoder->backend(),
+                                      fmt::join(allowed, ", ")));
   }
   if (!is_standard_output(file)) check_space(file, least_bytes(shape, type, format, options.digits));
 

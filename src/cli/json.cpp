@@ -97,8 +97,7 @@ Json read_json(const std::string& file) {
   try {
     text = read_file(file);
   } catch (const std::system_error& error) {
-    throw InvalidArgument(fmt::format("{} cannot be read ({}); allowed: a JSON file", file,
-                                      error.code().message()));
+    throw InvalidArgument(fmt::format("{} cannot be read ({}); allowed: a JSON file", file, error.code().message()));
   }
   try {
     return Json::parse(text);

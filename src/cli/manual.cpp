@@ -26,8 +26,7 @@ struct Entry {
 
 const std::vector<Entry>& environment() {
   static const std::vector<Entry> variables = {
-      {"POSENC_BACKEND",
-       "backend, or backend:isa, that the library uses where its caller names none; for experiments"},
+      {"POSENC_BACKEND", "backend, or backend:isa, that the library uses where its caller names none; for experiments"},
       {"POSENC_PROFILE", "the profile, in the place of the file below"},
       {"XDG_CONFIG_HOME", "folder of the user's settings (default: .config in HOME)"},
       {"HOME", "folder of the user"},
@@ -65,8 +64,7 @@ std::string section_text(std::string_view title, const std::vector<Entry>& entri
 Entry entry_of(const CLI::Option& option) {
   const bool has_value = option.get_type_size() > 0 && option.get_expected_max() > 0;
   return {fmt::format("{}{}{}", option.get_name(option.get_positional(), true),
-                      has_value ? " " + option.get_type_name() : "",
-                      option.get_expected_max() > 1 ? " ..." : ""),
+                      has_value ? " " + option.get_type_name() : "", option.get_expected_max() > 1 ? " ..." : ""),
           option.get_description()};
 }
 
@@ -164,10 +162,9 @@ void describe(CLI::App& command, const std::vector<Example>& examples) {
   command.footer(footer + "\n" + std::string(exit_codes));
 }
 
-std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
-                                     CLI::AppFormatMode /*mode*/) const {
-  return fmt::format("{}\n{}\n{}{}{}\n{}\n", lines_of(app->get_description(), page_width),
-                     usage_of(*app, name), section_text("Positionals", entries_of(*app, true)),
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode /*mode*/) const {
+  return fmt::format("{}\n{}\n{}{}{}\n{}\n", lines_of(app->get_description(), page_width), usage_of(*app, name),
+                     section_text("Positionals", entries_of(*app, true)),
                      section_text("Options", entries_of(*app, false)), commands_text(*app), app->get_footer());
 }
 

@@ -10,7 +10,8 @@ namespace posenc::cli {
 /// A POSIX extended regular expression that is searched in names, as --benchmark_filter is.
 class NameFilter {
  public:
-  /// Throws InvalidArgument if the pattern is no such expression. The empty pattern takes every name.
+  /// Throws InvalidArgument if the pattern is no such expression. The empty pattern takes every
+  /// name.
   explicit NameFilter(const std::string& pattern);
   ~NameFilter();
   NameFilter(const NameFilter&) = delete;

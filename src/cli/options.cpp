@@ -30,8 +30,7 @@ bool parse_whole(std::string_view text, Integer& value) {
 double real_of(std::string_view option, std::string_view text) {
   const auto value = parse_real(text);
   if (!value) {
-    throw InvalidArgument(
-        fmt::format("{} is '{}'; allowed: a number in the range of double", option, text));
+    throw InvalidArgument(fmt::format("{} is '{}'; allowed: a number in the range of double", option, text));
   }
   return *value;
 }
@@ -88,8 +87,7 @@ void add_text_option(CLI::App& command, std::string& value, const std::string& o
   command.add_option(option, value, description)->type_name(value_name);
 }
 
-void add_file_argument(CLI::App& command, std::string& value, const std::string& name,
-                       const std::string& description) {
+void add_file_argument(CLI::App& command, std::string& value, const std::string& name, const std::string& description) {
   command.add_option(name, value, description)->type_name("FILE")->required();
 }
 

@@ -76,8 +76,7 @@ class Walk {
     const bool has_value = equals != std::string::npos;
     if (!takes_value(*option)) {
       ++times_[option];
-      return has_value ? fmt::format("{} is '{}'; allowed: no value", name, word.substr(equals + 1))
-                       : "";
+      return has_value ? fmt::format("{} is '{}'; allowed: no value", name, word.substr(equals + 1)) : "";
     }
     if (!has_value && next_ == words_.size()) {
       return fmt::format("{} has no value; allowed: {}", name, usage_of(*option));
@@ -107,14 +106,12 @@ class Walk {
       }
       for (const CLI::Option* other : each->get_excludes()) {
         if (is_given && times_.count(other) > 0) {
-          return fmt::format("{} is given with {}; allowed: one of them", typed_name(*each),
-                             typed_name(*other));
+          return fmt::format("{} is given with {}; allowed: one of them", typed_name(*each), typed_name(*other));
         }
       }
       for (const CLI::Option* other : each->get_needs()) {
         if (is_given && times_.count(other) == 0) {
-          return fmt::format("{} is given without {}; allowed: both", typed_name(*each),
-                             typed_name(*other));
+          return fmt::format("{} is given without {}; allowed: both", typed_name(*each), typed_name(*other));
         }
       }
     }
@@ -152,8 +149,7 @@ std::string parse_error(const CLI::App& app, const std::vector<std::string>& arg
   }
   const std::string fault = Walk(*command, std::move(words)).fault();
   if (!fault.empty()) return fault;
-  return fmt::format("arguments are '{}'; allowed: see {} --help", fmt::join(arguments, " "),
-                     app.get_name());
+  return fmt::format("arguments are '{}'; allowed: see {} --help", fmt::join(arguments, " "), app.get_name());
 }
 
 }  // namespace posenc::cli

@@ -10,8 +10,8 @@ class App;
 
 namespace posenc::cli {
 
-/// One line that names the first argument at fault and what is allowed in its place. `arguments` are
-/// those after the program's name, and `app` has refused them.
+/// One line that names the first argument at fault and what is allowed in its place. `arguments`
+/// are those after the program's name, and `app` has refused them.
 std::string parse_error(const CLI::App& app, const std::vector<std::string>& arguments);
 
 /// The same of an argument that nothing takes.

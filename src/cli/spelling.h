@@ -26,8 +26,7 @@ std::vector<std::string> known_benchmark_shapes();
 
 /// What `find` returns. If it refuses the name, the error says which name was meant.
 template <class Find>
-decltype(auto) with_suggestion(const Find& find, std::string_view name,
-                               const std::vector<std::string>& known) {
+decltype(auto) with_suggestion(const Find& find, std::string_view name, const std::vector<std::string>& known) {
   try {
     return find();
   } catch (const InvalidArgument& error) {

@@ -1,5 +1,5 @@
-// How a subcommand is added, without the parser's headers: its inline functions make every file that includes them
-// many seconds slower to compile.
+// How a subcommand is added, without the parser's headers: its inline functions make every file
+// that includes them many seconds slower to compile.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,8 @@ class Option;
 
 namespace posenc::cli {
 
-/// What the chosen subcommand does once the whole command line is known to be good; returns an exit code.
+/// What the chosen subcommand does once the whole command line is known to be good; returns an exit
+/// code.
 using Action = std::function<int()>;
 
 struct Example {
@@ -25,15 +26,14 @@ struct Example {
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Action& action,
                          Action chosen);
 
-/// Gives the command its examples, which --help and the manual page show, and what all commands have:
-/// environment, files, exit codes.
+/// Gives the command its examples, which --help and the manual page show, and what all commands
+/// have: environment, files, exit codes.
 void describe(CLI::App& command, const std::vector<Example>& examples);
 
 void add_flag(CLI::App& command, bool& value, const std::string& option, const std::string& description);
 void add_text_option(CLI::App& command, std::string& value, const std::string& option, const std::string& value_name,
                      const std::string& description);
 /// An argument without an option, which must be there.
-void add_file_argument(CLI::App& command, std::string& value, const std::string& name,
-                       const std::string& description);
+void add_file_argument(CLI::App& command, std::string& value, const std::string& name, const std::string& description);
 
 }  // namespace posenc::cli

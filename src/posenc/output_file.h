@@ -42,8 +42,8 @@ class OutputFile {
 /// Whether missing folders are an error, or are made in the end.
 enum class Folders { must_exist, are_made };
 
-/// Finds out before long work, not after it, whether a file can be written in the end; makes nothing.
-/// Throws std::system_error.
+/// Finds out before long work, not after it, whether a file can be written in the end; makes
+/// nothing. Throws std::system_error.
 void check_writable(const std::filesystem::path& file, Folders folders);
 
 }  // namespace posenc
