@@ -52,11 +52,6 @@ def noise_floor_of(self_ratios):
     return max(floors, default=0.0)
 
 
-def ratios_of_successive(medians):
-    """The median of each process over that of the process before: A/A between processes."""
-    return [later / earlier for earlier, later in zip(medians, medians[1:])]
-
-
 def competition_ranks(count, is_tied):
     """Ranks of what is sorted, the fastest first: 1, 2, 2, 4. Who ties with the first of a rank shares it. is_tied(i, j) of i < j."""
     ranks, first = [], 0

@@ -203,8 +203,8 @@ TEST(PickSave, KeepsTheMeasurementsWhereTheLibraryLooksForThem) {
   EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
   const auto shown = run_posenc({"profile"}, {.environment = environment, .out_file = {}});
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_THAT(shown.out, AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model), HasSubstr("rotation32:"),
-                               HasSubstr("--forget")));
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model), HasSubstr("rotation32:"), HasSubstr("--forget")));
 }
 
 TEST(PickSave, OutputIsTheReportAndSaveTheProfile) {

@@ -72,8 +72,7 @@ std::filesystem::path profile_file(const PickCommand& command) {
     if (command.if_missing) throw InvalidArgument("--if-missing is given; allowed with --save only");
     return {};
   }
-  std::filesystem::path file =
-      command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
+  std::filesystem::path file = command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
   if (file.empty()) {
     throw InvalidArgument(
         "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; allowed: one of them");
@@ -160,8 +159,7 @@ int run_here(const PickCommand& command) {
     document["profile"] = is_saved ? Json(file.string()) : Json();
     write_all(command.common.output, text_of(document));
   } else {
-    write_page(command.common.output,
-               run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
+    write_page(command.common.output, run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
   }
   const int code = check_picked({run});
   if (!is_refused) return code;

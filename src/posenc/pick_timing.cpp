@@ -24,9 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Processor time of the calling thread, which takes part in the work of every table.
 double thread_seconds() noexcept {
@@ -187,8 +185,7 @@ void check(const TimingRequest& request) {
     if (shape.rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to time");
     if (shape.candidates.empty()) throw InvalidArgument("candidates is empty; allowed: at least one to time");
     if (shape.repeated >= shape.candidates.size()) {
-      throw InvalidArgument(
-          format_text("repeated is {}; allowed: below {}", shape.repeated, shape.candidates.size()));
+      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", shape.repeated, shape.candidates.size()));
     }
     for (const TimingRequest::Candidate& each : shape.candidates) {
       if (each.samples < 1) throw InvalidArgument(format_text("samples is {}; allowed: at least 1", each.samples));
