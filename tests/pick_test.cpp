@@ -24,7 +24,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 const PickShape small = {"small", {.d_model = 64}, {0, 40}};
-const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};  // where float32 phases fail
+// Where float32 phases fail.
+const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};
 
 /// Enough to choose by, and short: what is tested is the choice and not the clock.
 PickOptions quick(std::vector<PickShape> shapes) {
@@ -329,7 +330,8 @@ TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
 
 TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
   MadeUpProcesses processes;
-  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or faster.
+  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
+  // faster.
   processes.seconds = [](std::size_t process, const std::string& backend) {
     const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
     return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);

@@ -1,4 +1,5 @@
-// Which backend is used if the program names none. The library reads its environment once, so that each case is a process.
+// Which backend is used if the program names none. The library reads its environment once, so that
+// each case is a process.
 #include "posenc/selection.h"
 #include "command.h"
 #include "posenc/cpu.h"
@@ -353,8 +354,8 @@ TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
   EXPECT_EQ(used(""), best_rotation());
 }
 
-/// Whether all bits that a program gets are those of rotation, though a profile of all classes says that rotation32 is the
-/// fastest by far. To be asked in a process that has not selected anything.
+/// Whether all bits that a program gets are those of rotation, though a profile of all classes says
+/// that rotation32 is the fastest by far. To be asked in a process that has not selected anything.
 bool bits_are_those_of_rotation() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
@@ -393,7 +394,8 @@ TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
   EXPECT_EXIT(std::exit(bits_are_those_of_rotation() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
-/// The backend of a layer that allows an error, where a profile says that what cannot add is the fastest.
+/// The backend of a layer that allows an error, where a profile says that what cannot add is the
+/// fastest.
 std::string backend_of_rough_layer() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());

@@ -68,7 +68,8 @@ struct State {
 /// What a program may ask for besides the default.
 constexpr double rough_error = 1e-6;
 
-/// Tables of 1 KiB, 2 KiB, ... 1 TiB find the classes that this CPU has: the largest of a class stands for it.
+/// Tables of 1 KiB, 2 KiB, ... 1 TiB find the classes that this CPU has: the largest of a class
+/// stands for it.
 std::vector<Used> find_used(const SelectionOptions& options) {
   constexpr EncodingSpec spec = {.d_model = 64};
   constexpr std::int64_t row_bytes = 64 * sizeof(float);

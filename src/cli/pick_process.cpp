@@ -31,7 +31,8 @@ std::string& first_argument() {
   return name;
 }
 
-/// Files and not pipes: a process that says much, or ends early, can then never block or kill the other.
+/// Files and not pipes: a process that says much, or ends early, can then never block or kill the
+/// other.
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 File temporary_file() {

@@ -190,7 +190,8 @@ std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std:
     }
     if (!budget && found->budget != read.budget) {
       throw InvalidArgument(
-          fmt::format("--from is {} with another error budget than {}; allowed then: with --max-error or --max-ulp",
+          fmt::format("--from is {} with another error budget than {}; allowed then: with "
+                      "--max-error or --max-ulp",
                       file, found->files.front()));
     }
     for (const PickMeasurement& measured : read.measurements) add(measured, found->measurements);

@@ -143,15 +143,16 @@ std::string budget_text(const ErrorBudget& budget) {
 
 std::string run_text(const PickRun& run) {
   const bool is_default = run.budget == default_budget(run.type);
-  const std::string what = wrapped(
-      fmt::format("{}, {} {}, error budget {}{}; medians of {} processes\n"
-                  "spread: half the interquartile range of the processes\n"
-                  "next/pick: the time of the next over that of the pick, paired by process, and its 95 % interval\n"
-                  "noise: how far a backend is from itself, timed as two in a process and in one process after "
-                  "another; closer is a "
-                  "tie\n",
-                  to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads", budget_text(run.budget),
-                  is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
+  const std::string what =
+      wrapped(fmt::format("{}, {} {}, error budget {}{}; medians of {} processes\n"
+                          "spread: half the interquartile range of the processes\n"
+                          "next/pick: the time of the next over that of the pick, paired by process, and its 95 % "
+                          "interval\n"
+                          "noise: how far a backend is from itself, timed as two in a process and in one process after "
+                          "another; closer is a "
+                          "tie\n",
+                          to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads",
+                          budget_text(run.budget), is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
   const std::string warning =
       run.disturbed.empty() ? "" : "\n" + wrapped(fmt::format("Not to be trusted: {}\n", run.disturbed));
   return fmt::format("{}\n{}\n{}\n{}{}", run.cpu, what, measurements_text(run), picks_text(run), warning);
@@ -179,8 +180,10 @@ std::string reason_text(const ShapeDecision& decision) {
   }
   if (beaten != decision.rivals.end()) text += ".";
   text += over_budget_text(decision);
-  return text + fmt::format(" Noise: a backend timed twice differs from itself by up to {}; spread of the pick ± {}.",
-                            percent(decision.noise_floor), percent(pick.spread));
+  return text + fmt::format(
+                    " Noise: a backend timed twice differs from itself by up to {}; spread of the "
+                    "pick ± {}.",
+                    percent(decision.noise_floor), percent(pick.spread));
 }
 
 std::string explanation_text(const PickRun& run) {

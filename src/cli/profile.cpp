@@ -103,7 +103,8 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
   return document;
 }
 
-/// Removes the file, whatever is in it: one that is of no use too. Returns a line that says what was done.
+/// Removes the file, whatever is in it: one that is of no use too. Returns a line that says what
+/// was done.
 std::string forget(const std::filesystem::path& file) {
   if (file.empty()) return "No profile to forget: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set\n";
   std::error_code error;

@@ -20,7 +20,8 @@ constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass
 struct Candidate {
   std::vector<PickMeasurement*> measurements;
   std::size_t method = 0;      ///< the place of its method among those of the class
-  std::vector<double> scores;  ///< per process: geometric mean over the shapes of seconds per entry; empty if not timed
+  std::vector<double> scores;  ///< per process: geometric mean over the shapes of seconds per
+                               ///< entry; empty if not timed
   bool may_win = false;        ///< within the budget, and timed, on every shape of the class
 
   const PickMeasurement& any() const { return *measurements.front(); }
@@ -77,8 +78,8 @@ std::vector<Candidate> candidates_of(ShapeClass shape, std::vector<PickMeasureme
   return all;
 }
 
-/// How much slower each process was for the other candidates, as a factor: their median. Pairs by process cancel it, and it
-/// is no noise between them.
+/// How much slower each process was for the other candidates, as a factor: their median. Pairs by
+/// process cancel it, and it is no noise between them.
 std::vector<double> common_factors(const Candidate& one, const std::vector<Candidate>& all) {
   std::vector<double> factors(one.scores.size(), 1.0);
   for (std::size_t p = 0; p < factors.size(); ++p) {

@@ -33,7 +33,8 @@ double thread_seconds() noexcept {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// What the hypervisor has taken from all processors of this machine since its start; 0 if the system does not tell.
+/// What the hypervisor has taken from all processors of this machine since its start; 0 if the
+/// system does not tell.
 double stolen_seconds() {
   std::ifstream file("/proc/stat");
   std::string word;
@@ -109,8 +110,8 @@ class Timed {
     return std::clamp<std::int64_t>(slice, std::min(aligned_rows, rows_.count), rows_.count);
   }
 
-  /// Encodes rows_a_sample_ rows, a slice from where the last one ended. Its rows are stored as those of the whole table
-  /// would be.
+  /// Encodes rows_a_sample_ rows, a slice from where the last one ended. Its rows are stored as
+  /// those of the whole table would be.
   double work(const OutputView& table) {
     if (next_ + std::min(rows_a_sample_, rows_.count) > rows_.count) next_ = 0;
     const auto start = Clock::now();

@@ -111,7 +111,8 @@ std::string class_text(ShapeClass shape, DataType type) {
   return format_text("shape class {}, {}", to_string(shape), to_string(type));
 }
 
-/// The fastest measured of those that qualify, or the simplest method that ties with it. None if none of them qualifies.
+/// The fastest measured of those that qualify, or the simplest method that ties with it. None if
+/// none of them qualifies.
 std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request, bool must_add) {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates = measured_candidates(measured);
@@ -136,7 +137,8 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   return choice_of(candidates[chosen], SelectionSource::profile, std::move(reason));
 }
 
-/// The methods that are known to be fast first, then the others by registration; each at its best ISA.
+/// The methods that are known to be fast first, then the others by registration; each at its best
+/// ISA.
 std::vector<Candidate> built_in_candidates() {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates;
