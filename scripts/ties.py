@@ -22,7 +22,7 @@ def t_975(degrees):
 
 def paired_ratio(one, other):
     """The ratio of one to other and its 95 % interval, from one median a process, in the same order
-    of processes: the geometric mean of the processes' ratios, and Student's t over their logarithms.
+    of processes: the geometric mean of the ratios, and Student's t over their logarithms.
     Fewer than two processes have no interval: it is everything."""
     logarithms = [math.log(a / b) for a, b in zip(one, other)]
     if not logarithms:
@@ -46,8 +46,8 @@ def is_tie(ratio, noise_floor):
 
 
 def noise_floor_of(self_ratios):
-    """How far from 1 the ratios of something to itself (A/A) are: of each list the largest distance,
-    once one ratio in five is set aside (what disturbs a single process widens the intervals too, and
+    """How far from 1 the ratios of something to itself (A/A) are: of each list the largest one,
+    once one in five is set aside (what disturbs a single process widens the intervals too, and
     would make a tie of everything); then the largest of all."""
     floors = []
     for ratios in self_ratios:

@@ -151,10 +151,9 @@ int run_here(const PickCommand& command) {
   const PickRun run = measure(options, profile);
   const bool is_refused = !run.disturbed.empty() && !command.force;
   const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
-  const std::string saved = is_saved ? save(profile, file)
-                            : file.empty()
-                                ? "Nothing saved; --save keeps the measurements for programs\n"
-                                : "Nothing saved\n";
+  const std::string saved = is_saved       ? save(profile, file)
+                            : file.empty() ? "Nothing saved; --save keeps the measurements for programs\n"
+                                           : "Nothing saved\n";
   if (command.common.format == "json") {
     Json document = new_document();
     document.update(to_json(run));
