@@ -190,7 +190,7 @@ std::string used_text(const User& user) {
   const std::string heading = fmt::format("{}, {}", user.title, to_string(user.accuracy));
   if (is_same_for_all(user.used)) {
     const Selection& selection = user.used.front().selection;
-    return wrapped(fmt::format("{}: {}\n  {}\n", heading, selection.backend->full_name(), selection.reason));
+    return fmt::format("{}: {}\n{}", heading, selection.backend->full_name(), wrapped(selection.reason + "\n", "  "));
   }
   Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::wrapped}});
   for (std::size_t i = 0; i < user.used.size(); ++i) {
