@@ -5,9 +5,10 @@ Layout and addresses change from process to process, and times with them: one pr
 difference between backends. Before anything else, two equal cases are compared: the noise floor is the largest difference
 between two processes of the same benchmark, of a fast and of a slow backend, but for one pair of processes in five. Then come the processes, one after another,
 each with its repetitions in random order. Times are medians over all samples; intervals are of 95 % and take
-processes for the unit of chance. Two backends tie unless the 95 % interval of their ratio, paired by process, excludes 1
-and the ratio is further from 1 than 2 % and than the noise floor: the rule of posenc pick. Ranks are those of a
-competition: 1, 2=, 2=, 4; who ties with the first of a rank shares it.
+processes for the unit of chance. Two backends tie unless the 95 % interval of their ratio, paired
+by process, excludes 1 and the ratio is further from 1 than 2 % and than the noise floor: the rule
+of posenc pick. Ranks are those of a competition: 1, 2=, 2=, 4; who ties with the first of a rank
+shares it.
 
 Every sample stays in the output, in Google Benchmark's JSON format; "process" tells which process it is of."""
 

@@ -1,4 +1,5 @@
-// A backend that a test registers: zeros where a table should be, with whatever it claims of itself.
+// A backend that a test registers: zeros where a table should be, with whatever it claims of
+// itself.
 #pragma once
 
 #include "posenc/registry.h"

@@ -288,10 +288,6 @@ class TiesTest(ScriptTest):
             with self.subTest(case["name"]):
                 self.assertAlmostEqual(ties.noise_floor_of(case["self_ratios"]), case["floor"], 7)
 
-    def test_ratios_of_successive(self):
-        self.assertEqual(ties.ratios_of_successive([2.0, 4.0, 1.0]), [2.0, 0.25])
-        self.assertEqual(ties.ratios_of_successive([2.0]), [])
-
     def test_ranks_are_those_of_a_competition(self):
         def ranks(tied, count=4):
             return ties.competition_ranks(count, lambda i, j: (i, j) in tied)

@@ -24,7 +24,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// The JSON of a run on another CPU, as far as a decision needs it: rotation32 twice as fast as rotation.
+/// The JSON of a run on another CPU, as far as a decision needs it: rotation32 twice as fast as
+/// rotation.
 json result_of(const std::string& cpu, double error_of_rotation32 = 1e-7) {
   const auto entry = [](const char* backend, double seconds, double max_abs) {
     return json{{"backend", backend},
@@ -50,8 +51,8 @@ json result_of(const std::string& cpu, double error_of_rotation32 = 1e-7) {
           {"measurements", {entry("rotation", 2e-3, 2.98e-8), entry("rotation32", 1e-3, error_of_rotation32)}}};
 }
 
-/// A pick of one shape in two processes: what is tested is what it does with its figures, and not the figures. Other work
-/// that runs on the machine is no reason to fail.
+/// A pick of one shape in two processes: what is tested is what it does with its figures, and not
+/// the figures. Other work that runs on the machine is no reason to fail.
 std::vector<std::string> short_pick(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -203,8 +204,8 @@ TEST(PickSave, KeepsTheMeasurementsWhereTheLibraryLooksForThem) {
   EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
   const auto shown = run_posenc({"profile"}, {.environment = environment, .out_file = {}});
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_THAT(shown.out, AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model), HasSubstr("rotation32:"),
-                               HasSubstr("--forget")));
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model), HasSubstr("rotation32:"), HasSubstr("--forget")));
 }
 
 TEST(PickSave, OutputIsTheReportAndSaveTheProfile) {

@@ -1,4 +1,5 @@
-// The decision alone, from samples that are given: no clock, so that every case is the same everywhere.
+// The decision alone, from samples that are given: no clock, so that every case is the same
+// everywhere.
 #include "posenc/pick.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Medians of nine processes around a time: the noise of one backend is not that of another, which `phase` shifts.
+/// Medians of nine processes around a time: the noise of one backend is not that of another, which
+/// `phase` shifts.
 std::vector<double> samples(double seconds, double noise = 0.001, std::size_t phase = 0) {
   std::vector<double> all;
   for (const double offset : {0.0, 1.0, -1.0, 0.5, -0.5, 1.0, -1.0, 0.5, -0.5}) {

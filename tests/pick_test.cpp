@@ -24,7 +24,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 const PickShape small = {"small", {.d_model = 64}, {0, 40}};
-const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};  // where float32 phases fail
+// Where float32 phases fail.
+const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};
 
 /// Enough to choose by, and short: what is tested is the choice and not the clock.
 PickOptions quick(std::vector<PickShape> shapes) {
@@ -48,8 +49,7 @@ const PickMeasurement& measurement_of(const PickResult& result, std::string_view
 TEST(Pick, MeasuresEveryCandidateOnEveryShape) {
   const PickResult result = pick(quick({small, long_one}));
   std::set<std::string> measured;
-  for (const PickMeasurement& each : result.measurements)
-    measured.insert(each.full_name() + " " + each.name);
+  for (const PickMeasurement& each : result.measurements) measured.insert(each.full_name() + " " + each.name);
   for (const Backend* each : test::running_backends()) {
     if (!each->can_be_picked()) continue;
     EXPECT_TRUE(measured.contains(each->full_name() + " small")) << each->full_name();
@@ -230,7 +230,7 @@ class MadeUpProcesses {
  public:
   std::vector<TimingRequest> requests;
   std::function<double(std::size_t process, const std::string& backend)> seconds;
-  double noise = 0;      ///< A/A
+  double noise = 0;  ///< A/A
   double lost_share = 0;
 
   PickOptions options() {
@@ -323,20 +323,33 @@ TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
   EXPECT_EQ(result.disturbed, "");
   EXPECT_NEAR(result.decisions.front().noise_floor, 0.05, 1e-6);
 
-  processes.noise = 0.2;
+  processes.noise = 0.3;
   result = pick(processes.options());
-  EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("20 %")));
+  EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
 }
 
 TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
   MadeUpProcesses processes;
-  // Every process is even in itself, and a quarter slower than the one before it, or faster.
+  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
+  // faster.
   processes.seconds = [](std::size_t process, const std::string& backend) {
-    return (process % 2 == 0 ? 1.0 : 1.25) * rotation_first(0, backend);
+    const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
+    return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);
   };
   const PickResult result = pick(processes.options());
   EXPECT_NEAR(result.decisions.front().noise_floor, 0.25, 1e-6);
   EXPECT_THAT(result.disturbed, HasSubstr("25 %"));
+}
+
+TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
+  MadeUpProcesses processes;
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, backend);
+  };
+  const PickResult result = pick(processes.options());
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0, 1e-6);
+  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
+  EXPECT_EQ(result.disturbed, "");
 }
 
 TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
@@ -425,7 +438,10 @@ TEST(Pick, RefusesBadOptions) {
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_THAT(refused([&](auto& o) { o.budget->most = bad; }),
                 AllOf(HasSubstr("max_error is"), HasSubstr("greater than 0")));
-    EXPECT_THAT(refused([&](auto& o) { o.budget = ErrorBudget{bad, ErrorBudget::Measure::ulp}; }), HasSubstr("max_ulp is"));
+    EXPECT_THAT(refused([&](auto& o) {
+                  o.budget = ErrorBudget{bad, ErrorBudget::Measure::ulp};
+                }),
+                HasSubstr("max_ulp is"));
     EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }), HasSubstr("seconds_per_sample is"));
   }
   EXPECT_THAT(refused([](auto& o) { o.threads = 0; }), HasSubstr("threads is 0"));

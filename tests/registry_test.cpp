@@ -112,7 +112,8 @@ TEST(Registry, WhatWasAddedCanBeTakenOutAndTheRestCannot) {
   const std::vector<const Backend*> before = backends();
   std::unique_ptr<Backend> taken;
   {
-    const Backend& added = register_backend(std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
+    const Backend& added =
+        register_backend(std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
     taken = unregister_backend(added);
     EXPECT_EQ(taken.get(), &added);
   }

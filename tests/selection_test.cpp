@@ -1,9 +1,10 @@
-// Which backend is used if the program names none. The library reads its environment once, so that each case is a process.
+// Which backend is used if the program names none. The library reads its environment once, so that
+// each case is a process.
+#include "posenc/selection.h"
 #include "command.h"
 #include "posenc/cpu.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
-#include "posenc/selection.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -238,8 +239,9 @@ TEST(Selection, EveryUserOfTheLibraryCanSayWhichBackendItGotAndWhy) {
   const Rotary rough(64, 10000.0, RotaryLayout::halves, Accuracy::within(1e-6));
   EXPECT_EQ(rough.selection().backend->full_name(), best_rotation32());
   EXPECT_THAT(rough.selection().reason, HasSubstr("within 1e-06"));
-  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused, Accuracy::within(1e-9)); }),
-              HasSubstr("accuracy is within 1e-09"));
+  EXPECT_THAT(
+      refusal([] { PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused, Accuracy::within(1e-9)); }),
+      HasSubstr("accuracy is within 1e-09"));
 }
 
 TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
@@ -286,8 +288,7 @@ TEST(Selection, OfATieTheSimplestMethodAtItsBestIsa) {
     claims.push_back({std::string(each->name()), each->isa(), each->name() == "rotation32" ? 1e-10 : 1.01e-10});
   }
   save_measurements(folder / "profile.json", only_l2, claims);
-  const Used rough =
-      used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}}, "used_within");
+  const Used rough = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}}, "used_within");
   EXPECT_EQ(rough.backend, "naive:scalar");
   EXPECT_THAT(rough.reason, HasSubstr("ties with the fastest"));
   const Used exact = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
@@ -298,9 +299,9 @@ TEST(Selection, TheEnvironmentBeatsTheProfile) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, misleading_claims());
   for (const char* users : {"used", "used_by_layers", "used_by_rotary", "used_within"}) {
-    const Used used = used_for(
-        users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
-        {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}}, users);
+    const Used used =
+        used_for(users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
+                 {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}}, users);
     EXPECT_EQ(used.backend, "div_term:scalar") << users;
     EXPECT_EQ(used.source, "environment") << users;
   }
@@ -353,8 +354,8 @@ TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
   EXPECT_EQ(used(""), best_rotation());
 }
 
-/// Whether all bits that a program gets are those of rotation, though a profile of all classes says that rotation32 is the
-/// fastest by far. To be asked in a process that has not selected anything.
+/// Whether all bits that a program gets are those of rotation, though a profile of all classes says
+/// that rotation32 is the fastest by far. To be asked in a process that has not selected anything.
 bool bits_are_those_of_rotation() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
@@ -393,7 +394,8 @@ TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
   EXPECT_EXIT(std::exit(bits_are_those_of_rotation() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
-/// The backend of a layer that allows an error, where a profile says that what cannot add is the fastest.
+/// The backend of a layer that allows an error, where a profile says that what cannot add is the
+/// fastest.
 std::string backend_of_rough_layer() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());

@@ -69,7 +69,8 @@ struct State {
 /// What a program may ask for besides the default.
 constexpr double rough_error = 1e-6;
 
-/// Tables of 1 KiB, 2 KiB, ... 1 TiB find the classes that this CPU has: the largest of a class stands for it.
+/// Tables of 1 KiB, 2 KiB, ... 1 TiB find the classes that this CPU has: the largest of a class
+/// stands for it.
 std::vector<Used> find_used(const SelectionOptions& options) {
   constexpr EncodingSpec spec = {.d_model = 64};
   constexpr std::int64_t row_bytes = 64 * sizeof(float);
@@ -190,7 +191,7 @@ std::string used_text(const User& user) {
   const std::string heading = fmt::format("{}, {}", user.title, to_string(user.accuracy));
   if (is_same_for_all(user.used)) {
     const Selection& selection = user.used.front().selection;
-    return wrapped(fmt::format("{}: {}\n  {}\n", heading, selection.backend->full_name(), selection.reason));
+    return fmt::format("{}: {}\n{}", heading, selection.backend->full_name(), wrapped(selection.reason + "\n", "  "));
   }
   Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::wrapped}});
   for (std::size_t i = 0; i < user.used.size(); ++i) {

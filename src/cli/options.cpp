@@ -191,8 +191,7 @@ Shape shape_of(const CommonOptions& options) {
 
 const Backend& backend_of(const CommonOptions& options, const Shape& shape, const Accuracy& accuracy) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
-  const SelectionOptions wanted = {
-      .accuracy = accuracy, .type = options.type, .threads = options.threads.value_or(1)};
+  const SelectionOptions wanted = {.accuracy = accuracy, .type = options.type, .threads = options.threads.value_or(1)};
   const Backend& selected = *select_backend(shape.spec, shape.rows, wanted).backend;
   return options.isa ? backend(selected.name(), *options.isa) : selected;
 }

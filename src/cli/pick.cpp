@@ -1,5 +1,5 @@
-// posenc pick: checks and times all backends, prints the table, saves the profile if asked to; or decides from results of
-// others.
+// posenc pick: checks and times all backends, prints the table, saves the profile if asked to; or
+// decides from results of others.
 #include "posenc/pick.h"
 
 #include "cli/commands.h"
@@ -73,11 +73,11 @@ std::filesystem::path profile_file(const PickCommand& command) {
     if (command.if_missing) throw InvalidArgument("--if-missing is given; allowed with --save only");
     return {};
   }
-  std::filesystem::path file =
-      command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
+  std::filesystem::path file = command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
   if (file.empty()) {
     throw InvalidArgument(
-        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; allowed: one of them");
+        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
+        "allowed: one of them");
   }
   return file;
 }
@@ -91,7 +91,8 @@ bool is_measured(const std::filesystem::path& file, const PickOptions& options) 
          });
 }
 
-/// Adds the measurements to those of a valid profile that is there. Returns a line that says what was done.
+/// Adds the measurements to those of a valid profile that is there. Returns a line that says what
+/// was done.
 std::string save(const Profile& measured, const std::filesystem::path& file) {
   const LoadedProfile older = std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
   const Profile merged = older.profile ? merge(*older.profile, measured) : measured;
@@ -113,7 +114,7 @@ int check_picked(const std::vector<PickRun>& runs) {
   for (const PickRun& run : runs) {
     for (const ShapeDecision& each : run.decisions) {
       if (each.pick) continue;
-      fmt::print(stderr, "posenc: no backend is within the error budget {} on all shapes of class {}\n",
+      fmt::print(stderr, "posenc: no backend is within the error budget {} on all of class {}\n",
                  budget_text(run.budget), to_string(each.shape));
       code = check_failed;
     }
@@ -151,18 +152,16 @@ int run_here(const PickCommand& command) {
   const PickRun run = measure(options, profile);
   const bool is_refused = !run.disturbed.empty() && !command.force;
   const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
-  const std::string saved = is_saved ? save(profile, file)
-                            : file.empty()
-                                ? "Nothing saved; --save keeps the measurements for programs that use the library\n"
-                                : "Nothing saved\n";
+  const std::string saved = is_saved       ? save(profile, file)
+                            : file.empty() ? "Nothing saved; --save keeps the measurements for programs\n"
+                                           : "Nothing saved\n";
   if (command.common.format == "json") {
     Json document = new_document();
     document.update(to_json(run));
     document["profile"] = is_saved ? Json(file.string()) : Json();
     write_all(command.common.output, text_of(document));
   } else {
-    write_page(command.common.output,
-               run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
+    write_page(command.common.output, run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
   }
   const int code = check_picked({run});
   if (!is_refused) return code;
@@ -196,7 +195,8 @@ int run_pick(const PickCommand& command) {
 
 void add_budget_options(CLI::App& command, PickCommand& options) {
   add_real_option(command, options.max_error, "--max-error",
-                  "error budget: the largest |error| accepted (default: half an ulp of 1 of the type, and 1 %)");
+                  "error budget: the largest |error| accepted (default: half an ulp of 1 of the "
+                  "type, and 1 %)");
   add_real_option(command, options.max_ulp, "--max-ulp",
                   "error budget in ulp, of the measured error, instead of --max-error")
       ->excludes("--max-error");
@@ -209,7 +209,8 @@ void add_save_options(CLI::App& command, PickCommand& options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--save", take,
-          "keep the measurements as this CPU's profile, in FILE or where the library looks for it ($POSENC_PROFILE, "
+          "keep the measurements as this CPU's profile, in FILE or where the library looks for it "
+          "($POSENC_PROFILE, "
           "else $XDG_CONFIG_HOME/posenc/profile.json, else ~/.config/posenc/profile.json)")
       ->expected(0, 1)
       ->type_name("FILE");
@@ -221,8 +222,9 @@ void add_save_options(CLI::App& command, PickCommand& options) {
 
 void add_pick_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<PickCommand>();
-  CLI::App& command = *app.add_subcommand(
-      "pick", "Check and time all backends in several processes; say which is fastest within an error budget");
+  CLI::App& command = *app.add_subcommand("pick",
+                                          "Check and time all backends in several processes; say "
+                                          "which is fastest within an error budget");
   add_budget_options(command, *options);
   add_preset_option(command, options->common, Times::often);
   add_type_option(command, options->common);
@@ -235,7 +237,8 @@ void add_pick_command(CLI::App& app, Action& action) {
   add_output_option(command, options->common, "file to write (default: standard output)");
   command
       .add_option("--from", options->from,
-                  "measure nothing: decide from results of posenc pick --format json, of one or several CPUs")
+                  "measure nothing: decide from results of posenc pick --format json, of one or "
+                  "several CPUs")
       ->type_name("FILE")
       ->excludes("--save")
       ->excludes("--if-missing")
@@ -245,7 +248,7 @@ void add_pick_command(CLI::App& app, Action& action) {
       ->excludes("--threads");
   command.add_flag(timing_option, options->times_on_request)->group("");
   describe(command, {{"posenc pick", "the fastest of those that are right to the last digit"},
-                     {"posenc pick --save", "the same, kept: programs that use the library then get the fastest"},
+                     {"posenc pick --save", "the same, kept for programs that use the library"},
                      {"posenc pick --max-error 1e-6 --preset whisper --explain", "within 1e-6, for one shape, and why"},
                      {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
                      {"posenc pick --from here.json there.json", "the pick of each of two machines"}});

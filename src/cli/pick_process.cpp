@@ -31,7 +31,8 @@ std::string& first_argument() {
   return name;
 }
 
-/// Files and not pipes: a process that says much, or ends early, can then never block or kill the other.
+/// Files and not pipes: a process that says much, or ends early, can then never block or kill the
+/// other.
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 File temporary_file() {
@@ -95,9 +96,8 @@ TimingRequest request_of(const Json& document) {
 }
 
 Json to_json(const TimingResult& result) {
-  Json document = {{"timed_seconds", result.timed_seconds},
-                   {"lost_seconds", result.lost_seconds},
-                   {"shapes", Json::array()}};
+  Json document = {
+      {"timed_seconds", result.timed_seconds}, {"lost_seconds", result.lost_seconds}, {"shapes", Json::array()}};
   for (const TimingResult::Shape& each : result.shapes) {
     document["shapes"].push_back({{"seconds", each.seconds}, {"repeated_seconds", each.repeated_seconds}});
   }
@@ -109,8 +109,7 @@ TimingResult result_of(const Json& document) {
   result.timed_seconds = document.at("timed_seconds").get<double>();
   result.lost_seconds = document.at("lost_seconds").get<double>();
   for (const Json& each : document.at("shapes")) {
-    result.shapes.push_back(
-        {each.at("seconds").get<std::vector<double>>(), each.at("repeated_seconds").get<double>()});
+    result.shapes.push_back({each.at("seconds").get<std::vector<double>>(), each.at("repeated_seconds").get<double>()});
   }
   return result;
 }
@@ -169,7 +168,8 @@ int time_on_request() {
   try {
     request = request_of(Json::parse(asked));
   } catch (const Json::exception&) {
-    throw InvalidArgument(fmt::format("standard input is no request; allowed with {}: one of posenc pick", timing_option));
+    throw InvalidArgument(
+        fmt::format("standard input is no request; allowed with {}: one of posenc pick", timing_option));
   }
   write_all("", text_of(to_json(time_candidates(request))));
   return good;

@@ -53,8 +53,7 @@ Json entry_of(const ShapeDecision& decision, const PickRun& run) {
                 {"next", pick.next ? pick.next->backend : ""},
                 {"margin", pick.next ? pick.next->ratio - 1 : 0}};
   if (pick.next) {
-    entry["next_over_pick"] = {
-        {"ratio", pick.next->ratio}, {"low", pick.next->low}, {"high", end_of(pick.next->high)}};
+    entry["next_over_pick"] = {{"ratio", pick.next->ratio}, {"low", pick.next->low}, {"high", end_of(pick.next->high)}};
   }
   entry.update({{"max_abs", pick.max_abs},
                 {"max_ulp", pick.max_ulp},
@@ -121,8 +120,8 @@ PickRun run_of(const std::string& file) {
 /// Samples of one backend on one shape together, whatever the number of runs that they are from.
 void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
   const auto same = [&](const PickMeasurement& known) {
-    return known.full_name() == measured.full_name() && known.name == measured.name &&
-           known.spec == measured.spec && known.rows == measured.rows;
+    return known.full_name() == measured.full_name() && known.name == measured.name && known.spec == measured.spec &&
+           known.rows == measured.rows;
   };
   const auto found = std::ranges::find_if(all, same);
   if (found == all.end()) {
@@ -191,7 +190,8 @@ std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std:
     }
     if (!budget && found->budget != read.budget) {
       throw InvalidArgument(
-          fmt::format("--from is {} with another error budget than {}; allowed then: with --max-error or --max-ulp",
+          fmt::format("--from is {} with another error budget than {}; allowed then: with "
+                      "--max-error or --max-ulp",
                       file, found->files.front()));
     }
     for (const PickMeasurement& measured : read.measurements) add(measured, found->measurements);

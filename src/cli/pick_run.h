@@ -1,4 +1,5 @@
-// What posenc pick measured on one CPU for one element type and thread count: here, or read from its JSON.
+// What posenc pick measured on one CPU for one element type and thread count: here, or read from
+// its JSON.
 #pragma once
 
 #include "cli/json.h"
@@ -31,8 +32,9 @@ Json to_json(const PickRun& run);
 EncodingSpec spec_of(const Json& json);
 RowRange rows_of(const Json& json);
 
-/// Documents of posenc pick, those of one CPU, element type and thread count together, decided under the budget: theirs
-/// where none is given. Throws InvalidArgument naming the file that is none, or whose budget differs from the others'.
+/// Documents of posenc pick, those of one CPU, element type and thread count together, decided
+/// under the budget: theirs where none is given. Throws InvalidArgument naming the file that is
+/// none, or whose budget differs from the others'.
 std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std::optional<ErrorBudget>& budget);
 
 }  // namespace posenc::cli

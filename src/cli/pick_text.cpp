@@ -87,9 +87,7 @@ std::string picks_text(const PickRun& run) {
 
 std::string slower_text(const Rival& rival) {
   const std::string interval =
-      std::isfinite(rival.high)
-          ? fmt::format(", 95 %: {} to {}", percent(rival.low - 1), percent(rival.high - 1))
-          : "";
+      std::isfinite(rival.high) ? fmt::format(", 95 %: {} to {}", percent(rival.low - 1), percent(rival.high - 1)) : "";
   return fmt::format("{} ({} {}{})", rival.backend, percent(std::abs(rival.ratio - 1)),
                      rival.ratio < 1 ? "faster" : "slower", interval);
 }
@@ -145,14 +143,16 @@ std::string budget_text(const ErrorBudget& budget) {
 
 std::string run_text(const PickRun& run) {
   const bool is_default = run.budget == default_budget(run.type);
-  const std::string what = wrapped(fmt::format(
-      "{}, {} {}, error budget {}{}; medians of {} processes\n"
-      "spread: half the interquartile range of the processes\n"
-      "next/pick: the time of the next over that of the pick, paired by process, and its 95 % interval\n"
-      "noise: how far a backend is from itself, timed as two in a process and in one process after another; closer is a "
-      "tie\n",
-      to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads", budget_text(run.budget),
-      is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
+  const std::string what =
+      wrapped(fmt::format("{}, {} {}, error budget {}{}; medians of {} processes\n"
+                          "spread: half the interquartile range of the processes\n"
+                          "next/pick: the time of the next over that of the pick, paired by process, and its 95 % "
+                          "interval\n"
+                          "noise: how far a backend is from itself, timed as two in a process and in one process after "
+                          "another; closer is a "
+                          "tie\n",
+                          to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads",
+                          budget_text(run.budget), is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
   const std::string warning =
       run.disturbed.empty() ? "" : "\n" + wrapped(fmt::format("Not to be trusted: {}\n", run.disturbed));
   return fmt::format("{}\n{}\n{}\n{}{}", run.cpu, what, measurements_text(run), picks_text(run), warning);
@@ -162,8 +162,8 @@ std::string reason_text(const ShapeDecision& decision) {
   if (!decision.pick) return "No backend is within the error budget on all shapes." + over_budget_text(decision);
   const ClassPick& pick = *decision.pick;
   std::string text = fmt::format("{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
-                                 pick.full_name(), pick.gfloats_per_second,
-                                 fmt::join(pick.shapes, ", "), error_text(pick.max_abs), ulp_text(pick.max_ulp));
+                                 pick.full_name(), pick.gfloats_per_second, fmt::join(pick.shapes, ", "),
+                                 error_text(pick.max_abs), ulp_text(pick.max_ulp));
   const auto ties = names_of(decision, [](const Rival& each) { return each.tied; });
   const bool is_fastest = !pick.next || pick.next->ratio >= 1;
   if (!ties.empty()) {
@@ -180,8 +180,10 @@ std::string reason_text(const ShapeDecision& decision) {
   }
   if (beaten != decision.rivals.end()) text += ".";
   text += over_budget_text(decision);
-  return text + fmt::format(" Noise: a backend timed twice differs from itself by up to {}; spread of the pick ± {}.",
-                            percent(decision.noise_floor), percent(pick.spread));
+  return text + fmt::format(
+                    " Noise: a backend timed twice differs from itself by up to {}; spread of the "
+                    "pick ± {}.",
+                    percent(decision.noise_floor), percent(pick.spread));
 }
 
 std::string explanation_text(const PickRun& run) {

@@ -83,17 +83,19 @@ Json to_json(const MeasuredBackend& measured) {
 
 Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded) {
   Json document = new_document();
-  document["profile"] = {
-      {"path", file.string()}, {"valid", loaded.profile.has_value()}, {"reason", loaded.reason}};
+  document["profile"] = {{"path", file.string()}, {"valid", loaded.profile.has_value()}, {"reason", loaded.reason}};
   document["classes"] = Json::array();
   if (!loaded.profile) return document;
   document["profile"]["library_version"] = loaded.profile->library_version;
   document["profile"]["kernels"] = loaded.profile->kernels;
   document["profile"]["compiler"] = loaded.profile->compiler;
   for (const MeasuredClass& each : loaded.profile->classes) {
-    Json measured = {{"shape_class", to_string(each.shape)}, {"dtype", to_string(each.type)},
-                     {"threads", each.threads},              {"measured_at", each.measured_at},
-                     {"shapes", each.shapes},                {"noise_floor", each.noise_floor},
+    Json measured = {{"shape_class", to_string(each.shape)},
+                     {"dtype", to_string(each.type)},
+                     {"threads", each.threads},
+                     {"measured_at", each.measured_at},
+                     {"shapes", each.shapes},
+                     {"noise_floor", each.noise_floor},
                      {"backends", Json::array()}};
     for (const MeasuredBackend& backend : each.backends) measured["backends"].push_back(to_json(backend));
     document["classes"].push_back(std::move(measured));
@@ -101,7 +103,8 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
   return document;
 }
 
-/// Removes the file, whatever is in it: one that is of no use too. Returns a line that says what was done.
+/// Removes the file, whatever is in it: one that is of no use too. Returns a line that says what
+/// was done.
 std::string forget(const std::filesystem::path& file) {
   if (file.empty()) return "No profile to forget: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set\n";
   std::error_code error;
@@ -134,7 +137,8 @@ int profile(const ProfileCommand& command) {
 
 void add_profile_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ProfileCommand>();
-  CLI::App& command = *app.add_subcommand("profile", "What was measured on this CPU and is in use; --forget removes it");
+  CLI::App& command =
+      *app.add_subcommand("profile", "What was measured on this CPU and is in use; --forget removes it");
   CLI::Option* forget = command.add_flag("--forget", options->forget, "remove the profile");
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common, "file to write (default: standard output)");

@@ -17,7 +17,8 @@
 
 namespace posenc {
 
-/// What is accepted of a backend: absolute, of the error that it promises; in ulp, of the error that is measured.
+/// What is accepted of a backend: absolute, of the error that it promises; in ulp, of the error
+/// that is measured.
 struct ErrorBudget {
   enum class Measure { absolute, ulp };
   double most = 0;  ///< the largest error that is accepted, finite and > 0
@@ -29,8 +30,8 @@ struct ErrorBudget {
 /// Throws InvalidArgument unless the largest error is finite and above 0.
 void validate(const ErrorBudget& budget);
 
-/// Half an ulp of 1 of the type, and 1 % of that: what is correctly rounded is within it, and so is what is computed in a wider
-/// type and rounded once.
+/// Half an ulp of 1 of the type, and 1 % of that: what is correctly rounded is within it, and so is
+/// what is computed in a wider type and rounded once.
 ErrorBudget default_budget(DataType type) noexcept;
 
 /// A table that is timed.
@@ -40,7 +41,8 @@ struct PickShape {
   RowRange rows;
 };
 
-/// Tables from the first-level cache to memory, in the layouts that real systems use, named by their shape.
+/// Tables from the first-level cache to memory, in the layouts that real systems use, named by
+/// their shape.
 std::vector<PickShape> default_pick_shapes(DataType type);
 
 /// What one process times: every candidate in turns, in random order.
@@ -80,11 +82,11 @@ struct PickOptions {
   std::vector<PickShape> shapes;      ///< default_pick_shapes() if empty
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
-  int processes = 7;  ///< at least; twice as many while a backend differs from itself by more than 3 %
+  int processes = 7;  ///< twice as many while a backend differs from itself by more than 3 %
   int samples = 9;    ///< of every candidate in a process
   double seconds_per_sample = 0.005;
-  /// Times in one more process: addresses differ from one to the next, and times with them. Empty: in this one, with new
-  /// memory every time.
+  /// Times in one more process: addresses differ from one to the next, and times with them. Empty:
+  /// in this one, with new memory every time.
   std::function<TimingResult(const TimingRequest&)> time_in_process;
   std::function<void(double share, std::string_view doing)> progress;
 };
@@ -102,7 +104,8 @@ struct PickMeasurement {
   double max_ulp = 0;           ///< over the same rows
   double error_bound = 0;       ///< |error| that the backend promises over them
   std::vector<double> seconds;  ///< a table: one median a process; empty if not timed
-  /// A/A: one backend is timed twice in every process, as if it were two; its one median over its other, one a process.
+  /// A/A: one backend is timed twice in every process, as if it were two; its one median over its
+  /// other, one a process.
   std::vector<double> self_ratios;
   bool within_budget = false;  ///< this and what follows is decided
   bool picked = false;
@@ -114,7 +117,8 @@ struct PickMeasurement {
 };
 
 double median_seconds(const PickMeasurement& timed);
-double spread(const PickMeasurement& timed);  ///< half the interquartile range of the processes over their median
+/// Half the interquartile range of the processes over their median.
+double spread(const PickMeasurement& timed);
 double gfloats_per_second(const PickMeasurement& timed);
 
 /// One backend over all shapes of a class, held against the pick.
@@ -125,7 +129,7 @@ struct Rival {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
   bool is_peer = false;      ///< for comparison only
-  bool compared = false;     ///< within the budget, and timed, on every shape of the class: else there is no ratio
+  bool compared = false;     ///< within the budget and timed on every shape; else no ratio
   bool tied = false;         ///< with the fastest
   bool over_budget = false;  ///< on one shape at least
   bool keeps_its_bound = true;
@@ -141,7 +145,7 @@ struct ClassPick {
   std::vector<std::string> ties;    ///< full names of the backends that tie with it
   double gfloats_per_second = 0;    ///< geometric mean over the shapes timed
   double spread = 0;                ///< of the worst shape
-  std::optional<Rival> next;        ///< the fastest other backend; faster by a tie if a simpler one was picked
+  std::optional<Rival> next;        ///< the fastest other; it may be faster than a simpler pick
   double max_abs = 0;               ///< worst measured error
   double max_ulp = 0;               ///< the same in ulp
   std::vector<std::string> shapes;  ///< names of what was timed
@@ -157,10 +161,11 @@ struct ShapeDecision {
   std::vector<Rival> rivals;      ///< all others: the fastest first, last what is over the budget
 };
 
-/// Decides from measurements of one CPU, element type and thread count, wherever they were made (backends in order of
-/// registration, the simplest method first), and marks in them what is picked and what is tied. Two backends tie unless the
-/// 95 % interval of their ratio, paired by process, excludes 1 and the ratio is further from 1 than 2 % and than the noise
-/// floor. Of those that tie with the fastest the simplest method wins that costs little, at its best ISA. Throws
+/// Decides from measurements of one CPU, element type and thread count, wherever they were made
+/// (backends in order of registration, the simplest method first), and marks in them what is picked
+/// and what is tied. Two backends tie unless the 95 % interval of their ratio, paired by process,
+/// excludes 1 and the ratio is further from 1 than 2 % and than the noise floor. Of those that tie
+/// with the fastest the simplest method wins that costs little, at its best ISA. Throws
 /// InvalidArgument on a bad budget.
 std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget);
 
@@ -170,12 +175,12 @@ struct PickResult {
   std::vector<PickMeasurement> measurements;
   std::vector<ShapeDecision> decisions;
   Profile profile;        ///< of this machine, with what was measured
-  std::string disturbed;  ///< one line that says why the figures are no good; empty if nothing else ran
+  std::string disturbed;  ///< one line: why the figures are no good; empty if they are
 };
 
-/// Checks the errors, then times. What fails the budget is measured, reported, and cannot win; what breaks its own bound is
-/// not timed. Registered backends that cannot be picked are measured at their best ISA, for comparison. Throws InvalidArgument
-/// on bad options.
+/// Checks the errors, then times. What fails the budget is measured, reported, and cannot win; what
+/// breaks its own bound is not timed. Registered backends that cannot be picked are measured at
+/// their best ISA, for comparison. Throws InvalidArgument on bad options.
 PickResult pick(const PickOptions& options = {});
 
 }  // namespace posenc

@@ -20,7 +20,8 @@ constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass
 struct Candidate {
   std::vector<PickMeasurement*> measurements;
   std::size_t method = 0;      ///< the place of its method among those of the class
-  std::vector<double> scores;  ///< per process: geometric mean over the shapes of seconds per entry; empty if not timed
+  std::vector<double> scores;  ///< per process: geometric mean over the shapes of seconds per
+                               ///< entry; empty if not timed
   bool may_win = false;        ///< within the budget, and timed, on every shape of the class
 
   const PickMeasurement& any() const { return *measurements.front(); }
@@ -77,6 +78,21 @@ std::vector<Candidate> candidates_of(ShapeClass shape, std::vector<PickMeasureme
   return all;
 }
 
+/// How much slower each process was for the other candidates, as a factor: their median. Pairs by
+/// process cancel it, and it is no noise between them.
+std::vector<double> common_factors(const Candidate& one, const std::vector<Candidate>& all) {
+  std::vector<double> factors(one.scores.size(), 1.0);
+  for (std::size_t p = 0; p < factors.size(); ++p) {
+    std::vector<double> slower;
+    for (const Candidate& other : all) {
+      if (&other == &one || other.scores.size() != factors.size()) continue;
+      slower.push_back(other.scores[p] / median(other.scores));
+    }
+    if (!slower.empty()) factors[p] = median(slower);
+  }
+  return factors;
+}
+
 /// A/A in every process, and between successive processes, of every backend that was timed twice.
 double noise_floor(const std::vector<Candidate>& all) {
   std::vector<std::vector<double>> self_ratios;
@@ -84,7 +100,10 @@ double noise_floor(const std::vector<Candidate>& all) {
   for (const Candidate& each : all) {
     if (each.scores.empty() || each.any().self_ratios.empty()) continue;
     self_ratios.push_back(by_process(each.measurements, &PickMeasurement::self_ratios, ratio));
-    self_ratios.push_back(ratios_of_successive(each.scores));
+    std::vector<double> scores = each.scores;
+    const std::vector<double> common = common_factors(each, all);
+    for (std::size_t p = 0; p < scores.size(); ++p) scores[p] /= common[p];
+    self_ratios.push_back(ratios_of_successive(scores));
   }
   return noise_floor_of(self_ratios);
 }
@@ -173,9 +192,8 @@ void mark(const Verdict& verdict) {
 }
 
 MeasuredBackend measured_backend(const Candidate& candidate) {
-  MeasuredBackend measured = {.backend = candidate.any().backend,
-                              .isa = candidate.any().isa,
-                              .seconds_per_entry = candidate.scores};
+  MeasuredBackend measured = {
+      .backend = candidate.any().backend, .isa = candidate.any().isa, .seconds_per_entry = candidate.scores};
   for (const PickMeasurement* each : candidate.measurements) {
     measured.max_abs = worst(measured.max_abs, each->max_abs);
     measured.max_ulp = worst(measured.max_ulp, each->max_ulp);
@@ -241,8 +259,7 @@ std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, co
 }
 
 std::vector<MeasuredClass> measured_classes(const std::vector<PickMeasurement>& measurements,
-                                            const std::vector<ShapeDecision>& decisions, DataType type,
-                                            int threads) {
+                                            const std::vector<ShapeDecision>& decisions, DataType type, int threads) {
   std::vector<PickMeasurement> copies = measurements;
   std::vector<MeasuredClass> classes;
   for (const ShapeDecision& decision : decisions) {

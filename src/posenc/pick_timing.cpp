@@ -24,9 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Processor time of the calling thread, which takes part in the work of every table.
 double thread_seconds() noexcept {
@@ -35,7 +33,8 @@ double thread_seconds() noexcept {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// What the hypervisor has taken from all processors of this machine since its start; 0 if the system does not tell.
+/// What the hypervisor has taken from all processors of this machine since its start; 0 if the
+/// system does not tell.
 double stolen_seconds() {
   std::ifstream file("/proc/stat");
   std::string word;
@@ -111,8 +110,8 @@ class Timed {
     return std::clamp<std::int64_t>(slice, std::min(aligned_rows, rows_.count), rows_.count);
   }
 
-  /// Encodes rows_a_sample_ rows, a slice from where the last one ended. Its rows are stored as those of the whole table
-  /// would be.
+  /// Encodes rows_a_sample_ rows, a slice from where the last one ended. Its rows are stored as
+  /// those of the whole table would be.
   double work(const OutputView& table) {
     if (next_ + std::min(rows_a_sample_, rows_.count) > rows_.count) next_ = 0;
     const auto start = Clock::now();
@@ -187,8 +186,7 @@ void check(const TimingRequest& request) {
     if (shape.rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to time");
     if (shape.candidates.empty()) throw InvalidArgument("candidates is empty; allowed: at least one to time");
     if (shape.repeated >= shape.candidates.size()) {
-      throw InvalidArgument(
-          format_text("repeated is {}; allowed: below {}", shape.repeated, shape.candidates.size()));
+      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", shape.repeated, shape.candidates.size()));
     }
     for (const TimingRequest::Candidate& each : shape.candidates) {
       if (each.samples < 1) throw InvalidArgument(format_text("samples is {}; allowed: at least 1", each.samples));

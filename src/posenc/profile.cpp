@@ -126,8 +126,7 @@ MeasuredClass class_from(const Node& node) {
                             .backends = {}};
   for (const Node& each : node["backends"].elements()) {
     measured.backends.push_back(backend_from(each));
-    if (measured.backends.back().seconds_per_entry.size() !=
-        measured.backends.front().seconds_per_entry.size()) {
+    if (measured.backends.back().seconds_per_entry.size() != measured.backends.front().seconds_per_entry.size()) {
       corrupt(each["seconds_per_entry"].path, "of as many processes as the first");
     }
   }
@@ -151,8 +150,7 @@ constexpr std::string_view again = "run posenc pick --save again";
 Profile profile_from(const Node& root) {
   const int version = root["version"].positive_integer();
   if (version != Profile::format_version) {
-    throw Unusable(format_text("its format is {}, this library reads {}: {}", version,
-                               Profile::format_version, again));
+    throw Unusable(format_text("its format is {}, this library reads {}: {}", version, Profile::format_version, again));
   }
   Profile profile = {.cpu_model = root["cpu"]["model"].text(),
                      .cpu_features = root["cpu"]["features"].texts(),
@@ -190,8 +188,8 @@ void check_is_of_this_machine(const Profile& profile) {
                                join(here.cpu_features, ", ")));
   }
   if (profile.kernels != here.kernels) {
-    throw Unusable(format_text("it measured revision {} of the kernels, these are revision {}: {}",
-                               profile.kernels, here.kernels, again));
+    throw Unusable(format_text("it measured revision {} of the kernels, these are revision {}: {}", profile.kernels,
+                               here.kernels, again));
   }
 }
 
@@ -270,19 +268,16 @@ Profile merge(const Profile& older, const Profile& newer) {
   for (const MeasuredClass& old : older.classes) {
     if (newer.find_exactly(old.shape, old.type, old.threads) == nullptr) merged.classes.push_back(old);
   }
-  std::ranges::stable_sort(merged.classes, {}, [](const MeasuredClass& each) {
-    return std::tuple(each.shape, each.type, each.threads);
-  });
+  std::ranges::stable_sort(merged.classes, {},
+                           [](const MeasuredClass& each) { return std::tuple(each.shape, each.type, each.threads); });
   return merged;
 }
 
 void save_profile(const Profile& profile, const std::filesystem::path& file) {
-  Json document = {{"version", Profile::format_version},
-                   {"cpu", {{"model", profile.cpu_model}, {"features", profile.cpu_features}}},
-                   {"compiler", profile.compiler},
-                   {"library_version", profile.library_version},
-                   {"kernels", profile.kernels},
-                   {"classes", Json::array()}};
+  Json document = {
+      {"version", Profile::format_version}, {"cpu", {{"model", profile.cpu_model}, {"features", profile.cpu_features}}},
+      {"compiler", profile.compiler},       {"library_version", profile.library_version},
+      {"kernels", profile.kernels},         {"classes", Json::array()}};
   for (const MeasuredClass& each : profile.classes) document["classes"].push_back(to_json(each));
 
   std::error_code error;

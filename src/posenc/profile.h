@@ -1,5 +1,5 @@
-// The profile: what was measured on one CPU, saved as JSON, loaded by the library at first use. It holds no verdict: selection
-// joins it with the accuracy that a program asks for.
+// The profile: what was measured on one CPU, saved as JSON, loaded by the library at first use. It
+// holds no verdict: selection joins it with the accuracy that a program asks for.
 #pragma once
 
 #include "posenc/cpu.h"
@@ -17,8 +17,8 @@ namespace posenc {
 struct MeasuredBackend {
   std::string backend;  ///< "rotation"
   Isa isa = Isa::scalar;
-  /// One figure a process, in the same order of processes for every backend of the class: the geometric mean over the
-  /// shapes of the process's median time, per entry of the table.
+  /// One figure a process, in the same order of processes for every backend of the class: the
+  /// geometric mean over the shapes of the process's median time, per entry of the table.
   std::vector<double> seconds_per_entry;
   double max_abs = 0;      ///< worst measured error
   double max_ulp = 0;      ///< the same in ulp
@@ -46,7 +46,8 @@ struct Profile {
   int kernels = 0;  ///< kernels_revision of the library that measured
   std::vector<MeasuredClass> classes;
 
-  /// What was measured for that class and type with the most threads up to `threads`; null if nothing was.
+  /// What was measured for that class and type with the most threads up to `threads`; null if
+  /// nothing was.
   const MeasuredClass* find(ShapeClass shape, DataType type, int threads) const noexcept;
   /// The same with exactly so many threads.
   const MeasuredClass* find_exactly(ShapeClass shape, DataType type, int threads) const noexcept;
@@ -55,7 +56,8 @@ struct Profile {
 /// A profile with this machine's CPU, compiler, library version and kernels, and no measurements.
 Profile profile_of_this_machine();
 
-/// $POSENC_PROFILE, else $XDG_CONFIG_HOME/posenc/profile.json, else $HOME/.config/posenc/profile.json. Empty if none is set.
+/// $POSENC_PROFILE, else $XDG_CONFIG_HOME/posenc/profile.json, else
+/// $HOME/.config/posenc/profile.json. Empty if none is set.
 std::filesystem::path default_profile_path();
 
 /// What came of loading: a profile, or the reason why there is none to use.
@@ -64,14 +66,17 @@ struct LoadedProfile {
   std::string reason;  ///< one line; empty if the profile is used
 };
 
-/// Never throws on a bad file: if it is missing, corrupt, of another format, of other kernels or of another CPU, it gives a
-/// reason instead. A profile of another library version whose kernels are the same is good.
+/// Never throws on a bad file: if it is missing, corrupt, of another format, of other kernels or of
+/// another CPU, it gives a reason instead. A profile of another library version whose kernels are
+/// the same is good.
 LoadedProfile load_profile(const std::filesystem::path& file);
 
-/// Measurements of `newer` replace those of `older` of the same shape class, type and thread count; the others stay.
+/// Measurements of `newer` replace those of `older` of the same shape class, type and thread count;
+/// the others stay.
 Profile merge(const Profile& older, const Profile& newer);
 
-/// Writes a temporary file beside it and renames it. Creates missing folders. Throws std::system_error naming the path.
+/// Writes a temporary file beside it and renames it. Creates missing folders. Throws
+/// std::system_error naming the path.
 void save_profile(const Profile& profile, const std::filesystem::path& file);
 
 }  // namespace posenc

@@ -103,8 +103,8 @@ const Backend& backend(std::string_view name, Isa isa) {
     if (each->name() == name) isas.push_back(to_string(each->isa()));
   }
   if (isas.empty()) throw_unknown(name);
-  throw InvalidArgument(format_text("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name,
-                                    join(isas, ", ")));
+  throw InvalidArgument(
+      format_text("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name, join(isas, ", ")));
 }
 
 const Backend& register_backend(std::unique_ptr<Backend> added) {
@@ -124,8 +124,7 @@ std::unique_ptr<Backend> unregister_backend(const Backend& added) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto is_added = [&](const auto& each) { return each.get() == &added; };
-  const auto found =
-      std::find_if(all.all.begin() + static_cast<std::ptrdiff_t>(all.built_in), all.all.end(), is_added);
+  const auto found = std::find_if(all.all.begin() + static_cast<std::ptrdiff_t>(all.built_in), all.all.end(), is_added);
   if (found == all.all.end()) {
     throw InvalidArgument("backend was not added by register_backend(); allowed: one that was");
   }

@@ -60,8 +60,7 @@ bool qualifies(Candidate& candidate, const Request& request, bool must_add) {
     candidate.qualifies = smallest->is_correctly_rounded(options.type);
   } else {
     candidate.encoder = candidate.backend->plan(request.spec);
-    candidate.qualifies =
-        options.accuracy.is_promised_by(*candidate.encoder, request.rows, options.type);
+    candidate.qualifies = options.accuracy.is_promised_by(*candidate.encoder, request.rows, options.type);
   }
   return *candidate.qualifies;
 }
@@ -112,9 +111,9 @@ std::string class_text(ShapeClass shape, DataType type) {
   return format_text("shape class {}, {}", to_string(shape), to_string(type));
 }
 
-/// The fastest measured of those that qualify, or the simplest method that ties with it. None if none of them qualifies.
-std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request,
-                                                 bool must_add) {
+/// The fastest measured of those that qualify, or the simplest method that ties with it. None if
+/// none of them qualifies.
+std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request, bool must_add) {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates = measured_candidates(measured);
   std::vector<TimedCandidate> timed;
@@ -132,14 +131,14 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   if (fastest == order.end()) return {};
   const std::vector<std::size_t> preferred = by_preference(timed, *fastest, measured.noise_floor);
   const std::size_t chosen = *std::ranges::find_if(preferred, is_good);
-  std::string reason = format_text("the profile: {} of those that are {}{} ({})",
-                                   chosen == *fastest ? "the fastest" : "it ties with the fastest",
-                                   to_string(request.options.accuracy), must_add ? " and can add" : "",
-                                   class_text(measured.shape, measured.type));
+  std::string reason = format_text(
+      "the profile: {} of those that are {}{} ({})", chosen == *fastest ? "the fastest" : "it ties with the fastest",
+      to_string(request.options.accuracy), must_add ? " and can add" : "", class_text(measured.shape, measured.type));
   return choice_of(candidates[chosen], SelectionSource::profile, std::move(reason));
 }
 
-/// The methods that are known to be fast first, then the others by registration; each at its best ISA.
+/// The methods that are known to be fast first, then the others by registration; each at its best
+/// ISA.
 std::vector<Candidate> built_in_candidates() {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates;
@@ -157,12 +156,11 @@ std::vector<Candidate> built_in_candidates() {
   return candidates;
 }
 
-std::optional<Choice> from_built_in_order(const Request& request, const std::string& why_not,
-                                                   bool must_add) {
+std::optional<Choice> from_built_in_order(const Request& request, const std::string& why_not, bool must_add) {
   for (Candidate& each : built_in_candidates()) {
     if (!qualifies(each, request, must_add)) continue;
-    std::string reason = format_text("built-in order: the first that is {}{} ({})",
-                                     to_string(request.options.accuracy), must_add ? " and can add" : "", why_not);
+    std::string reason = format_text("built-in order: the first that is {}{} ({})", to_string(request.options.accuracy),
+                                     must_add ? " and can add" : "", why_not);
     return choice_of(each, SelectionSource::built_in, std::move(reason));
   }
   return {};
@@ -192,8 +190,7 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
     least = std::min(least, is_ulp ? encoder->ulp_bound(request.rows, type) : encoder->error_bound(request.rows, type));
   }
   throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {:.3g}{}",
-                                    to_string(request.options.accuracy), to_string(type), least,
-                                    is_ulp ? " ulp" : ""));
+                                    to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : ""));
 }
 
 Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
@@ -251,8 +248,7 @@ SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows, const Sel
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) { return encode(rows, spec, Accuracy(), threads); }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy, int threads) {
-  const auto encoder =
-      plan_selected(spec, rows, {.accuracy = accuracy, .threads = threads}).encoder;
+  const auto encoder = plan_selected(spec, rows, {.accuracy = accuracy, .threads = threads}).encoder;
   Matrix table(rows.count, spec.d_model);
   encoder->encode(rows, table.view(), threads);
   return table;

@@ -1,4 +1,5 @@
-// Which backend computes if the program names none: the program says how accurate, measurements say what is fastest.
+// Which backend computes if the program names none: the program says how accurate, measurements say
+// what is fastest.
 #pragma once
 
 #include "posenc/cpu.h"
@@ -15,8 +16,8 @@
 
 namespace posenc {
 
-/// What a program asks of the values. Backends that promise it, by proof, compete in speed; nothing else decides what is
-/// computed.
+/// What a program asks of the values. Backends that promise it, by proof, compete in speed; nothing
+/// else decides what is computed.
 class Accuracy {
  public:
   enum class Measure { correctly_rounded, absolute, ulp };
@@ -24,20 +25,23 @@ class Accuracy {
   /// Correctly rounded.
   constexpr Accuracy() noexcept = default;
 
-  /// Every entry is the value of its type nearest to the exact one: the same bits on every machine, whatever was measured
-  /// there.
+  /// Every entry is the value of its type nearest to the exact one: the same bits on every machine,
+  /// whatever was measured there.
   static constexpr Accuracy correctly_rounded() noexcept { return {}; }
 
-  /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless it is finite and above 0.
+  /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless it is finite
+  /// and above 0.
   static Accuracy within(double error);
 
-  /// The same in ulp, spacings of the type at the exact value. Only a backend that promises its error in ulp has it
-  /// (Encoder::ulp_bound): what is correctly rounded, which is within half an ulp, does, and of the library's own nothing
-  /// else. Throws InvalidArgument unless it is finite and above 0.
+  /// The same in ulp, spacings of the type at the exact value. Only a backend that promises its
+  /// error in ulp has it (Encoder::ulp_bound): what is correctly rounded, which is within half an
+  /// ulp, does, and of the library's own nothing else. Throws InvalidArgument unless it is finite
+  /// and above 0.
   static Accuracy within_ulp(double ulp);
 
   Measure measure() const noexcept { return measure_; }
-  double most() const noexcept { return most_; }  ///< the error that is allowed; 0 if correctly rounded
+  /// The error that is allowed; 0 if correctly rounded.
+  double most() const noexcept { return most_; }
 
   /// Whether the encoder promises it for tables of that type over these rows.
   bool is_promised_by(const Encoder& encoder, RowRange rows, DataType type) const noexcept;
@@ -51,7 +55,8 @@ class Accuracy {
   double most_ = 0;
 };
 
-std::string to_string(const Accuracy& accuracy);  ///< "correctly rounded", "within 1e-06", "within 1 ulp"
+/// "correctly rounded", "within 1e-06", "within 1 ulp"
+std::string to_string(const Accuracy& accuracy);
 
 struct SelectionOptions {
   Accuracy accuracy = {};
@@ -69,17 +74,21 @@ enum class SelectionSource { environment, profile, built_in };
 struct Selection {
   const Backend* backend = nullptr;
   SelectionSource source = SelectionSource::built_in;
-  std::string reason;  ///< one line, for people: which of the sources applied, and why not the stronger ones
+  std::string reason;  ///< one line, for people: which of the sources applied, and why not the
+                       ///< stronger ones
 };
 
 /// The backend for a table of that shape if the program names none:
-/// - POSENC_BACKEND, for an experiment: a name or name:isa, whatever its accuracy. An unknown one throws InvalidArgument.
-/// - By the measurements of a valid profile for the shape class, type and thread count, the fastest that promises the
-///   accuracy; of a tie the simplest method. Of several thread counts the largest up to options.threads applies.
-/// - The built-in order: rotation32 if its bound is within the accuracy, else rotation; each at its best ISA.
-/// A profile therefore never changes a number beyond what the accuracy allows: with the default accuracy it changes the ISA
-/// alone. The environment and the profile are read once, at first use. Throws InvalidArgument if no backend promises the
-/// accuracy.
+/// - POSENC_BACKEND, for an experiment: a name or name:isa, whatever its accuracy. An unknown one
+/// throws InvalidArgument.
+/// - By the measurements of a valid profile for the shape class, type and thread count, the fastest
+/// that promises the
+///   accuracy; of a tie the simplest method. Of several thread counts the largest up to
+///   options.threads applies.
+/// - The built-in order: rotation32 if its bound is within the accuracy, else rotation; each at its
+/// best ISA. A profile therefore never changes a number beyond what the accuracy allows: with the
+/// default accuracy it changes the ISA alone. The environment and the profile are read once, at
+/// first use. Throws InvalidArgument if no backend promises the accuracy.
 Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options = {});
 
 /// A selected backend, planned: for one that is used at once.
@@ -92,7 +101,8 @@ SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows, const Sel
 /// The profile that selection joins with the accuracy, or why there is none: read once.
 const LoadedProfile& profile_in_use();
 
-/// The encodings of positions rows.first .., by the backend that selection gives for this shape: correctly rounded.
+/// The encodings of positions rows.first .., by the backend that selection gives for this shape:
+/// correctly rounded.
 Matrix encode(RowRange rows, const EncodingSpec& spec, int threads = 1);
 
 /// The same, as accurate as the program asks for.

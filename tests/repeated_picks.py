@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Picks again and again, and holds the picks against each other: in every shape class two runs must pick the same
+backend, or one of them must name the other's among its ties, or refuse because other work runs. By hand and not in
+ctest, since it takes the whole machine for minutes.
+
+usage: repeated_picks.py COMMAND [--runs N] [--busy-loops N]
+example: repeated_picks.py build/release/bin/posenc --runs 10 --busy-loops 2"""
+
+import argparse
+import json
+import subprocess
+import sys
+
+REFUSED = 1
+
+
+def pick(command):
+    """The picks by shape class, or None if the command refused; and what it said."""
+    done = subprocess.run([command, "pick", "--format", "json"], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, REFUSED):
+        sys.exit(f"{command} ended with exit code {done.returncode}: {done.stderr}")
+    picks = {each["shape_class"]: each for each in json.loads(done.stdout)["picks"]}
+    return (picks if done.returncode == 0 else None), done.stderr.strip()
+
+
+def name_of(one):
+    return f"{one['backend']}:{one['isa']}"
+
+
+def agree(one, other):
+    return name_of(one) == name_of(other) or name_of(one) in other["ties"] or name_of(other) in one["ties"]
+
+
+def disagreements(runs):
+    """A line for each pair of runs and class that differ without a tie."""
+    lines = []
+    for i, one in enumerate(runs):
+        for j, other in enumerate(runs[:i]):
+            for shape in one.keys() & other.keys():
+                if not agree(one[shape], other[shape]):
+                    lines.append(f"runs {j + 1} and {i + 1}, {shape}: {name_of(other[shape])}, {name_of(one[shape])}")
+    return lines
+
+
+def text_of(picks):
+    words = []
+    for shape, each in picks.items():
+        ties = f" (tie: {', '.join(each['ties'])})" if each["ties"] else ""
+        words.append(f"{shape} {name_of(each)}{ties}")
+    return "; ".join(words)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", metavar="COMMAND")
+    parser.add_argument("--runs", type=int, default=10, metavar="N")
+    parser.add_argument("--busy-loops", type=int, default=0, metavar="N")
+    options = parser.parse_args()
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.busy_loops)]
+    runs = []
+    try:
+        for number in range(options.runs):
+            picks, said = pick(options.command)
+            print(f"{number + 1}: {text_of(picks) if picks is not None else said}", flush=True)
+            if picks is not None:
+                runs.append(picks)
+    finally:
+        for loop in loops:
+            loop.kill()
+    wrong = disagreements(runs)
+    print("\n".join(wrong) or f"{len(runs)} picks agree, {options.runs - len(runs)} runs refused")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
