@@ -182,8 +182,7 @@ void add_options(CLI::App& app, Options& options) {
   CLI::Option* const quick = app.add_flag("--quick", options.quick,
                                           "Seven tables of different sizes, or those of --preset, best ISAs only; "
                                           "about a minute. What runs where nothing is chosen");
-  CLI::Option* const all =
-      app.add_flag("--all", options.all, "Every set of --set, at every ISA")->excludes(quick);
+  CLI::Option* const all = app.add_flag("--all", options.all, "Every set of --set, at every ISA")->excludes(quick);
   CLI::Option* const set =
       app.add_option("--set", options.sets,
                      "Only these benchmarks, at every ISA; may be repeated. cache-to-memory: the shapes that speeds "

@@ -99,9 +99,9 @@ void add_preset_option(CLI::App& app, CommonOptions& options, Times times) {
       is_timed ? fmt::format("; or a benchmark shape: {}", fmt::join(known_benchmark_shapes(), ", ")) : "";
   std::vector<std::string> known = known_presets();
   if (is_timed) std::ranges::copy(known_benchmark_shapes(), std::back_inserter(known));
-  add_names_option(app, options.presets, "--preset", times,
-                   fmt::format("convention and shape of a real system{}: {}{}", more,
-                               fmt::join(known_presets(), ", "), shapes))
+  add_names_option(
+      app, options.presets, "--preset", times,
+      fmt::format("convention and shape of a real system{}: {}{}", more, fmt::join(known_presets(), ", "), shapes))
       ->each([known, is_timed](const std::string& name) {
         const auto find = is_timed ? preset_or_benchmark_shape : preset;
         with_suggestion([&]() -> const Preset& { return find(name); }, name, known);

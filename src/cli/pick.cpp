@@ -15,8 +15,8 @@
 #include "posenc/profile.h"
 
 #include <fmt/format.h>
-#include <CLI/App.hpp>
 #include <fmt/ranges.h>
+#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <cstdio>

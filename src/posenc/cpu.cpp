@@ -110,7 +110,8 @@ std::string detect_model() {
       const std::size_t colon = line.find(':');
       if (colon == std::string::npos || !line.starts_with(key)) continue;
       if (line.find_first_not_of(" \t", key.size()) != colon) continue;
-      details += format_text("{}{} {}", details.empty() ? "" : ", ", key, line.substr(std::min(line.size(), colon + 2)));
+      details +=
+          format_text("{}{} {}", details.empty() ? "" : ", ", key, line.substr(std::min(line.size(), colon + 2)));
     }
   }
   return details.empty() ? std::string(architecture) : format_text("{} ({})", architecture, details);

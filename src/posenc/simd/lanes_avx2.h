@@ -37,9 +37,7 @@ inline Floats fused(Floats a, Floats b, Floats c) { return Floats(_mm256_fmadd_p
 inline void fence() { _mm_sfence(); }
 inline void stream(Floats from, float* to) { _mm256_stream_ps(to, from); }
 
-inline Quads multiply_low_words(Quads a, Quads b) {
-  return Quads(_mm256_mul_epu32(a, b));
-}
+inline Quads multiply_low_words(Quads a, Quads b) { return Quads(_mm256_mul_epu32(a, b)); }
 inline Floats wide_mask(const std::uint8_t* keep) {
   const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(keep));
   return Floats(_mm256_castsi256_ps(_mm256_cvtepi8_epi32(bytes)));

@@ -43,9 +43,7 @@ inline Floats fused(Floats a, Floats b, Floats c) { return Floats(_mm512_fmadd_p
 inline void fence() { _mm_sfence(); }
 inline void stream(Floats from, float* to) { _mm512_stream_ps(to, from); }
 
-inline Quads multiply_low_words(Quads a, Quads b) {
-  return Quads(_mm512_mul_epu32(a, b));
-}
+inline Quads multiply_low_words(Quads a, Quads b) { return Quads(_mm512_mul_epu32(a, b)); }
 inline Floats wide_mask(const std::uint8_t* keep) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(keep));
   return Floats(_mm512_castsi512_ps(_mm512_cvtepi8_epi32(bytes)));

@@ -28,9 +28,7 @@ inline Floats fused(Floats a, Floats b, Floats c) { return Floats(vfmaq_f32(c, a
 inline void fence() {}
 inline void stream(Floats from, float* to) { from.store_unaligned(to); }  // AArch64 decides by itself
 
-inline Quads multiply_low_words(Quads a, Quads b) {
-  return Quads(vmull_u32(vmovn_u64(a), vmovn_u64(b)));
-}
+inline Quads multiply_low_words(Quads a, Quads b) { return Quads(vmull_u32(vmovn_u64(a), vmovn_u64(b))); }
 inline Floats wide_mask(const std::uint8_t* keep) {
   std::uint32_t four = 0;
   std::memcpy(&four, keep, sizeof four);

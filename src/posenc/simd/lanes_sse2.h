@@ -29,9 +29,7 @@ inline Floats fused(Floats a, Floats b, Floats c) { return a * b + c; }
 inline void fence() { _mm_sfence(); }
 inline void stream(Floats from, float* to) { _mm_stream_ps(to, from); }
 
-inline Quads multiply_low_words(Quads a, Quads b) {
-  return Quads(_mm_mul_epu32(a, b));
-}
+inline Quads multiply_low_words(Quads a, Quads b) { return Quads(_mm_mul_epu32(a, b)); }
 inline Floats wide_mask(const std::uint8_t* keep) {
   std::uint32_t four = 0;
   std::memcpy(&four, keep, sizeof four);

@@ -45,15 +45,12 @@ class batch {
   }
   template <class Operation>
   static batch each_bits(const batch& a, const batch& b, const Operation& operation) {
-    return each(a, b, [&](T x, T y) {
-      return std::bit_cast<T>(operation(std::bit_cast<Bits>(x), std::bit_cast<Bits>(y)));
-    });
+    return each(a, b,
+                [&](T x, T y) { return std::bit_cast<T>(operation(std::bit_cast<Bits>(x), std::bit_cast<Bits>(y))); });
   }
   template <class Operation>
   static batch each_arithmetic(const batch& a, const batch& b, const Operation& operation) {
-    return each(a, b, [&](T x, T y) {
-      return operation(static_cast<Arithmetic>(x), static_cast<Arithmetic>(y));
-    });
+    return each(a, b, [&](T x, T y) { return operation(static_cast<Arithmetic>(x), static_cast<Arithmetic>(y)); });
   }
   template <class Compare>
   static batch_bool<T, Arch> compared(const batch& a, const batch& b, const Compare& compare) {
@@ -82,9 +79,7 @@ class batch {
 
   friend batch operator+(const batch& a, const batch& b) { return each_arithmetic(a, b, std::plus()); }
   friend batch operator-(const batch& a, const batch& b) { return each_arithmetic(a, b, std::minus()); }
-  friend batch operator*(const batch& a, const batch& b) {
-    return each_arithmetic(a, b, std::multiplies());
-  }
+  friend batch operator*(const batch& a, const batch& b) { return each_arithmetic(a, b, std::multiplies()); }
   friend batch operator&(const batch& a, const batch& b) { return each_bits(a, b, std::bit_and()); }
   friend batch operator|(const batch& a, const batch& b) { return each_bits(a, b, std::bit_or()); }
   friend batch operator^(const batch& a, const batch& b) { return each_bits(a, b, std::bit_xor()); }
@@ -97,12 +92,8 @@ class batch {
   friend batch operator>>(const batch& a, int bits) {
     return each(a, a, [bits](T x, T) { return x >> bits; });
   }
-  friend batch_bool<T, Arch> operator!=(const batch& a, const batch& b) {
-    return compared(a, b, std::not_equal_to());
-  }
-  friend batch_bool<T, Arch> operator<(const batch& a, const batch& b) {
-    return compared(a, b, std::less());
-  }
+  friend batch_bool<T, Arch> operator!=(const batch& a, const batch& b) { return compared(a, b, std::not_equal_to()); }
+  friend batch_bool<T, Arch> operator<(const batch& a, const batch& b) { return compared(a, b, std::less()); }
 };
 
 template <class T, class Arch>

@@ -133,8 +133,7 @@ struct RoundTo16Bits {
     // error_in_units u M < 2^-43.7 M, and a unit is at least 2^-24 of the value.
     constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
     const Floats least = xsimd::max(fused(bound, Floats(0x1p-19f), Floats(0x1p-44f)), Floats(least_normal));
-    const Words upper_half =
-        (cast_bits<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
+    const Words upper_half = (cast_bits<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
     return cast_bits<UnsignedWords>(upper_half);
   }
 

@@ -12,7 +12,6 @@ constexpr std::int64_t quad_lanes = static_cast<std::int64_t>(Quads::size);
 constexpr std::int64_t block_elements = 128;
 constexpr std::int64_t block_counters = 8;
 
-
 /// Of the ten rounds. In memory, from where vectors are filled at no cost.
 struct PhiloxKeys {
   static constexpr std::size_t rounds = 10;
