@@ -442,7 +442,8 @@ TEST(AccuracyCommand, MeasuresOnlyWhatIsAskedFor) {
   EXPECT_THAT(measured({"--backend", "naive"}), ElementsAre("naive:scalar"));
   EXPECT_THAT(measured({"--backend", "naive", "--backend", "rotation"}),
               ElementsAre("naive:scalar", backend("rotation").full_name()));
-  EXPECT_THAT(measured({"--isa", "scalar"}), ElementsAre("naive:scalar", "div_term:scalar"));
+  EXPECT_THAT(measured({"--isa", "scalar"}),
+              ElementsAre("naive:scalar", "div_term:scalar", "rotation:scalar", "rotation32:scalar"));
 }
 
 TEST(AccuracyCommand, TableAndCsvNameEveryBackend) {

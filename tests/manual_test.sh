@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # manual_test.sh FOLDER: every manual page is there, and groff has nothing to say against it. 77: no groff here.
 set -euo pipefail
-for page in posenc posenc-{list,accuracy,pick,generate,compare}; do
+for page in posenc posenc-{list,accuracy,pick,profile,generate,compare}; do
   [[ -s $1/$page.1 ]] || { echo "$1/$page.1 is missing"; exit 1; }
   for section in ENVIRONMENT FILES; do
     grep -q "^\.SH $section\$" "$1/$page.1" || { echo "$1/$page.1 has no $section"; exit 1; }

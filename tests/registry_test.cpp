@@ -19,15 +19,25 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-TEST(Registry, HasTheFourMethodsTheSimplestFirst) {
+/// Without a vector library for the processor there is no vectorised sincos.
+std::vector<std::string> known_methods() {
+#if defined(__x86_64__) || defined(__aarch64__)
+  return {"naive", "div_term", "xsimd", "rotation"};
+#else
+  return {"naive", "div_term", "rotation"};
+#endif
+}
+
+TEST(Registry, HasTheMethodsTheSimplestFirst) {
   std::vector<std::string> methods;
   for (const Backend* each : backends()) {
     const std::string name(each->name());
     if (std::find(methods.begin(), methods.end(), name) == methods.end()) methods.push_back(name);
   }
-  ASSERT_GE(methods.size(), 4U);
-  EXPECT_EQ((std::vector(methods.begin(), methods.begin() + 4)),
-            (std::vector<std::string>{"naive", "div_term", "xsimd", "rotation"}));
+  const std::vector<std::string> known = known_methods();
+  ASSERT_GE(methods.size(), known.size());
+  methods.resize(known.size());
+  EXPECT_EQ(methods, known);
 }
 
 TEST(Registry, EveryBackendIsThereOnceAndByAscendingIsa) {
@@ -45,7 +55,7 @@ TEST(Registry, EveryBackendIsThereOnceAndByAscendingIsa) {
 }
 
 TEST(Registry, ANameAloneGivesTheBestIsaThatRunsHere) {
-  for (const char* name : {"naive", "div_term", "xsimd", "rotation"}) {
+  for (const std::string& name : known_methods()) {
     const Backend& best = backend(name);
     EXPECT_EQ(best.name(), name);
     EXPECT_TRUE(best.runs_here());
@@ -67,7 +77,7 @@ TEST(Registry, AFullNameGivesThatOne) {
 TEST(Registry, UnknownNamesListTheKnownOnes) {
   for (const char* name : {"nonsense", "", "Rotation", "rotation ", "nonsense:scalar"}) {
     EXPECT_THAT(refusal([&] { backend(name); }),
-                AllOf(HasSubstr("backend is '"), HasSubstr("naive, div_term, xsimd, rotation")))
+                AllOf(HasSubstr("backend is '"), HasSubstr("naive, div_term, "), HasSubstr("rotation")))
         << name;
   }
   EXPECT_THAT(refusal([] { backend("nonsense", Isa::scalar); }), HasSubstr("backend is 'nonsense'"));

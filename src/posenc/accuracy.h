@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// ulp = spacing of the table's type at the exact value. max_ulp misleads near the zeros of sine, max_abs does not.
 struct ErrorSummary {

@@ -1,13 +1,14 @@
 // What this CPU is and can do, found by the library's own detection.
 #pragma once
 
+#include "posenc/export.h"
 #include "posenc/isa.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 struct Cpu {
   std::string model;          ///< "AMD EPYC 9B14", or the architecture's name where the system does not tell

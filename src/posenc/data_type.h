@@ -1,7 +1,7 @@
 // The element types of a table: IEEE binary32, binary64 and binary16, and bfloat16.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <bit>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <stdfloat>
 #endif
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 enum class DataType { float32, float64, float16, bfloat16 };
 

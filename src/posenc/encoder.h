@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/export.h"
 #include "posenc/isa.h"
 #include "posenc/row_task.h"
 #include "posenc/spec.h"
@@ -14,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// A row-major matrix in memory that somebody else owns. Row r starts at data + r * stride; stride >= columns,
 /// counted in elements. No alignment beyond that of T is asked for.

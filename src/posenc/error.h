@@ -1,11 +1,11 @@
 // What the library throws.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <stdexcept>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Bad input. The message names the argument, its value and what is allowed. Nothing has been
 /// written when it is thrown.

@@ -1,11 +1,11 @@
 // Instruction sets that a backend can be compiled for.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <string_view>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// In ascending order of preference on one CPU.
 enum class Isa {

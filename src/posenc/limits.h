@@ -1,12 +1,12 @@
 // What the memory system allows for the same bytes: the limit that throughput is compared with.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <cstdint>
 #include <span>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Each touches `bytes` bytes once; destination and source are 64-byte aligned and do not overlap.
 void store_loop(void* destination, std::int64_t bytes) noexcept;               ///< plain vector stores of a constant

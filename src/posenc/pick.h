@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/export.h"
 #include "posenc/presets.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// What is accepted of a backend: absolute, of the error that it promises; in ulp, of the error
 /// that is measured.

@@ -1,12 +1,13 @@
 // The conventions of real systems by name, with the shapes of their usual tables.
 #pragma once
 
+#include "posenc/export.h"
 #include "posenc/spec.h"
 
 #include <span>
 #include <string_view>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// A convention under the name of the system that uses it, with the shape of its usual table.
 struct Preset {

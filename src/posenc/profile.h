@@ -4,6 +4,7 @@
 
 #include "posenc/cpu.h"
 #include "posenc/data_type.h"
+#include "posenc/export.h"
 #include "posenc/isa.h"
 
 #include <filesystem>
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// What was measured of one backend on the tables of one shape class.
 struct MeasuredBackend {

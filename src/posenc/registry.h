@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/isa.h"
 #include "posenc/spec.h"
 
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// One method of computing an encoding, at one instruction set.
 class Backend {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/export.h"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
 struct RowTask {

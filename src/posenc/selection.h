@@ -5,6 +5,7 @@
 #include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
@@ -14,7 +15,7 @@
 #include <optional>
 #include <string>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// What a program asks of the values. Backends that promise it, by proof, compete in speed; nothing
 /// else decides what is computed.

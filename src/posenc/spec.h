@@ -2,11 +2,12 @@
 #pragma once
 
 #include "posenc/error.h"
+#include "posenc/export.h"
 
 #include <cstdint>
 #include <string_view>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Which channel of a row holds what. k = 0 .. d_model / 2 - 1 counts the frequencies, h = d_model / 2.
 enum class Layout {

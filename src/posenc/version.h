@@ -1,11 +1,11 @@
 // What this library is: its version, and what built it.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <string>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Raised whenever a kernel gets faster, slower or another error: what a profile measured of other kernels says nothing
 /// of these. Versions of the library whose kernels are the same share a profile.

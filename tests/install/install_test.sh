@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs into a scratch prefix, then builds and runs a project of its own against it, and the examples of the README.
+# Installs into a scratch prefix, then builds and runs a project of its own against it, and the examples of the README,
+# with CMake and with pkg-config; and configures a parent project that builds posenc within itself.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 compiler=$4
 
@@ -12,7 +13,7 @@ awk -v folder="$scratch" '/^```cpp/ { ++block; inside = 1; next } /^```/ { insid
 examples=("$scratch"/readme_example_*.cpp)
 [[ -s ${examples[0]} ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
 
-"$cmake" -S "$source/tests/install" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+"$cmake" -S "$source/tests/install" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DREADME_EXAMPLES="$(IFS=';'; echo "${examples[*]}")"
 "$cmake" --build "$scratch/build"
 
@@ -32,7 +33,25 @@ export POSENC_PROFILE=/nonexistent/posenc/profile.json
 "$scratch/build/native_types"
 for example in "${examples[@]}"; do "$scratch/build/$(basename "$example" .cpp)"; done
 "$scratch/prefix/bin/posenc" list >/dev/null
-for page in posenc posenc-{list,accuracy,pick,generate,compare}; do
+
+if command -v pkg-config >/dev/null; then
+  PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name posenc.pc)")
+  export PKG_CONFIG_PATH
+  read -r -a flags <<<"$(pkg-config --cflags --libs posenc) -Wl,-rpath,$(pkg-config --variable=libdir posenc)"
+  "$compiler" -std=c++20 "$source/tests/install/consumer.cpp" "${flags[@]}" -o "$scratch/consumer"
+  "$scratch/consumer"
+fi
+
+for way in FetchContent add_subdirectory; do
+  "$cmake" -S "$source/tests/install/parent" -B "$scratch/$way" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+    -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way" >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
+done
+
+library=$(find "$scratch/prefix" -name 'libposenc.so')
+if [[ -n $library ]]; then python3 "$source/tests/install/shared_symbols.py" "$library"; fi
+
+for page in posenc posenc-{list,accuracy,pick,profile,generate,compare}; do
   [[ -s $scratch/prefix/share/man/man1/$page.1 ]] || { echo "FAILED: $page.1 is not installed"; exit 1; }
 done
 [[ -s $scratch/prefix/share/bash-completion/completions/posenc ]] || { echo "FAILED: no bash completion"; exit 1; }

@@ -1,12 +1,12 @@
 // Inverted dropout whose mask is a pure function of a seed and an element's index.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <cstdint>
 #include <span>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Drops each element with probability p and scales those that it keeps by 1 / (1 - p), as PyTorch's nn.Dropout does in training. The mask
 /// depends on (seed, element index) alone: it is the same for every thread count, instruction set and split into calls, and applying

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/sequence_view.h"
 
 #include <cstdint>
 #include <span>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Looks token ids up in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense in the order of the output: the id of row r of
 /// sequence b is ids[b * rows + r] for batch_first, ids[r * batch + b] for sequence_first. Any number of threads may use one at once.

@@ -1,12 +1,12 @@
 // Philox4x32-10, the counter-based generator behind dropout: Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC11.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <array>
 #include <cstdint>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;

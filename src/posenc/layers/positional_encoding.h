@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/layers/dropout.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/selection.h"
@@ -9,7 +10,7 @@
 
 #include <cstdint>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// Where the encodings that are added come from. The bits are the same.
 enum class EncodingSource {

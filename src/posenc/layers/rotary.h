@@ -3,13 +3,14 @@
 
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// How the cosine and the sine of frequency k stand in a row of a cache, or the two channels that it turns in a head. h = dimension / 2.
 enum class RotaryLayout {

@@ -1,12 +1,12 @@
 // Batches of sequences in memory that somebody else owns, in both orders that are in common use.
 #pragma once
 
-#include "posenc/cxx20.h"
+#include "posenc/export.h"
 
 #include <cstdint>
 #include <type_traits>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 enum class BatchOrder {
   batch_first,     ///< shape (batch, rows, columns)

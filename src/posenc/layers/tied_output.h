@@ -2,11 +2,12 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/export.h"
 #include "posenc/layers/input_embedding.h"
 
 #include <cstdint>
 
-namespace posenc {
+namespace POSENC_API posenc {
 
 /// logits = x E^T for the weights E of shape (vocabulary, d_model) of an InputEmbedding, without its factor sqrt(d_model).
 class TiedOutput {
