@@ -55,13 +55,13 @@ double quantile_at(const AccuracyReport& report, double share) {
 }
 
 std::string title(const AccuracyReport& report) {
-  return wrapped(
-      fmt::format("Accuracy of a {} table of {}, positions {}, {}\n"
-                  "{} entries against their exact values; 1 ulp is the spacing of {} there\n"
-                  "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
-                  "to div_term: largest difference from the float32 formula of PyTorch's tutorial\n",
-                  shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows),
-                  spec_text(report.spec), count_text(report.entries), to_string(report.type), to_string(report.type)));
+  return wrapped(fmt::format(
+      "Accuracy of a {} table of {}, positions {}, {}\n"
+      "{} entries against their exact values, computed in {}; 1 ulp is the spacing of {} there\n"
+      "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
+      "to div_term: largest difference from the float32 formula of PyTorch's tutorial\n",
+      shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows), spec_text(report.spec),
+      count_text(report.entries), report.reference, to_string(report.type), to_string(report.type)));
 }
 
 /// Reports of one method whose figures are the same at several ISAs: one line of a table.

@@ -53,7 +53,8 @@ Json to_json(RowRange rows) { return {{"first", rows.first}, {"count", rows.coun
 
 Json to_json(const AccuracyReport& report) {
   Json result = {{"backend", report.backend},       {"isa", to_string(report.isa)}, {"spec", to_json(report.spec)},
-                 {"dtype", to_string(report.type)}, {"rows", to_json(report.rows)}, {"entries", report.entries}};
+                 {"dtype", to_string(report.type)}, {"rows", to_json(report.rows)}, {"entries", report.entries},
+                 {"reference", report.reference}};
   result.update(to_json(report.error));
   result["error_bound"] = report.error_bound;
   result["can_be_picked"] = !is_peer(report.backend, report.isa);
