@@ -15,6 +15,7 @@
 #include <iostream>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace posenc {
 namespace {

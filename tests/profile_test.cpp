@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <system_error>
+#include <utility>
 
 namespace posenc {
 namespace {

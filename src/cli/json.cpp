@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace posenc::cli {

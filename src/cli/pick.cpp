@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace posenc::cli {

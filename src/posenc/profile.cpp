@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 namespace posenc {
 namespace {
