@@ -56,15 +56,15 @@ class FakeBackend final : public Backend {
 class RegisteredFake {
  public:
   explicit RegisteredFake(FakeBackendClaims claims)
-      : backend_(register_backend(std::make_unique<FakeBackend>(std::move(claims)))) {}
-  ~RegisteredFake() { unregister_backend(backend_); }
+      : backend_(&register_backend(std::make_unique<FakeBackend>(std::move(claims)))) {}
+  ~RegisteredFake() { unregister_backend(*backend_); }
   RegisteredFake(const RegisteredFake&) = delete;
   RegisteredFake& operator=(const RegisteredFake&) = delete;
 
-  const Backend& operator*() const noexcept { return backend_; }
+  const Backend& operator*() const noexcept { return *backend_; }
 
  private:
-  const Backend& backend_;
+  const Backend* backend_;
 };
 
 /// An ISA that this CPU cannot have.

@@ -122,10 +122,10 @@ TEST(Registry, WhatWasAddedCanBeTakenOutAndTheRestCannot) {
   const std::vector<const Backend*> before = backends();
   std::unique_ptr<Backend> taken;
   {
-    const Backend& added =
-        register_backend(std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
-    taken = unregister_backend(added);
-    EXPECT_EQ(taken.get(), &added);
+    const Backend* const added =
+        &register_backend(std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
+    taken = unregister_backend(*added);
+    EXPECT_EQ(taken.get(), added);
   }
   EXPECT_EQ(backends(), before);
   EXPECT_THAT(refusal([] { backend("guest"); }), HasSubstr("backend is 'guest'"));
