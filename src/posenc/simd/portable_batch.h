@@ -70,12 +70,11 @@ class batch {
   }
   static batch load_unaligned(const T* from) {
     batch result;
-    for (std::size_t i = 0; i < size; ++i) result.lanes[i] = from[i];
+    std::memcpy(result.lanes, from, sizeof result.lanes);
     return result;
   }
-  void store_unaligned(T* to) const {
-    for (std::size_t i = 0; i < size; ++i) to[i] = lanes[i];
-  }
+  /// Copied as bytes: vectors of 16-bit elements are stored as floats, to where no float may stand.
+  void store_unaligned(T* to) const { std::memcpy(to, lanes, sizeof lanes); }
 
   friend batch operator+(const batch& a, const batch& b) { return each_arithmetic(a, b, std::plus()); }
   friend batch operator-(const batch& a, const batch& b) { return each_arithmetic(a, b, std::minus()); }
