@@ -55,11 +55,13 @@ const Arguments brief = {"--benchmark_repetitions=2", "--benchmark_min_time=0.00
 
 /// bench::run() in this process, of benchmarks that the test adds.
 int run_here(const Arguments& arguments, const std::function<void()>& add_benchmarks) {
-  Arguments words = Arguments{"bench_test"} + brief + arguments;
-  std::vector<char*> pointers;
+  static std::string name = "bench_test";  // Google Benchmark keeps the pointer to it.
+  Arguments words = brief + arguments;
+  std::vector<char*> pointers = {name.data()};
   for (std::string& each : words) pointers.push_back(each.data());
   pointers.push_back(nullptr);
-  return bench::run(static_cast<int>(words.size()), pointers.data(), {.name = "bench_test"}, {}, add_benchmarks);
+  const int count = static_cast<int>(pointers.size()) - 1;
+  return bench::run(count, pointers.data(), {.name = name}, {}, add_benchmarks);
 }
 
 void count_up(benchmark::State& state) {
