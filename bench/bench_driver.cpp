@@ -1,14 +1,16 @@
-// Times what a script tells it to, in this process and in warm memory, so that the script can take turns between this library and another
-// program: samples of both are then spread over the same minutes.
+// Times what a script tells it to, in this process and in warm memory, so that the script can take
+// turns between this library and another program: samples of both are then spread over the same
+// minutes.
 //
-// Commands come on standard input, one a line; each has one line of reply, "ok ..." or "error REASON":
+// Commands come on standard input, one a line; each has one line of reply, "ok ..." or "error
+// REASON":
 //
 //   case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N]
 //                  [source=automatic|fused|cached] [input=FILE]
-//   time NAME CALLS        runs the case once, then so often again; replies "ok SECONDS", wall time of all but the first
-//   write NAME FILE        what the last run computed, as raw float32
-//   forget NAME            frees its memory
-//   cpu                    replies with the CPU's name, as accuracy reports and profiles give it
+//   time NAME CALLS        runs the case once, then so often again; replies "ok SECONDS", wall time
+//   of all but the first write NAME FILE        what the last run computed, as raw float32 forget
+//   NAME            frees its memory cpu                    replies with the CPU's name, as
+//   accuracy reports and profiles give it
 #include "driver_cases.h"
 #include "support.h"
 #include "yardstick.h"
@@ -43,7 +45,8 @@ std::int64_t integer(std::string_view name, std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > largest) {
-    throw InvalidArgument(fmt::format("{} is '{}'; allowed: an integer from 1 to {}", name, text, largest));
+    throw InvalidArgument(
+        fmt::format("{} is '{}'; allowed: an integer from 1 to {}", name, text, largest));
   }
   return value;
 }
@@ -82,8 +85,10 @@ CaseOptions options_from(std::istringstream& words) {
     else if (key == "input")
       options.input = value;
     else
-      throw InvalidArgument(fmt::format(
-          "option is '{}'; allowed: rows, d_model, batch, threads, order, source, input, each as NAME=VALUE", word));
+      throw InvalidArgument(
+          fmt::format("option is '{}'; allowed: rows, d_model, batch, threads, order, source, "
+                      "input, each as NAME=VALUE",
+                      word));
   }
   integer("rows", fmt::format("{}", options.rows));
   integer("d_model", fmt::format("{}", options.d_model));
@@ -131,13 +136,15 @@ class Driver {
       cases_.erase(name);
       return "";
     }
-    throw InvalidArgument(fmt::format("command is '{}'; allowed: case, time, write, forget, cpu", command));
+    throw InvalidArgument(
+        fmt::format("command is '{}'; allowed: case, time, write, forget, cpu", command));
   }
 
  private:
   Case& find(const std::string& name) {
     const auto found = cases_.find(name);
-    if (found == cases_.end()) throw InvalidArgument(fmt::format("name is '{}'; allowed: that of a case made", name));
+    if (found == cases_.end())
+      throw InvalidArgument(fmt::format("name is '{}'; allowed: that of a case made", name));
     return *found->second;
   }
 
@@ -162,7 +169,8 @@ int serve() {
 }
 
 constexpr const char* footer =
-    "Commands, one a line on standard input; each has one line of reply, 'ok ...' or 'error REASON':\n"
+    "Commands, one a line on standard input; each has one line of reply, 'ok ...' or 'error "
+    "REASON':\n"
     "  case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N]\n"
     "                 [source=automatic|fused|cached] [input=FILE]\n"
     "  time NAME CALLS        runs the case once, then so often again; replies 'ok SECONDS',\n"
@@ -175,8 +183,11 @@ constexpr const char* footer =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Times what a script tells it to, in warm memory: for comparisons with other programs.", "bench_driver");
-  app.footer(fmt::format("{}\nKinds: {}", posenc::bench::footer, fmt::join(posenc::bench::case_kinds(), ", ")));
+  CLI::App app(
+      "Times what a script tells it to, in warm memory: for comparisons with other programs.",
+      "bench_driver");
+  app.footer(fmt::format("{}\nKinds: {}", posenc::bench::footer,
+                         fmt::join(posenc::bench::case_kinds(), ", ")));
   try {
     posenc::bench::parse(argc, argv, app);
     return posenc::bench::serve();

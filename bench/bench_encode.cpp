@@ -1,12 +1,14 @@
 // How fast does each backend encode, and how far is that from what the memory system allows?
 //
-//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into warm memory
-//   encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
+//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into
+//   warm memory encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
 //   encode/.../d:512/dtype:float16                             tables of other types than float32
-//   encode/.../stores:streamed                                 where --stores overrides the library's choice
-//   copy/rows:512/d:512                                        the same table, kept elsewhere and copied
-//   encode_fresh/<backend>:<isa>/memory:vector/...             memory that the system has just given (encode_fresh.h)
-//   positions/<backend>:<isa>/first:1e12/rows:200/d:512        where speeds fall off; widths/, strides/ ... (cliffs.h)
+//   encode/.../stores:streamed                                 where --stores overrides the
+//   library's choice copy/rows:512/d:512                                        the same table,
+//   kept elsewhere and copied encode_fresh/<backend>:<isa>/memory:vector/...             memory
+//   that the system has just given (encode_fresh.h)
+//   positions/<backend>:<isa>/first:1e12/rows:200/d:512        where speeds fall off; widths/,
+//   strides/ ... (cliffs.h)
 
 #include "cliffs.h"
 #include "encode_fresh.h"
@@ -36,14 +38,17 @@ struct How {
 };
 
 void explain_limit() {
-  add_header_line("limit", "the faster of a plain and a non-temporal store loop over the same bytes");
+  add_header_line("limit",
+                  "the faster of a plain and a non-temporal store loop over the same bytes");
 }
 
 void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
   if (!backend.plan({.d_model = 2})->writes(shape.type)) return;
   explain_limit();
-  const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
-  const std::string name = fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
+  const auto checked =
+      std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
+  const std::string name =
+      fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
   add(name, [checked, shape, stores](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
@@ -87,7 +92,8 @@ void add_presets(const Backends& backends, const How& how) {
 
 void add_sweep(const Backends& backends, const How& how) {
   for (const std::int64_t d_model : {64, 512}) {
-    for (const std::int64_t bytes : swept_bytes()) add_all(backends, shape_of(bytes / 4 / d_model, d_model), how);
+    for (const std::int64_t bytes : swept_bytes())
+      add_all(backends, shape_of(bytes / 4 / d_model, d_model), how);
   }
 }
 
@@ -104,7 +110,8 @@ void add_fresh(const Backends& backends, const How& how) {
   }
 }
 
-/// The same tables in every type, whatever --dtype says: half the bytes should take half the time where memory decides.
+/// The same tables in every type, whatever --dtype says: half the bytes should take half the time
+/// where memory decides.
 void add_dtypes(const Backends& backends, const How& how) {
   for (const Shape& shape : {shape_of(512, 512), shape_of(131072, 128), shape_of(8192, 4096)}) {
     for (const DataType type : all_data_types) {
@@ -119,8 +126,8 @@ const std::vector<std::pair<std::string, void (*)(const Backends&, const How&)>>
     {"cache-to-memory", add_cache_to_memory},
     {"dtypes", add_dtypes},
     {"fresh", add_fresh},
-    {"cliffs",
-     [](const Backends& backends, const How& how) { add_cliffs(best_isa_only(backends), how.stores, how.type); }},
+    {"cliffs", [](const Backends& backends,
+                  const How& how) { add_cliffs(best_isa_only(backends), how.stores, how.type); }},
 };
 
 const std::map<std::string, Stores> stores_by_name = {
@@ -140,12 +147,15 @@ struct Options {
 /// Peers join the backends; what this build is without is said, so that nobody takes it for beaten.
 void add_peers() {
   peers::register_peers();
-  const auto count =
-      std::ranges::count_if(best_isa_only(backends()), [](auto* each) { return !each->can_be_picked(); });
-  add_header_line("peers",
-                  fmt::format("{} other libraries and methods, not part of the library, cannot be picked", count));
+  const auto count = std::ranges::count_if(best_isa_only(backends()),
+                                           [](auto* each) { return !each->can_be_picked(); });
+  add_header_line(
+      "peers",
+      fmt::format("{} other libraries and methods, not part of the library, cannot be picked",
+                  count));
   std::vector<std::string> missing;
-  for (const auto& each : peers::missing_peers()) missing.push_back(fmt::format("{}: {}", each.names, each.reason));
+  for (const auto& each : peers::missing_peers())
+    missing.push_back(fmt::format("{}: {}", each.names, each.reason));
   if (!missing.empty()) add_header_line("without", fmt::format("{}", fmt::join(missing, "; ")));
 }
 
@@ -158,7 +168,8 @@ void register_all(const Options& options) {
   };
   const bool has_choice = options.all || !options.sets.empty() || !options.presets.empty();
   if (options.quick || !has_choice) {
-    // One name for each size of table; other presets differ in layout or spacing, which cost next to nothing.
+    // One name for each size of table; other presets differ in layout or spacing, which cost next
+    // to nothing.
     const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
                                             "whisper", "long_context", "wide"};
     for (const Preset& preset : select_presets(options.presets.empty() ? sizes : options.presets)) {
@@ -166,7 +177,8 @@ void register_all(const Options& options) {
     }
     return;
   }
-  for (const Preset& preset : select_presets(options.presets)) add_all(backends, shape_of(preset), how);
+  for (const Preset& preset : select_presets(options.presets))
+    add_all(backends, shape_of(preset), how);
   for (const auto& [name, add_set] : sets) {
     if (options.all || is_asked_for(name)) add_set(backends, how);
   }
@@ -179,32 +191,39 @@ std::vector<std::string> set_names() {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  CLI::Option* const quick = app.add_flag("--quick", options.quick,
-                                          "Seven tables of different sizes, or those of --preset, best ISAs only; "
-                                          "about a minute. What runs where nothing is chosen");
-  CLI::Option* const all = app.add_flag("--all", options.all, "Every set of --set, at every ISA")->excludes(quick);
-  CLI::Option* const set =
-      app.add_option("--set", options.sets,
-                     "Only these benchmarks, at every ISA; may be repeated. cache-to-memory: the shapes that speeds "
-                     "are quoted for; cliffs: where speeds fall off, by position, width, stride, alignment, planning "
-                     "and threads; and presets, sweep, dtypes, fresh")
-          ->type_name("NAME")
-          ->excludes(quick)
-          ->excludes(all)
-          ->allow_extra_args(false);
+  CLI::Option* const quick =
+      app.add_flag("--quick", options.quick,
+                   "Seven tables of different sizes, or those of --preset, best ISAs only; "
+                   "about a minute. What runs where nothing is chosen");
+  CLI::Option* const all =
+      app.add_flag("--all", options.all, "Every set of --set, at every ISA")->excludes(quick);
+  CLI::Option* const set = app.add_option("--set", options.sets,
+                                          "Only these benchmarks, at every ISA; may be repeated. "
+                                          "cache-to-memory: the shapes that speeds "
+                                          "are quoted for; cliffs: where speeds fall off, by "
+                                          "position, width, stride, alignment, planning "
+                                          "and threads; and presets, sweep, dtypes, fresh")
+                               ->type_name("NAME")
+                               ->excludes(quick)
+                               ->excludes(all)
+                               ->allow_extra_args(false);
   allow_only(*set, set_names());
   app.add_option("--preset", options.presets,
-                 "Only this preset, or the shape chunk, long_context or wide, at every ISA; may be repeated")
+                 "Only this preset, or the shape chunk, long_context or wide, at every ISA; may be "
+                 "repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_backend_options(app, options.choice);
   app.add_flag("--peers", options.with_peers,
-               "Other libraries and methods too: SLEEF, Highway, Eigen, libmvec, ggml's recurrence, a cached copy ...");
+               "Other libraries and methods too: SLEEF, Highway, Eigen, libmvec, ggml's "
+               "recurrence, a cached copy ...");
   CLI::Option* const stores =
-      app.add_option("--stores", options.stores, "How tables are stored, in the place of the library's choice")
+      app.add_option("--stores", options.stores,
+                     "How tables are stored, in the place of the library's choice")
           ->type_name("NAME");
   allow_only(*stores, {"automatic", "cached", "streamed"});
-  app.add_option("--dtype", options.type, "Elements of the tables: float32, float64, float16 or bfloat16")
+  app.add_option("--dtype", options.type,
+                 "Elements of the tables: float32, float64, float16 or bfloat16")
       ->type_name("NAME");
 }
 
@@ -213,9 +232,9 @@ void add_options(CLI::App& app, Options& options) {
 
 int main(int argc, char** argv) {
   posenc::bench::Options options;
-  const posenc::bench::Program program = {
-      "bench_encode",
-      "Times the encoders of all backends: presets, sizes from L1 to memory, element types, fresh memory, cliffs."};
+  const posenc::bench::Program program = {"bench_encode",
+                                          "Times the encoders of all backends: presets, sizes from "
+                                          "L1 to memory, element types, fresh memory, cliffs."};
   return posenc::bench::run(
       argc, argv, program, [&](CLI::App& app) { posenc::bench::add_options(app, options); },
       [&] { posenc::bench::register_all(options); });

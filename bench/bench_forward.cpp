@@ -1,11 +1,13 @@
-// What does the input side of a Transformer cost, and when does generating encodings beat a table in memory?
+// What does the input side of a Transformer cost, and when does generating encodings beat a table
+// in memory?
 //
 //   in_place/batch:1/rows:8192/d:4096/threads:1        x += PE, as the layer does it by itself
-//   in_place_fused/...                                 ... computed where it is added, whatever the layer would pick
-//   out_of_place/...                                   y = x + PE
+//   in_place_fused/...                                 ... computed where it is added, whatever the
+//   layer would pick out_of_place/...                                   y = x + PE
 //   sequence_first/...                                 in place, shape (rows, batch, d_model)
 //   embed/batch:1/rows:65536/d:512/threads:1           y = sqrt(d_model) E[id] + PE, in one pass
-//   dropout/...                                        in place, in training, against the same call without it
+//   dropout/...                                        in place, in training, against the same call
+//   without it
 
 #include "selection.h"
 #include "shape.h"
@@ -43,7 +45,9 @@ struct Case {
   EncodingSpec spec() const { return {.d_model = d_model}; }
   std::int64_t elements() const { return batch * rows * d_model; }
   std::int64_t bytes() const { return elements() * std::int64_t{sizeof(float)}; }
-  std::string name() const { return fmt::format("batch:{}/rows:{}/d:{}/threads:{}", batch, rows, d_model, threads); }
+  std::string name() const {
+    return fmt::format("batch:{}/rows:{}/d:{}/threads:{}", batch, rows, d_model, threads);
+  }
 };
 
 /// Layers are kept for the repetitions, and a table is shared by all benchmarks of its shape.
@@ -78,7 +82,8 @@ Work scaling(const Case& shape, float* x) {
 struct Comparison {
   std::string counter;
   Work work;
-  benchmark::Counter::Flags flags = benchmark::Counter::kIsIterationInvariantRate;  ///< how many times faster this is
+  benchmark::Counter::Flags flags =
+      benchmark::Counter::kIsIterationInvariantRate;  ///< how many times faster this is
 };
 
 struct Prepared {
@@ -88,8 +93,9 @@ struct Prepared {
 
 /// Times the work that `prepare` gives, and what it is compared with between the repetitions.
 void add_forward(std::string_view question, const Case& shape, std::function<Prepared()> prepare) {
-  const auto checked = std::make_shared<CheckedEncoder>(*select_backend(shape.spec(), {0, shape.rows}).backend,
-                                                        shape.spec(), RowRange{0, shape.rows});
+  const auto checked =
+      std::make_shared<CheckedEncoder>(*select_backend(shape.spec(), {0, shape.rows}).backend,
+                                       shape.spec(), RowRange{0, shape.rows});
   const auto yardsticks = std::make_shared<std::map<std::string, Yardstick>>();
   add(
       fmt::format("{}/{}", question, shape.name()),
@@ -97,8 +103,10 @@ void add_forward(std::string_view question, const Case& shape, std::function<Pre
         if (checked->get(state) == nullptr) return;
         const Prepared prepared = prepare();
         for (const Comparison& each : prepared.compared) {
-          Yardstick& yardstick = yardsticks->try_emplace(each.counter, wall_seconds, 0.05).first->second;
-          state.counters[each.counter] = benchmark::Counter(yardstick.seconds(each.work), each.flags);
+          Yardstick& yardstick =
+              yardsticks->try_emplace(each.counter, wall_seconds, 0.05).first->second;
+          state.counters[each.counter] =
+              benchmark::Counter(yardstick.seconds(each.work), each.flags);
         }
         prepared.work();
         for (auto _ : state) {
@@ -116,11 +124,13 @@ Work forward(const PositionalEncoding& encoding, SequenceView<const float> x, Se
 }
 
 /// In place, in either order; compared with a table and with scaling.
-void add_in_place(std::string_view question, const Case& shape, EncodingSource source, BatchOrder order) {
+void add_in_place(std::string_view question, const Case& shape, EncodingSource source,
+                  BatchOrder order) {
   add_forward(question, shape, [=] {
     float* const memory = warm_memory(shape.bytes());
-    const auto x = order == BatchOrder::batch_first ? batch_first(memory, shape.batch, shape.rows, shape.d_model)
-                                                    : sequence_first(memory, shape.rows, shape.batch, shape.d_model);
+    const auto x = order == BatchOrder::batch_first
+                       ? batch_first(memory, shape.batch, shape.rows, shape.d_model)
+                       : sequence_first(memory, shape.rows, shape.batch, shape.d_model);
     const ForwardOptions options = {.threads = shape.threads};
     return Prepared{forward(layer(shape, source), x, x, options),
                     {{"over_table", forward(layer(shape, EncodingSource::cached), x, x, options)},
@@ -144,11 +154,12 @@ void add_dropout(const Case& shape) {
     float* const memory = warm_memory(shape.bytes());
     const auto x = batch_first(memory, shape.batch, shape.rows, shape.d_model);
     const PositionalEncoding& dropping = layer(shape, EncodingSource::automatic, 0.1);
-    const auto inverse = static_cast<benchmark::Counter::Flags>(benchmark::Counter::kIsIterationInvariantRate |
-                                                                benchmark::Counter::kInvert);
+    const auto inverse = static_cast<benchmark::Counter::Flags>(
+        benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
     return Prepared{
         forward(dropping, x, x, {.training = true, .seed = 1, .threads = shape.threads}),
-        {{"over_undropped", forward(dropping, x, x, {.training = false, .threads = shape.threads}), inverse}}};
+        {{"over_undropped", forward(dropping, x, x, {.training = false, .threads = shape.threads}),
+          inverse}}};
   });
 }
 
@@ -175,22 +186,24 @@ void add_embedding(const Case& shape) {
     const ForwardOptions options = {.threads = shape.threads};
     const PositionalEncoding& encoding = layer(shape, EncodingSource::automatic);
     const Work gather = [=, &tokens] {
-      share(shape.batch * shape.rows, shape.threads, [=, &tokens](std::int64_t begin, std::int64_t end) {
-        const MatrixView<const float> weights = tokens.embedding.weights();
-        for (std::int64_t i = begin; i < end; ++i) {
-          std::copy_n(weights.data + tokens.ids[static_cast<std::size_t>(i)] * weights.stride, shape.d_model,
-                      memory + i * shape.d_model);
-        }
-      });
+      share(shape.batch * shape.rows, shape.threads,
+            [=, &tokens](std::int64_t begin, std::int64_t end) {
+              const MatrixView<const float> weights = tokens.embedding.weights();
+              for (std::int64_t i = begin; i < end; ++i) {
+                std::copy_n(weights.data + tokens.ids[static_cast<std::size_t>(i)] * weights.stride,
+                            shape.d_model, memory + i * shape.d_model);
+              }
+            });
     };
     const Work scale = scaling(shape, memory);
     const Work add_table = forward(layer(shape, EncodingSource::cached), y, y, options);
-    return Prepared{[=, &tokens, &encoding] { tokens.embedding.forward(tokens.ids, encoding, y, options); },
-                    {{"over_in_turn", [=] {
-                        gather();
-                        scale();
-                        add_table();
-                      }}}};
+    return Prepared{
+        [=, &tokens, &encoding] { tokens.embedding.forward(tokens.ids, encoding, y, options); },
+        {{"over_in_turn", [=] {
+            gather();
+            scale();
+            add_table();
+          }}}};
   });
 }
 
@@ -206,7 +219,8 @@ void register_all(const std::vector<int>& threads) {
       add_out_of_place(one);
       add_dropout(one);
     }
-    for (const auto& [rows, d_model] : std::vector<std::pair<std::int64_t, std::int64_t>>{{512, 512}, {4096, 1024}}) {
+    for (const auto& [rows, d_model] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{512, 512}, {4096, 1024}}) {
       begin_group();
       const Case eight = {8, rows, d_model, count};
       add_in_place("in_place", eight, EncodingSource::automatic, BatchOrder::batch_first);
@@ -221,10 +235,12 @@ void register_all(const std::vector<int>& threads) {
 }
 
 constexpr std::string_view notes =
-    "wall time; each comparison is with other work on the same memory, measured in this run between the repetitions:\n"
+    "wall time; each comparison is with other work on the same memory, measured in this run "
+    "between the repetitions:\n"
     "  x table      how many times faster than adding a table that was computed before\n"
     "  x scaling    how many times faster than a loop that scales x in place\n"
-    "  x in turn    how many times faster than lookup, scaling and adding a table, one after the other\n"
+    "  x in turn    how many times faster than lookup, scaling and adding a table, one after the "
+    "other\n"
     "  x undropped  how many times the time of the same call without dropout\n";
 
 }  // namespace
@@ -234,10 +250,13 @@ int main(int argc, char** argv) {
   std::vector<int> threads;
   const posenc::bench::Program program = {
       "bench_forward",
-      "Times adding positional encodings to activations and embedding tokens, against a table in memory, a loop that "
+      "Times adding positional encodings to activations and embedding tokens, against a table in "
+      "memory, a loop that "
       "scales, and the same done in turn.",
       posenc::bench::notes};
-  const auto add_options = [&](CLI::App& app) { posenc::bench::add_threads_option(app, threads, "1 and 2"); };
+  const auto add_options = [&](CLI::App& app) {
+    posenc::bench::add_threads_option(app, threads, "1 and 2");
+  };
   return posenc::bench::run(argc, argv, program, add_options, [&] {
     posenc::bench::register_all(threads.empty() ? std::vector{1, 2} : threads);
   });

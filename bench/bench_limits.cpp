@@ -1,4 +1,5 @@
-// What does the memory system allow? Warm memory, sizes from L1 to memory, and those of the presets.
+// What does the memory system allow? Warm memory, sizes from L1 to memory, and those of the
+// presets.
 //
 //   limit/store/bytes:16384                plain stores of a constant
 //   limit/non_temporal_store/bytes:16384   stores past the caches
@@ -34,14 +35,16 @@ void add_store(std::string_view name, std::int64_t bytes, StoreLoop loop) {
 }
 
 void add_copy(std::int64_t bytes) {
-  add(fmt::format("limit/copy/bytes:{}", bytes), [bytes](benchmark::State& state) { time_copy(state, bytes); });
+  add(fmt::format("limit/copy/bytes:{}", bytes),
+      [bytes](benchmark::State& state) { time_copy(state, bytes); });
 }
 
 void register_all() {
   std::set<std::int64_t> sizes;
   for (const std::int64_t bytes : swept_bytes()) sizes.insert(bytes);
   for (const auto& named : {presets(), benchmark_shapes()}) {
-    for (const Preset& each : named) sizes.insert(table_bytes(each.spec, each.rows.count, sizeof(float)));
+    for (const Preset& each : named)
+      sizes.insert(table_bytes(each.spec, each.rows.count, sizeof(float)));
   }
   for (const Shape& shape : cache_to_memory_shapes()) sizes.insert(shape.bytes());
   for (const std::int64_t bytes : sizes) {
@@ -56,7 +59,8 @@ void register_all() {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  const posenc::bench::Program program = {
-      "bench_limits", "Times what the memory system allows: stores, non-temporal stores, copies, from L1 to memory."};
+  const posenc::bench::Program program = {"bench_limits",
+                                          "Times what the memory system allows: stores, "
+                                          "non-temporal stores, copies, from L1 to memory."};
   return posenc::bench::run(argc, argv, program, {}, posenc::bench::register_all);
 }

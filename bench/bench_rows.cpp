@@ -1,10 +1,11 @@
 // What does a row cost where rows are not asked for as a table?
 //
-//   row_random/<backend>:<isa>/bits:20/d:512                  one row at random positions below 2^20, and below 2^40
-//   row_next/<backend>:<isa>/d:512                            consecutive rows, one encode call each
-//   row_cursor/<backend>:<isa>/d:512                          consecutive rows from a Cursor, as decoding asks for them
-//   gather_random/<backend>:<isa>/rows:1024/d:512             random positions in one call
-//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512     64 sequences of 16 consecutive positions in one call
+//   row_random/<backend>:<isa>/bits:20/d:512                  one row at random positions below
+//   2^20, and below 2^40 row_next/<backend>:<isa>/d:512                            consecutive
+//   rows, one encode call each row_cursor/<backend>:<isa>/d:512 consecutive rows from a Cursor, as
+//   decoding asks for them gather_random/<backend>:<isa>/rows:1024/d:512             random
+//   positions in one call gather_runs/<backend>:<isa>/sequences:64/run:16/d:512     64 sequences of
+//   16 consecutive positions in one call
 
 #include "naive_row.h"
 #include "selection.h"
@@ -35,16 +36,18 @@ MatrixView<float> warm_rows(const Rows& rows) {
   return {warm_memory(4 * rows.count * rows.d_model), rows.count, rows.d_model, rows.d_model};
 }
 
-/// Consecutive rows begin in the middle of the range: naive is faster where most phases are below one.
+/// Consecutive rows begin in the middle of the range: naive is faster where most phases are below
+/// one.
 std::int64_t middle(const Rows& rows) { return std::int64_t{1} << (rows.bits - 1); }
 
 /// Times what `prepare(encoder, rows)` returns: a call of it gives the rows.
 template <class Prepare>
-void add_rows(std::string_view question, std::string_view detail, const Backend& backend, const Rows& rows,
-              Prepare prepare) {
-  const auto checked = std::make_shared<CheckedEncoder>(backend, EncodingSpec{.d_model = rows.d_model},
-                                                        RowRange{0, std::int64_t{1} << rows.bits});
-  const std::string name = fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, rows.d_model);
+void add_rows(std::string_view question, std::string_view detail, const Backend& backend,
+              const Rows& rows, Prepare prepare) {
+  const auto checked = std::make_shared<CheckedEncoder>(
+      backend, EncodingSpec{.d_model = rows.d_model}, RowRange{0, std::int64_t{1} << rows.bits});
+  const std::string name =
+      fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, rows.d_model);
   add(name, [checked, rows, prepare](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
@@ -57,7 +60,8 @@ void add_rows(std::string_view question, std::string_view detail, const Backend&
     }
     state.SetItemsProcessed(state.iterations() * rows.count * rows.d_model);
     using benchmark::Counter;
-    state.counters["seconds_per_row"] = Counter(count, Counter::kIsIterationInvariantRate | Counter::kInvert);
+    state.counters["seconds_per_row"] =
+        Counter(count, Counter::kIsIterationInvariantRate | Counter::kInvert);
     count_times_naive(state, count * naive_seconds);
   });
 }
@@ -72,11 +76,12 @@ auto random_rows(const Encoder& encoder, const Rows& rows) {
 }
 
 auto next_rows(const Encoder& encoder, const Rows& rows) {
-  return [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
-    encoder.encode({.first = position, .count = 1}, view);
-    benchmark::DoNotOptimize(view.data);
-    if (++position == 2 * first) position = first;
-  };
+  return
+      [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
+        encoder.encode({.first = position, .count = 1}, view);
+        benchmark::DoNotOptimize(view.data);
+        if (++position == 2 * first) position = first;
+      };
 }
 
 auto cursor_rows(const Encoder& encoder, const Rows& rows) {
@@ -110,8 +115,8 @@ auto gathered_runs(const Encoder& encoder, const Rows& rows) {
 
 void register_all(const BackendChoice& choice) {
   const std::vector<const Backend*> backends = best_isa_only(select_backends(choice));
-  const auto add_all = [&backends](std::string_view question, const std::string& detail, const Rows& rows,
-                                   auto prepare) {
+  const auto add_all = [&backends](std::string_view question, const std::string& detail,
+                                   const Rows& rows, auto prepare) {
     begin_group();
     for (const Backend* backend : backends) add_rows(question, detail, *backend, rows, prepare);
   };
@@ -123,8 +128,8 @@ void register_all(const BackendChoice& choice) {
     add_all("row_next", "", {d_model}, next_rows);
     add_all("row_cursor", "", {d_model}, cursor_rows);
     add_all("gather_random", fmt::format("rows:{}/", gathered), {d_model, gathered}, gathered_rows);
-    add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows), {d_model, gathered},
-            gathered_runs);
+    add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows),
+            {d_model, gathered}, gathered_runs);
   }
 }
 
@@ -137,10 +142,11 @@ constexpr std::string_view notes =
 
 int main(int argc, char** argv) {
   posenc::bench::BackendChoice choice;
-  const posenc::bench::Program program = {
-      "bench_rows",
-      "Times single rows, consecutive rows and gathers with planned encoders, against naive's single row.",
-      posenc::bench::notes};
+  const posenc::bench::Program program = {"bench_rows",
+                                          "Times single rows, consecutive rows and gathers with "
+                                          "planned encoders, against naive's single row.",
+                                          posenc::bench::notes};
   const auto add_options = [&](CLI::App& app) { posenc::bench::add_backend_options(app, choice); };
-  return posenc::bench::run(argc, argv, program, add_options, [&] { posenc::bench::register_all(choice); });
+  return posenc::bench::run(argc, argv, program, add_options,
+                            [&] { posenc::bench::register_all(choice); });
 }

@@ -1,6 +1,7 @@
 // What do more threads gain?
 //
-//   encode/<backend>:<isa>/rows:2048/d:1024/threads:2     one encode call, shared between two threads; wall time
+//   encode/<backend>:<isa>/rows:2048/d:1024/threads:2     one encode call, shared between two
+//   threads; wall time
 
 #include "selection.h"
 #include "shape.h"
@@ -30,8 +31,10 @@ void add_threads(const Backend& backend, const Shape& shape, int threads,
   const auto body = [=](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
-    MatrixView<float> view = {warm_memory(shape.bytes()), shape.rows.count, shape.spec.d_model, shape.spec.d_model};
-    const double one_thread_seconds = one_thread->seconds([&] { encoder->encode(shape.rows, view); });
+    MatrixView<float> view = {warm_memory(shape.bytes()), shape.rows.count, shape.spec.d_model,
+                              shape.spec.d_model};
+    const double one_thread_seconds =
+        one_thread->seconds([&] { encoder->encode(shape.rows, view); });
     for (auto _ : state) {
       encoder->encode(shape.rows, view, threads);
       benchmark::DoNotOptimize(view.data);
@@ -40,7 +43,8 @@ void add_threads(const Backend& backend, const Shape& shape, int threads,
     count(state, shape);
     state.counters["speed_up"] = speed_up(threads, one_thread_seconds);
   };
-  add(fmt::format("encode/{}/{}/threads:{}", backend.full_name(), to_string(shape), threads), body, Clock::wall);
+  add(fmt::format("encode/{}/{}/threads:{}", backend.full_name(), to_string(shape), threads), body,
+      Clock::wall);
 }
 
 /// 1, 2, 4, ... and all.
@@ -74,11 +78,11 @@ int main(int argc, char** argv) {
     posenc::bench::add_backend_options(app, choice);
     posenc::bench::add_threads_option(app, threads, "1, 2, 4, ... and all logical cores");
   };
-  const posenc::bench::Program program = {
-      "bench_threads",
-      "Times encode calls that are shared between threads, in cache and beyond it: rotation and rotation32 unless "
-      "--backend says otherwise.",
-      posenc::bench::notes};
+  const posenc::bench::Program program = {"bench_threads",
+                                          "Times encode calls that are shared between threads, in "
+                                          "cache and beyond it: rotation and rotation32 unless "
+                                          "--backend says otherwise.",
+                                          posenc::bench::notes};
   return posenc::bench::run(argc, argv, program, add_options, [&] {
     if (choice.names.empty()) choice.names = {"rotation32", "rotation"};
     posenc::bench::register_all(choice, threads.empty() ? posenc::bench::thread_counts() : threads);

@@ -41,8 +41,9 @@ Shape with_rows(Shape shape, std::int64_t stride, std::int64_t offset) {
   return shape;
 }
 
-/// Rows 0 to 199 have no phase above 201, where xsimd's float32 sine falls to scalar code. From 300 on some channels have, from 1e5 on a
-/// quarter of them is beyond libmvec's 1e4 as well, at 1e6 the first are beyond the 8e5 of xsimd's double, and at 1e12 all are.
+/// Rows 0 to 199 have no phase above 201, where xsimd's float32 sine falls to scalar code. From 300
+/// on some channels have, from 1e5 on a quarter of them is beyond libmvec's 1e4 as well, at 1e6 the
+/// first are beyond the 8e5 of xsimd's double, and at 1e12 all are.
 Comparison positions() {
   Comparison comparison = {"positions", {}};
   for (const std::int64_t first : {0LL, 300LL, 100'000LL, 1'000'000LL, 1'000'000'000'000LL}) {
@@ -51,7 +52,8 @@ Comparison positions() {
   return comparison;
 }
 
-/// 512 KiB of float32 each, for the second-level cache. Vectors and blocks of columns divide some of the widths and not others.
+/// 512 KiB of float32 each, for the second-level cache. Vectors and blocks of columns divide some
+/// of the widths and not others.
 Comparison widths() {
   constexpr std::int64_t elements = 1 << 17;
   Comparison comparison = {"widths", {}};
@@ -61,7 +63,8 @@ Comparison widths() {
   return comparison;
 }
 
-/// Rows that are a multiple of a page apart fall into few sets of a cache; those a line further apart fall into all of them.
+/// Rows that are a multiple of a page apart fall into few sets of a cache; those a line further
+/// apart fall into all of them.
 Comparison strides(std::int64_t element_bytes) {
   Comparison comparison = {"strides", {}};
   for (const std::int64_t pages : {1, 4}) {
@@ -76,7 +79,8 @@ Comparison strides(std::int64_t element_bytes) {
 /// The stride is no multiple of a cache line, so that nearly every row begins elsewhere within one.
 Comparison alignment() {
   const Shape shape = shape_of(256, 512);
-  return {"alignment", {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
+  return {"alignment",
+          {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
 }
 
 /// Only aligned rows can be stored past the caches.
@@ -85,7 +89,9 @@ Comparison alignment_in_memory() {
   return {"alignment", {{shape}, {with_rows(shape, 0, 1)}}};
 }
 
-Comparison planning(const Shape& shape) { return {"planning", {{shape}, {.shape = shape, .plans_every_time = true}}}; }
+Comparison planning(const Shape& shape) {
+  return {"planning", {{shape}, {.shape = shape, .plans_every_time = true}}};
+}
 
 Comparison threads() {
   const Shape shape = shape_of(2048, 1024);
@@ -121,7 +127,8 @@ class Encoding {
   const Shape& shape() const { return case_.shape; }
 
   std::string name(std::string_view question) const {
-    std::string name = fmt::format("{}/{}/{}", question, backend_->full_name(), to_string(case_.shape));
+    std::string name =
+        fmt::format("{}/{}/{}", question, backend_->full_name(), to_string(case_.shape));
     if (case_.plans_every_time) name += "/plan:included";
     if (case_.threads > 1) name += fmt::format("/threads:{}", case_.threads);
     return name + suffix_of(options_.stores);
@@ -159,7 +166,8 @@ struct Base {
 /// Time of an element over that in the base.
 benchmark::Counter over_base(const Shape& shape, const Shape& base, double base_seconds) {
   using benchmark::Counter;
-  const double elements = static_cast<double>(shape.elements()) / static_cast<double>(base.elements());
+  const double elements =
+      static_cast<double>(shape.elements()) / static_cast<double>(base.elements());
   return {base_seconds * elements, Counter::kIsIterationInvariantRate | Counter::kInvert};
 }
 
@@ -167,7 +175,8 @@ void add_case(const Comparison& comparison, const std::shared_ptr<Base>& base,
               const std::shared_ptr<Encoding>& encoding) {
   const auto body = [=](benchmark::State& state) {
     if (!base->encoding.check(state) || !encoding->check(state)) return;
-    void* memory = warm_memory(std::max(base->encoding.shape().span_bytes(), encoding->shape().span_bytes()));
+    void* memory =
+        warm_memory(std::max(base->encoding.shape().span_bytes(), encoding->shape().span_bytes()));
     const double base_seconds = base->yardstick.seconds([=] { base->encoding.encode(memory); });
     for (auto _ : state) {
       encoding->encode(memory);
@@ -176,16 +185,20 @@ void add_case(const Comparison& comparison, const std::shared_ptr<Base>& base,
     }
     count_elements(state, encoding->shape());
     const bool is_base = encoding.get() == &base->encoding;
-    if (!is_base) state.counters["over_base"] = over_base(encoding->shape(), base->encoding.shape(), base_seconds);
+    if (!is_base)
+      state.counters["over_base"] =
+          over_base(encoding->shape(), base->encoding.shape(), base_seconds);
   };
   add(encoding->name(comparison.question), body, comparison.clock);
 }
 
 void add_comparison(const Comparison& comparison, const Backend& backend, Stores stores) {
-  // Longer samples than usual: a few percent are told apart. Wall time needs such that other processes have a like share of each.
-  const Yardstick yardstick =
-      comparison.clock == Clock::wall ? Yardstick(wall_seconds, 0.05) : Yardstick(thread_seconds, 0.005);
-  const auto base = std::make_shared<Base>(Base{Encoding(backend, comparison.cases.front(), stores), yardstick});
+  // Longer samples than usual: a few percent are told apart. Wall time needs such that other
+  // processes have a like share of each.
+  const Yardstick yardstick = comparison.clock == Clock::wall ? Yardstick(wall_seconds, 0.05)
+                                                              : Yardstick(thread_seconds, 0.005);
+  const auto base =
+      std::make_shared<Base>(Base{Encoding(backend, comparison.cases.front(), stores), yardstick});
   add_case(comparison, base, {base, &base->encoding});
   for (std::size_t i = 1; i < comparison.cases.size(); ++i) {
     add_case(comparison, base, std::make_shared<Encoding>(backend, comparison.cases[i], stores));
@@ -197,15 +210,18 @@ void add_comparison(const Comparison& comparison, const Backend& backend, Stores
 void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, DataType type) {
   // The base is timed beside every repetition of every case.
   constexpr double most_seconds = 0.2;
-  add_header_line(
-      "cliffs",
-      "x base: time of an element over that in the base, the nearest line above that has no figure; first: the "
-      "position of the first row, 0 unless given; stride: elements from row to row, d unless given (multiples of "
-      "4096 bytes, and a cache line more); offset: elements before the first row; times are CPU times, those of "
-      "threads wall times");
+  add_header_line("cliffs",
+                  "x base: time of an element over that in the base, the nearest line above that "
+                  "has no figure; first: the "
+                  "position of the first row, 0 unless given; stride: elements from row to row, d "
+                  "unless given (multiples of "
+                  "4096 bytes, and a cache line more); offset: elements before the first row; "
+                  "times are CPU times, those of "
+                  "threads wall times");
   for (const Comparison& comparison : comparisons(type)) {
     begin_group();
-    for (const Backend* backend : leave_out_slow(backends, comparison.cases.front().shape, most_seconds)) {
+    for (const Backend* backend :
+         leave_out_slow(backends, comparison.cases.front().shape, most_seconds)) {
       if (backend->plan({.d_model = 2})->writes(type)) add_comparison(comparison, *backend, stores);
     }
   }

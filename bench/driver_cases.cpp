@@ -35,7 +35,9 @@ class Table : public Case {
   explicit Table(const CaseOptions& options)
       : threads_(options.threads), encoder_(plan(options)), table_(options.rows, options.d_model) {}
 
-  void run() override { encoder_->encode({.first = 0, .count = table_.rows()}, table_.view(), threads_); }
+  void run() override {
+    encoder_->encode({.first = 0, .count = table_.rows()}, table_.view(), threads_);
+  }
   std::span<const float> output() const override { return values_of(table_); }
 
  private:
@@ -66,8 +68,9 @@ Matrix read_input(const CaseOptions& options) {
   const std::size_t bytes = values_of(x).size_bytes();
   const std::string content = read_file(options.input);
   if (content.size() != bytes) {
-    throw InvalidArgument(fmt::format("input is '{}' of {} bytes; allowed: a raw float32 file of {} bytes",
-                                      options.input, content.size(), bytes));
+    throw InvalidArgument(
+        fmt::format("input is '{}' of {} bytes; allowed: a raw float32 file of {} bytes",
+                    options.input, content.size(), bytes));
   }
   std::memcpy(x.data(), content.data(), bytes);
   return x;
@@ -84,7 +87,9 @@ class Forward : public Case {
     std::fill_n(y_.data(), y_.rows() * y_.columns(), 0.0F);
   }
 
-  void run() override { layer_.forward(view<const float>(x_.data()), view(y_.data()), {.threads = options_.threads}); }
+  void run() override {
+    layer_.forward(view<const float>(x_.data()), view(y_.data()), {.threads = options_.threads});
+  }
   std::span<const float> output() const override { return values_of(y_); }
 
  private:
@@ -129,7 +134,8 @@ std::vector<std::string> case_kinds() {
 std::unique_ptr<Case> make_case(const std::string& kind, const CaseOptions& options) {
   const auto found = makers().find(kind);
   if (found == makers().end()) {
-    throw InvalidArgument(fmt::format("kind is '{}'; allowed: {}", kind, fmt::join(case_kinds(), ", ")));
+    throw InvalidArgument(
+        fmt::format("kind is '{}'; allowed: {}", kind, fmt::join(case_kinds(), ", ")));
   }
   return found->second(options);
 }

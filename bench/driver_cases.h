@@ -1,4 +1,5 @@
-// What bench_driver can be told to time: work of this library that scripts compare with other programs.
+// What bench_driver can be told to time: work of this library that scripts compare with other
+// programs.
 #pragma once
 
 #include "posenc/layers/positional_encoding.h"

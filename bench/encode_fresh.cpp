@@ -36,16 +36,18 @@ class Pages {
 
 /// `get_memory` gives something that owns memory, or a view of it, with data().
 template <class GetMemory>
-void add_memory(const char* kind, const Backend& backend, const Shape& shape, Stores stores, GetMemory get_memory) {
+void add_memory(const char* kind, const Backend& backend, const Shape& shape, Stores stores,
+                GetMemory get_memory) {
   const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows);
-  const std::string name =
-      fmt::format("encode_fresh/{}/memory:{}/{}{}", backend.full_name(), kind, to_string(shape), suffix_of(stores));
+  const std::string name = fmt::format("encode_fresh/{}/memory:{}/{}{}", backend.full_name(), kind,
+                                       to_string(shape), suffix_of(stores));
   add(name, [=](benchmark::State& state) {
     const Encoder* const encoder = checked->get(state);
     if (encoder == nullptr) return;
     for (auto _ : state) {
       auto&& memory = get_memory(shape);
-      encoder->encode(shape.rows, {memory.data(), shape.rows.count, shape.spec.d_model, shape.spec.d_model},
+      encoder->encode(shape.rows,
+                      {memory.data(), shape.rows.count, shape.spec.d_model, shape.spec.d_model},
                       {1, stores});
       auto* data = memory.data();
       benchmark::DoNotOptimize(data);
@@ -57,9 +59,11 @@ void add_memory(const char* kind, const Backend& backend, const Shape& shape, St
 
 }  // namespace
 
-void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& shape, Stores stores) {
+void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& shape,
+                      Stores stores) {
 #ifdef M_MMAP_THRESHOLD
-  // glibc keeps what is freed, the larger the more is freed, and hands it out again, warm: with a threshold, it returns it.
+  // glibc keeps what is freed, the larger the more is freed, and hands it out again, warm: with a
+  // threshold, it returns it.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
   begin_group();
@@ -68,7 +72,9 @@ void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& 
     const auto add_kind = [&](const char* kind, auto get_memory) {
       add_memory(kind, *backend, shape, stores, get_memory);
     };
-    add_kind("vector", [](const Shape& of) { return std::vector<float>(static_cast<std::size_t>(of.elements())); });
+    add_kind("vector", [](const Shape& of) {
+      return std::vector<float>(static_cast<std::size_t>(of.elements()));
+    });
     add_kind("pages", [](const Shape& of) { return Pages(of.bytes()); });
     add_kind("matrix", [](const Shape& of) { return Matrix(of.rows.count, of.spec.d_model); });
     add_kind("warm", [kept](const Shape& of) -> Matrix& {

@@ -26,10 +26,11 @@ std::vector<std::vector<Added>>& groups() {
 }
 
 void register_one(const Added& added) {
-  auto* const registered = benchmark::RegisterBenchmark(added.name.c_str(), [added](benchmark::State& state) {
-    show_progress(added.name);
-    added.body(state);
-  });
+  auto* const registered =
+      benchmark::RegisterBenchmark(added.name.c_str(), [added](benchmark::State& state) {
+        show_progress(added.name);
+        added.body(state);
+      });
   registered->ComputeStatistics(spread_name, relative_spread, benchmark::kPercentage);
   if (added.clock == Clock::wall) registered->UseRealTime();
 }
@@ -52,7 +53,9 @@ std::size_t longest_name() {
   return longest;
 }
 
-std::string_view any_name() { return groups().front().empty() ? std::string_view() : groups().front().front().name; }
+std::string_view any_name() {
+  return groups().front().empty() ? std::string_view() : groups().front().front().name;
+}
 
 std::size_t run_groups(benchmark::BenchmarkReporter& display, benchmark::BenchmarkReporter* file) {
   std::ostringstream of_groups_without_match;

@@ -17,7 +17,8 @@ double limit_bytes_per_second(void* destination, std::int64_t bytes) {
   static std::map<std::int64_t, Stores> of_bytes;
   Stores& stores = of_bytes[bytes];
   const double plain = stores.plain.seconds([=] { store_loop(destination, bytes); });
-  const double non_temporal = stores.non_temporal.seconds([=] { non_temporal_store_loop(destination, bytes); });
+  const double non_temporal =
+      stores.non_temporal.seconds([=] { non_temporal_store_loop(destination, bytes); });
   return static_cast<double>(bytes) / std::min(plain, non_temporal);
 }
 

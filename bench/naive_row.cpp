@@ -15,7 +15,8 @@ namespace posenc::bench {
 std::vector<std::int64_t> random_positions(std::int64_t count, int bits) {
   std::mt19937_64 random;  // the default seed
   std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
-  for (std::int64_t& position : positions) position = static_cast<std::int64_t>(random() >> (64 - bits));
+  for (std::int64_t& position : positions)
+    position = static_cast<std::int64_t>(random() >> (64 - bits));
   return positions;
 }
 
@@ -41,12 +42,14 @@ double naive_row_seconds(std::int64_t d_model, int bits) {
 }
 
 void count_times_naive(benchmark::State& state, double naive_seconds) {
-  state.counters["times_naive"] = benchmark::Counter(naive_seconds, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["times_naive"] =
+      benchmark::Counter(naive_seconds, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void count_naive_rows(benchmark::State& state, double naive_row_seconds) {
   using benchmark::Counter;
-  state.counters["naive_rows"] = Counter(naive_row_seconds, Counter::kIsIterationInvariantRate | Counter::kInvert);
+  state.counters["naive_rows"] =
+      Counter(naive_row_seconds, Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
 }  // namespace posenc::bench

@@ -21,7 +21,8 @@ std::string three_digits(double value) {
 
 std::string duration(double seconds) {
   using Unit = std::pair<double, const char*>;
-  constexpr std::array units = {Unit{1, "s "}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}, Unit{1e-9, "ns"}};
+  constexpr std::array units = {Unit{1, "s "}, Unit{1e-3, "ms"}, Unit{1e-6, "us"},
+                                Unit{1e-9, "ns"}};
   const auto fits = [seconds](const Unit& unit) { return seconds >= 0.9995 * unit.first; };
   const auto unit = std::ranges::find_if(units.begin(), units.end() - 1, fits);
   return fmt::format("{} {}", three_digits(seconds / unit->first), unit->second);
@@ -40,7 +41,8 @@ struct CounterColumn {
 
 constexpr CounterColumn counter_columns[] = {
     {"seconds_per_row", "a row", duration},
-    {"items_per_second", "Gfloat/s", [](double value) { return fmt::format("{:.3f}", value * 1e-9); }},
+    {"items_per_second", "Gfloat/s",
+     [](double value) { return fmt::format("{:.3f}", value * 1e-9); }},
     {"bytes_per_second", "GB/s", [](double value) { return fmt::format("{:.2f}", value * 1e-9); }},
     {"share_of_limit", "of limit", percent},
     {"times_naive", "times naive", three_digits},
@@ -54,7 +56,9 @@ constexpr CounterColumn counter_columns[] = {
 };
 
 /// Which clock the figures are of, and the name without it, which the header tells.
-bool is_wall_time(const benchmark::BenchmarkReporter::Run& run) { return run.run_name.time_type == "real_time"; }
+bool is_wall_time(const benchmark::BenchmarkReporter::Run& run) {
+  return run.run_name.time_type == "real_time";
+}
 
 std::string name_of(const benchmark::BenchmarkReporter::Run& run) {
   benchmark::BenchmarkName name = run.run_name;
@@ -62,7 +66,8 @@ std::string name_of(const benchmark::BenchmarkReporter::Run& run) {
   return name.str();
 }
 
-/// Whether a blank line stands before each benchmark: where the kinds above it, such as "encode" and "copy", are done with.
+/// Whether a blank line stands before each benchmark: where the kinds above it, such as "encode"
+/// and "copy", are done with.
 std::vector<bool> paragraphs(const std::vector<std::string>& names) {
   std::map<std::string, std::size_t> last_of_kind;
   const auto kind = [](const std::string& name) { return name.substr(0, name.find('/')); };
@@ -126,7 +131,8 @@ void TableReporter::ReportRuns(const std::vector<Run>& runs) {
 std::vector<TableReporter::Column> TableReporter::columns() const {
   const auto cells = [this](std::string title, const auto& text) {
     Column column = {std::move(title), false, {}};
-    for (const Line& line : lines_) column.cells.push_back(line.error.empty() ? text(line) : std::string());
+    for (const Line& line : lines_)
+      column.cells.push_back(line.error.empty() ? text(line) : std::string());
     return column;
   };
   std::vector<Column> columns = {{"benchmark", true, {}}};
@@ -138,9 +144,12 @@ std::vector<TableReporter::Column> TableReporter::columns() const {
       return found == line.counters.end() ? std::string() : shown.text(found->second);
     }));
   }
-  columns.push_back(
-      cells("spread", [](const Line& line) { return line.spread < 0 ? std::string() : percent(line.spread); }));
-  const auto is_empty = [](const Column& column) { return std::ranges::all_of(column.cells, &std::string::empty); };
+  columns.push_back(cells("spread", [](const Line& line) {
+    return line.spread < 0 ? std::string() : percent(line.spread);
+  }));
+  const auto is_empty = [](const Column& column) {
+    return std::ranges::all_of(column.cells, &std::string::empty);
+  };
   std::erase_if(columns, is_empty);
   return columns;
 }
@@ -167,7 +176,8 @@ std::vector<std::string> TableReporter::texts(const std::vector<Column>& columns
     const std::size_t width = widths_.at(column.title);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string& cell = i == 0 ? column.title : column.cells[i - 1];
-      lines[i] += column.on_the_left ? fmt::format("{:<{}}", cell, width) : fmt::format("{:>{}}", cell, width + 2);
+      lines[i] += column.on_the_left ? fmt::format("{:<{}}", cell, width)
+                                     : fmt::format("{:>{}}", cell, width + 2);
     }
   }
   for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);

@@ -1,4 +1,5 @@
-// What a benchmark binary shows to people: one aligned line a benchmark, medians over the repetitions and their spread.
+// What a benchmark binary shows to people: one aligned line a benchmark, medians over the
+// repetitions and their spread.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -27,7 +27,8 @@ std::unique_ptr<benchmark::BenchmarkReporter> reporter_of(const std::string& for
 
 }  // namespace
 
-std::optional<std::string> flag_value(std::string_view flag, const std::vector<std::string>& arguments) {
+std::optional<std::string> flag_value(std::string_view flag,
+                                      const std::vector<std::string>& arguments) {
   const std::string begin = fmt::format("--{}=", flag);
   std::string value = from_environment(std::string(flag));
   for (const std::string& each : arguments) {
@@ -68,8 +69,8 @@ void ResultFile::finish() {
 }
 
 void ResultFile::refuse(const std::string& reason) const {
-  throw InvalidArgument(
-      fmt::format("--benchmark_out is '{}'; allowed: a file that can be written ({})", file_, reason));
+  throw InvalidArgument(fmt::format(
+      "--benchmark_out is '{}'; allowed: a file that can be written ({})", file_, reason));
 }
 
 }  // namespace posenc::bench

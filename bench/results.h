@@ -17,7 +17,8 @@ namespace posenc::bench {
 
 /// The value of a flag of Google Benchmark, such as "benchmark_out": the last among the arguments,
 /// else the one in the environment (BENCHMARK_OUT). None if it is empty.
-std::optional<std::string> flag_value(std::string_view flag, const std::vector<std::string>& arguments);
+std::optional<std::string> flag_value(std::string_view flag,
+                                      const std::vector<std::string>& arguments);
 
 /// Throws InvalidArgument if the flag has a value that is no format.
 void check_format(std::string_view flag, const std::vector<std::string>& arguments);

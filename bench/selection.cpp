@@ -27,13 +27,16 @@ void check_runs_here(const std::string& isa) {
   if (cpu_has(parse_isa(isa))) return;
   std::vector<std::string_view> allowed;
   for (const Isa each : cpu().isas) allowed.push_back(to_string(each));
-  throw InvalidArgument(fmt::format("ISA is '{}'; allowed: what this CPU supports: {}", isa, fmt::join(allowed, ", ")));
+  throw InvalidArgument(fmt::format("ISA is '{}'; allowed: what this CPU supports: {}", isa,
+                                    fmt::join(allowed, ", ")));
 }
 
 /// True where nothing is asked for.
-bool is_among(const std::vector<std::string>& asked_for, std::string_view name, std::string_view other = {}) {
-  return asked_for.empty() ||
-         std::ranges::any_of(asked_for, [=](const std::string& each) { return each == name || each == other; });
+bool is_among(const std::vector<std::string>& asked_for, std::string_view name,
+              std::string_view other = {}) {
+  return asked_for.empty() || std::ranges::any_of(asked_for, [=](const std::string& each) {
+           return each == name || each == other;
+         });
 }
 
 }  // namespace
@@ -42,26 +45,31 @@ void allow_only(CLI::Option& option, const std::vector<std::string>& names) {
   const std::string name = option.get_name();
   option.each([name, names](const std::string& value) {
     if (std::ranges::count(names, value) > 0) return;
-    throw InvalidArgument(
-        fmt::format("{} is '{}'; allowed: {}{}", name, value, fmt::join(names, ", "), cli::did_you_mean(value, names)));
+    throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}{}", name, value,
+                                      fmt::join(names, ", "), cli::did_you_mean(value, names)));
   });
 }
 
 void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::string& by_default) {
-  app.add_option("--threads", threads,
-                 fmt::format("Only this number of threads; may be repeated. {} unless given", by_default))
+  app.add_option(
+         "--threads", threads,
+         fmt::format("Only this number of threads; may be repeated. {} unless given", by_default))
       ->type_name("N")
       ->allow_extra_args(false)
       ->each([](const std::string& text) {
         int value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= most_threads) return;
-        throw InvalidArgument(fmt::format("--threads is '{}'; allowed: an integer, 1 to {}", text, most_threads));
+        if (error == std::errc() && end == text.data() + text.size() && value >= 1 &&
+            value <= most_threads)
+          return;
+        throw InvalidArgument(
+            fmt::format("--threads is '{}'; allowed: an integer, 1 to {}", text, most_threads));
       });
 }
 
 void add_backend_options(CLI::App& app, BackendChoice& choice) {
-  app.add_option("--backend", choice.names, "Only this backend, such as rotation or rotation:avx2; may be repeated")
+  app.add_option("--backend", choice.names,
+                 "Only this backend, such as rotation or rotation:avx2; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_option("--isa", choice.isas, "Only backends of this ISA, such as avx2; may be repeated")
@@ -71,19 +79,21 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
 
 std::vector<const Backend*> select_backends(const BackendChoice& choice) {
   for (const std::string& name : choice.names) {  // throws where it cannot be used
-    cli::with_suggestion([&]() -> const Backend& { return backend(name); }, name, cli::known_backends());
+    cli::with_suggestion([&]() -> const Backend& { return backend(name); }, name,
+                         cli::known_backends());
   }
   for (const std::string& isa : choice.isas) check_runs_here(isa);
   std::vector<const Backend*> selected;
   for (const Backend* candidate : backends()) {
-    if (candidate->runs_here() && is_among(choice.names, candidate->name(), candidate->full_name()) &&
+    if (candidate->runs_here() &&
+        is_among(choice.names, candidate->name(), candidate->full_name()) &&
         is_among(choice.isas, to_string(candidate->isa()))) {
       selected.push_back(candidate);
     }
   }
   if (selected.empty()) {
-    throw InvalidArgument(fmt::format("ISA is '{}'; allowed: one that backend {} has", fmt::join(choice.isas, ", "),
-                                      fmt::join(choice.names, ", ")));
+    throw InvalidArgument(fmt::format("ISA is '{}'; allowed: one that backend {} has",
+                                      fmt::join(choice.isas, ", "), fmt::join(choice.names, ", ")));
   }
   return selected;
 }
@@ -106,7 +116,8 @@ std::vector<Preset> select_presets(const std::vector<std::string>& names) {
   std::vector<std::string> known = cli::known_presets();
   std::ranges::copy(cli::known_benchmark_shapes(), std::back_inserter(known));
   for (const std::string& name : names) {
-    selected.push_back(cli::with_suggestion([&] { return preset_or_benchmark_shape(name); }, name, known));
+    selected.push_back(
+        cli::with_suggestion([&] { return preset_or_benchmark_shape(name); }, name, known));
   }
   return selected;
 }

@@ -16,8 +16,9 @@ class Option;
 namespace posenc::bench {
 
 struct BackendChoice {
-  std::vector<std::string> names;  ///< "rotation" for each ISA, "rotation:avx2" for one; none: every backend
-  std::vector<std::string> isas;   ///< none: every ISA
+  std::vector<std::string>
+      names;  ///< "rotation" for each ISA, "rotation:avx2" for one; none: every backend
+  std::vector<std::string> isas;  ///< none: every ISA
 };
 
 /// Refuses other values of the option.
@@ -29,8 +30,8 @@ void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::str
 /// The options --backend and --isa, which may be repeated.
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 
-/// The backends chosen, of those that run here. Throws InvalidArgument where a name or an ISA is unknown or does not run here, or where
-/// no backend is left.
+/// The backends chosen, of those that run here. Throws InvalidArgument where a name or an ISA is
+/// unknown or does not run here, or where no backend is left.
 std::vector<const Backend*> select_backends(const BackendChoice& choice);
 
 /// Of each method, the backend of the best ISA.

@@ -13,13 +13,15 @@ namespace {
 /// Seconds that one table of the shape takes, from a few rows in its middle.
 double estimate_seconds(const Backend& backend, const Shape& shape) {
   constexpr std::int64_t sampled_elements = 1 << 14;
-  const std::int64_t rows = std::clamp<std::int64_t>(sampled_elements / shape.spec.d_model, 1, shape.rows.count);
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(sampled_elements / shape.spec.d_model, 1, shape.rows.count);
   const auto encoder = backend.plan(shape.spec);
   Matrix sample(rows, shape.spec.d_model);
   double least = 0;
   for (int repetition = 0; repetition < 3; ++repetition) {
     const double begin = thread_seconds();
-    encoder->encode({.first = shape.rows.first + (shape.rows.count - rows) / 2, .count = rows}, sample.view());
+    encoder->encode({.first = shape.rows.first + (shape.rows.count - rows) / 2, .count = rows},
+                    sample.view());
     const double seconds = thread_seconds() - begin;
     least = repetition == 0 ? seconds : std::min(least, seconds);
   }
@@ -30,20 +32,24 @@ double estimate_seconds(const Backend& backend, const Shape& shape) {
 std::string position_text(std::int64_t position) {
   int zeros = 0;
   for (; position > 0 && position % 10 == 0; position /= 10) ++zeros;
-  return zeros < 5 ? fmt::format("{}{:0>{}}", position, "", zeros) : fmt::format("{}e{}", position, zeros);
+  return zeros < 5 ? fmt::format("{}{:0>{}}", position, "", zeros)
+                   : fmt::format("{}e{}", position, zeros);
 }
 
 }  // namespace
 
 OutputView view_of(const Shape& shape, void* memory) {
   return with_type(shape.type, [&]<class T>(T) {
-    return OutputView(static_cast<T*>(memory) + shape.offset, shape.rows.count, shape.spec.d_model, shape.row_stride());
+    return OutputView(static_cast<T*>(memory) + shape.offset, shape.rows.count, shape.spec.d_model,
+                      shape.row_stride());
   });
 }
 
 Shape shape_of(const Preset& preset) { return {preset.name, preset.spec, preset.rows}; }
 
-Shape shape_of(std::int64_t rows, std::int64_t d_model) { return {{}, {.d_model = d_model}, {0, rows}}; }
+Shape shape_of(std::int64_t rows, std::int64_t d_model) {
+  return {{}, {.d_model = d_model}, {0, rows}};
+}
 
 std::string to_string(const Shape& shape) {
   std::string text;
@@ -75,9 +81,10 @@ std::vector<Shape> cache_to_memory_shapes() {
 
 void count_elements(benchmark::State& state, const Shape& shape) {
   state.SetItemsProcessed(state.iterations() * shape.elements());
-  state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}", shape.spec.d_model,
-                             shape.spec.base, to_string(shape.spec.layout), to_string(shape.spec.spacing),
-                             shape.rows.first, shape.rows.count, to_string(shape.type)));
+  state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}",
+                             shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
+                             to_string(shape.spec.spacing), shape.rows.first, shape.rows.count,
+                             to_string(shape.type)));
 }
 
 void count(benchmark::State& state, const Shape& shape) {
@@ -85,22 +92,24 @@ void count(benchmark::State& state, const Shape& shape) {
   state.SetBytesProcessed(state.iterations() * shape.bytes());
 }
 
-void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limit_bytes_per_second) {
+void compare_with_limit(benchmark::State& state, std::int64_t bytes,
+                        double limit_bytes_per_second) {
   // The time at the limit over the time of an iteration: Google Benchmark divides by the latter.
-  state.counters["share_of_limit"] = benchmark::Counter(static_cast<double>(bytes) / limit_bytes_per_second,
-                                                        benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["share_of_limit"] =
+      benchmark::Counter(static_cast<double>(bytes) / limit_bytes_per_second,
+                         benchmark::Counter::kIsIterationInvariantRate);
 }
 
-std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends, const Shape& shape,
-                                           double most_seconds) {
+std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends,
+                                           const Shape& shape, double most_seconds) {
   std::vector<const Backend*> quick;
   for (const Backend* backend : backends) {
     const double seconds = estimate_seconds(*backend, shape);
     if (seconds <= most_seconds) {
       quick.push_back(backend);
     } else {
-      fmt::print(stderr, "left out: {} on {}: about {:.1f} s a table, over {} s\n", backend->full_name(),
-                 to_string(shape), seconds, most_seconds);
+      fmt::print(stderr, "left out: {} on {}: about {:.1f} s a table, over {} s\n",
+                 backend->full_name(), to_string(shape), seconds, most_seconds);
     }
   }
   return quick;

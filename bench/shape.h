@@ -36,14 +36,16 @@ OutputView view_of(const Shape& shape, void* memory);
 Shape shape_of(const Preset& preset);
 Shape shape_of(std::int64_t rows, std::int64_t d_model);
 
-/// "rows:512/d:512", with what else tells it from others before it ("first:1e12"), and a stride, an offset and a type other than float32
-/// after it.
+/// "rows:512/d:512", with what else tells it from others before it ("first:1e12"), and a stride, an
+/// offset and a type other than float32 after it.
 std::string to_string(const Shape& shape);
 
-/// What the names of benchmarks end with where --stores overrides the library's choice: "/stores:streamed".
+/// What the names of benchmarks end with where --stores overrides the library's choice:
+/// "/stores:streamed".
 std::string suffix_of(Stores stores);
 
-/// Tables from the first-level cache to memory, wide ones and long ones: those that speeds are quoted for.
+/// Tables from the first-level cache to memory, wide ones and long ones: those that speeds are
+/// quoted for.
 std::vector<Shape> cache_to_memory_shapes();
 
 /// Elements/s, and the whole spec as the label: a name holds the shape alone.
@@ -55,9 +57,9 @@ void count(benchmark::State& state, const Shape& shape);
 /// Counter "share_of_limit", of so many bytes an iteration.
 void compare_with_limit(benchmark::State& state, std::int64_t bytes, double limit_bytes_per_second);
 
-/// The backends that encode the shape within two seconds, or within those given: one that takes longer would take minutes with its
-/// repetitions. It is left out, and said to be on stderr.
-std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends, const Shape& shape,
-                                           double most_seconds = 2);
+/// The backends that encode the shape within two seconds, or within those given: one that takes
+/// longer would take minutes with its repetitions. It is left out, and said to be on stderr.
+std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends,
+                                           const Shape& shape, double most_seconds = 2);
 
 }  // namespace posenc::bench

@@ -34,7 +34,8 @@ namespace {
 bool any_refused = false;
 std::string further_header_lines;
 
-// Medians of nine, interleaved at random against drift; every repetition stays in the file of --benchmark_out.
+// Medians of nine, interleaved at random against drift; every repetition stays in the file of
+// --benchmark_out.
 constexpr std::array default_flags = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"--benchmark_enable_random_interleaving=", "true"},
     {"--benchmark_repetitions=", "9"},
@@ -63,7 +64,8 @@ std::string caches() {
 
 std::string isas() {
   std::string names;
-  for (const Isa isa : cpu().isas) names += fmt::format("{}{}", names.empty() ? "" : " ", to_string(isa));
+  for (const Isa isa : cpu().isas)
+    names += fmt::format("{}{}", names.empty() ? "" : " ", to_string(isa));
   return names;
 }
 
@@ -82,7 +84,8 @@ std::string wrapped(std::string text) {
   std::string lines;
   while (text.size() > columns) {
     const std::size_t space = text.find_last_of(' ', columns);
-    if (space == std::string::npos || space < columns / 2) break;  // a word that is longer than a line
+    if (space == std::string::npos || space < columns / 2)
+      break;  // a word that is longer than a line
     lines += text.substr(0, space) + '\n';
     text = fmt::format("{:<8}{}", "", text.substr(space + 1));
   }
@@ -113,8 +116,8 @@ std::string header(std::string_view notes) {
       "{}"
       "medians; spread: half the interquartile range over the median\n"
       "{}\n",
-      cpu().model, isas(), caches(), huge_pages(), library_version(), POSENC_COMMIT, compiler(), compiler_flags(),
-      xsimd_version(), POSENC_BENCHMARK_VERSION, further_header_lines, notes);
+      cpu().model, isas(), caches(), huge_pages(), library_version(), POSENC_COMMIT, compiler(),
+      compiler_flags(), xsimd_version(), POSENC_BENCHMARK_VERSION, further_header_lines, notes);
 }
 
 /// Google Benchmark 1.8 wants a unit, and 1.7 none.
@@ -131,16 +134,18 @@ std::string with_unit_of_time(std::string argument) {
 /// Google Benchmark takes the arguments that are left.
 void initialize(const CLI::App& app, char* program, std::vector<std::string> arguments) {
   for (const auto& flag : default_flags) {
-    const bool is_given =
-        std::ranges::any_of(arguments, [&flag](const std::string& each) { return each.starts_with(flag.first); });
-    if (!is_given) arguments.insert(arguments.begin(), fmt::format("{}{}", flag.first, flag.second));
+    const bool is_given = std::ranges::any_of(
+        arguments, [&flag](const std::string& each) { return each.starts_with(flag.first); });
+    if (!is_given)
+      arguments.insert(arguments.begin(), fmt::format("{}{}", flag.first, flag.second));
   }
   // The file is written here: Google Benchmark would begin it anew with every group.
   const bool has_file = flag_value("benchmark_out", arguments).has_value();
   arguments.push_back(has_file ? "--benchmark_out=/dev/null" : "--benchmark_out=");
   arguments.push_back("--benchmark_out_format=json");
   if (!flag_value("benchmark_format", arguments)) {
-    arguments.push_back("--benchmark_display_aggregates_only=true");  // the table has a line of each
+    arguments.push_back(
+        "--benchmark_display_aggregates_only=true");  // the table has a line of each
   }
   std::ranges::transform(arguments, arguments.begin(), with_unit_of_time);
   static std::vector<std::string> kept;  // by Google Benchmark, for its context
@@ -171,7 +176,8 @@ std::size_t run_and_show(std::string_view notes, const std::vector<std::string>&
   }
   benchmark::JSONReporter json;
   const bool is_json = flag_value("benchmark_format", arguments) == "json";
-  JoiningReporter joining(is_json ? json : *benchmark::CreateDefaultDisplayReporter(), longest_name());
+  JoiningReporter joining(is_json ? json : *benchmark::CreateDefaultDisplayReporter(),
+                          longest_name());
   const std::size_t matched = run_groups(joining, file);
   joining.finish();
   return matched;
@@ -197,8 +203,10 @@ int parse_and_run(int argc, char** argv, CLI::App& app, std::string_view notes,
   const std::size_t matched = run_and_show(notes, rest, file ? &file->reporter() : nullptr);
   show_progress("");
   if (matched == 0) {
-    throw InvalidArgument(fmt::format(
-        "--benchmark_filter is '{}'; allowed: a regular expression that is found in a name, such as {}", filter, name));
+    throw InvalidArgument(
+        fmt::format("--benchmark_filter is '{}'; allowed: a regular expression that is found in a "
+                    "name, such as {}",
+                    filter, name));
   }
   if (file) file->finish();
   return any_refused ? 1 : 0;
@@ -243,7 +251,8 @@ void add_header_line(const std::string& name, const std::string& text) {
   benchmark::AddCustomContext(name, text);
 }
 
-CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows, DataType type)
+CheckedEncoder::CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows,
+                               DataType type)
     : backend_(&backend), spec_(spec), rows_(rows), type_(type) {}
 
 const Encoder* CheckedEncoder::get(benchmark::State& state) {
@@ -261,7 +270,8 @@ std::vector<std::int64_t> swept_bytes() {
   constexpr std::int64_t smallest = 16 << 10, largest = 256 << 20, typical_l3 = 32 << 20;
   const std::int64_t l3 = cpu().l3_bytes > 0 ? cpu().l3_bytes : typical_l3;
   std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = smallest; bytes <= std::min(4 * l3, largest); bytes *= 4) sizes.push_back(bytes);
+  for (std::int64_t bytes = smallest; bytes <= std::min(4 * l3, largest); bytes *= 4)
+    sizes.push_back(bytes);
   return sizes;
 }
 
@@ -274,7 +284,8 @@ float* warm_memory(std::int64_t bytes) {
 }
 
 void time_copy(benchmark::State& state, std::int64_t bytes) {
-  // Both halves of the warm memory, so that the copied table is as warm as one that is kept would be.
+  // Both halves of the warm memory, so that the copied table is as warm as one that is kept would
+  // be.
   const std::int64_t aligned_bytes = (bytes + 63) / 64 * 64;
   float* destination = warm_memory(2 * aligned_bytes);
   const float* const source = destination + aligned_bytes / 4;

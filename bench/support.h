@@ -24,7 +24,8 @@ namespace posenc::bench {
 struct Program {
   std::string name;
   std::string description = {};
-  std::string_view notes = {};  ///< whole lines above the table: what the columns of this binary mean
+  std::string_view notes =
+      {};  ///< whole lines above the table: what the columns of this binary mean
 };
 
 using AddOptions = std::function<void(CLI::App& app)>;
@@ -42,7 +43,8 @@ void parse(int argc, char** argv, CLI::App& app);
 /// Says on stderr, in one line, why the program ends; returns its exit code.
 int report(const CLI::App& app, const std::exception& error);
 
-/// A further line of the header, "peers   ...", and of the JSON's context; the first of a name counts. For register_benchmarks to call.
+/// A further line of the header, "peers   ...", and of the JSON's context; the first of a name
+/// counts. For register_benchmarks to call.
 void add_header_line(const std::string& name, const std::string& text);
 
 enum class Clock {
@@ -52,16 +54,19 @@ enum class Clock {
 
 /// Adds a benchmark to the group, with what all of them have: the spread over its repetitions, and
 /// progress on a terminal.
-void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock = Clock::thread);
+void add(const std::string& name, std::function<void(benchmark::State&)> body,
+         Clock clock = Clock::thread);
 
 /// What is added from here on is shown when all of it is done, and is not interleaved with what was
 /// added before.
 void begin_group();
 
-/// An encoder that is planned and compared with the reference at its first use, and kept for the repetitions.
+/// An encoder that is planned and compared with the reference at its first use, and kept for the
+/// repetitions.
 class CheckedEncoder {
  public:
-  CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32);
+  CheckedEncoder(const Backend& backend, const EncodingSpec& spec, RowRange rows,
+                 DataType type = DataType::float32);
   /// Null where the encoder is wrong: the benchmark then has an error in the place of a figure.
   const Encoder* get(benchmark::State& state);
 
@@ -74,10 +79,12 @@ class CheckedEncoder {
   std::string error_;
 };
 
-/// Sizes of tables, each four times the one before, from L1 (16 KiB) to memory (four times L3, at most 256 MiB).
+/// Sizes of tables, each four times the one before, from L1 (16 KiB) to memory (four times L3, at
+/// most 256 MiB).
 std::vector<std::int64_t> swept_bytes();
 
-/// At least `bytes` of memory, 64-byte aligned and touched before, that the benchmarks share. Valid until the next call.
+/// At least `bytes` of memory, 64-byte aligned and touched before, that the benchmarks share. Valid
+/// until the next call.
 float* warm_memory(std::int64_t bytes);
 
 /// What a benchmark of copying a kept table of so many bytes does, its two rates included.

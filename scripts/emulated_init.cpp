@@ -1,5 +1,6 @@
-// The first process of an emulated machine: runs /posenc_tests with the flags in /flags and its output on the second serial port, writes
-// its exit code to the first, and ends the emulator. See test-avx512.sh.
+// The first process of an emulated machine: runs /posenc_tests with the flags in /flags and its
+// output on the second serial port, writes its exit code to the first, and ends the emulator. See
+// test-avx512.sh.
 #include <cstdio>
 #include <initializer_list>
 
@@ -27,7 +28,9 @@ void mount_at(const char* type, const char* folder) {
   mount(type, folder, type, 0, nullptr);
 }
 
-int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+int exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 }  // namespace
 

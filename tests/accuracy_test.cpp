@@ -1,4 +1,5 @@
-// The accuracy report against planted errors: encoders that are right everywhere but where a test makes them wrong.
+// The accuracy report against planted errors: encoders that are right everywhere but where a test
+// makes them wrong.
 #include "posenc/accuracy.h"
 
 #include "posenc/registry.h"
@@ -29,8 +30,8 @@ constexpr EncodingSpec small_spec = {.d_model = 8, .base = 100};
 /// The formula in long double, good at the small positions of these tests.
 long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t channel) {
   const auto k = static_cast<long double>(channel / 2);
-  const long double frequency =
-      std::pow(static_cast<long double>(spec.base), -2 * k / static_cast<long double>(spec.d_model));
+  const long double frequency = std::pow(static_cast<long double>(spec.base),
+                                         -2 * k / static_cast<long double>(spec.d_model));
   const long double angle = static_cast<long double>(position) * frequency;
   return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
@@ -51,7 +52,8 @@ class FakeEncoder final : public Encoder {
       for (std::int64_t channel = 0; channel < spec().d_model; ++channel) {
         const auto right = static_cast<float>(exact(spec(), task.first + row, channel));
         const float value = wrong_(task.first + row, channel, right);
-        with_type(task.type, [&]<class T>(T) { task.row<T>(row)[channel] = nearest<T>(to_double(value)); });
+        with_type(task.type,
+                  [&]<class T>(T) { task.row<T>(row)[channel] = nearest<T>(to_double(value)); });
       }
     }
   }
@@ -65,12 +67,14 @@ Wrong planted_at(std::int64_t position, std::int64_t channel, float error) {
   };
 }
 
-AccuracyReport report_of(const Encoder& encoder, RowRange rows, const AccuracyOptions& options = {}) {
+AccuracyReport report_of(const Encoder& encoder, RowRange rows,
+                         const AccuracyOptions& options = {}) {
   const Encoder* const one[] = {&encoder};
   return measure_accuracy(one, rows, options).front();
 }
 
-/// All |errors| of an encoder over some rows, by the test's own formula, in the order of positions and channels.
+/// All |errors| of an encoder over some rows, by the test's own formula, in the order of positions
+/// and channels.
 std::vector<double> errors_of(const Encoder& encoder, RowRange rows) {
   const std::int64_t d_model = encoder.spec().d_model;
   Matrix table(rows.count, d_model);
@@ -78,8 +82,8 @@ std::vector<double> errors_of(const Encoder& encoder, RowRange rows) {
   std::vector<double> errors;
   for (std::int64_t r = 0; r < rows.count; ++r) {
     for (std::int64_t c = 0; c < d_model; ++c) {
-      errors.push_back(static_cast<double>(
-          std::fabs(static_cast<long double>(table(r, c)) - exact(encoder.spec(), rows.first + r, c))));
+      errors.push_back(static_cast<double>(std::fabs(static_cast<long double>(table(r, c)) -
+                                                     exact(encoder.spec(), rows.first + r, c))));
     }
   }
   return errors;
@@ -147,7 +151,8 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
 }
 
 TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
-  // Channel 0 at position 355 is the sine of 355, which is -3.0e-5: 2^-16 off is small, and many ulps.
+  // Channel 0 at position 355 is the sine of 355, which is -3.0e-5: 2^-16 off is small, and many
+  // ulps.
   const FakeEncoder fake(small_spec, planted_at(355, 0, 0x1p-16F));
   const AccuracyReport report = report_of(fake, {350, 10});
   EXPECT_NEAR(report.error.max_abs, 0x1p-16, 1e-11);
@@ -198,11 +203,13 @@ TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
 }
 
 TEST(Accuracy, NotANumberAndInfinityAreTheWorstOfErrors) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                          -std::numeric_limits<float>::infinity()}) {
-    const FakeEncoder fake(small_spec, [bad](std::int64_t position, std::int64_t channel, float right) {
-      return position == 6 && channel == 1 ? bad : right;
-    });
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    const FakeEncoder fake(small_spec,
+                           [bad](std::int64_t position, std::int64_t channel, float right) {
+                             return position == 6 && channel == 1 ? bad : right;
+                           });
     const AccuracyReport report = report_of(fake, {0, 10});
     EXPECT_FALSE(report.error.max_abs < 2) << bad;
     EXPECT_EQ(report.wrongly_rounded, 1) << bad;
@@ -242,7 +249,8 @@ TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
   const auto encoder = backend("div_term").plan({.d_model = 20});
   const AccuracyReport one = report_of(*encoder, {7, 3000});
   for (const int threads : {2, 3, 7}) {
-    const AccuracyReport many = report_of(*encoder, {7, 3000}, {.threads = threads, .progress = {}});
+    const AccuracyReport many =
+        report_of(*encoder, {7, 3000}, {.threads = threads, .progress = {}});
     EXPECT_EQ(many.error.max_abs, one.error.max_abs);
     EXPECT_EQ(many.error.max_ulp, one.error.max_ulp);
     EXPECT_NEAR(many.error.rms, one.error.rms, one.error.rms * 1e-12);
@@ -273,7 +281,10 @@ TEST(Accuracy, RefusesWhatCannotBeMeasured) {
                 measure_accuracy(just_one, {0, 0});
               }),
               AllOf(HasSubstr("row count is 0"), HasSubstr("at least 1")));
-  EXPECT_THAT(refusal([&] { measure_accuracy(just_one, {-1, 5}); }), HasSubstr("first position is -1"));
+  EXPECT_THAT(refusal([&] {
+                measure_accuracy(just_one, {-1, 5});
+              }),
+              HasSubstr("first position is -1"));
   EXPECT_THAT(refusal([&] {
                 measure_accuracy(just_one, {0, 5}, {.threads = 0, .progress = {}});
               }),
@@ -297,19 +308,24 @@ TEST(Verify, CatchesTheMistakesThatMethodsMake) {
     EXPECT_THAT(verify(FakeEncoder(small_spec, std::move(wrong)), rows), Not(IsEmpty())) << mistake;
   };
   caught("all zeros", [](auto, auto, float) { return 0.0F; });
-  caught("one channel off", [](auto, std::int64_t c, float right) { return c == 6 ? right + 1e-5F : right; });
-  caught("drift", [](std::int64_t p, auto, float right) { return right + 1e-9F * static_cast<float>(p); });
+  caught("one channel off",
+         [](auto, std::int64_t c, float right) { return c == 6 ? right + 1e-5F : right; });
+  caught("drift",
+         [](std::int64_t p, auto, float right) { return right + 1e-9F * static_cast<float>(p); });
   caught("sign lost", [](auto, auto, float right) { return std::fabs(right); });
-  caught("last row missing", [](std::int64_t p, auto, float right) { return p == 999 ? 7.0F : right; });
-  caught("off by one position",
-         [](std::int64_t p, std::int64_t c, float) { return static_cast<float>(exact(small_spec, p + 1, c)); });
+  caught("last row missing",
+         [](std::int64_t p, auto, float right) { return p == 999 ? 7.0F : right; });
+  caught("off by one position", [](std::int64_t p, std::int64_t c, float) {
+    return static_cast<float>(exact(small_spec, p + 1, c));
+  });
 }
 
 TEST(Verify, ChecksEveryChannelOfWideModels) {
   const EncodingSpec wide{.d_model = 4096};
   for (const std::int64_t channel : {0, 1, 50, 51, 2001, 4094, 4095}) {
-    const FakeEncoder fake(
-        wide, [channel](auto, std::int64_t c, float right) { return c == channel ? right + 0.01F : right; });
+    const FakeEncoder fake(wide, [channel](auto, std::int64_t c, float right) {
+      return c == channel ? right + 0.01F : right;
+    });
     EXPECT_THAT(verify(fake, {0, 8192}), HasSubstr("channel " + std::to_string(channel)));
   }
 }

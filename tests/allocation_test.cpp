@@ -52,7 +52,8 @@ TEST_P(EncodingAllocates, Nothing) {
   const auto encoder = GetParam()->plan({.d_model = 130});
   Matrix out(400, 130);
   std::vector<std::int64_t> positions(400);
-  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int64_t>(i * i);
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    positions[i] = static_cast<std::int64_t>(i * i);
   const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
   EXPECT_EQ(allocations_of([&] { encoder->encode({.first = 1000, .count = 400}, out.view()); }), 0);
   EXPECT_EQ(allocations_of([&] { encoder->encode(positions, out.view()); }), 0);

@@ -85,7 +85,8 @@ TEST(Groups, AResultIsShownWhenItsGroupIsDone) {
     });
   });
   EXPECT_EQ(code, 0);
-  EXPECT_THAT(seen, AllOf(HasSubstr("\nfirst/a "), HasSubstr("\nfirst/b "), Not(HasSubstr("second/a"))));
+  EXPECT_THAT(seen,
+              AllOf(HasSubstr("\nfirst/a "), HasSubstr("\nfirst/b "), Not(HasSubstr("second/a"))));
   EXPECT_THAT(shown.text(), StartsWith(seen));
   EXPECT_THAT(shown.text(), HasSubstr("\nsecond/a"));
 }
@@ -160,7 +161,8 @@ void expect_same_fields(const json& ours, const json& theirs) {
   for (const std::string& key : keys_of(theirs.at("context"))) {
     EXPECT_TRUE(ours.at("context").contains(key)) << key;
   }
-  for (const char* key : {"cpu", "compiler", "posenc_commit"}) EXPECT_TRUE(ours.at("context").contains(key)) << key;
+  for (const char* key : {"cpu", "compiler", "posenc_commit"})
+    EXPECT_TRUE(ours.at("context").contains(key)) << key;
   const auto expected = by_key(theirs), entries = by_key(ours);
   ASSERT_EQ(entries.size(), expected.size());
   for (const auto& [key, their] : expected) {
@@ -169,8 +171,8 @@ void expect_same_fields(const json& ours, const json& theirs) {
     EXPECT_EQ(keys_of(our), keys_of(their)) << std::get<0>(key);
     for (const auto& [field, value] : their.items()) {
       EXPECT_EQ(our.at(field).type_name(), std::string(value.type_name())) << field;
-      const bool is_measured = field == "iterations" || field == "real_time" || field == "cpu_time" ||
-                               field == "items_per_second" || field == "own";
+      const bool is_measured = field == "iterations" || field == "real_time" ||
+                               field == "cpu_time" || field == "items_per_second" || field == "own";
       if (is_measured) continue;
       EXPECT_EQ(our.at(field), value) << field;
     }
@@ -203,8 +205,9 @@ TEST(Results, JsonOnStandardOutputHasThemToo) {
 /// A benchmark binary as a process of its own.
 CommandResult run_bench(const std::string& name, const Arguments& arguments,
                         const std::map<std::string, std::string>& environment = {}) {
-  return run_posenc(arguments,
-                    {.environment = environment, .out_file = {}, .program = std::string(POSENC_BENCHES) + "/" + name});
+  return run_posenc(arguments, {.environment = environment,
+                                .out_file = {},
+                                .program = std::string(POSENC_BENCHES) + "/" + name});
 }
 
 void expect_bad_input(const CommandResult& result, const std::string& named) {
@@ -218,27 +221,34 @@ const Arguments small = {"--preset", "chunk", "--backend", "naive:scalar"};
 TEST(Results, AFileThatCannotBeWrittenIsOneLineAndExitTwo) {
   const ScratchFolder folder;
   test::write_file(folder / "file", "precious");
-  for (const std::string& file :
-       {std::string("/nonexistent/out.json"), folder.path().string(), (folder / "file" / "out.json").string()}) {
-    const CommandResult result = run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=" + file});
+  for (const std::string& file : {std::string("/nonexistent/out.json"), folder.path().string(),
+                                  (folder / "file" / "out.json").string()}) {
+    const CommandResult result =
+        run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=" + file});
     expect_bad_input(result, "--benchmark_out is '" + file + "'");
     EXPECT_THAT(result.out, IsEmpty()) << "before the work, not after it";
   }
-  expect_bad_input(run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=/dev/full"}),
-                   "--benchmark_out is '/dev/full'; allowed: a file that can be written (No space left on device)");
-  expect_bad_input(run_bench("bench_encode", small + brief, {{"BENCHMARK_OUT", "/dev/full"}}), "/dev/full");
+  expect_bad_input(
+      run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=/dev/full"}),
+      "--benchmark_out is '/dev/full'; allowed: a file that can be written (No space left on "
+      "device)");
+  expect_bad_input(run_bench("bench_encode", small + brief, {{"BENCHMARK_OUT", "/dev/full"}}),
+                   "/dev/full");
   EXPECT_EQ(read_file(folder / "file"), "precious");
   EXPECT_THAT(folder.listing(), ElementsAre("file"));
 }
 
 TEST(Results, UnknownFormatsAreRefusedWithTheAllowedOnes) {
   for (const std::string flag : {"--benchmark_format", "--benchmark_out_format"}) {
-    const CommandResult result = run_bench("bench_encode", small + brief + Arguments{flag + "=xml"});
+    const CommandResult result =
+        run_bench("bench_encode", small + brief + Arguments{flag + "=xml"});
     expect_bad_input(result, flag + " is 'xml'; allowed: json, console");
     EXPECT_THAT(result.out, IsEmpty());
   }
-  expect_bad_input(run_bench("bench_encode", small + brief, {{"BENCHMARK_FORMAT", "xml"}}), "'xml'");
-  const CommandResult console = run_bench("bench_encode", small + brief + Arguments{"--benchmark_format=console"});
+  expect_bad_input(run_bench("bench_encode", small + brief, {{"BENCHMARK_FORMAT", "xml"}}),
+                   "'xml'");
+  const CommandResult console =
+      run_bench("bench_encode", small + brief + Arguments{"--benchmark_format=console"});
   EXPECT_EQ(console.exit_code, 0) << console.err;
   EXPECT_THAT(console.out, HasSubstr("encode/naive:scalar/preset:chunk"));
 }
@@ -246,7 +256,8 @@ TEST(Results, UnknownFormatsAreRefusedWithTheAllowedOnes) {
 TEST(Results, PosencComparesThem) {
   const ScratchFolder folder;
   const std::string file = folder / "out.json";
-  ASSERT_EQ(run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=" + file}).exit_code, 0);
+  ASSERT_EQ(
+      run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=" + file}).exit_code, 0);
   EXPECT_THAT(folder.listing(), ElementsAre("out.json"));
   const CommandResult compared = run_posenc({"compare", file, file});
   EXPECT_EQ(compared.exit_code, 0) << compared.err;
@@ -254,7 +265,9 @@ TEST(Results, PosencComparesThem) {
 }
 
 TEST(Benches, BadArgumentsAreOneLineInOurWords) {
-  const auto refused = [](const Arguments& arguments) { return run_bench("bench_encode", arguments); };
+  const auto refused = [](const Arguments& arguments) {
+    return run_bench("bench_encode", arguments);
+  };
   expect_bad_input(refused({"--prest", "chunk"}), "did you mean '--preset'?");
   expect_bad_input(refused({"--benchmark_fliter=x"}), "argument is '--benchmark_fliter=x'");
   expect_bad_input(refused({"stray"}), "argument is 'stray'");
@@ -264,9 +277,11 @@ TEST(Benches, BadArgumentsAreOneLineInOurWords) {
   expect_bad_input(refused({"--stores", "none"}), "automatic, cached, streamed");
   expect_bad_input(refused({"--set"}), "--set has no value; allowed: --set NAME");
   expect_bad_input(refused({"--quick", "--all"}), "allowed: one of them");
-  expect_bad_input(refused({"--benchmark_filter=nothing_is_so_named"}), "--benchmark_filter is 'nothing_is_so_named'");
+  expect_bad_input(refused({"--benchmark_filter=nothing_is_so_named"}),
+                   "--benchmark_filter is 'nothing_is_so_named'");
   expect_bad_input(refused({"--benchmark_filter=("}), "--benchmark_filter is '('");
-  expect_bad_input(run_bench("bench_threads", {"--threads", "0"}), "--threads is '0'; allowed: an integer, 1 to 1024");
+  expect_bad_input(run_bench("bench_threads", {"--threads", "0"}),
+                   "--threads is '0'; allowed: an integer, 1 to 1024");
   expect_bad_input(run_bench("bench_threads", {"--threads", "two"}), "--threads is 'two'");
   expect_bad_input(run_bench("bench_driver", {"--fast"}), "argument is '--fast'");
 }
@@ -287,14 +302,16 @@ TEST(Benches, TheLongListStandsBehindAFlag) {
 }
 
 TEST(Benches, HelpKeepsItsLines) {
-  EXPECT_THAT(run_bench("bench_encode", {"--help"}).out,
-              HasSubstr("\n  --benchmark_filter=REGEX          only benchmarks whose names match\n"));
+  EXPECT_THAT(
+      run_bench("bench_encode", {"--help"}).out,
+      HasSubstr("\n  --benchmark_filter=REGEX          only benchmarks whose names match\n"));
 }
 
 TEST(Benches, TheSpeedUpOfOneThreadIsOne) {
   const CommandResult result =
-      run_bench("bench_threads", brief + Arguments{"--threads", "1", "--backend", "rotation", "--benchmark_format=json",
-                                                   "--benchmark_filter=rows:512/"});
+      run_bench("bench_threads",
+                brief + Arguments{"--threads", "1", "--backend", "rotation",
+                                  "--benchmark_format=json", "--benchmark_filter=rows:512/"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   int runs = 0;
   const json document = json::parse(result.out);

@@ -61,7 +61,9 @@ struct Totals {
   std::int64_t entries = 0;
   std::int64_t wrongly_rounded = 0;
 
-  double correctly_rounded() const { return 1 - static_cast<double>(wrongly_rounded) / static_cast<double>(entries); }
+  double correctly_rounded() const {
+    return 1 - static_cast<double>(wrongly_rounded) / static_cast<double>(entries);
+  }
 };
 
 Totals measure(const Encoder& encoder, RowRange rows) {
@@ -70,8 +72,8 @@ Totals measure(const Encoder& encoder, RowRange rows) {
   for (const RowRange block : sampled_blocks(rows, encoder.spec().d_model)) {
     const AccuracyReport report = measure_accuracy(one, block).front();
     EXPECT_LE(report.error.max_abs, report.error_bound)
-        << "rows " << block.first << " + " << block.count << ", worst: position " << report.worst.position
-        << ", channel " << report.worst.channel;
+        << "rows " << block.first << " + " << block.count << ", worst: position "
+        << report.worst.position << ", channel " << report.worst.channel;
     totals.max_abs = std::max(totals.max_abs, report.error.max_abs);
     totals.entries += report.entries;
     totals.wrongly_rounded += report.wrongly_rounded;
@@ -79,17 +81,20 @@ Totals measure(const Encoder& encoder, RowRange rows) {
   return totals;
 }
 
-/// What each method promises over rows up to `last`, beyond its own error_bound, which every backend is held to.
+/// What each method promises over rows up to `last`, beyond its own error_bound, which every
+/// backend is held to.
 void expect_promises_of(const Backend& backend, const Totals& totals, std::int64_t last) {
   if (backend.name() == "rotation" || backend.name() == "xsimd") {
     EXPECT_LE(totals.max_abs, half_ulp_of_one_and_a_hair);
-    EXPECT_GE(totals.correctly_rounded(), least_share_correctly_rounded) << totals.wrongly_rounded << " wrong";
+    EXPECT_GE(totals.correctly_rounded(), least_share_correctly_rounded)
+        << totals.wrongly_rounded << " wrong";
   }
   if (backend.name() == "rotation") {
     EXPECT_EQ(totals.wrongly_rounded, 0);
   }
   if (backend.name() == "naive") {
-    // Half a float32 ulp, and the phase as double has it: position times a frequency good to a few units of 2^-53.
+    // Half a float32 ulp, and the phase as double has it: position times a frequency good to a few
+    // units of 2^-53.
     EXPECT_LE(totals.max_abs, 0x1p-25 + static_cast<double>(last) * 0x1p-51);
   }
 }
@@ -103,14 +108,16 @@ TEST_P(Bounds, HoldOverALongContext) {
 
 TEST_P(Bounds, HoldOverTwoToThe20Rows) {
   const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
-  expect_promises_of(*GetParam().backend, measure(*encoder, {long_context, (1 << 20) - long_context + 1}), 1 << 20);
+  expect_promises_of(*GetParam().backend,
+                     measure(*encoder, {long_context, (1 << 20) - long_context + 1}), 1 << 20);
 }
 
 TEST_P(Bounds, HoldFarOut) {
   const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
   for (const std::int64_t first : far_starts) {
     SCOPED_TRACE("rows from " + std::to_string(first));
-    expect_promises_of(*GetParam().backend, measure(*encoder, {first, long_context}), first + long_context);
+    expect_promises_of(*GetParam().backend, measure(*encoder, {first, long_context}),
+                       first + long_context);
   }
 }
 
@@ -124,10 +131,12 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
   for (const double base : {1.0000001, 2.0, 500000.0, 1e300}) {
     for (const std::int64_t d_model : {2, 4, 66}) {
       for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
-        SCOPED_TRACE(testing::Message() << "base " << base << ", d_model " << d_model << ", " << to_string(spacing));
-        const auto encoder = GetParam()->plan({.d_model = d_model, .base = base, .spacing = spacing});
-        for (const RowRange rows :
-             {RowRange{0, 200}, RowRange{1'000'000'000'000, 200}, RowRange{max_position - 99, 100}}) {
+        SCOPED_TRACE(testing::Message()
+                     << "base " << base << ", d_model " << d_model << ", " << to_string(spacing));
+        const auto encoder =
+            GetParam()->plan({.d_model = d_model, .base = base, .spacing = spacing});
+        for (const RowRange rows : {RowRange{0, 200}, RowRange{1'000'000'000'000, 200},
+                                    RowRange{max_position - 99, 100}}) {
           const Encoder* const one[] = {encoder.get()};
           const AccuracyReport report = measure_accuracy(one, rows).front();
           EXPECT_LE(report.error.max_abs, report.error_bound) << "rows from " << rows.first;
@@ -142,11 +151,13 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
 
 TEST_P(BoundsOfBackend, AreFiniteAndNoSmallerThanHalfAnUlp) {
   const auto encoder = GetParam()->plan({.d_model = 512});
-  for (const RowRange rows : {RowRange{0, 5000}, RowRange{0, 1 << 20}, RowRange{1'000'000'000'000, 10}}) {
+  for (const RowRange rows :
+       {RowRange{0, 5000}, RowRange{0, 1 << 20}, RowRange{1'000'000'000'000, 10}}) {
     const double bound = encoder->error_bound(rows);
     EXPECT_TRUE(std::isfinite(bound));
     EXPECT_GE(bound, 0x1p-25);
-    EXPECT_LE(encoder->error_bound({rows.first, rows.count / 2}), bound) << "a part of the rows has no larger bound";
+    EXPECT_LE(encoder->error_bound({rows.first, rows.count / 2}), bound)
+        << "a part of the rows has no larger bound";
   }
 }
 
@@ -158,14 +169,16 @@ TEST(Rotation, HasTheSameBitsOnEveryIsa) {
   std::erase_if(isas, [](const Backend* each) { return each->name() != "rotation"; });
   ASSERT_FALSE(isas.empty());
   const EncodingSpec spec{.d_model = 514};
-  for (const std::int64_t first : {std::int64_t{0}, std::int64_t{131'000}, std::int64_t{1'000'000'000'000}}) {
+  for (const std::int64_t first :
+       {std::int64_t{0}, std::int64_t{131'000}, std::int64_t{1'000'000'000'000}}) {
     Matrix expected(300, spec.d_model);
     isas.front()->plan(spec)->encode({.first = first, .count = 300}, expected.view());
     for (const Backend* isa : isas) {
       Matrix table(300, spec.d_model);
       isa->plan(spec)->encode({.first = first, .count = 300}, table.view());
       for (std::int64_t r = 0; r < 300; ++r) {
-        ASSERT_TRUE(test::same_bits(table.row(r), expected.row(r))) << isa->full_name() << ", position " << first + r;
+        ASSERT_TRUE(test::same_bits(table.row(r), expected.row(r)))
+            << isa->full_name() << ", position " << first + r;
       }
     }
   }
@@ -178,18 +191,21 @@ TEST(WholeLongContext, IsWithinTheBounds) {
   const RowRange rows = {0, long_context};
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
-  for (const Backend* each : running_backends()) encoders.push_back(planned.emplace_back(each->plan(spec)).get());
+  for (const Backend* each : running_backends())
+    encoders.push_back(planned.emplace_back(each->plan(spec)).get());
   const auto reports = measure_accuracy(encoders, rows, {.threads = 2, .progress = {}});
   const std::vector<const Backend*> measured = running_backends();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     SCOPED_TRACE(measured[i]->full_name());
     EXPECT_LE(reports[i].error.max_abs, reports[i].error_bound);
-    expect_promises_of(*measured[i], {reports[i].error.max_abs, reports[i].entries, reports[i].wrongly_rounded},
+    expect_promises_of(*measured[i],
+                       {reports[i].error.max_abs, reports[i].entries, reports[i].wrongly_rounded},
                        rows.count);
   }
 }
 
-// The field's published figure: the float32 formula is off by 7e-3 at 131072 rows of 512, and by 6e-2 at 2^20.
+// The field's published figure: the float32 formula is off by 7e-3 at 131072 rows of 512, and by
+// 6e-2 at 2^20.
 TEST(DivTerm, HasTheErrorThatTheFieldReports) {
   const auto encoder = backend("div_term").plan({.d_model = 512});
   const Encoder* const one[] = {encoder.get()};
@@ -201,7 +217,8 @@ TEST(DivTerm, HasTheErrorThatTheFieldReports) {
   EXPECT_LT(max_abs, 1.2e-2);
 }
 
-// div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model)); sin and cos of position * div_term
+// div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model)); sin and cos
+// of position * div_term
 TEST(DivTerm, IsPyTorchsTutorialValueForValue) {
   constexpr int d_model = 512;
   const auto encoder = backend("div_term").plan({.d_model = d_model});

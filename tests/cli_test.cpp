@@ -1,4 +1,5 @@
-// The posenc command as its users meet it: what it prints, what it leaves on disk, and its exit codes.
+// The posenc command as its users meet it: what it prints, what it leaves on disk, and its exit
+// codes.
 #include "command.h"
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
@@ -84,47 +85,56 @@ TEST(Generate, GivesThePapersFirstValues) {
   ASSERT_EQ(rows.size(), 3U);
   for (std::size_t r = 0; r < 3; ++r) {
     ASSERT_EQ(rows[r].size(), 4U);
-    for (std::size_t c = 0; c < 4; ++c) EXPECT_NEAR(rows[r][c], expected[r][c], 0.5001e-4) << r << ", " << c;
+    for (std::size_t c = 0; c < 4; ++c)
+      EXPECT_NEAR(rows[r][c], expected[r][c], 0.5001e-4) << r << ", " << c;
   }
   EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4"}).out, small_csv_with_four_digits);
 }
 
 TEST(Generate, EveryBackendGivesThem) {
   for (const Backend* each : test::running_backends()) {
-    EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4", "--backend", each->full_name()}).out,
-              small_csv_with_four_digits)
+    EXPECT_EQ(
+        run_posenc(small_csv + Arguments{"--digits", "4", "--backend", each->full_name()}).out,
+        small_csv_with_four_digits)
         << each->full_name();
   }
 }
 
 TEST(Generate, CsvReadsBackAsTheSameFloats) {
-  const CommandResult result =
-      run_posenc({"generate", "--rows", "20", "--d-model", "34", "--first", "123456", "--format", "csv"});
+  const CommandResult result = run_posenc(
+      {"generate", "--rows", "20", "--d-model", "34", "--first", "123456", "--format", "csv"});
   const auto rows = parse_csv(result.out);
   Matrix expected(20, 34);
-  backend("rotation").plan({.d_model = 34})->encode({.first = 123456, .count = 20}, expected.view());
+  backend("rotation")
+      .plan({.d_model = 34})
+      ->encode({.first = 123456, .count = 20}, expected.view());
   ASSERT_EQ(rows.size(), 20U);
   for (std::int64_t r = 0; r < 20; ++r)
     EXPECT_TRUE(test::same_bits(rows[static_cast<std::size_t>(r)], expected.row(r))) << r;
 }
 
 TEST(Generate, RawIsTheLibrarysBytes) {
-  const EncodingSpec spec{
-      .d_model = 66, .base = 500, .layout = Layout::halves_cos_first, .spacing = Spacing::inclusive};
+  const EncodingSpec spec{.d_model = 66,
+                          .base = 500,
+                          .layout = Layout::halves_cos_first,
+                          .spacing = Spacing::inclusive};
   const RowRange rows{1'000'000'000'000, 33};
-  const Arguments shape = {"generate",         "--rows",    "33",        "--first",  "1000000000000",
-                           "--d-model",        "66",        "--base",    "500",      "--layout",
-                           "halves_cos_first", "--spacing", "inclusive", "--format", "raw"};
+  const Arguments shape = {
+      "generate",         "--rows",    "33",        "--first",  "1000000000000",
+      "--d-model",        "66",        "--base",    "500",      "--layout",
+      "halves_cos_first", "--spacing", "inclusive", "--format", "raw"};
   for (const Backend* each : test::running_backends()) {
     const std::string expected = library_bytes(*each, spec, rows);
-    EXPECT_EQ(run_posenc(shape + Arguments{"--backend", each->full_name()}).out, expected) << each->full_name();
+    EXPECT_EQ(run_posenc(shape + Arguments{"--backend", each->full_name()}).out, expected)
+        << each->full_name();
     EXPECT_EQ(run_posenc(shape + Arguments{"--backend", std::string(each->name()), "--isa",
                                            std::string(to_string(each->isa()))})
                   .out,
               expected)
         << each->full_name();
   }
-  EXPECT_EQ(run_posenc(shape + Arguments{"--threads", "3"}).out, library_bytes(backend("rotation"), spec, rows));
+  EXPECT_EQ(run_posenc(shape + Arguments{"--threads", "3"}).out,
+            library_bytes(backend("rotation"), spec, rows));
 }
 
 TEST(Generate, EveryTypeIsTheLibrarysBytes) {
@@ -132,10 +142,13 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
     const std::string name(to_string(type));
     const std::string expected = with_type(type, [&]<class T>(T) {
       BasicMatrix<T> table(33, 66);
-      backend("rotation").plan({.d_model = 66})->encode({.first = 1'000'000, .count = 33}, table.view());
+      backend("rotation")
+          .plan({.d_model = 66})
+          ->encode({.first = 1'000'000, .count = 33}, table.view());
       return std::string(reinterpret_cast<const char*>(table.data()), 33 * 66 * sizeof(T));
     });
-    const Arguments shape = {"generate", "--rows", "33", "--first", "1000000", "--d-model", "66", "--dtype", name};
+    const Arguments shape = {"generate",  "--rows", "33",      "--first", "1000000",
+                             "--d-model", "66",     "--dtype", name};
     EXPECT_EQ(run_posenc(shape + Arguments{"--format", "raw"}).out, expected) << name;
     if (type == DataType::bfloat16) continue;
     const std::string npy = run_posenc(shape + Arguments{"--format", "npy"}).out;
@@ -146,7 +159,9 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
 
 TEST(Generate, CsvReadsBackAsTheSameValuesOfEveryType) {
   const auto csv = [](const char* type) {
-    return run_posenc({"generate", "--rows", "2", "--d-model", "2", "--dtype", type, "--format", "csv"}).out;
+    return run_posenc(
+               {"generate", "--rows", "2", "--d-model", "2", "--dtype", type, "--format", "csv"})
+        .out;
   };
   EXPECT_EQ(csv("float64"), "0,1\n0.8414709848078965,0.5403023058681398\n");
   EXPECT_EQ(csv("float16"), "0,1\n0.8413086,0.54052734\n");
@@ -158,15 +173,17 @@ TEST(Generate, PresetsSetWhatOptionsDoNot) {
   EXPECT_EQ(run_posenc({"generate", "--preset", "whisper", "--rows", "7", "--format", "raw"}).out,
             library_bytes(backend("rotation"), whisper.spec, {0, 7}));
   EXPECT_EQ(
-      run_posenc({"generate", "--preset", "fairseq", "--rows", "2", "--layout", "interleaved", "--format", "raw"}).out,
+      run_posenc({"generate", "--preset", "fairseq", "--rows", "2", "--layout", "interleaved",
+                  "--format", "raw"})
+          .out,
       library_bytes(backend("rotation"), {.d_model = 512, .spacing = Spacing::inclusive}, {2, 2}));
 }
 
 TEST(Generate, ManyBlocksJoinWithoutASeam) {
   const ScratchFolder folder;
   const auto file = folder / "table.raw";
-  ASSERT_EQ(run_posenc({"generate", "--rows", "40000", "--d-model", "128", "--first", "77", "--format", "raw",
-                        "--output", file})
+  ASSERT_EQ(run_posenc({"generate", "--rows", "40000", "--d-model", "128", "--first", "77",
+                        "--format", "raw", "--output", file})
                 .exit_code,
             0);
   EXPECT_TRUE(read_file(file) == library_bytes(backend("rotation"), {.d_model = 128}, {77, 40000}));
@@ -175,19 +192,20 @@ TEST(Generate, ManyBlocksJoinWithoutASeam) {
 TEST(Generate, NpyIsWhatNumPyReads) {
   const ScratchFolder folder;
   const auto file = folder / "table.npy";
-  const CommandResult result =
-      run_posenc({"generate", "--rows", "5", "--d-model", "6", "--format", "npy", "--output", file});
+  const CommandResult result = run_posenc(
+      {"generate", "--rows", "5", "--d-model", "6", "--format", "npy", "--output", file});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_THAT(folder.listing(), ElementsAre("table.npy"));
 
   const std::string bytes = read_file(file);
   ASSERT_THAT(bytes, StartsWith(std::string("\x93NUMPY\x01\x00", 8)));
-  const std::size_t length = static_cast<unsigned char>(bytes[8]) + 256U * static_cast<unsigned char>(bytes[9]);
+  const std::size_t length =
+      static_cast<unsigned char>(bytes[8]) + 256U * static_cast<unsigned char>(bytes[9]);
   EXPECT_EQ((10 + length) % 64, 0U);
   const std::string header = bytes.substr(10, length);
-  EXPECT_THAT(header,
-              AllOf(HasSubstr("'descr': '<f4'"), HasSubstr("'fortran_order': False"), HasSubstr("'shape': (5, 6)")));
+  EXPECT_THAT(header, AllOf(HasSubstr("'descr': '<f4'"), HasSubstr("'fortran_order': False"),
+                            HasSubstr("'shape': (5, 6)")));
   EXPECT_EQ(header.back(), '\n');
   EXPECT_EQ(bytes.substr(10 + length), library_bytes(backend("rotation"), {.d_model = 6}, {0, 5}));
 }
@@ -204,18 +222,22 @@ TEST(Generate, TheSuffixSaysTheFormatUnlessTheFormatIsGiven) {
   EXPECT_EQ(read_file(folder / "table"), read_file(folder / "table.npy"));
   expect_bad_input(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
   EXPECT_THAT(folder.listing(), ElementsAre("table", "table.csv", "table.npy", "table.raw"));
-  ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code, 0);
+  ASSERT_EQ(
+      run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code,
+      0);
   EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
 }
 
 TEST(Generate, NoRowsMakeAnEmptyTable) {
-  EXPECT_EQ(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "csv"}).exit_code, 0);
-  EXPECT_THAT(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "raw"}).out, IsEmpty());
+  EXPECT_EQ(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "csv"}).exit_code,
+            0);
+  EXPECT_THAT(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "raw"}).out,
+              IsEmpty());
 }
 
 TEST(Generate, TheLastPositionsAreAllowed) {
-  const CommandResult result =
-      run_posenc({"generate", "--rows", "2", "--d-model", "4", "--first", "9007199254740991", "--format", "raw"});
+  const CommandResult result = run_posenc({"generate", "--rows", "2", "--d-model", "4", "--first",
+                                           "9007199254740991", "--format", "raw"});
   EXPECT_EQ(result.out, library_bytes(backend("rotation"), {.d_model = 4}, {max_position - 1, 2}));
 }
 
@@ -235,7 +257,8 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"zero_d_model", generate + Arguments{"--d-model", "0"}, "d_model is 0"},
       BadCase{"negative_d_model", generate + Arguments{"--d-model", "-4"}, "d_model is -4"},
       BadCase{"huge_d_model", generate + Arguments{"--d-model", "1048578"}, "d_model is 1048578"},
-      BadCase{"overflowing_d_model", generate + Arguments{"--d-model", "99999999999999999999"}, "--d-model"},
+      BadCase{"overflowing_d_model", generate + Arguments{"--d-model", "99999999999999999999"},
+              "--d-model"},
       BadCase{"text_d_model", generate + Arguments{"--d-model", "many"}, "many"},
       BadCase{"fractional_d_model", generate + Arguments{"--d-model", "4.5"}, "4.5"},
       BadCase{"base_0", generate + Arguments{"--base", "0"}, "base is 0"},
@@ -245,47 +268,74 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"base_inf", generate + Arguments{"--base", "inf"}, "inf"},
       BadCase{"base_text", generate + Arguments{"--base", "1e4x"}, "1e4x"},
       BadCase{"negative_rows", {"generate", "--rows", "-1", "--d-model", "4"}, "row count is -1"},
-      BadCase{"overflowing_bytes", {"generate", "--rows", "9007199254740992", "--d-model", "1048576"}, "row count is"},
+      BadCase{"overflowing_bytes",
+              {"generate", "--rows", "9007199254740992", "--d-model", "1048576"},
+              "row count is"},
       BadCase{"negative_first", generate + Arguments{"--first", "-1"}, "first position is -1"},
-      BadCase{"first_beyond_2_to_53", generate + Arguments{"--first", "9007199254740993"}, "9007199254740993"},
-      BadCase{"last_beyond_2_to_53", generate + Arguments{"--first", "9007199254740991"}, "row count is 3"},
+      BadCase{"first_beyond_2_to_53", generate + Arguments{"--first", "9007199254740993"},
+              "9007199254740993"},
+      BadCase{"last_beyond_2_to_53", generate + Arguments{"--first", "9007199254740991"},
+              "row count is 3"},
       BadCase{"unknown_layout", generate + Arguments{"--layout", "thirds"}, "thirds"},
       BadCase{"unknown_spacing", generate + Arguments{"--spacing", "wide"}, "wide"},
       BadCase{"unknown_preset", generate + Arguments{"--preset", "wisper"}, "wisper"},
-      BadCase{"unknown_backend", generate + Arguments{"--backend", "fastest"}, "naive, div_term, xsimd, rotation"},
+      BadCase{"unknown_backend", generate + Arguments{"--backend", "fastest"},
+              "naive, div_term, xsimd, rotation"},
       BadCase{"unknown_isa", generate + Arguments{"--isa", "sse9"}, "sse9"},
-      BadCase{"isa_that_the_backend_lacks", generate + Arguments{"--backend", "naive", "--isa", "avx2"}, "avx2"},
-      BadCase{"isa_twice", generate + Arguments{"--backend", "rotation:sse2", "--isa", "avx2"}, "rotation:sse2"},
+      BadCase{"isa_that_the_backend_lacks",
+              generate + Arguments{"--backend", "naive", "--isa", "avx2"}, "avx2"},
+      BadCase{"isa_twice", generate + Arguments{"--backend", "rotation:sse2", "--isa", "avx2"},
+              "rotation:sse2"},
       BadCase{"unknown_format", {"generate", "--rows", "3", "--format", "xml"}, "npy, raw, csv"},
       BadCase{"unknown_option", generate + Arguments{"--colour"}, "--colour"},
-      BadCase{"mistyped_option", generate + Arguments{"--prest", "whisper"}, "did you mean '--preset'?"},
-      BadCase{"mistyped_backend", generate + Arguments{"--backend", "rotaton"}, "did you mean 'rotation'?"},
-      BadCase{"mistyped_isa", generate + Arguments{"--backend", "naive:scaler"}, "did you mean 'naive:scalar'?"},
-      BadCase{"mistyped_preset", generate + Arguments{"--preset", "wisper"}, "did you mean 'whisper'?"},
+      BadCase{"mistyped_option", generate + Arguments{"--prest", "whisper"},
+              "did you mean '--preset'?"},
+      BadCase{"mistyped_backend", generate + Arguments{"--backend", "rotaton"},
+              "did you mean 'rotation'?"},
+      BadCase{"mistyped_isa", generate + Arguments{"--backend", "naive:scaler"},
+              "did you mean 'naive:scalar'?"},
+      BadCase{"mistyped_preset", generate + Arguments{"--preset", "wisper"},
+              "did you mean 'whisper'?"},
+      BadCase{"option_in_the_place_of_a_value",
+              {"generate", "--rows", "--d-model", "4"},
+              "--rows is '--d-model'; allowed"},
+      BadCase{"option_twice", generate + Arguments{"--rows", "4"},
+              "--rows is given 2 times; allowed: once"},
       BadCase{
-          "option_in_the_place_of_a_value", {"generate", "--rows", "--d-model", "4"}, "--rows is '--d-model'; allowed"},
-      BadCase{"option_twice", generate + Arguments{"--rows", "4"}, "--rows is given 2 times; allowed: once"},
-      BadCase{"option_without_value", {"generate", "--rows"}, "--rows has no value; allowed: --rows N"},
+          "option_without_value", {"generate", "--rows"}, "--rows has no value; allowed: --rows N"},
       BadCase{"stray_argument", generate + Arguments{"stray"}, "stray"},
-      BadCase{"unknown_dtype", generate + Arguments{"--dtype", "float8"}, "float32, float64, float16, bfloat16"},
-      BadCase{"npy_of_bfloat16", {"generate", "--rows", "3", "--dtype", "bfloat16", "--format", "npy"}, "bfloat16"},
-      BadCase{"dtype_beyond_the_backend", generate + Arguments{"--backend", "rotation32", "--dtype", "float64"},
-              "rotation32"},
+      BadCase{"unknown_dtype", generate + Arguments{"--dtype", "float8"},
+              "float32, float64, float16, bfloat16"},
+      BadCase{"npy_of_bfloat16",
+              {"generate", "--rows", "3", "--dtype", "bfloat16", "--format", "npy"},
+              "bfloat16"},
+      BadCase{"dtype_beyond_the_backend",
+              generate + Arguments{"--backend", "rotation32", "--dtype", "float64"}, "rotation32"},
       BadCase{"zero_threads", generate + Arguments{"--threads", "0"}, "--threads"},
       BadCase{"negative_digits", generate + Arguments{"--digits", "-1"}, "--digits"},
       BadCase{"digits_without_csv", small_raw + Arguments{"--digits", "3"}, "--digits"},
       BadCase{"no_subcommand", {}, "subcommand"},
-      BadCase{"unknown_subcommand", {"generat"}, "subcommand is 'generat'; allowed: list, accuracy"},
+      BadCase{
+          "unknown_subcommand", {"generat"}, "subcommand is 'generat'; allowed: list, accuracy"},
       BadCase{"mistyped_subcommand", {"compar", "a", "b"}, "did you mean 'compare'?"},
       BadCase{"two_subcommands", {"list", "accuracy"}, "argument is 'accuracy'"},
       BadCase{"option_before_the_subcommand", {"--rows", "3", "generate"}, "argument is '--rows'"},
-      BadCase{"value_of_a_flag", {"compare", "a", "b", "--allow-missing=maybe"}, "--allow-missing is 'maybe'"},
-      BadCase{"unknown_suffix", {"generate", "--rows", "3", "--output", "/tmp/x.foo"}, ".npy, .raw, .csv"},
-      BadCase{"suffix_of_another_case", {"generate", "--rows", "3", "--output", "/tmp/x.NPY"}, ".npy, .raw, .csv"},
+      BadCase{"value_of_a_flag",
+              {"compare", "a", "b", "--allow-missing=maybe"},
+              "--allow-missing is 'maybe'"},
+      BadCase{"unknown_suffix",
+              {"generate", "--rows", "3", "--output", "/tmp/x.foo"},
+              ".npy, .raw, .csv"},
+      BadCase{"suffix_of_another_case",
+              {"generate", "--rows", "3", "--output", "/tmp/x.NPY"},
+              ".npy, .raw, .csv"},
       BadCase{"list_unknown_format", {"list", "--format", "xml"}, "xml"},
-      BadCase{"accuracy_odd_d_model", {"accuracy", "--rows", "4", "--d-model", "5"}, "d_model is 5"},
+      BadCase{
+          "accuracy_odd_d_model", {"accuracy", "--rows", "4", "--d-model", "5"}, "d_model is 5"},
       BadCase{"accuracy_no_rows", {"accuracy", "--rows", "0", "--d-model", "4"}, "row count is 0"},
-      BadCase{"accuracy_unknown_backend", {"accuracy", "--rows", "4", "--backend", "fastest"}, "fastest"},
+      BadCase{"accuracy_unknown_backend",
+              {"accuracy", "--rows", "4", "--backend", "fastest"},
+              "fastest"},
       BadCase{"pick_zero_budget", {"pick", "--max-error", "0"}, "max_error is 0"},
       BadCase{"pick_nan_budget", {"pick", "--max-error", "nan"}, "nan"},
       BadCase{"pick_text_budget", {"pick", "--max-error", "tiny"}, "tiny"},
@@ -293,8 +343,12 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"compare_one_file", {"compare", "/dev/null"}, "B FILE is missing"},
       BadCase{"compare_no_file", {"compare"}, "A FILE is missing"},
       BadCase{"compare_three_files", {"compare", "a", "b", "c"}, "argument is 'c'"},
-      BadCase{"compare_negative_tolerance", {"compare", "a", "b", "--tolerance", "-1"}, "--tolerance is -1"},
-      BadCase{"compare_nan_tolerance", {"compare", "a", "b", "--tolerance", "nan"}, "--tolerance is nan"},
+      BadCase{"compare_negative_tolerance",
+              {"compare", "a", "b", "--tolerance", "-1"},
+              "--tolerance is -1"},
+      BadCase{"compare_nan_tolerance",
+              {"compare", "a", "b", "--tolerance", "nan"},
+              "--tolerance is nan"},
       BadCase{"compare_bad_filter", {"compare", "a", "b", "--filter", "("}, "--filter is '('"},
       BadCase{"compare_missing_file",
               {"compare", "/nonexistent/a.json", "/nonexistent/b.json"},
@@ -305,8 +359,9 @@ const std::vector<BadCase>& bad_cases() {
 
 std::vector<BadCase> bad_cases_of_generate() {
   std::vector<BadCase> some = bad_cases();
-  std::erase_if(some,
-                [](const BadCase& each) { return each.arguments.empty() || each.arguments.front() != "generate"; });
+  std::erase_if(some, [](const BadCase& each) {
+    return each.arguments.empty() || each.arguments.front() != "generate";
+  });
   return some;
 }
 
@@ -318,7 +373,8 @@ TEST_P(BadInput, IsOneLineAndExitTwo) {
   const CommandResult result = run_posenc(GetParam().arguments);
   expect_bad_input(result, GetParam().named);
   EXPECT_THAT(result.err, AnyOf(HasSubstr("allowed"), HasSubstr("at most")));
-  for (const char* of_the_parser : {"not expected", "more information", "required", "excludes", "Could not"}) {
+  for (const char* of_the_parser :
+       {"not expected", "more information", "required", "excludes", "Could not"}) {
     EXPECT_THAT(result.err, Not(HasSubstr(of_the_parser)));
   }
 }
@@ -330,7 +386,8 @@ class BadTable : public testing::TestWithParam<BadCase> {};
 TEST_P(BadTable, LeavesAnExistingFileAsItWas) {
   const ScratchFolder folder;
   write_file(folder / "table", "precious");
-  const CommandResult result = run_posenc(GetParam().arguments + Arguments{"--output", folder / "table"});
+  const CommandResult result =
+      run_posenc(GetParam().arguments + Arguments{"--output", folder / "table"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(read_file(folder / "table"), "precious");
   EXPECT_THAT(folder.listing(), ElementsAre("table"));
@@ -341,9 +398,9 @@ INSTANTIATE_TEST_SUITE_P(Cli, BadTable, testing::ValuesIn(bad_cases_of_generate(
 TEST(Output, FullDevicesAreAnError) {
   expect_bad_input(run_posenc(small_csv + Arguments{"--output", "/dev/full"}), "/dev/full");
   expect_bad_input(run_posenc({"list", "--output", "/dev/full"}), "/dev/full");
-  expect_bad_input(
-      run_posenc({"accuracy", "--rows", "4", "--d-model", "4", "--format", "json", "--output", "/dev/full"}),
-      "/dev/full");
+  expect_bad_input(run_posenc({"accuracy", "--rows", "4", "--d-model", "4", "--format", "json",
+                               "--output", "/dev/full"}),
+                   "/dev/full");
 }
 
 TEST(Output, AFullStandardOutputIsAnError) {
@@ -356,18 +413,21 @@ TEST(Output, AFullStandardOutputIsAnError) {
 }
 
 TEST(Output, MissingAndForbiddenFoldersAreAnError) {
-  expect_bad_input(run_posenc(small_csv + Arguments{"--output", "/nonexistent/table.csv"}), "/nonexistent/table.csv");
+  expect_bad_input(run_posenc(small_csv + Arguments{"--output", "/nonexistent/table.csv"}),
+                   "/nonexistent/table.csv");
   const ScratchFolder folder;
   expect_bad_input(run_posenc(small_csv + Arguments{"--output", folder.path()}), folder.path());
   write_file(folder / "file", "a file");
-  expect_bad_input(run_posenc(small_csv + Arguments{"--output", folder / "file" / "table.csv"}), "table.csv");
+  expect_bad_input(run_posenc(small_csv + Arguments{"--output", folder / "file" / "table.csv"}),
+                   "table.csv");
 }
 
 TEST(Output, MoreThanTheFreeDiskIsRefusedFirst) {
   const ScratchFolder folder;
   write_file(folder / "table.raw", "precious");
-  const CommandResult result = run_posenc({"generate", "--rows", "1000000000000", "--d-model", "1048576", "--format",
-                                           "raw", "--output", folder / "table.raw"});
+  const CommandResult result =
+      run_posenc({"generate", "--rows", "1000000000000", "--d-model", "1048576", "--format", "raw",
+                  "--output", folder / "table.raw"});
   expect_bad_input(result, "table.raw");
   EXPECT_EQ(read_file(folder / "table.raw"), "precious");
   EXPECT_THAT(folder.listing(), ElementsAre("table.raw"));
@@ -376,14 +436,17 @@ TEST(Output, MoreThanTheFreeDiskIsRefusedFirst) {
 TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "old");
-  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4", "--output", folder / "table.csv"}).exit_code, 0);
+  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4", "--output", folder / "table.csv"})
+                .exit_code,
+            0);
   EXPECT_EQ(read_file(folder / "table.csv"), small_csv_with_four_digits);
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 
 TEST(Help, IsOnStandardOutput) {
-  for (const Arguments& command : {Arguments{"--help"}, Arguments{"generate", "--help"}, Arguments{"pick", "--help"},
-                                   Arguments{"accuracy", "--help"}, Arguments{"compare", "--help"}}) {
+  for (const Arguments& command :
+       {Arguments{"--help"}, Arguments{"generate", "--help"}, Arguments{"pick", "--help"},
+        Arguments{"accuracy", "--help"}, Arguments{"compare", "--help"}}) {
     const CommandResult result = run_posenc(command);
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_THAT(result.out, HasSubstr("--help"));
@@ -396,8 +459,10 @@ TEST(List, NamesEveryBackendWhatRunsHereAndWhatIsUsed) {
   const CommandResult result = run_posenc({"list"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, IsEmpty());
-  for (const Backend* each : backends()) EXPECT_THAT(result.out, HasSubstr(std::string(each->description())));
-  EXPECT_THAT(result.out, AllOf(HasSubstr(cpu().model), HasSubstr("built-in order"), HasSubstr("profile")));
+  for (const Backend* each : backends())
+    EXPECT_THAT(result.out, HasSubstr(std::string(each->description())));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr(cpu().model), HasSubstr("built-in order"), HasSubstr("profile")));
 
   const json document = json::parse(run_posenc({"list", "--format", "json"}).out);
   EXPECT_EQ(document.at("version"), 1);
@@ -406,8 +471,8 @@ TEST(List, NamesEveryBackendWhatRunsHereAndWhatIsUsed) {
 }
 
 TEST(AccuracyCommand, JsonHasWhatProgramsNeed) {
-  const CommandResult result =
-      run_posenc({"accuracy", "--rows", "300", "--d-model", "8", "--first", "5", "--format", "json"});
+  const CommandResult result = run_posenc(
+      {"accuracy", "--rows", "300", "--d-model", "8", "--first", "5", "--format", "json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, IsEmpty());
   const json document = json::parse(result.out);
@@ -415,8 +480,9 @@ TEST(AccuracyCommand, JsonHasWhatProgramsNeed) {
   EXPECT_TRUE(document.contains("cpu"));
   EXPECT_EQ(document.at("results").size(), test::running_backends().size());
   for (const json& each : document.at("results")) {
-    for (const char* key : {"backend", "isa", "spec", "rows", "max_abs", "max_ulp", "rms", "quantiles",
-                            "correctly_rounded", "worst", "by_position", "by_channel"}) {
+    for (const char* key :
+         {"backend", "isa", "spec", "rows", "max_abs", "max_ulp", "rms", "quantiles",
+          "correctly_rounded", "worst", "by_position", "by_channel"}) {
       EXPECT_TRUE(each.contains(key)) << key;
     }
     EXPECT_EQ(each.at("spec").at("d_model"), 8);
@@ -435,30 +501,35 @@ TEST(AccuracyCommand, MeasuresOnlyWhatIsAskedFor) {
     std::vector<std::string> names;
     const json document = json::parse(run_posenc(shape + choice).out);
     for (const json& each : document.at("results")) {
-      names.push_back(each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>());
+      names.push_back(each.at("backend").get<std::string>() + ":" +
+                      each.at("isa").get<std::string>());
     }
     return names;
   };
   EXPECT_THAT(measured({"--backend", "naive"}), ElementsAre("naive:scalar"));
   EXPECT_THAT(measured({"--backend", "naive", "--backend", "rotation"}),
               ElementsAre("naive:scalar", backend("rotation").full_name()));
-  EXPECT_THAT(measured({"--isa", "scalar"}),
-              ElementsAre("naive:scalar", "div_term:scalar", "rotation:scalar", "rotation32:scalar"));
+  EXPECT_THAT(measured({"--isa", "scalar"}), ElementsAre("naive:scalar", "div_term:scalar",
+                                                         "rotation:scalar", "rotation32:scalar"));
 }
 
 TEST(AccuracyCommand, TableAndCsvNameEveryBackend) {
   for (const char* format : {"table", "csv"}) {
-    const CommandResult result = run_posenc({"accuracy", "--rows", "50", "--d-model", "8", "--format", format});
+    const CommandResult result =
+        run_posenc({"accuracy", "--rows", "50", "--d-model", "8", "--format", format});
     EXPECT_EQ(result.exit_code, 0);
-    for (const Backend* each : test::running_backends()) EXPECT_THAT(result.out, HasSubstr(std::string(each->name())));
+    for (const Backend* each : test::running_backends())
+      EXPECT_THAT(result.out, HasSubstr(std::string(each->name())));
   }
 }
 
 TEST(Compare, TheSameReportTwiceIsNoRegression) {
   const ScratchFolder folder;
   const std::string report = folder / "a.json";
-  ASSERT_EQ(
-      run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json", "--output", report}).exit_code, 0);
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json",
+                        "--output", report})
+                .exit_code,
+            0);
   const CommandResult result = run_posenc({"compare", report, report});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("rotation"));
@@ -468,7 +539,9 @@ TEST(Compare, TheSameReportTwiceIsNoRegression) {
 TEST(Compare, AWorseErrorIsARegressionAndABetterOneIsNot) {
   const ScratchFolder folder;
   const std::string good = folder / "good.json", worse = folder / "worse.json";
-  ASSERT_EQ(run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json", "--output", good}).exit_code,
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json",
+                        "--output", good})
+                .exit_code,
             0);
   json document = json::parse(read_file(good));
   json& first = document.at("results").at(0);
@@ -488,21 +561,28 @@ struct TwoReports {
 
   template <class Change>
   explicit TwoReports(const Change& change) {
-    EXPECT_EQ(run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json", "--output", a}).exit_code,
+    EXPECT_EQ(run_posenc({"accuracy", "--rows", "100", "--d-model", "8", "--format", "json",
+                          "--output", a})
+                  .exit_code,
               0);
     json document = json::parse(read_file(a));
     change(document.at("results"));
     write_file(b, document.dump());
   }
-  CommandResult compared(const Arguments& options) const { return run_posenc(Arguments{"compare", a, b} + options); }
+  CommandResult compared(const Arguments& options) const {
+    return run_posenc(Arguments{"compare", a, b} + options);
+  }
 };
 
-void grow(json& result, double factor) { result["max_abs"] = result.at("max_abs").get<double>() * factor; }
+void grow(json& result, double factor) {
+  result["max_abs"] = result.at("max_abs").get<double>() * factor;
+}
 
 TEST(Compare, AMissingBackendFailsUnlessItIsAllowed) {
   const TwoReports reports([](json& results) { results.erase(0); });
   EXPECT_EQ(reports.compared({}).exit_code, 1);
-  EXPECT_THAT(reports.compared({}).out, AllOf(HasSubstr("only in A"), HasSubstr("1 of A is missing in B")));
+  EXPECT_THAT(reports.compared({}).out,
+              AllOf(HasSubstr("only in A"), HasSubstr("1 of A is missing in B")));
   EXPECT_EQ(json::parse(reports.compared({"--format", "json"}).out).at("missing"), 1);
   EXPECT_EQ(reports.compared({"--allow-missing"}).exit_code, 0);
   EXPECT_EQ(run_posenc({"compare", reports.b, reports.a}).exit_code, 0) << "B may have more";
@@ -525,7 +605,8 @@ TEST(Compare, NoToleranceMakesAWrongEntryOfACorrectBackendGood) {
 }
 
 TEST(Compare, TheFilterSaysWhichBackends) {
-  const TwoReports reports([](json& results) { grow(results.at(0), 1.5); });  // naive, the first of all
+  const TwoReports reports(
+      [](json& results) { grow(results.at(0), 1.5); });  // naive, the first of all
   EXPECT_EQ(reports.compared({"--filter", "^naive:"}).exit_code, 1);
   const CommandResult others = reports.compared({"--filter", "^rotation:"});
   EXPECT_EQ(others.exit_code, 0) << others.err;
@@ -540,7 +621,8 @@ TEST(Compare, StringsOfFilesReachTheTerminalEscaped) {
   EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
   EXPECT_THAT(result.out, HasSubstr("naive\\x1b[2J\\x1b[31m\\x07\\xc2\\x9b"));
   const CommandResult on_terminal = test::run_posenc_on_terminal({"compare", reports.a, reports.b});
-  EXPECT_THAT(on_terminal.out, AllOf(Not(HasSubstr("\x1b[2J")), Not(HasSubstr("\x07")), Not(HasSubstr("\xc2\x9b"))));
+  EXPECT_THAT(on_terminal.out,
+              AllOf(Not(HasSubstr("\x1b[2J")), Not(HasSubstr("\x07")), Not(HasSubstr("\xc2\x9b"))));
   const CommandResult as_json = reports.compared({"--format", "json"});
   EXPECT_THAT(as_json.out, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xc2\x9b"))));
   EXPECT_THAT(json::parse(as_json.out).dump(), HasSubstr("\\u001b[2J"));
@@ -549,7 +631,9 @@ TEST(Compare, StringsOfFilesReachTheTerminalEscaped) {
 TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
   const ScratchFolder folder;
   const std::string report = folder / "a\x1b[2J\xff.json";
-  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "4", "--format", "json", "--output", report}).exit_code,
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "4", "--format", "json", "--output",
+                        report})
+                .exit_code,
             0);
   const CommandResult compared = run_posenc({"compare", report, report});
   EXPECT_THAT(compared.out, AllOf(HasSubstr("a\\x1b[2J\\xff.json"), Not(HasSubstr("\x1b"))));
@@ -575,7 +659,8 @@ std::string benchmark_json(const std::vector<double>& nanoseconds) {
 
 TEST(Compare, BenchmarksSlowerBeyondTheNoiseAreARegression) {
   const ScratchFolder folder;
-  const std::string base = folder / "base.json", slower = folder / "slower.json", noise = folder / "noise.json";
+  const std::string base = folder / "base.json", slower = folder / "slower.json",
+                    noise = folder / "noise.json";
   write_file(base, benchmark_json({100, 101, 99, 100, 102, 98, 100, 101, 99}));
   write_file(slower, benchmark_json({130, 131, 129, 130, 132, 128, 130, 131, 129}));
   write_file(noise, benchmark_json({101, 100, 100, 99, 103, 98, 101, 100, 100}));
@@ -584,15 +669,18 @@ TEST(Compare, BenchmarksSlowerBeyondTheNoiseAreARegression) {
   EXPECT_EQ(run_posenc({"compare", base, noise}).exit_code, 0);
   EXPECT_EQ(run_posenc({"compare", base, slower, "--tolerance", "0.4"}).exit_code, 0);
   EXPECT_EQ(run_posenc({"compare", base, slower, "--filter", "rotation"}).exit_code, 1);
-  expect_bad_input(run_posenc({"compare", base, slower, "--filter", "naive"}), "encode/rotation:avx2/rows:5000/d:512");
+  expect_bad_input(run_posenc({"compare", base, slower, "--filter", "naive"}),
+                   "encode/rotation:avx2/rows:5000/d:512");
 }
 
 TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
   const ScratchFolder folder;
   const std::string report = folder / "report.json", benchmark = folder / "benchmark.json",
                     other = folder / "other.json";
-  ASSERT_EQ(
-      run_posenc({"accuracy", "--rows", "10", "--d-model", "4", "--format", "json", "--output", report}).exit_code, 0);
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "10", "--d-model", "4", "--format", "json",
+                        "--output", report})
+                .exit_code,
+            0);
   write_file(benchmark, benchmark_json({1, 2, 3}));
   expect_bad_input(run_posenc({"compare", report, benchmark}), "different kinds");
   expect_bad_input(run_posenc({"compare", report, folder / "missing.json"}), "missing.json");

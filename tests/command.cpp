@@ -29,7 +29,8 @@ std::string content_of(std::FILE* file) {
   std::rewind(file);
   std::string content;
   char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file)) content.append(buffer, size);
+  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
+    content.append(buffer, size);
   return content;
 }
 
@@ -38,7 +39,8 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string entry = *each;
     const std::size_t equals = entry.find('=');
-    if (!entry.starts_with("POSENC_")) variables[entry.substr(0, equals)] = entry.substr(equals + 1);
+    if (!entry.starts_with("POSENC_"))
+      variables[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   variables["POSENC_PROFILE"] = "/nonexistent/posenc/profile.json";
   for (const auto& [name, value] : options.environment) variables[name] = value;
@@ -61,7 +63,8 @@ struct Streams {
   int err;
 };
 
-pid_t start(const std::vector<std::string>& arguments, const CommandOptions& options, const Streams& streams) {
+pid_t start(const std::vector<std::string>& arguments, const CommandOptions& options,
+            const Streams& streams) {
   std::vector<std::string> words = {options.program.empty() ? POSENC_COMMAND : options.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment = child_environment(options);
@@ -71,8 +74,8 @@ pid_t start(const std::vector<std::string>& arguments, const CommandOptions& opt
   posix_spawn_file_actions_adddup2(&actions, streams.out, 1);
   posix_spawn_file_actions_adddup2(&actions, streams.err, 2);
   pid_t child = 0;
-  const int failure = posix_spawn(&child, words.front().c_str(), &actions, nullptr, pointers_to(words).data(),
-                                  pointers_to(environment).data());
+  const int failure = posix_spawn(&child, words.front().c_str(), &actions, nullptr,
+                                  pointers_to(words).data(), pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) throw std::system_error(failure, std::generic_category(), words.front());
   return child;
@@ -102,9 +105,11 @@ bool has_temporary(const std::filesystem::path& folder) {
 
 CommandResult run_posenc(const std::vector<std::string>& arguments, const CommandOptions& options) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
-  const File out_file = options.out_file.empty() ? File(nullptr, &std::fclose) : opened(options.out_file, "w");
+  const File out_file =
+      options.out_file.empty() ? File(nullptr, &std::fclose) : opened(options.out_file, "w");
   const int code = wait_for(
-      start(arguments, options, {fileno(in.get()), fileno((out_file ? out_file : out).get()), fileno(err.get())}));
+      start(arguments, options,
+            {fileno(in.get()), fileno((out_file ? out_file : out).get()), fileno(err.get())}));
   return {code, content_of(out.get()), content_of(err.get())};
 }
 
@@ -116,24 +121,27 @@ CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
   }
   std::map<std::string, std::string> variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
   for (const auto& [name, value] : environment) variables[name] = value;
-  const pid_t child =
-      start(arguments, {.environment = variables, .out_file = {}, .program = {}}, {screen, screen, screen});
+  const pid_t child = start(arguments, {.environment = variables, .out_file = {}, .program = {}},
+                            {screen, screen, screen});
   close(screen);
   std::string said;
   char buffer[4096];
   ssize_t size = 0;
-  while ((size = read(keyboard, buffer, sizeof buffer)) > 0) said.append(buffer, static_cast<std::size_t>(size));
+  while ((size = read(keyboard, buffer, sizeof buffer)) > 0)
+    said.append(buffer, static_cast<std::size_t>(size));
   close(keyboard);
   return {wait_for(child), said, ""};
 }
 
-CommandResult interrupt_posenc(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
-                               int signal) {
+CommandResult interrupt_posenc(const std::vector<std::string>& arguments,
+                               const std::filesystem::path& folder, int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
-  const pid_t child = start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
+  const pid_t child =
+      start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   siginfo_t ended = {};
   while (!has_temporary(folder)) {
-    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child)
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == child)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

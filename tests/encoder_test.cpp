@@ -1,4 +1,5 @@
-// What every backend owes its callers, whatever its method: one row, one set of bits; nothing written outside the rows.
+// What every backend owes its callers, whatever its method: one row, one set of bits; nothing
+// written outside the rows.
 #include "posenc/encoder.h"
 
 #include "posenc/registry.h"
@@ -34,7 +35,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::int64_t counts[] = {0, 1, 2, 15, 16, 17, 33, 100};
-// Positions around which methods change their ways: the start, an anchor, a block, a table's end, the last ones allowed.
+// Positions around which methods change their ways: the start, an anchor, a block, a table's end,
+// the last ones allowed.
 constexpr std::int64_t firsts[] = {
     0, 1, 63, 64, 1000, (1 << 20) - 7, 1'000'000'000'000, max_position - 50,
 };
@@ -77,10 +79,12 @@ static_assert(!std::is_convertible_v<MatrixView<const float>, MatrixView<float>>
 static_assert(!std::is_convertible_v<MatrixView<float>, MatrixView<const double>>);
 static_assert(std::is_convertible_v<MatrixView<float>, OutputView>);
 static_assert(!std::is_convertible_v<MatrixView<const float>, OutputView>);
-static_assert(!std::is_constructible_v<OutputView, const float*, std::int64_t, std::int64_t, std::int64_t>);
+static_assert(
+    !std::is_constructible_v<OutputView, const float*, std::int64_t, std::int64_t, std::int64_t>);
 static_assert(std::is_aggregate_v<MatrixView<float>>);
 static_assert(std::is_same_v<decltype(std::declval<Matrix&>().view()), MatrixView<float>>);
-static_assert(std::is_same_v<decltype(std::declval<const Matrix&>().view()), MatrixView<const float>>);
+static_assert(
+    std::is_same_v<decltype(std::declval<const Matrix&>().view()), MatrixView<const float>>);
 
 struct Case {
   const Backend* backend;
@@ -100,7 +104,8 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Every count, and every first position with two counts: all of them where memory and time are small.
+/// Every count, and every first position with two counts: all of them where memory and time are
+/// small.
 std::vector<RowRange> row_ranges() {
   std::vector<RowRange> ranges;
   for (std::size_t i = 0; i < std::size(firsts); ++i) {
@@ -150,7 +155,8 @@ TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreAskedFor) {
       for (const std::int64_t offset : {0, 1, 6}) {
         GuardedMatrix out(rows.count, columns, stride, offset);
         encoder->encode(rows, out.view());
-        expect_rows(out, expected, "stride " + std::to_string(stride) + ", offset " + std::to_string(offset));
+        expect_rows(out, expected,
+                    "stride " + std::to_string(stride) + ", offset " + std::to_string(offset));
       }
     }
     for (int threads = 2; threads <= 4; ++threads) {
@@ -198,15 +204,18 @@ TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreStored) {
     const RowRange rows{1000, 75};
     const Matrix expected = one_by_one(*encoder, positions_of(rows));
     const std::int64_t aligned =
-        (spec.d_model + 15) / 16 * 16;  // rows of whole cache lines, so that stores can go past the caches
+        (spec.d_model + 15) / 16 *
+        16;  // rows of whole cache lines, so that stores can go past the caches
     for (const Stores stores : {Stores::automatic, Stores::cached, Stores::streamed}) {
       for (const std::int64_t stride : {aligned, aligned + 16, aligned + 1}) {
         Matrix memory(rows.count, stride);
         encoder->encode(rows, {memory.data(), rows.count, spec.d_model, stride}, {2, stores});
         for (std::int64_t r = 0; r < rows.count; ++r) {
-          ASSERT_TRUE(same_bits({memory.data() + r * stride, static_cast<std::size_t>(spec.d_model)}, expected.row(r)))
-              << "layout " << to_string(layout) << ", stores " << static_cast<int>(stores) << ", stride " << stride
-              << ", row " << r;
+          ASSERT_TRUE(
+              same_bits({memory.data() + r * stride, static_cast<std::size_t>(spec.d_model)},
+                        expected.row(r)))
+              << "layout " << to_string(layout) << ", stores " << static_cast<int>(stores)
+              << ", stride " << stride << ", row " << r;
         }
       }
     }
@@ -215,7 +224,8 @@ TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreStored) {
 
 TEST_P(EncoderRows, HaveTheSameBitsFromACursor) {
   const auto encoder = GetParam().backend->plan(GetParam().spec());
-  for (const std::int64_t first : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1000000}, max_position - 40}) {
+  for (const std::int64_t first :
+       {std::int64_t{0}, std::int64_t{7}, std::int64_t{1000000}, max_position - 40}) {
     const RowRange rows{first, std::min<std::int64_t>(70, max_position - first + 1)};
     const Matrix expected = one_by_one(*encoder, positions_of(rows));
     Cursor cursor(*encoder, first);
@@ -237,7 +247,8 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderRows, testing::ValuesIn(all_cases()), [](co
 class EveryEncoder : public testing::TestWithParam<const Backend*> {};
 
 TEST_P(EveryEncoder, NamesItsBackendAndSpec) {
-  const EncodingSpec spec{.d_model = 6, .base = 500, .layout = Layout::halves, .spacing = Spacing::inclusive};
+  const EncodingSpec spec{
+      .d_model = 6, .base = 500, .layout = Layout::halves, .spacing = Spacing::inclusive};
   const auto encoder = GetParam()->plan(spec);
   EXPECT_EQ(encoder->spec(), spec);
   EXPECT_EQ(encoder->backend(), GetParam()->name());
@@ -248,7 +259,9 @@ TEST_P(EveryEncoder, StartsFromZeroAndOne) {
   for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
     for (const std::int64_t d_model : {2, 4, 34}) {
       Matrix row(1, d_model);
-      GetParam()->plan({.d_model = d_model, .spacing = spacing})->encode({.first = 0, .count = 1}, row.view());
+      GetParam()
+          ->plan({.d_model = d_model, .spacing = spacing})
+          ->encode({.first = 0, .count = 1}, row.view());
       for (std::int64_t k = 0; k < d_model; ++k) {
         EXPECT_EQ(test::bits(row(0, k)), test::bits(k % 2 == 0 ? 0.0F : 1.0F))
             << "d_model " << d_model << ", channel " << k;
@@ -264,7 +277,8 @@ TEST_P(EveryEncoder, GivesThePapersFirstRows) {
   Matrix table(3, 4);
   GetParam()->plan({.d_model = 4})->encode({.first = 0, .count = 3}, table.view());
   for (std::int64_t r = 0; r < 3; ++r) {
-    for (std::int64_t c = 0; c < 4; ++c) EXPECT_NEAR(table(r, c), expected[r][c], 1e-7) << r << ", " << c;
+    for (std::int64_t c = 0; c < 4; ++c)
+      EXPECT_NEAR(table(r, c), expected[r][c], 1e-7) << r << ", " << c;
   }
 }
 
@@ -272,10 +286,13 @@ TEST_P(EveryEncoder, LayoutsArePermutationsOfEachOther) {
   const RowRange rows{1'000'003, 5};
   for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
     for (const std::int64_t d_model : {2, 4, 6, 98, 1280}) {
-      SCOPED_TRACE("d_model " + std::to_string(d_model) + ", spacing " + std::string(to_string(spacing)));
+      SCOPED_TRACE("d_model " + std::to_string(d_model) + ", spacing " +
+                   std::string(to_string(spacing)));
       const auto table = [&](Layout layout) {
         Matrix out(rows.count, d_model);
-        GetParam()->plan({.d_model = d_model, .layout = layout, .spacing = spacing})->encode(rows, out.view());
+        GetParam()
+            ->plan({.d_model = d_model, .layout = layout, .spacing = spacing})
+            ->encode(rows, out.view());
         return out;
       };
       const Matrix interleaved = table(Layout::interleaved);
@@ -285,9 +302,12 @@ TEST_P(EveryEncoder, LayoutsArePermutationsOfEachOther) {
       for (std::int64_t r = 0; r < rows.count; ++r) {
         for (std::int64_t k = 0; k < half; ++k) {
           ASSERT_EQ(test::bits(halves(r, k)), test::bits(interleaved(r, 2 * k))) << r << ", " << k;
-          ASSERT_EQ(test::bits(halves(r, half + k)), test::bits(interleaved(r, 2 * k + 1))) << r << ", " << k;
-          ASSERT_EQ(test::bits(cos_first(r, half + k)), test::bits(interleaved(r, 2 * k))) << r << ", " << k;
-          ASSERT_EQ(test::bits(cos_first(r, k)), test::bits(interleaved(r, 2 * k + 1))) << r << ", " << k;
+          ASSERT_EQ(test::bits(halves(r, half + k)), test::bits(interleaved(r, 2 * k + 1)))
+              << r << ", " << k;
+          ASSERT_EQ(test::bits(cos_first(r, half + k)), test::bits(interleaved(r, 2 * k)))
+              << r << ", " << k;
+          ASSERT_EQ(test::bits(cos_first(r, k)), test::bits(interleaved(r, 2 * k + 1)))
+              << r << ", " << k;
         }
       }
     }
@@ -312,9 +332,10 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
   const auto encoder = GetParam()->plan({.d_model = 8});
   GuardedMatrix memory(4, 8, 10, 0);
   const std::vector<std::int64_t> four = {0, 1, 2, 3};
-  const auto expect_refused = [&](RowRange rows, MatrixView<float> view, int threads, const std::string& value,
-                                  const std::string& allowed) {
-    EXPECT_THAT(refusal([&] { encoder->encode(rows, view, threads); }), AllOf(HasSubstr(value), HasSubstr(allowed)));
+  const auto expect_refused = [&](RowRange rows, MatrixView<float> view, int threads,
+                                  const std::string& value, const std::string& allowed) {
+    EXPECT_THAT(refusal([&] { encoder->encode(rows, view, threads); }),
+                AllOf(HasSubstr(value), HasSubstr(allowed)));
     EXPECT_TRUE(memory.untouched()) << value;
   };
   const auto with = [&](auto change) {
@@ -340,7 +361,8 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
   expect_refused({0, -4}, memory.view(), 1, "row count is -4", "0 to");
   expect_refused({max_position - 1, 4}, memory.view(), 1, "row count is 4", "0 to 2");
 
-  const auto expect_gather_refused = [&](std::span<const std::int64_t> positions, MatrixView<float> view, int threads,
+  const auto expect_gather_refused = [&](std::span<const std::int64_t> positions,
+                                         MatrixView<float> view, int threads,
                                          const std::string& value) {
     EXPECT_THAT(refusal([&] { encoder->encode(positions, view, threads); }), HasSubstr(value));
     EXPECT_TRUE(memory.untouched()) << value;
@@ -353,7 +375,8 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
   expect_gather_refused(four, no_memory, 1, "null");
   expect_gather_refused(four, memory.view(), 0, "threads is 0");
   const std::array<std::int32_t, 3> narrow = {0, 1, -5};
-  EXPECT_THAT(refusal([&] { encoder->encode(narrow, memory.view()); }), HasSubstr("position is -5"));
+  EXPECT_THAT(refusal([&] { encoder->encode(narrow, memory.view()); }),
+              HasSubstr("position is -5"));
   EXPECT_TRUE(memory.untouched());
 }
 
@@ -363,13 +386,15 @@ TEST_P(EveryEncoder, GathersUpToTheLast32BitPosition) {
   const std::int32_t narrow[] = {last - 1, last, 0};
   GuardedMatrix out(3, 8, 8, 0);
   encoder->encode(narrow, out.view());
-  expect_rows(out, one_by_one(*encoder, std::vector<std::int64_t>{last - 1, last, 0}), "32-bit positions");
+  expect_rows(out, one_by_one(*encoder, std::vector<std::int64_t>{last - 1, last, 0}),
+              "32-bit positions");
 }
 
 TEST_P(EveryEncoder, NoRowsNeedNoMemory) {
   const auto encoder = GetParam()->plan({.d_model = 8});
   EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, MatrixView<float>{nullptr, 0, 8, 8}));
-  EXPECT_NO_THROW(encoder->encode(std::span<const std::int64_t>(), MatrixView<float>{nullptr, 0, 8, 8}, 4));
+  EXPECT_NO_THROW(
+      encoder->encode(std::span<const std::int64_t>(), MatrixView<float>{nullptr, 0, 8, 8}, 4));
 }
 
 TEST_P(EveryEncoder, MoreThreadsThanRowsAreFine) {
@@ -438,7 +463,8 @@ TEST(SimpleCall, GivesWhatTheSelectedBackendGives) {
   EXPECT_EQ(encode(0, 512).rows(), 0);
 }
 
-/// add() is encode() and two operations in turn, bit for bit, in place and out of place, whatever the layout and the edges.
+/// add() is encode() and two operations in turn, bit for bit, in place and out of place, whatever
+/// the layout and the edges.
 TEST_P(EveryEncoder, AddsWhatItEncodes) {
   for (const std::int64_t d_model : {2, 34, 98, 256}) {
     for (const Layout layout : {Layout::interleaved, Layout::halves_cos_first}) {
@@ -456,10 +482,12 @@ TEST_P(EveryEncoder, AddsWhatItEncodes) {
         for (const Stores stores : {Stores::cached, Stores::streamed}) {
           Matrix out(rows.count, d_model);
           encoder->add(rows, input, 1.7f, out.view(), stores);
-          for (std::int64_t r = 0; r < rows.count; ++r) ASSERT_TRUE(test::same_bits(out.row(r), expected.row(r))) << r;
+          for (std::int64_t r = 0; r < rows.count; ++r)
+            ASSERT_TRUE(test::same_bits(out.row(r), expected.row(r))) << r;
         }
         encoder->add(rows, input, 1.7f, x.view());
-        for (std::int64_t r = 0; r < rows.count; ++r) ASSERT_TRUE(test::same_bits(x.row(r), expected.row(r))) << r;
+        for (std::int64_t r = 0; r < rows.count; ++r)
+          ASSERT_TRUE(test::same_bits(x.row(r), expected.row(r))) << r;
       }
     }
   }

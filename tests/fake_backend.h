@@ -35,12 +35,15 @@ class FakeBackend final : public Backend {
     ZeroEncoder(const EncodingSpec& spec, const FakeBackendClaims& claims)
         : Encoder(spec, claims.name, claims.isa), claims_(claims) {}
     double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
-    bool is_correctly_rounded(DataType) const noexcept override { return claims_.is_correctly_rounded; }
+    bool is_correctly_rounded(DataType) const noexcept override {
+      return claims_.is_correctly_rounded;
+    }
 
    private:
     void encode_rows(const RowTask& task) const noexcept override {
       const auto bytes = static_cast<std::size_t>(spec().d_model * size_of(task.type));
-      for (std::int64_t row = 0; row < task.count; ++row) std::memset(task.after(row).out, 0, bytes);
+      for (std::int64_t row = 0; row < task.count; ++row)
+        std::memset(task.after(row).out, 0, bytes);
     }
     FakeBackendClaims claims_;
   };

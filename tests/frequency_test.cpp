@@ -32,7 +32,8 @@ TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
 TEST_P(FrequencyTest, PhaseIsExactlyReduced) {
   const EncodingSpec spec = GetParam();
   const Frequencies frequencies(spec);
-  for (const std::int64_t position : {std::int64_t{1}, std::int64_t{1000}, std::int64_t{1000000000000}, max_position}) {
+  for (const std::int64_t position :
+       {std::int64_t{1}, std::int64_t{1000}, std::int64_t{1000000000000}, max_position}) {
     const std::int64_t k = frequencies.count() / 2;
     MpfrValue expected = to_mpfr(frequencies[k]);
     mpfr_mul_si(expected.get(), expected.get(), static_cast<long>(position), MPFR_RNDN);
@@ -48,17 +49,19 @@ constexpr Spacing inclusive = Spacing::inclusive;
 
 INSTANTIATE_TEST_SUITE_P(
     Specs, FrequencyTest,
-    testing::Values(EncodingSpec{2, 1e4, interleaved, paper}, EncodingSpec{2, 1e4, interleaved, inclusive},
-                    EncodingSpec{4, 1e4, interleaved, inclusive}, EncodingSpec{20, 1e4, interleaved, paper},
-                    EncodingSpec{512, 1e4, interleaved, paper}, EncodingSpec{1280, 1e4, interleaved, inclusive},
-                    EncodingSpec{4096, 1e4, interleaved, paper}, EncodingSpec{max_d_model, 1e4, interleaved, paper},
-                    EncodingSpec{128, 5e5, interleaved, paper}, EncodingSpec{64, 1e10, interleaved, inclusive},
-                    EncodingSpec{64, 2.0, interleaved, paper}, EncodingSpec{64, 1.5, interleaved, paper},
-                    EncodingSpec{64, 1.0000000000000002, interleaved, paper},
-                    EncodingSpec{4, 1e100, interleaved, inclusive}, EncodingSpec{6, 1e300, interleaved, paper},
-                    EncodingSpec{64, 9999.9999999999982, interleaved, paper},
-                    EncodingSpec{64, 1e300, interleaved, paper},
-                    EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}),
+    testing::Values(
+        EncodingSpec{2, 1e4, interleaved, paper}, EncodingSpec{2, 1e4, interleaved, inclusive},
+        EncodingSpec{4, 1e4, interleaved, inclusive}, EncodingSpec{20, 1e4, interleaved, paper},
+        EncodingSpec{512, 1e4, interleaved, paper}, EncodingSpec{1280, 1e4, interleaved, inclusive},
+        EncodingSpec{4096, 1e4, interleaved, paper},
+        EncodingSpec{max_d_model, 1e4, interleaved, paper},
+        EncodingSpec{128, 5e5, interleaved, paper}, EncodingSpec{64, 1e10, interleaved, inclusive},
+        EncodingSpec{64, 2.0, interleaved, paper}, EncodingSpec{64, 1.5, interleaved, paper},
+        EncodingSpec{64, 1.0000000000000002, interleaved, paper},
+        EncodingSpec{4, 1e100, interleaved, inclusive}, EncodingSpec{6, 1e300, interleaved, paper},
+        EncodingSpec{64, 9999.9999999999982, interleaved, paper},
+        EncodingSpec{64, 1e300, interleaved, paper},
+        EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}),
     [](const auto& test) { return "case_" + std::to_string(test.index); });
 
 }  // namespace

@@ -1,10 +1,12 @@
-// rotation's bits, pinned: one hash for every case, the same on every ISA, compiler and platform. A machine that passes computes the
-// tables that every other machine does.
+// rotation's bits, pinned: one hash for every case, the same on every ISA, compiler and platform. A
+// machine that passes computes the tables that every other machine does.
 //
-// The constants come from the exact path alone, and PinnedHash.IsThatOfTheExactValues proves each of them anew: it computes every entry
-// as round_to_bits(sine(Frequencies(spec).phase(k, position))), in integers, and hashes the lot. That test also prints the list
-// to paste below when cases change:
-//   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.IsThatOfTheExactValues/*' | grep '^ *{"'
+// The constants come from the exact path alone, and PinnedHash.IsThatOfTheExactValues proves each
+// of them anew: it computes every entry as round_to_bits(sine(Frequencies(spec).phase(k,
+// position))), in integers, and hashes the lot. That test also prints the list to paste below when
+// cases change:
+//   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.IsThatOfTheExactValues/*' | grep
+//   '^ *{"'
 #include "posenc/accuracy.h"
 #include "posenc/encoder.h"
 #include "posenc/exact.h"
@@ -167,7 +169,8 @@ std::vector<Case> all_cases() {
       cases.push_back({name + "_" + std::string(to_string(type)), spec, rows, type});
     };
     typed("d512_from_0", {512, 1e4, Layout::interleaved, Spacing::paper}, {0, 1000});
-    typed("d512_from_1e12", {512, 1e4, Layout::interleaved, Spacing::paper}, {1'000'000'000'000, 301});
+    typed("d512_from_1e12", {512, 1e4, Layout::interleaved, Spacing::paper},
+          {1'000'000'000'000, 301});
     typed("d98_cos_first_from_2_53_less_300", {98, 1e4, Layout::halves_cos_first, Spacing::paper},
           {max_position - 300, 301});
     typed("d130_base_500000_from_0", {130, 5e5, Layout::halves, Spacing::paper}, {0, 1000});
@@ -223,7 +226,8 @@ std::uint64_t encoded_hash(const Encoder& encoder, const Case& c) {
     BasicMatrix<T> table(c.rows.count, c.spec.d_model);
     encoder.encode(c.rows, table.view());
     Hash hash;
-    for (std::int64_t i = 0; i < table.rows() * table.columns(); ++i) hash.add(bits_of(table.data()[i]), c.type);
+    for (std::int64_t i = 0; i < table.rows() * table.columns(); ++i)
+      hash.add(bits_of(table.data()[i]), c.type);
     return hash.value();
   });
 }
@@ -284,8 +288,8 @@ TEST_P(RotationHash, IsThePinnedOne) {
   const Encoder* const encoders[] = {encoder.get()};
   const auto report = measure_accuracy(encoders, c.rows, {.type = c.type, .progress = {}})[0];
   FAIL() << hash << ", pinned: " << pinned << "; " << report.wrongly_rounded
-         << " entries are not exact, the worst at position " << report.worst.position << ", channel "
-         << report.worst.channel;
+         << " entries are not exact, the worst at position " << report.worst.position
+         << ", channel " << report.worst.channel;
 }
 
 /// "avx2_tutorial"
@@ -295,15 +299,17 @@ std::string isa_and_case(const testing::TestParamInfo<RotationHash::ParamType>& 
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotation, RotationHash,
-                         testing::Combine(testing::ValuesIn(rotations()), testing::ValuesIn(all_cases())),
+                         testing::Combine(testing::ValuesIn(rotations()),
+                                          testing::ValuesIn(all_cases())),
                          isa_and_case);
 
-/// Whatever the shape and however the rows are asked for: a range, strides, alignments, threads, a gather.
+/// Whatever the shape and however the rows are asked for: a range, strides, alignments, threads, a
+/// gather.
 class RotationBits : public testing::TestWithParam<const Backend*> {
  protected:
   void expect_exact(const EncodingSpec& spec, RowRange rows) const {
-    SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", " << to_string(spec.layout) << ", rows "
-                                    << rows.first << " + " << rows.count);
+    SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", " << to_string(spec.layout)
+                                    << ", rows " << rows.first << " + " << rows.count);
     const auto encoder = GetParam()->plan(spec);
     std::vector<std::int64_t> positions = positions_of(rows);
     const Matrix exact = exact_rows(spec, positions);
@@ -322,7 +328,8 @@ class RotationBits : public testing::TestWithParam<const Backend*> {
 
  private:
   static void expect_rows(const GuardedMatrix& got, const Matrix& exact) {
-    for (std::int64_t r = 0; r < exact.rows(); ++r) ASSERT_TRUE(same_bits(got.row(r), exact.row(r))) << "row " << r;
+    for (std::int64_t r = 0; r < exact.rows(); ++r)
+      ASSERT_TRUE(same_bits(got.row(r), exact.row(r))) << "row " << r;
     ASSERT_TRUE(got.surroundings_untouched());
   }
 };
@@ -330,18 +337,22 @@ class RotationBits : public testing::TestWithParam<const Backend*> {
 TEST_P(RotationBits, AreExactInEveryShape) {
   for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
     for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 514, 1030}) {
-      for (const RowRange rows : {RowRange{0, 19}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
+      for (const RowRange rows :
+           {RowRange{0, 19}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
         expect_exact({.d_model = d_model, .layout = layout}, rows);
       }
     }
   }
 }
 
-TEST_P(RotationBits, AreExactPastManyAnchors) { expect_exact({.d_model = 34}, {(std::int64_t{1} << 31) - 700, 1401}); }
+TEST_P(RotationBits, AreExactPastManyAnchors) {
+  expect_exact({.d_model = 34}, {(std::int64_t{1} << 31) - 700, 1401});
+}
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/// Sets the processor's mode in which subnormal numbers are 0, as a program linked with -ffast-math does.
+/// Sets the processor's mode in which subnormal numbers are 0, as a program linked with -ffast-math
+/// does.
 class FlushedSubnormals {
  public:
   FlushedSubnormals() : before_(mode()) { set_mode(before_ | flush_bits); }
@@ -367,7 +378,8 @@ class FlushedSubnormals {
 };
 
 TEST_P(RotationBits, AreExactInAProgramThatFlushesSubnormals) {
-  // The smallest frequencies make entries that are subnormal in every type but float64, and some that round to 0.
+  // The smallest frequencies make entries that are subnormal in every type but float64, and some
+  // that round to 0.
   for (const double base : {1e4, 1e48, 1e300}) {
     for (const DataType type : all_data_types) {
       const Case c = {"", {66, base, Layout::interleaved, Spacing::paper}, {0, 100}, type};
@@ -383,7 +395,9 @@ TEST_P(RotationBits, AreExactInAProgramThatFlushesSubnormals) {
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Rotation, RotationBits, testing::ValuesIn(rotations()),
-                         [](const auto& each) { return std::string(to_string(each.param->isa())); });
+                         [](const auto& each) {
+                           return std::string(to_string(each.param->isa()));
+                         });
 
 }  // namespace
 }  // namespace posenc

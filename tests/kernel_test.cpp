@@ -1,4 +1,5 @@
-// The kernels of every ISA that runs here, against the exact values: the error of the anchors, and correct rounding where it is hardest.
+// The kernels of every ISA that runs here, against the exact values: the error of the anchors, and
+// correct rounding where it is hardest.
 #include "posenc/backends/frequency_tables.h"
 #include "posenc/cpu.h"
 #include "posenc/exact.h"
@@ -31,7 +32,8 @@ class KernelTest : public testing::TestWithParam<IsaKernels> {
 };
 
 double to_double(const ExactValue& value) {
-  const double magnitude = std::ldexp(static_cast<double>(value.mantissa >> 64), value.exponent + 64);
+  const double magnitude =
+      std::ldexp(static_cast<double>(value.mantissa >> 64), value.exponent + 64);
   return value.negative ? -magnitude : magnitude;
 }
 
@@ -44,12 +46,14 @@ TEST_P(KernelTest, AnchorsAreWithinTheirBound) {
   double worst = 0;
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t position = (random() >> 11) >> (random() % 53);
-    GetParam().kernels.anchors(tables.padded_count(), tables.high.data(), tables.low.data(), position, sines.data(),
-                               cosines.data());
+    GetParam().kernels.anchors(tables.padded_count(), tables.high.data(), tables.low.data(),
+                               position, sines.data(), cosines.data());
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
       const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
-      const double sine_error = std::fabs(sines[static_cast<std::size_t>(k)] - to_double(sine(phase)));
-      const double cosine_error = std::fabs(cosines[static_cast<std::size_t>(k)] - to_double(cosine(phase)));
+      const double sine_error =
+          std::fabs(sines[static_cast<std::size_t>(k)] - to_double(sine(phase)));
+      const double cosine_error =
+          std::fabs(cosines[static_cast<std::size_t>(k)] - to_double(cosine(phase)));
       worst = std::max({worst, sine_error, cosine_error});
     }
   }
@@ -57,7 +61,8 @@ TEST_P(KernelTest, AnchorsAreWithinTheirBound) {
   EXPECT_GT(worst, 0x1p-60) << "the comparison must be able to see an error";
 }
 
-/// Every entry, for specs whose values are small, large, near zero or many to a float, against the exact value.
+/// Every entry, for specs whose values are small, large, near zero or many to a float, against the
+/// exact value.
 TEST_P(KernelTest, RotationIsCorrectlyRounded) {
   struct Case {
     EncodingSpec spec;

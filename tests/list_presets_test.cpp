@@ -37,7 +37,8 @@ TEST(ListPresets, ShowsTheConventionOfEach) {
     const std::string line = line_of(result.out, std::string(each.name));
     EXPECT_THAT(line, HasSubstr(" " + std::string(to_string(each.spec.layout)) + " "));
     EXPECT_THAT(line, HasSubstr(" " + std::string(to_string(each.spec.spacing)) + " "));
-    EXPECT_THAT(line, HasSubstr(" " + std::to_string(each.rows.count) + " x " + std::to_string(each.spec.d_model)));
+    EXPECT_THAT(line, HasSubstr(" " + std::to_string(each.rows.count) + " x " +
+                                std::to_string(each.spec.d_model)));
   }
   EXPECT_THAT(line_of(result.out, "llama_3"), MatchesRegex(".* paper +500000 +8192 x 128 +0"));
   EXPECT_THAT(line_of(result.out, "fairseq"), MatchesRegex(".* inclusive +10000 +1024 x 512 +2"));

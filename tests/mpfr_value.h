@@ -33,7 +33,8 @@ class MpfrValue {
 /// w_k = base^(-k / denominator), in radians per position.
 inline MpfrValue exact_frequency(const EncodingSpec& spec, std::int64_t k) {
   MpfrValue exponent(static_cast<double>(-k));
-  mpfr_div_si(exponent.get(), exponent.get(), static_cast<long>(exponent_denominator(spec)), MPFR_RNDN);
+  mpfr_div_si(exponent.get(), exponent.get(), static_cast<long>(exponent_denominator(spec)),
+              MPFR_RNDN);
   const MpfrValue base(spec.base);
   MpfrValue frequency;
   mpfr_pow(frequency.get(), base.get(), exponent.get(), MPFR_RNDN);
@@ -47,7 +48,8 @@ inline MpfrValue exact_phase(const EncodingSpec& spec, std::int64_t k, std::int6
 }
 
 /// The exact entry: sine or cosine of pos w_k, rounded to 640 bits.
-inline MpfrValue exact_entry(const EncodingSpec& spec, std::int64_t k, std::int64_t position, bool cosine) {
+inline MpfrValue exact_entry(const EncodingSpec& spec, std::int64_t k, std::int64_t position,
+                             bool cosine) {
   MpfrValue value = exact_phase(spec, k, position);
   (cosine ? mpfr_cos : mpfr_sin)(value.get(), value.get(), MPFR_RNDN);
   return value;

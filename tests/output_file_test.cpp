@@ -86,7 +86,8 @@ TEST(OutputFile, LeavesFilesThatAreNotItsOwn) {
                                            ".table." + dead + "-0x.tmp", ".table.tmp"};
   for (const std::string& each : others) write_file(folder / each, "precious");
   write_whole(folder / "table");
-  for (const std::string& each : others) EXPECT_TRUE(std::filesystem::exists(folder / each)) << each;
+  for (const std::string& each : others)
+    EXPECT_TRUE(std::filesystem::exists(folder / each)) << each;
 }
 
 TEST(ReadFile, SaysWhyAFileCannotBeRead) {

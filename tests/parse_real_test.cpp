@@ -49,7 +49,8 @@ TEST(ParseReal, ReadsThemInEveryLocale) {
 
 TEST(ParseReal, RefusesAllElse) {
   for (const auto parse : parsers) {
-    for (const char* text : {"", " 1", "1 ", "+1", "1e4x", "0x10", "1e", "1e309", "-", ".", "1,5", "one", "1.5.2"}) {
+    for (const char* text :
+         {"", " 1", "1 ", "+1", "1e4x", "0x10", "1e", "1e309", "-", ".", "1,5", "one", "1.5.2"}) {
       EXPECT_FALSE(parse(text).has_value()) << text;
     }
   }

@@ -1,5 +1,5 @@
-// Other libraries behind the Backend interface: within the bounds that they are given, never picked, and shared by threads like the
-// library's own.
+// Other libraries behind the Backend interface: within the bounds that they are given, never
+// picked, and shared by threads like the library's own.
 #include "peers.h"
 #include "posenc/accuracy.h"
 #include "posenc/pick.h"
@@ -38,29 +38,32 @@ INSTANTIATE_TEST_SUITE_P(All, Peer, testing::ValuesIn(running_peers()),
 
 void expect_within_bound(const Backend& peer, const EncodingSpec& spec, RowRange rows) {
   SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", base " << spec.base << ", "
-                                  << to_string(spec.layout) << ", " << to_string(spec.spacing) << ", rows "
-                                  << rows.first << " + " << rows.count);
+                                  << to_string(spec.layout) << ", " << to_string(spec.spacing)
+                                  << ", rows " << rows.first << " + " << rows.count);
   const auto encoder = peer.plan(spec);
   const Encoder* const one[] = {encoder.get()};
   const AccuracyReport report = measure_accuracy(one, rows).front();
-  EXPECT_LE(report.error.max_abs, report.error_bound) << "worst: position " << report.worst.position << ", channel "
-                                                      << report.worst.channel << ", got " << report.worst.got;
+  EXPECT_LE(report.error.max_abs, report.error_bound)
+      << "worst: position " << report.worst.position << ", channel " << report.worst.channel
+      << ", got " << report.worst.got;
 }
 
 TEST_P(Peer, IsWithinItsBoundInEveryLayoutAndTail) {
   for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
     for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
       for (const std::int64_t d_model : {2, 20, 66, 512, 1026}) {
-        expect_within_bound(*GetParam(), {.d_model = d_model, .layout = layout, .spacing = spacing}, {0, 50});
+        expect_within_bound(*GetParam(), {.d_model = d_model, .layout = layout, .spacing = spacing},
+                            {0, 50});
       }
     }
   }
 }
 
-// Past 201, 39000 and 117435 rad, where libraries change their reduction, and past what float32 counts.
+// Past 201, 39000 and 117435 rad, where libraries change their reduction, and past what float32
+// counts.
 TEST_P(Peer, IsWithinItsBoundNearAndFar) {
-  for (const std::int64_t first : {100LL, 18'800LL, 25'900LL, 38'980LL, 71'400LL, 117'400LL, 131'000LL, 799'990LL,
-                                   16'777'210LL, 1'000'000'000'000LL}) {
+  for (const std::int64_t first : {100LL, 18'800LL, 25'900LL, 38'980LL, 71'400LL, 117'400LL,
+                                   131'000LL, 799'990LL, 16'777'210LL, 1'000'000'000'000LL}) {
     expect_within_bound(*GetParam(), {.d_model = 130}, {first, 100});
   }
   expect_within_bound(*GetParam(), {.d_model = 34}, {max_position - 49, 50});
@@ -76,7 +79,8 @@ TEST_P(Peer, IsWithinItsBoundForOtherBases) {
 
 TEST_P(Peer, HasBoundsThatGrowWithTheRows) {
   const auto encoder = GetParam()->plan({.d_model = 512});
-  for (const RowRange rows : {RowRange{0, 5000}, RowRange{0, 1 << 20}, RowRange{1'000'000'000'000, 10}}) {
+  for (const RowRange rows :
+       {RowRange{0, 5000}, RowRange{0, 1 << 20}, RowRange{1'000'000'000'000, 10}}) {
     const double bound = encoder->error_bound(rows);
     EXPECT_GE(bound, 0x1p-25);
     EXPECT_LE(bound, 2);
@@ -133,7 +137,8 @@ TEST_P(Peer, ServesManyThreadsAtOnce) {
       Matrix table(count, spec.d_model);
       for (int repetition = 0; repetition < 3; ++repetition) {
         encoder->encode({.first = rows.first, .count = count}, table.view(), 1 + i % 2);
-        for (std::int64_t r = 0; r < rows.count; ++r) wrong += !test::same_bits(table.row(r), expected.row(r));
+        for (std::int64_t r = 0; r < rows.count; ++r)
+          wrong += !test::same_bits(table.row(r), expected.row(r));
       }
     });
   }
@@ -149,8 +154,9 @@ TEST(Peers, AreThoseOfThisBuildOrNamedAsMissing) {
     known.append(each.names).append(", ");
     EXPECT_THAT(std::string(each.reason), testing::Not(testing::IsEmpty()));
   }
-  for (const char* const name : {"ggml_recurrence", "drifting_rotation", "cached_copy", "sleef_u10", "sleef_u35",
-                                 "sleef_f64", "libmvec_f32", "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
+  for (const char* const name :
+       {"ggml_recurrence", "drifting_rotation", "cached_copy", "sleef_u10", "sleef_u35",
+        "sleef_f64", "libmvec_f32", "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
     EXPECT_THAT(known, testing::HasSubstr(name));
   }
 }

@@ -1,5 +1,5 @@
-// What the posenc command owes to people: pages that fit, colour and progress on terminals only, help, manual pages,
-// completion, and no broken files after Ctrl-C.
+// What the posenc command owes to people: pages that fit, colour and progress on terminals only,
+// help, manual pages, completion, and no broken files after Ctrl-C.
 #include "command.h"
 #include "posenc/registry.h"
 #include "support.h"
@@ -53,8 +53,8 @@ TEST(People, PagesFitAHundredColumns) {
   expect_fits({"list"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--first", "1000000000000"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--dtype", "bfloat16"});
-  expect_fits(
-      {"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000", "--base", "12345.678901234"});
+  expect_fits({"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000", "--base",
+               "12345.678901234"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--backend", "div_term"});
   expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2", "--force", "--explain"});
   expect_fits({"--help"});
@@ -64,8 +64,8 @@ TEST(People, PagesFitAHundredColumns) {
 TEST(People, ComparisonsFitAHundredColumns) {
   const ScratchFolder folder;
   const std::string report = folder / "report.json";
-  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000", "--format", "json",
-                        "--output", report})
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000",
+                        "--format", "json", "--output", report})
                 .exit_code,
             0);
   expect_fits({"compare", report, report});
@@ -74,7 +74,9 @@ TEST(People, ComparisonsFitAHundredColumns) {
 TEST(People, EveryCommandsHelpHasAnExampleThatItTakes) {
   for (const std::string& each : commands) {
     const std::string help = run_posenc({each, "--help"}).out;
-    EXPECT_THAT(help, AllOf(HasSubstr("Examples:\n"), HasSubstr("posenc " + each), HasSubstr("Exit codes"))) << each;
+    EXPECT_THAT(
+        help, AllOf(HasSubstr("Examples:\n"), HasSubstr("posenc " + each), HasSubstr("Exit codes")))
+        << each;
   }
 }
 
@@ -83,11 +85,13 @@ TEST(People, ManualPagesSayWhatHelpSays) {
     const auto page = run_posenc({"--man", each});
     EXPECT_EQ(page.exit_code, 0);
     EXPECT_THAT(page.out, AllOf(HasSubstr(".TH posenc\\-" + each + " 1"), HasSubstr(".SH SYNOPSIS"),
-                                HasSubstr(".SH OPTIONS"), HasSubstr(".SH EXAMPLES"), HasSubstr("\\-\\-format")));
+                                HasSubstr(".SH OPTIONS"), HasSubstr(".SH EXAMPLES"),
+                                HasSubstr("\\-\\-format")));
     EXPECT_THAT(page.out, HasSubstr("posenc " + each));
   }
   const auto main_page = run_posenc({"--man", "posenc"});
-  for (const std::string& each : commands) EXPECT_THAT(main_page.out, HasSubstr("posenc\\-" + each));
+  for (const std::string& each : commands)
+    EXPECT_THAT(main_page.out, HasSubstr("posenc\\-" + each));
   EXPECT_EQ(run_posenc({"--man", "lisst"}).exit_code, 2);
 }
 
@@ -95,12 +99,13 @@ TEST(People, HelpAndManualPagesNameEnvironmentAndFiles) {
   Arguments pages = commands;
   pages.emplace_back("posenc");
   for (const std::string& each : pages) {
-    const std::string help = run_posenc(each == "posenc" ? Arguments{"--help"} : Arguments{each, "--help"}).out;
+    const std::string help =
+        run_posenc(each == "posenc" ? Arguments{"--help"} : Arguments{each, "--help"}).out;
     const std::string page = run_posenc({"--man", each}).out;
     EXPECT_THAT(help, AllOf(HasSubstr("\nEnvironment:\n"), HasSubstr("\nFiles:\n"))) << each;
     EXPECT_THAT(page, AllOf(HasSubstr(".SH ENVIRONMENT\n"), HasSubstr(".SH FILES\n"))) << each;
-    for (const char* name : {"POSENC_BACKEND", "POSENC_PROFILE", "XDG_CONFIG_HOME", "HOME", "NO_COLOR",
-                             "$XDG_CONFIG_HOME/posenc/profile.json"}) {
+    for (const char* name : {"POSENC_BACKEND", "POSENC_PROFILE", "XDG_CONFIG_HOME", "HOME",
+                             "NO_COLOR", "$XDG_CONFIG_HOME/posenc/profile.json"}) {
       EXPECT_THAT(help, HasSubstr(std::string("\n  ") + name)) << each;
       EXPECT_THAT(page, HasSubstr(std::string("\\fB") + name)) << each;
     }
@@ -109,9 +114,10 @@ TEST(People, HelpAndManualPagesNameEnvironmentAndFiles) {
 
 TEST(People, HelpKeepsTheLinesOfItsExamples) {
   // Formatters of some versions of the parser join them.
-  EXPECT_THAT(run_posenc({"generate", "--help"}).out, HasSubstr("\nExamples:\n"
-                                                                "  posenc generate --rows 3 --d-model 4\n"
-                                                                "      the paper's first values, as csv\n"));
+  EXPECT_THAT(run_posenc({"generate", "--help"}).out,
+              HasSubstr("\nExamples:\n"
+                        "  posenc generate --rows 3 --d-model 4\n"
+                        "      the paper's first values, as csv\n"));
 }
 
 TEST(People, BashCompletesCommandsOptionsAndNames) {
@@ -120,8 +126,9 @@ TEST(People, BashCompletesCommandsOptionsAndNames) {
   ASSERT_EQ(script.exit_code, 0);
   test::write_file(folder / "completion", script.out);
   const auto completed = [&](const std::string& words, int at) {
-    const std::string command = "bash -c 'source " + (folder / "completion").string() + "; COMP_WORDS=(" + words +
-                                "); COMP_CWORD=" + std::to_string(at) + "; _posenc; echo \"${COMPREPLY[*]}\"' > " +
+    const std::string command = "bash -c 'source " + (folder / "completion").string() +
+                                "; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                                "; _posenc; echo \"${COMPREPLY[*]}\"' > " +
                                 (folder / "offered").string();
     EXPECT_EQ(std::system(command.c_str()), 0);
     return test::read_file(folder / "offered");
@@ -132,7 +139,8 @@ TEST(People, BashCompletesCommandsOptionsAndNames) {
             (folder / "words.csv").string() + "\n");
   EXPECT_EQ(completed("posenc generate --output = " + (folder / "wor").string(), 4),
             (folder / "words.csv").string() + "\n");
-  EXPECT_EQ(completed("posenc compare " + (folder / "wor").string(), 2), (folder / "words.csv").string() + "\n");
+  EXPECT_EQ(completed("posenc compare " + (folder / "wor").string(), 2),
+            (folder / "words.csv").string() + "\n");
   EXPECT_EQ(completed("posenc compare --forma", 2), "--format\n");
   EXPECT_EQ(completed("posenc generate --rows 1", 3), "\n") << "numbers have no names";
   // As bash splits --preset=whi, --preset=, rotation:sc and --backend=naive:sc by COMP_WORDBREAKS
@@ -161,17 +169,24 @@ TEST(People, ColourIsForTerminalsAndNeverWithNoColor) {
 
   const ScratchFolder folder;
   const std::string report = folder / "report.json";
-  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "8", "--format", "json", "--output", report}).exit_code,
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "9", "--d-model", "8", "--format", "json", "--output",
+                        report})
+                .exit_code,
             0);
   EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}).out, HasSubstr(escape));
-  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}, {{"NO_COLOR", "1"}}).out, Not(HasSubstr(escape)));
-  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}, {{"TERM", "dumb"}}).out, Not(HasSubstr(escape)));
-  ASSERT_EQ(run_posenc_on_terminal({"compare", report, report, "--output", folder / "page"}).exit_code, 0);
+  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}, {{"NO_COLOR", "1"}}).out,
+              Not(HasSubstr(escape)));
+  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}, {{"TERM", "dumb"}}).out,
+              Not(HasSubstr(escape)));
+  ASSERT_EQ(
+      run_posenc_on_terminal({"compare", report, report, "--output", folder / "page"}).exit_code,
+      0);
   EXPECT_THAT(test::read_file(folder / "page"), Not(HasSubstr(escape)));
 }
 
 TEST(People, ProgressSaysWhatIsLeftOnTerminalsOnly) {
-  const Arguments slow = {"accuracy", "--backend", "naive", "--threads", "1", "--rows", "16384", "--d-model", "512"};
+  const Arguments slow = {"accuracy", "--backend", "naive",     "--threads", "1",
+                          "--rows",   "16384",     "--d-model", "512"};
   EXPECT_THAT(run_posenc(slow).err, IsEmpty());
   const auto seen = run_posenc_on_terminal(slow);
   EXPECT_EQ(seen.exit_code, 0);
@@ -182,7 +197,8 @@ TEST(People, CtrlCLeavesTheFileThatWasThereAndNoOther) {
   const ScratchFolder folder;
   test::write_file(folder / "table.csv", "precious");
   const auto result = test::interrupt_posenc(
-      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"}, folder.path());
+      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"},
+      folder.path());
   EXPECT_EQ(result.exit_code, 128 + SIGINT);
   EXPECT_EQ(test::read_file(folder / "table.csv"), "precious");
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
@@ -190,9 +206,11 @@ TEST(People, CtrlCLeavesTheFileThatWasThereAndNoOther) {
 
 TEST(People, TheNextRunRemovesWhatAKilledOneLeft) {
   const ScratchFolder folder;
-  const Arguments small = {"generate", "--rows", "3", "--d-model", "4", "--output", folder / "table.csv"};
+  const Arguments small = {"generate",          "--rows", "3", "--d-model", "4", "--output",
+                           folder / "table.csv"};
   const auto killed = test::interrupt_posenc(
-      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"}, folder.path(), SIGKILL);
+      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"},
+      folder.path(), SIGKILL);
   EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
   EXPECT_EQ(folder.listing().size(), 1U) << "a killed process cannot remove its own";
   EXPECT_EQ(run_posenc(small).exit_code, 0);

@@ -28,17 +28,19 @@ using testing::Not;
 /// rotation.
 json result_of(const std::string& cpu, double error_of_rotation32 = 1e-7) {
   const auto entry = [](const char* backend, double seconds, double max_abs) {
-    return json{{"backend", backend},
-                {"isa", "avx2"},
-                {"name", "tutorial"},
-                {"shape_class", "l3"},
-                {"spec", {{"d_model", 512}, {"base", 10000.0}, {"layout", "interleaved"}, {"spacing", "paper"}}},
-                {"rows", {{"first", 0}, {"count", 5000}}},
-                {"max_abs", max_abs},
-                {"max_ulp", max_abs / 6e-8},
-                {"error_bound", max_abs},
-                {"seconds", {seconds, seconds * 1.01, seconds * 0.99, seconds, seconds, seconds * 1.01}},
-                {"self_ratios", {1.0, 1.01, 0.99, 1.0, 1.0, 1.01}}};
+    return json{
+        {"backend", backend},
+        {"isa", "avx2"},
+        {"name", "tutorial"},
+        {"shape_class", "l3"},
+        {"spec",
+         {{"d_model", 512}, {"base", 10000.0}, {"layout", "interleaved"}, {"spacing", "paper"}}},
+        {"rows", {{"first", 0}, {"count", 5000}}},
+        {"max_abs", max_abs},
+        {"max_ulp", max_abs / 6e-8},
+        {"error_bound", max_abs},
+        {"seconds", {seconds, seconds * 1.01, seconds * 0.99, seconds, seconds, seconds * 1.01}},
+        {"self_ratios", {1.0, 1.01, 0.99, 1.0, 1.0, 1.01}}};
   };
   return {{"version", 1},
           {"cpu", {{"model", cpu}, {"isas", {"scalar", "sse2", "avx2"}}}},
@@ -48,13 +50,15 @@ json result_of(const std::string& cpu, double error_of_rotation32 = 1e-7) {
           {"disturbed", nullptr},
           {"max_error", 1e-6},
           {"max_ulp", nullptr},
-          {"measurements", {entry("rotation", 2e-3, 2.98e-8), entry("rotation32", 1e-3, error_of_rotation32)}}};
+          {"measurements",
+           {entry("rotation", 2e-3, 2.98e-8), entry("rotation32", 1e-3, error_of_rotation32)}}};
 }
 
 /// A pick of one shape in two processes: what is tested is what it does with its figures, and not
 /// the figures. Other work that runs on the machine is no reason to fail.
 std::vector<std::string> short_pick(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"};
+  std::vector<std::string> arguments = {"pick",        "--preset", "stable_diffusion",
+                                        "--processes", "2",        "--force"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -79,13 +83,15 @@ TEST(PickFrom, GivesThePickOfEveryCpuWithoutMeasuring) {
   EXPECT_NEAR(runs[0].at("picks")[0].at("next_over_pick").at("ratio").get<double>(), 2, 0.05);
   EXPECT_GT(runs[0].at("picks")[0].at("next_over_pick").at("low").get<double>(), 1.9);
   EXPECT_NEAR(runs[0].at("picks")[0].at("noise_floor").get<double>(), 0.0101, 0.0001);
-  EXPECT_EQ(runs[1].at("picks")[0].at("backend"), "rotation") << "the faster one is over the budget there";
+  EXPECT_EQ(runs[1].at("picks")[0].at("backend"), "rotation")
+      << "the faster one is over the budget there";
 
   const auto table = run_posenc({"pick", "--from", files.one, files.two});
   const std::string fast = table.out.substr(0, table.out.find("Rough CPU 2"));
   EXPECT_LT(fast.find("rotation32:avx2"), fast.find("rotation:avx2"));
   EXPECT_THAT(fast, AllOf(HasSubstr("next/pick"), HasSubstr("2.000  2.000 .. 2.000")));
-  EXPECT_THAT(table.out, AllOf(HasSubstr("Fast CPU 1"), HasSubstr("Rough CPU 2"), HasSubstr("over budget")));
+  EXPECT_THAT(table.out,
+              AllOf(HasSubstr("Fast CPU 1"), HasSubstr("Rough CPU 2"), HasSubstr("over budget")));
 }
 
 TEST(PickFrom, ResultsOfOneCpuCountTogether) {
@@ -95,13 +101,15 @@ TEST(PickFrom, ResultsOfOneCpuCountTogether) {
   write_file(files.one, result_of("CPU 1").dump());
   write_file(files.two, other.dump());
   const json runs =
-      json::parse(run_posenc({"pick", "--from", files.one, files.two, "--format", "json"}).out).at("runs");
+      json::parse(run_posenc({"pick", "--from", files.one, files.two, "--format", "json"}).out)
+          .at("runs");
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].at("picks")[0].at("shapes"), json({"tutorial", "whisper"}));
 
   write_file(files.two, result_of("CPU 1").dump());
   const json samples =
-      json::parse(run_posenc({"pick", "--from", files.one, files.two, "--format", "json"}).out).at("runs");
+      json::parse(run_posenc({"pick", "--from", files.one, files.two, "--format", "json"}).out)
+          .at("runs");
   EXPECT_EQ(samples[0].at("measurements")[0].at("seconds").size(), 12U);
 }
 
@@ -121,7 +129,8 @@ TEST(PickFrom, AnotherBudgetDecidesAnew) {
   const Files files;
   write_file(files.one, result_of("CPU 1").dump());
   const auto picked = [&](const char* option, const char* value) {
-    const auto result = run_posenc({"pick", "--from", files.one, "--format", "json", option, value});
+    const auto result =
+        run_posenc({"pick", "--from", files.one, "--format", "json", option, value});
     return json::parse(result.out).at("runs")[0].at("picks")[0].at("backend").get<std::string>();
   };
   EXPECT_EQ(picked("--max-error", "5e-8"), "rotation");
@@ -174,14 +183,15 @@ TEST(PickBudget, IsHalfAnUlpOfOneAndAHairByDefaultWhateverTheType) {
     const std::string name(to_string(type));
     const auto result = run_posenc(short_pick({"--dtype", name}));
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, AllOf(HasSubstr(name), HasSubstr("half an ulp of 1 and 1 %"), HasSubstr("picked")));
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr(name), HasSubstr("half an ulp of 1 and 1 %"), HasSubstr("picked")));
   }
 }
 
 TEST(PickSave, NothingIsSavedUnlessItIsAskedFor) {
   const ScratchFolder folder;
-  const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", folder / "profile.json"},
-                                                          {"HOME", folder.path().string()}};
+  const std::map<std::string, std::string> environment = {
+      {"POSENC_PROFILE", folder / "profile.json"}, {"HOME", folder.path().string()}};
   const auto result = run_posenc(short_pick({}), {.environment = environment, .out_file = {}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Nothing saved"));
@@ -192,26 +202,30 @@ TEST(PickSave, KeepsTheMeasurementsWhereTheLibraryLooksForThem) {
   const ScratchFolder folder;
   const std::string profile = folder / "profiles" / "here.json";
   const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", profile}};
-  const auto result = run_posenc(short_pick({"--save"}), {.environment = environment, .out_file = {}});
+  const auto result =
+      run_posenc(short_pick({"--save"}), {.environment = environment, .out_file = {}});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("picked"), HasSubstr("Profile saved"), HasSubstr(profile)));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("picked"), HasSubstr("Profile saved"), HasSubstr(profile)));
   const auto [loaded, reason] = load_profile(profile);
   ASSERT_TRUE(loaded.has_value()) << reason;
   ASSERT_EQ(loaded->classes.size(), 1U);
   EXPECT_EQ(loaded->classes.front().shapes, std::vector<std::string>{"stable_diffusion"});
 
-  const auto list = run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
+  const auto list =
+      run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
   EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
   const auto shown = run_posenc({"profile"}, {.environment = environment, .out_file = {}});
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_THAT(shown.out,
-              AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model), HasSubstr("rotation32:"), HasSubstr("--forget")));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model),
+                               HasSubstr("rotation32:"), HasSubstr("--forget")));
 }
 
 TEST(PickSave, OutputIsTheReportAndSaveTheProfile) {
   const ScratchFolder folder;
   const std::string report = folder / "report.json", profile = folder / "profile.json";
-  const auto result = run_posenc(short_pick({"--format", "json", "--output", report, "--save", profile}));
+  const auto result =
+      run_posenc(short_pick({"--format", "json", "--output", report, "--save", profile}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, IsEmpty());
   const json document = json::parse(test::read_file(report));
@@ -261,7 +275,8 @@ TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {
 TEST(PickSave, AnUnwritableProfileIsAnErrorBeforeTheWork) {
   const ScratchFolder folder;
   write_file(folder / "file", "a file");
-  expect_refused(short_pick({"--save", folder / "file" / "profile.json"}), (folder / "file").string());
+  expect_refused(short_pick({"--save", folder / "file" / "profile.json"}),
+                 (folder / "file").string());
   expect_refused(short_pick({"--save", "/dev/full"}), "/dev/full");
 }
 
@@ -288,13 +303,17 @@ TEST(ProfileCommand, ForgetsWhatIsThereAndSaysSo) {
   for (const bool is_valid : {true, false}) {
     save_profile(profile_of_this_machine(), file);
     if (!is_valid) write_file(file, "{ \"version\": 2 }");
-    EXPECT_THAT(posenc_profile({}), HasSubstr(is_valid ? "kernels" : "run posenc pick --save again"));
-    EXPECT_EQ(json::parse(posenc_profile({"--format", "json"})).at("profile").at("valid"), is_valid);
+    EXPECT_THAT(posenc_profile({}),
+                HasSubstr(is_valid ? "kernels" : "run posenc pick --save again"));
+    EXPECT_EQ(json::parse(posenc_profile({"--format", "json"})).at("profile").at("valid"),
+              is_valid);
     EXPECT_THAT(posenc_profile({"--forget"}), AllOf(HasSubstr("Profile removed"), HasSubstr(file)));
     EXPECT_THAT(folder.listing(), IsEmpty());
   }
   std::filesystem::create_directory(file);
-  EXPECT_EQ(run_posenc({"profile", "--forget"}, {.environment = environment, .out_file = {}}).exit_code, 2);
+  EXPECT_EQ(
+      run_posenc({"profile", "--forget"}, {.environment = environment, .out_file = {}}).exit_code,
+      2);
   EXPECT_EQ(run_posenc({"profile", "--forget", "--output", "x"}).exit_code, 2);
 }
 
@@ -309,17 +328,22 @@ std::string unbroken(const std::string& page) {
 TEST(PickExplain, SaysWhyInWords) {
   const Files files;
   write_file(files.one, result_of("CPU 1").dump());
-  const auto explained = [&] { return unbroken(run_posenc({"pick", "--from", files.one, "--explain"}).out); };
+  const auto explained = [&] {
+    return unbroken(run_posenc({"pick", "--from", files.one, "--explain"}).out);
+  };
   const std::string won = explained();
-  EXPECT_THAT(won, AllOf(HasSubstr("Why"), HasSubstr("It beats rotation:avx2 (100 % slower"),
-                         HasSubstr("timed twice differs from"), Not(HasSubstr("Over the error budget"))));
+  EXPECT_THAT(
+      won, AllOf(HasSubstr("Why"), HasSubstr("It beats rotation:avx2 (100 % slower"),
+                 HasSubstr("timed twice differs from"), Not(HasSubstr("Over the error budget"))));
   write_file(files.one, result_of("CPU 1", 1e-3).dump());
   EXPECT_THAT(explained(), HasSubstr("Over the error budget: rotation32:avx2 (bound 1.00e-03"));
 
   json close = result_of("CPU 1");
-  for (json& each : close["measurements"]) each["seconds"] = {1e-3, 1.01e-3, 0.99e-3, 1e-3, 1e-3, 1.01e-3};
+  for (json& each : close["measurements"])
+    each["seconds"] = {1e-3, 1.01e-3, 0.99e-3, 1e-3, 1e-3, 1.01e-3};
   write_file(files.one, close.dump());
-  EXPECT_THAT(explained(), AllOf(HasSubstr("Tied with rotation32:avx2"), HasSubstr("picked (tie)")));
+  EXPECT_THAT(explained(),
+              AllOf(HasSubstr("Tied with rotation32:avx2"), HasSubstr("picked (tie)")));
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ ShapeDecision decided(std::vector<PickMeasurement> measurements, ErrorBudget bud
 }
 
 TEST(Decision, TheFastestWinsByItsMargin) {
-  const ShapeDecision decision = decided({measured("simple", 2e-6), measured("fast", 1e-6), measured("slow", 9e-6)});
+  const ShapeDecision decision =
+      decided({measured("simple", 2e-6), measured("fast", 1e-6), measured("slow", 9e-6)});
   ASSERT_TRUE(decision.pick.has_value());
   EXPECT_EQ(decision.pick->backend, "fast");
   EXPECT_THAT(decision.pick->ties, IsEmpty());
@@ -106,7 +107,8 @@ TEST(Decision, OneProcessDecidesNothing) {
 }
 
 TEST(Decision, ABudgetInEitherMeasureDecidesWhoMayWin) {
-  const std::vector<PickMeasurement> measurements = {measured("exact", 2e-6, 1e-8), measured("rough", 1e-6, 3e-7)};
+  const std::vector<PickMeasurement> measurements = {measured("exact", 2e-6, 1e-8),
+                                                     measured("rough", 1e-6, 3e-7)};
   EXPECT_EQ(decided(measurements).pick->backend, "rough");
   EXPECT_EQ(decided(measurements, {5e-7, ErrorBudget::Measure::absolute}).pick->backend, "exact")
       << "the bound is over it, whatever was measured";

@@ -38,18 +38,22 @@ PickOptions quick(std::vector<PickShape> shapes) {
   return options;
 }
 
-const PickMeasurement& measurement_of(const PickResult& result, std::string_view full_name, std::string_view name) {
-  const auto found =
-      std::find_if(result.measurements.begin(), result.measurements.end(),
-                   [&](const PickMeasurement& each) { return each.full_name() == full_name && each.name == name; });
-  if (found == result.measurements.end()) throw std::runtime_error("no measurement of " + std::string(full_name));
+const PickMeasurement& measurement_of(const PickResult& result, std::string_view full_name,
+                                      std::string_view name) {
+  const auto found = std::find_if(result.measurements.begin(), result.measurements.end(),
+                                  [&](const PickMeasurement& each) {
+                                    return each.full_name() == full_name && each.name == name;
+                                  });
+  if (found == result.measurements.end())
+    throw std::runtime_error("no measurement of " + std::string(full_name));
   return *found;
 }
 
 TEST(Pick, MeasuresEveryCandidateOnEveryShape) {
   const PickResult result = pick(quick({small, long_one}));
   std::set<std::string> measured;
-  for (const PickMeasurement& each : result.measurements) measured.insert(each.full_name() + " " + each.name);
+  for (const PickMeasurement& each : result.measurements)
+    measured.insert(each.full_name() + " " + each.name);
   for (const Backend* each : test::running_backends()) {
     if (!each->can_be_picked()) continue;
     EXPECT_TRUE(measured.contains(each->full_name() + " small")) << each->full_name();
@@ -92,10 +96,12 @@ TEST(Pick, TheProfileKeepsWhatWasMeasuredAndNoVerdict) {
   std::set<std::string> names;
   for (const MeasuredBackend& each : measured.backends) {
     names.insert(each.backend);
-    EXPECT_EQ(each.seconds_per_entry.size(), static_cast<std::size_t>(result.processes)) << each.backend;
+    EXPECT_EQ(each.seconds_per_entry.size(), static_cast<std::size_t>(result.processes))
+        << each.backend;
     EXPECT_LE(each.max_abs, each.error_bound) << each.backend;
   }
-  EXPECT_TRUE(names.contains("rotation32")) << "over this budget, and of use to those who allow more";
+  EXPECT_TRUE(names.contains("rotation32"))
+      << "over this budget, and of use to those who allow more";
 }
 
 TEST(Pick, TheDefaultBudgetLetsDoubleBasedBackendsInWhateverTheType) {
@@ -110,7 +116,8 @@ TEST(Pick, TheDefaultBudgetLetsDoubleBasedBackendsInWhateverTheType) {
     for (const char* name : {"naive", "xsimd", "rotation"}) {
       EXPECT_TRUE(measurement_of(result, backend(name).full_name(), "small").within_budget) << name;
     }
-    const PickMeasurement& rotation32 = measurement_of(result, backend("rotation32").full_name(), "small");
+    const PickMeasurement& rotation32 =
+        measurement_of(result, backend("rotation32").full_name(), "small");
     EXPECT_EQ(rotation32.within_budget, rotation32.error_bound <= default_budget(type).most);
     EXPECT_TRUE(result.decisions.front().pick.has_value());
   }
@@ -155,7 +162,8 @@ TEST(Pick, WhatIsOverTheBudgetCannotWin) {
   EXPECT_FALSE(div_term.picked);
   EXPECT_FALSE(div_term.tied);
   EXPECT_THAT(div_term.seconds, Not(IsEmpty())) << "measured, and of use to those who allow more";
-  for (const ShapeDecision& each : result.decisions) EXPECT_NE(each.pick.value().backend, "div_term");
+  for (const ShapeDecision& each : result.decisions)
+    EXPECT_NE(each.pick.value().backend, "div_term");
 }
 
 TEST(Pick, AFastBackendThatLiesAboutItsErrorCannotWin) {
@@ -201,10 +209,12 @@ TEST(Pick, ABudgetInUlpIsHeldAgainstTheMeasuredUlp) {
   PickOptions options = quick({long_one});
   options.budget = ErrorBudget{1, ErrorBudget::Measure::ulp};
   const PickResult result = pick(options);
-  const PickMeasurement& rotation32 = measurement_of(result, backend("rotation32").full_name(), "long_one");
+  const PickMeasurement& rotation32 =
+      measurement_of(result, backend("rotation32").full_name(), "long_one");
   EXPECT_GT(rotation32.max_ulp, 1);
   EXPECT_FALSE(rotation32.within_budget);
-  const PickMeasurement& rotation = measurement_of(result, backend("rotation").full_name(), "long_one");
+  const PickMeasurement& rotation =
+      measurement_of(result, backend("rotation").full_name(), "long_one");
   EXPECT_LE(rotation.max_ulp, 0.5);
   EXPECT_TRUE(rotation.within_budget);
   EXPECT_EQ(result.budget, options.budget);
@@ -241,7 +251,8 @@ class MadeUpProcesses {
       TimingResult result = {.shapes = {}, .timed_seconds = 1, .lost_seconds = lost_share};
       for (const TimingRequest::Shape& shape : request.shapes) {
         TimingResult::Shape& timed = result.shapes.emplace_back();
-        for (const auto& each : shape.candidates) timed.seconds.push_back(seconds(process, each.backend));
+        for (const auto& each : shape.candidates)
+          timed.seconds.push_back(seconds(process, each.backend));
         timed.repeated_seconds = timed.seconds[shape.repeated] * (1 + noise);
       }
       return result;
@@ -293,8 +304,10 @@ TEST(PickProcesses, OneBadProcessDecidesNothing) {
   }
   // What is not certain is a tie that names it.
   const ClassPick& pick = result.decisions.front().pick.value();
-  const bool is_named = pick.backend == "rotation" ||
-                        std::ranges::any_of(pick.ties, [](const auto& each) { return each.starts_with("rotation:"); });
+  const bool is_named =
+      pick.backend == "rotation" || std::ranges::any_of(pick.ties, [](const auto& each) {
+        return each.starts_with("rotation:");
+      });
   EXPECT_TRUE(is_named) << pick.backend;
 }
 
@@ -309,7 +322,8 @@ TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
   for (std::size_t process = 0; process < 5; ++process) {
     for (const auto& each : processes.requests[process].shapes.front().candidates) {
       const bool is_slow = !each.backend.starts_with("rotation:");
-      EXPECT_EQ(each.samples, is_slow && process >= 3 ? 3 : 9) << each.backend << ", process " << process;
+      EXPECT_EQ(each.samples, is_slow && process >= 3 ? 3 : 9)
+          << each.backend << ", process " << process;
     }
   }
 }
@@ -356,7 +370,8 @@ TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
   MadeUpProcesses processes;
   processes.seconds = rotation_first;
   processes.lost_share = 0.33;
-  EXPECT_THAT(pick(processes.options()).disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
+  EXPECT_THAT(pick(processes.options()).disturbed,
+              AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
   processes.lost_share = 0.01;
   EXPECT_EQ(pick(processes.options()).disturbed, "");
 }
@@ -380,9 +395,12 @@ TEST(TimeCandidates, TimesEachAndSaysWhatItLost) {
     return refusal([&] { time_candidates(bad); });
   };
   EXPECT_THAT(refused([](auto& r) { r.shapes[0].repeated = 2; }), HasSubstr("repeated is 2"));
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates.clear(); }), HasSubstr("candidates is empty"));
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].samples = 0; }), HasSubstr("samples is 0"));
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].backend = "x"; }), HasSubstr("backend is 'x'"));
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates.clear(); }),
+              HasSubstr("candidates is empty"));
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].samples = 0; }),
+              HasSubstr("samples is 0"));
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].backend = "x"; }),
+              HasSubstr("backend is 'x'"));
   EXPECT_THAT(refused([](auto& r) { r.threads = 0; }), HasSubstr("threads is 0"));
 }
 
@@ -401,7 +419,8 @@ TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
   ASSERT_EQ(result.decisions.size(), 1U);
   EXPECT_NE(result.decisions.front().pick.value().backend, "peer");
   EXPECT_NE(result.decisions.front().pick->next.value().backend, "peer:scalar");
-  for (const MeasuredBackend& each : result.profile.classes.at(0).backends) EXPECT_NE(each.backend, "peer");
+  for (const MeasuredBackend& each : result.profile.classes.at(0).backends)
+    EXPECT_NE(each.backend, "peer");
 }
 
 TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {
@@ -442,12 +461,14 @@ TEST(Pick, RefusesBadOptions) {
                   o.budget = ErrorBudget{bad, ErrorBudget::Measure::ulp};
                 }),
                 HasSubstr("max_ulp is"));
-    EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }), HasSubstr("seconds_per_sample is"));
+    EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }),
+                HasSubstr("seconds_per_sample is"));
   }
   EXPECT_THAT(refused([](auto& o) { o.threads = 0; }), HasSubstr("threads is 0"));
   EXPECT_THAT(refused([](auto& o) { o.processes = 0; }), HasSubstr("processes is 0"));
   EXPECT_THAT(refused([](auto& o) { o.samples = 0; }), HasSubstr("samples is 0"));
-  EXPECT_THAT(refused([](auto& o) { o.shapes.front().spec.d_model = 3; }), HasSubstr("d_model is 3"));
+  EXPECT_THAT(refused([](auto& o) { o.shapes.front().spec.d_model = 3; }),
+              HasSubstr("d_model is 3"));
   EXPECT_THAT(refused([](auto& o) { o.shapes.front().rows.count = 0; }), HasSubstr("0 rows"));
 }
 

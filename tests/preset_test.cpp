@@ -1,5 +1,6 @@
-// Golden tests: each preset against the formula that its system publishes, written here as that system writes it (in
-// long double, so that what differs is the convention and not the rounding). Nothing here comes from the library.
+// Golden tests: each preset against the formula that its system publishes, written here as that
+// system writes it (in long double, so that what differs is the convention and not the rounding).
+// Nothing here comes from the library.
 #include "posenc/presets.h"
 
 #include "posenc/registry.h"
@@ -19,14 +20,15 @@ namespace {
 
 using Real = long double;
 
-// div_term = exp(arange(0, d_model, 2) * (-log(10000.0) / d_model)); pe[:, 0::2] = sin(position * div_term); 1::2 = cos
+// div_term = exp(arange(0, d_model, 2) * (-log(10000.0) / d_model)); pe[:, 0::2] = sin(position *
+// div_term); 1::2 = cos
 Real tutorial(Real position, int channel, int d_model) {
   const Real div_term = std::exp(Real(channel / 2 * 2) * (-std::log(Real{10000}) / d_model));
   return channel % 2 == 0 ? std::sin(position * div_term) : std::cos(position * div_term);
 }
 
-// num_timescales = channels // 2; increment = log(max_timescale / min_timescale) / max(num_timescales - 1, 1)
-// signal = concat([sin(scaled_time), cos(scaled_time)], axis=1)
+// num_timescales = channels // 2; increment = log(max_timescale / min_timescale) /
+// max(num_timescales - 1, 1) signal = concat([sin(scaled_time), cos(scaled_time)], axis=1)
 Real tensor2tensor(Real position, int channel, int channels) {
   const int num_timescales = channels / 2;
   const Real increment = std::log(Real{1e4} / Real{1}) / std::max(num_timescales - 1, 1);
@@ -34,7 +36,8 @@ Real tensor2tensor(Real position, int channel, int channels) {
   return channel < num_timescales ? std::sin(scaled_time) : std::cos(scaled_time);
 }
 
-// emb = log(10000) / (half_dim - 1); emb = exp(arange(half_dim) * -emb); cat([sin(emb), cos(emb)], dim=1)
+// emb = log(10000) / (half_dim - 1); emb = exp(arange(half_dim) * -emb); cat([sin(emb), cos(emb)],
+// dim=1)
 Real fairseq(Real position, int channel, int embedding_dim) {
   const int half_dim = embedding_dim / 2;
   const Real step = std::log(Real{10000}) / (half_dim - 1);
@@ -76,7 +79,8 @@ Real xlm(Real position, int channel, int dim) {
   return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
 
-// log_timescale_increment = log(max_timescale) / (channels // 2 - 1); cat([sin(scaled_time), cos(scaled_time)], dim=1)
+// log_timescale_increment = log(max_timescale) / (channels // 2 - 1); cat([sin(scaled_time),
+// cos(scaled_time)], dim=1)
 Real whisper(Real position, int channel, int channels) {
   const int half = channels / 2;
   const Real inv_timescale = std::exp(-(std::log(Real{10000}) / (half - 1)) * (channel % half));
@@ -100,22 +104,28 @@ Real mae(Real position, int channel, int embed_dim) {
 }
 
 // timescales = power(1 / max_wavelength, 2 * (arange(hidden_size) // 2) / hidden_size)
-// positional_encodings = sin(angles) * sin_mask + cos(angles) * cos_mask, cos_mask = arange(hidden_size) % 2
+// positional_encodings = sin(angles) * sin_mask + cos(angles) * cos_mask, cos_mask =
+// arange(hidden_size) % 2
 Real keras_hub(Real position, int channel, int hidden_size) {
   const Real timescale = std::pow(1 / Real{10000}, Real(2 * (channel / 2)) / hidden_size);
   const int cos_mask = channel % 2;
-  return std::sin(position * timescale) * (1 - cos_mask) + std::cos(position * timescale) * cos_mask;
+  return std::sin(position * timescale) * (1 - cos_mask) +
+         std::cos(position * timescale) * cos_mask;
 }
 
 // exponent = -log(max_period) * arange(half_dim) / (half_dim - downscale_freq_shift)
 // cat([sin(emb), cos(emb)]); flip_sin_to_cos swaps the halves
-Real timestep_embedding(Real timestep, int channel, int dim, bool flip_sin_to_cos, int downscale_freq_shift) {
+Real timestep_embedding(Real timestep, int channel, int dim, bool flip_sin_to_cos,
+                        int downscale_freq_shift) {
   const int half_dim = dim / 2;
-  const Real exponent = -std::log(Real{10000}) * (channel % half_dim) / (half_dim - downscale_freq_shift);
+  const Real exponent =
+      -std::log(Real{10000}) * (channel % half_dim) / (half_dim - downscale_freq_shift);
   const Real emb = timestep * std::exp(exponent);
   return (channel < half_dim) != flip_sin_to_cos ? std::sin(emb) : std::cos(emb);
 }
-Real diffusers(Real timestep, int channel, int dim) { return timestep_embedding(timestep, channel, dim, false, 1); }
+Real diffusers(Real timestep, int channel, int dim) {
+  return timestep_embedding(timestep, channel, dim, false, 1);
+}
 Real stable_diffusion(Real timestep, int channel, int dim) {
   return timestep_embedding(timestep, channel, dim, true, 0);
 }
@@ -128,14 +138,16 @@ Real dit(Real timestep, int channel, int dim) {
   return channel < half ? std::cos(args) : std::sin(args);
 }
 
-// freq = expf(-logf(max_period) * j / half); embed_data[j] = cosf(timestep * freq); embed_data[j + half] = sinf(...)
+// freq = expf(-logf(max_period) * j / half); embed_data[j] = cosf(timestep * freq); embed_data[j +
+// half] = sinf(...)
 Real ggml(Real timestep, int channel, int dim) {
   const int half = dim / 2;
   const Real freq = std::exp(-std::log(Real{10000}) * (channel % half) / half);
   return channel < half ? std::cos(timestep * freq) : std::sin(timestep * freq);
 }
 
-// inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) / rotary_dim)); cache = cat((freqs.cos(), freqs.sin()), dim=-1)
+// inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) / rotary_dim)); cache = cat((freqs.cos(),
+// freqs.sin()), dim=-1)
 Real vllm(Real position, int channel, int rotary_dim) {
   const int half = rotary_dim / 2;
   const Real inv_freq = 1 / std::pow(Real{10000}, Real(2 * (channel % half)) / rotary_dim);
@@ -175,7 +187,9 @@ struct Golden {
   int d_model;                  // of the system's usual model
   double base = 10000;
 
-  friend std::ostream& operator<<(std::ostream& out, const Golden& golden) { return out << golden.preset; }
+  friend std::ostream& operator<<(std::ostream& out, const Golden& golden) {
+    return out << golden.preset;
+  }
 };
 
 constexpr Golden goldens[] = {
@@ -217,12 +231,14 @@ TEST_P(PresetGolden, IsItsSystemsFormula) {
   const auto encoder = backend("naive").plan(preset.spec);
   const std::int64_t last = preset.rows.first + preset.rows.count - 1;
   std::vector<float> row(static_cast<std::size_t>(d_model));
-  for (const std::int64_t position : {first_position, first_position + 1, first_position + 7, last / 2, last}) {
+  for (const std::int64_t position :
+       {first_position, first_position + 1, first_position + 7, last / 2, last}) {
     encoder->encode({.first = position, .count = 1}, {row.data(), 1, d_model, d_model});
     for (int channel = 0; channel < d_model; ++channel) {
-      // Half a float32 ulp of 1, and room for the double phases of naive: a mix-up of conventions is off by far more.
-      ASSERT_NEAR(row[static_cast<std::size_t>(channel)], static_cast<double>(formula(position, channel, d_model)),
-                  2.99e-8)
+      // Half a float32 ulp of 1, and room for the double phases of naive: a mix-up of conventions
+      // is off by far more.
+      ASSERT_NEAR(row[static_cast<std::size_t>(channel)],
+                  static_cast<double>(formula(position, channel, d_model)), 2.99e-8)
           << "position " << position << ", channel " << channel;
     }
   }
@@ -260,16 +276,19 @@ TEST(Preset, MarianAndHuggingFacesMarianDiffer) {
   backend("naive").plan(preset("hf_marian").spec)->encode(rows, hugging_face.view());
   float most = 0;
   for (std::int64_t r = 0; r < rows.count; ++r) {
-    for (std::int64_t c = 0; c < 512; ++c) most = std::max(most, std::abs(own(r, c) - hugging_face(r, c)));
+    for (std::int64_t c = 0; c < 512; ++c)
+      most = std::max(most, std::abs(own(r, c) - hugging_face(r, c)));
   }
   EXPECT_GT(most, 0.5F);
 }
 
 TEST(Preset, BenchmarkShapesAreNoPresets) {
   for (const Preset& shape : benchmark_shapes()) {
-    EXPECT_THAT(test::refusal([&] { preset(shape.name); }), testing::HasSubstr("allowed: tutorial, tensor2tensor"));
+    EXPECT_THAT(test::refusal([&] { preset(shape.name); }),
+                testing::HasSubstr("allowed: tutorial, tensor2tensor"));
     EXPECT_EQ(&preset_or_benchmark_shape(shape.name), &shape);
-    EXPECT_EQ(shape.spec, (EncodingSpec{.d_model = shape.spec.d_model})) << "the paper's convention";
+    EXPECT_EQ(shape.spec, (EncodingSpec{.d_model = shape.spec.d_model}))
+        << "the paper's convention";
   }
   EXPECT_EQ(&preset_or_benchmark_shape("whisper"), &preset("whisper"));
   EXPECT_THAT(test::refusal([] { preset_or_benchmark_shape("chnk"); }),
@@ -285,8 +304,9 @@ TEST(Preset, NamesTellThemApart) {
     EXPECT_EQ(&preset(each.name), &each);
     EXPECT_FALSE(each.description.empty()) << each.name;
   }
-  EXPECT_THAT(test::refusal([] { preset("wisper"); }),
-              testing::AllOf(testing::HasSubstr("preset is 'wisper'"), testing::HasSubstr("whisper")));
+  EXPECT_THAT(
+      test::refusal([] { preset("wisper"); }),
+      testing::AllOf(testing::HasSubstr("preset is 'wisper'"), testing::HasSubstr("whisper")));
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ MeasuredClass some_class(ShapeClass shape, int threads, std::string backend) {
 
 Profile some_profile() {
   Profile profile = profile_of_this_machine();
-  profile.classes = {some_class(ShapeClass::l2, 1, "rotation"), some_class(ShapeClass::memory, 2, "xsimd")};
+  profile.classes = {some_class(ShapeClass::l2, 1, "rotation"),
+                     some_class(ShapeClass::memory, 2, "xsimd")};
   return profile;
 }
 
@@ -139,16 +140,18 @@ TEST(Profile, MergeReplacesTheSamePlacesAndKeepsTheOthers) {
   older.classes = {some_class(ShapeClass::l1, 1, "naive"), some_class(ShapeClass::l2, 1, "naive"),
                    some_class(ShapeClass::l2, 2, "naive")};
   Profile newer = profile_of_this_machine();
-  newer.classes = {some_class(ShapeClass::l2, 1, "rotation"), some_class(ShapeClass::memory, 1, "rotation")};
+  newer.classes = {some_class(ShapeClass::l2, 1, "rotation"),
+                   some_class(ShapeClass::memory, 1, "rotation")};
 
   const Profile merged = merge(older, newer);
   EXPECT_EQ(merged.compiler, newer.compiler);
   std::vector<std::string> classes;
   for (const MeasuredClass& each : merged.classes) {
-    classes.push_back(std::string(to_string(each.shape)) + " " + std::to_string(each.threads) + " " +
-                      each.backends.front().backend);
+    classes.push_back(std::string(to_string(each.shape)) + " " + std::to_string(each.threads) +
+                      " " + each.backends.front().backend);
   }
-  EXPECT_THAT(classes, ElementsAre("l1 1 naive", "l2 1 rotation", "l2 2 naive", "memory 1 rotation"));
+  EXPECT_THAT(classes,
+              ElementsAre("l1 1 naive", "l2 1 rotation", "l2 2 naive", "memory 1 rotation"));
 }
 
 TEST(Profile, MissingFilesGiveAReason) {
@@ -188,17 +191,21 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
   EXPECT_THAT(spoiled("/cpu/features"_json_pointer, "avx2"), HasSubstr("features"));
   EXPECT_THAT(spoiled("/kernels"_json_pointer, "new"), HasSubstr("kernels"));
   EXPECT_THAT(spoiled("/classes"_json_pointer, json::object()), HasSubstr("classes"));
-  EXPECT_THAT(spoiled("/classes/1/shape_class"_json_pointer, "l9"), HasSubstr("classes[1].shape_class"));
+  EXPECT_THAT(spoiled("/classes/1/shape_class"_json_pointer, "l9"),
+              HasSubstr("classes[1].shape_class"));
   EXPECT_THAT(spoiled("/classes/0/threads"_json_pointer, 0), HasSubstr("classes[0].threads"));
   EXPECT_THAT(spoiled("/classes/0/threads"_json_pointer, 1.5), HasSubstr("classes[0].threads"));
-  EXPECT_THAT(spoiled("/classes/0/noise_floor"_json_pointer, -1), HasSubstr("classes[0].noise_floor"));
-  EXPECT_THAT(spoiled("/classes/0/measured_at"_json_pointer, 5), HasSubstr("classes[0].measured_at"));
+  EXPECT_THAT(spoiled("/classes/0/noise_floor"_json_pointer, -1),
+              HasSubstr("classes[0].noise_floor"));
+  EXPECT_THAT(spoiled("/classes/0/measured_at"_json_pointer, 5),
+              HasSubstr("classes[0].measured_at"));
   const auto of_backend = [&](const char* place, const json& value) {
     return spoiled(json::json_pointer(std::string("/classes/0/backends/1/") + place), value);
   };
   EXPECT_THAT(of_backend("backend", 7), HasSubstr("classes[0].backends[1].backend"));
   EXPECT_THAT(of_backend("backend", "a\033[31m"), HasSubstr("classes[0].backends[1].backend"));
-  EXPECT_THAT(of_backend("isa", "sse9"), AllOf(HasSubstr("classes[0].backends[1].isa"), HasSubstr("sse9")));
+  EXPECT_THAT(of_backend("isa", "sse9"),
+              AllOf(HasSubstr("classes[0].backends[1].isa"), HasSubstr("sse9")));
   EXPECT_THAT(of_backend("max_abs", -1), HasSubstr("classes[0].backends[1].max_abs"));
   EXPECT_THAT(of_backend("max_ulp", "2 %"), HasSubstr("classes[0].backends[1].max_ulp"));
   EXPECT_THAT(of_backend("error_bound", nullptr), HasSubstr("classes[0].backends[1].error_bound"));
@@ -213,14 +220,16 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
 TEST(Profile, AnotherFormatIsRefusedInALineThatSaysWhatToDo) {
   json document = saved();
   document["version"] = Profile::format_version + 1;
-  EXPECT_THAT(reason_of(document.dump()), AllOf(HasSubstr("format is 4"), HasSubstr("run posenc pick --save again")));
+  EXPECT_THAT(reason_of(document.dump()),
+              AllOf(HasSubstr("format is 4"), HasSubstr("run posenc pick --save again")));
   // As earlier versions wrote it.
   const json older = {{"version", 2},
                       {"cpu", {{"model", "x"}, {"features", {"scalar"}}}},
                       {"compiler", "g++"},
                       {"library_version", "0.1.0"},
                       {"picks", json::array()}};
-  EXPECT_THAT(reason_of(older.dump()), AllOf(HasSubstr("format is 2"), HasSubstr("run posenc pick --save again")));
+  EXPECT_THAT(reason_of(older.dump()),
+              AllOf(HasSubstr("format is 2"), HasSubstr("run posenc pick --save again")));
 }
 
 TEST(Profile, OutlivesLibraryVersionsWithTheSameKernels) {
@@ -233,7 +242,8 @@ TEST(Profile, OutlivesLibraryVersionsWithTheSameKernels) {
   EXPECT_EQ(loaded.profile->library_version, "99.0.0");
 
   document["kernels"] = kernels_revision + 1;
-  EXPECT_THAT(reason_of(document.dump()), AllOf(HasSubstr("kernels"), HasSubstr("run posenc pick --save again")));
+  EXPECT_THAT(reason_of(document.dump()),
+              AllOf(HasSubstr("kernels"), HasSubstr("run posenc pick --save again")));
 }
 
 TEST(Profile, OtherCpusAreIgnored) {

@@ -76,18 +76,22 @@ TEST(Registry, AFullNameGivesThatOne) {
 
 TEST(Registry, UnknownNamesListTheKnownOnes) {
   for (const char* name : {"nonsense", "", "Rotation", "rotation ", "nonsense:scalar"}) {
-    EXPECT_THAT(refusal([&] { backend(name); }),
-                AllOf(HasSubstr("backend is '"), HasSubstr("naive, div_term, "), HasSubstr("rotation")))
+    EXPECT_THAT(
+        refusal([&] { backend(name); }),
+        AllOf(HasSubstr("backend is '"), HasSubstr("naive, div_term, "), HasSubstr("rotation")))
         << name;
   }
-  EXPECT_THAT(refusal([] { backend("nonsense", Isa::scalar); }), HasSubstr("backend is 'nonsense'"));
+  EXPECT_THAT(refusal([] { backend("nonsense", Isa::scalar); }),
+              HasSubstr("backend is 'nonsense'"));
 }
 
 TEST(Registry, UnknownIsasListTheKnownOnes) {
   for (const char* name : {"rotation:sse9", "rotation:", "rotation:avx2:avx2"}) {
-    EXPECT_THAT(refusal([&] { backend(name); }), AllOf(HasSubstr("ISA is '"), HasSubstr("avx2"))) << name;
+    EXPECT_THAT(refusal([&] { backend(name); }), AllOf(HasSubstr("ISA is '"), HasSubstr("avx2")))
+        << name;
   }
-  EXPECT_THAT(refusal([] { backend("naive", Isa::avx2); }), AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("scalar")));
+  EXPECT_THAT(refusal([] { backend("naive", Isa::avx2); }),
+              AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("scalar")));
 }
 
 TEST(Registry, NamesOfIsasGoBothWays) {
@@ -122,8 +126,8 @@ TEST(Registry, WhatWasAddedCanBeTakenOutAndTheRestCannot) {
   const std::vector<const Backend*> before = backends();
   std::unique_ptr<Backend> taken;
   {
-    const Backend* const added =
-        &register_backend(std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
+    const Backend* const added = &register_backend(
+        std::make_unique<test::FakeBackend>(test::FakeBackendClaims{.name = "guest"}));
     taken = unregister_backend(*added);
     EXPECT_EQ(taken.get(), added);
   }
@@ -142,8 +146,10 @@ TEST(Registry, WhatCannotRunHereIsListedAndRefused) {
   EXPECT_THAT(refusal([&] { foreign.plan({.d_model = 4}); }),
               AllOf(HasSubstr(std::string(to_string(foreign.isa()))), HasSubstr("scalar")));
   EXPECT_THAT(refusal([&] { backend("foreign"); }), HasSubstr("foreign"));
-  EXPECT_THAT(refusal([&] { backend("foreign", foreign.isa()); }), HasSubstr(std::string(to_string(foreign.isa()))));
-  EXPECT_THAT(refusal([&] { backend(foreign.full_name()); }), HasSubstr(std::string(to_string(foreign.isa()))));
+  EXPECT_THAT(refusal([&] { backend("foreign", foreign.isa()); }),
+              HasSubstr(std::string(to_string(foreign.isa()))));
+  EXPECT_THAT(refusal([&] { backend(foreign.full_name()); }),
+              HasSubstr(std::string(to_string(foreign.isa()))));
 }
 
 TEST(Cpu, HasScalarAndAscendingIsas) {
@@ -156,8 +162,9 @@ TEST(Cpu, HasScalarAndAscendingIsas) {
   EXPECT_FALSE(cpu_has(test::foreign_isa()));
 #if defined(__x86_64__)
   EXPECT_EQ(cpu_has(Isa::avx2), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-  EXPECT_EQ(cpu_has(Isa::avx512), __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
-                                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"));
+  EXPECT_EQ(cpu_has(Isa::avx512),
+            __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"));
 #endif
 }
 
@@ -170,7 +177,8 @@ TEST(Cpu, ShapeClassesGrowWithTheTable) {
     EXPECT_GE(shape_class(bytes), previous) << bytes;
     previous = shape_class(bytes);
   }
-  for (const ShapeClass each : {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory}) {
+  for (const ShapeClass each :
+       {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory}) {
     EXPECT_EQ(parse_shape_class(to_string(each)), each);
   }
   EXPECT_THAT(refusal([] { parse_shape_class("l4"); }),

@@ -1,5 +1,5 @@
-// rotation over more than 10^8 entries of float32, and over 10^7 of every other type: none may differ from the value nearest to the exact one,
-// and every ISA has the same bits.
+// rotation over more than 10^8 entries of float32, and over 10^7 of every other type: none may
+// differ from the value nearest to the exact one, and every ISA has the same bits.
 #include "posenc/accuracy.h"
 #include "posenc/registry.h"
 #include "support.h"
@@ -23,10 +23,13 @@ struct Stretch {
 
 constexpr std::int64_t far = 1'000'000'000'000;
 
-// 1.3 * 10^7 entries each: conventions, bases and positions that differ in which values are small, and in the size of phases.
+// 1.3 * 10^7 entries each: conventions, bases and positions that differ in which values are small,
+// and in the size of phases.
 const Stretch stretches[] = {
     {"tutorial", {.d_model = 512}, {0, 25'000}},
-    {"whisper", {.d_model = 1280, .layout = Layout::halves, .spacing = Spacing::inclusive}, {0, 10'000}},
+    {"whisper",
+     {.d_model = 1280, .layout = Layout::halves, .spacing = Spacing::inclusive},
+     {0, 10'000}},
     {"wide", {.d_model = 4096}, {100'000, 3'200}},
     {"long_context", {.d_model = 128}, {1'000'000, 100'000}},
     {"far", {.d_model = 256, .layout = Layout::halves_cos_first}, {far, 50'000}},
@@ -38,14 +41,17 @@ const Stretch stretches[] = {
 class RotationTypesAtScale : public testing::TestWithParam<DataType> {};
 
 TEST_P(RotationTypesAtScale, AreCorrectlyRoundedInEveryEntry) {
-  const RowRange starts[] = {{0, 5000}, {1'000'000, 3000}, {far, 3000}, {max_position - 3000, 3001}};
+  const RowRange starts[] = {
+      {0, 5000}, {1'000'000, 3000}, {far, 3000}, {max_position - 3000, 3001}};
   for (const EncodingSpec& spec :
-       {EncodingSpec{.d_model = 512}, EncodingSpec{.d_model = 256, .base = 500'000, .layout = Layout::halves}}) {
+       {EncodingSpec{.d_model = 512},
+        EncodingSpec{.d_model = 256, .base = 500'000, .layout = Layout::halves}}) {
     const auto encoder = backend("rotation").plan(spec);
     const Encoder* const encoders[] = {encoder.get()};
     for (const RowRange& rows : starts) {
       const RowRange checked = {rows.first, sanitized ? rows.count / 100 : rows.count};
-      const auto report = measure_accuracy(encoders, checked, {.threads = 2, .type = GetParam(), .progress = {}})[0];
+      const auto report = measure_accuracy(encoders, checked,
+                                           {.threads = 2, .type = GetParam(), .progress = {}})[0];
       EXPECT_EQ(report.wrongly_rounded, 0)
           << "worst at position " << report.worst.position << ", channel " << report.worst.channel;
     }
@@ -64,10 +70,11 @@ TEST_P(RotationAtScale, IsCorrectlyRoundedInEveryEntry) {
   const auto encoder = backend("rotation").plan(run.spec);
   const Encoder* const encoders[] = {encoder.get()};
   const auto reports = measure_accuracy(
-      encoders, rows, {.threads = static_cast<int>(std::thread::hardware_concurrency()), .progress = {}});
+      encoders, rows,
+      {.threads = static_cast<int>(std::thread::hardware_concurrency()), .progress = {}});
   EXPECT_EQ(reports[0].entries, rows.count * run.spec.d_model);
-  EXPECT_EQ(reports[0].wrongly_rounded, 0)
-      << "worst at position " << reports[0].worst.position << ", channel " << reports[0].worst.channel;
+  EXPECT_EQ(reports[0].wrongly_rounded, 0) << "worst at position " << reports[0].worst.position
+                                           << ", channel " << reports[0].worst.channel;
 }
 
 TEST_P(RotationAtScale, HasTheSameBitsOnEveryIsa) {

@@ -42,13 +42,14 @@ struct Used {
 /// What `posenc list` says is used for that shape class by those users: "used" is of tables.
 Used used_for(ShapeClass shape, const std::map<std::string, std::string>& environment,
               const std::string& users = "used") {
-  const auto result = run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
+  const auto result =
+      run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
   for (const json& each : document.at(users)) {
     if (each.at("shape_class") == to_string(shape)) {
-      return {each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>(), each.at("source"),
-              each.at("reason")};
+      return {each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>(),
+              each.at("source"), each.at("reason")};
     }
   }
   ADD_FAILURE() << "no shape class " << to_string(shape);
@@ -62,7 +63,8 @@ struct Claim {
   double seconds;
 };
 
-constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory};
+constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3,
+                                      ShapeClass::memory};
 
 /// Three processes that hardly differ.
 MeasuredClass measured_class(ShapeClass shape, const std::vector<Claim>& claims) {
@@ -119,8 +121,10 @@ TEST(Selection, IsRotationAtTheBestIsaByDefault) {
 }
 
 TEST(Selection, TheEnvironmentNamesAMethodOrAFullName) {
-  for (const auto& [value, expected] : std::map<std::string, std::string>{
-           {"naive", "naive:scalar"}, {"div_term:scalar", "div_term:scalar"}, {"rotation", best_rotation()}}) {
+  for (const auto& [value, expected] :
+       std::map<std::string, std::string>{{"naive", "naive:scalar"},
+                                          {"div_term:scalar", "div_term:scalar"},
+                                          {"rotation", best_rotation()}}) {
     const Used used = used_for(ShapeClass::memory, {{"POSENC_BACKEND", value}});
     EXPECT_EQ(used.backend, expected);
     EXPECT_EQ(used.source, "environment");
@@ -134,10 +138,13 @@ TEST(Selection, AnEmptyEnvironmentVariableIsNoChoice) {
 
 TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
   const std::vector<std::vector<std::string>> commands = {
-      {"list"}, {"generate", "--rows", "3", "--d-model", "4"}, {"generate", "--rows", "3", "--isa", "scalar"}};
+      {"list"},
+      {"generate", "--rows", "3", "--d-model", "4"},
+      {"generate", "--rows", "3", "--isa", "scalar"}};
   for (const auto& command : commands) {
     for (const char* value : {"nonsense", "rotation:nonsense", "naive:avx2", " "}) {
-      const auto result = run_posenc(command, {.environment = {{"POSENC_BACKEND", value}}, .out_file = {}});
+      const auto result =
+          run_posenc(command, {.environment = {{"POSENC_BACKEND", value}}, .out_file = {}});
       EXPECT_EQ(result.exit_code, 2) << command.front() << ", " << value;
       EXPECT_THAT(result.out, IsEmpty());
       EXPECT_THAT(result.err, AllOf(HasSubstr("POSENC_BACKEND"), HasSubstr("allowed")));
@@ -150,7 +157,8 @@ TEST(Selection, ABackendThatCannotRunHereIsAnError) {
 #if defined(__x86_64__)
   if (cpu_has(Isa::avx512)) GTEST_SKIP() << "every backend of this build runs here";
   const auto result =
-      run_posenc({"generate", "--rows", "1"}, {.environment = {{"POSENC_BACKEND", "rotation:avx512"}}, .out_file = {}});
+      run_posenc({"generate", "--rows", "1"},
+                 {.environment = {{"POSENC_BACKEND", "rotation:avx512"}}, .out_file = {}});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("avx512"));
 #else
@@ -159,8 +167,10 @@ TEST(Selection, ABackendThatCannotRunHereIsAnError) {
 }
 
 TEST(Selection, ExplicitChoicesBeatTheEnvironment) {
-  const std::vector<std::string> shape = {"--rows", "5", "--d-model", "64", "--first", "100000", "--format", "raw"};
-  const auto table = [&](std::vector<std::string> choice, const std::map<std::string, std::string>& environment) {
+  const std::vector<std::string> shape = {"--rows",  "5",      "--d-model", "64",
+                                          "--first", "100000", "--format",  "raw"};
+  const auto table = [&](std::vector<std::string> choice,
+                         const std::map<std::string, std::string>& environment) {
     std::vector<std::string> arguments = {"generate"};
     arguments.insert(arguments.end(), shape.begin(), shape.end());
     arguments.insert(arguments.end(), choice.begin(), choice.end());
@@ -182,17 +192,21 @@ TEST(Accuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
   EXPECT_EQ(to_string(Accuracy::within(1e-6)), "within 1e-06");
   EXPECT_EQ(to_string(Accuracy::within_ulp(1)), "within 1 ulp");
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT(refusal([&] { Accuracy::within(bad); }), AllOf(HasSubstr("max_error is"), HasSubstr("allowed")));
-    EXPECT_THAT(refusal([&] { Accuracy::within_ulp(bad); }), AllOf(HasSubstr("max_ulp is"), HasSubstr("allowed")));
+    EXPECT_THAT(refusal([&] { Accuracy::within(bad); }),
+                AllOf(HasSubstr("max_error is"), HasSubstr("allowed")));
+    EXPECT_THAT(refusal([&] { Accuracy::within_ulp(bad); }),
+                AllOf(HasSubstr("max_ulp is"), HasSubstr("allowed")));
   }
 }
 
 TEST(Accuracy, IsWhatAnEncoderPromises) {
   const RowRange rows = {0, 5000};
-  const auto promises = [&](const char* name, const Accuracy& accuracy, DataType type = DataType::float32) {
+  const auto promises = [&](const char* name, const Accuracy& accuracy,
+                            DataType type = DataType::float32) {
     return accuracy.is_promised_by(*backend(name).plan({.d_model = 64}), rows, type);
   };
-  for (const DataType type : all_data_types) EXPECT_TRUE(promises("rotation", {}, type)) << to_string(type);
+  for (const DataType type : all_data_types)
+    EXPECT_TRUE(promises("rotation", {}, type)) << to_string(type);
   for (const char* name : {"naive", "div_term", "xsimd", "rotation32"}) {
     EXPECT_FALSE(promises(name, {})) << name;
     EXPECT_FALSE(promises(name, Accuracy::within_ulp(1e9))) << name << " promises nothing in ulp";
@@ -206,28 +220,37 @@ TEST(Accuracy, IsWhatAnEncoderPromises) {
 }
 
 TEST(Selection, WithoutMeasurementsTheFastestKnownMethodThatPromisesIt) {
-  const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32, bool adds = false) {
-    return select_backend({.d_model = 512}, {0, 5000}, {.accuracy = accuracy, .type = type, .adds = adds})
+  const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32,
+                           bool adds = false) {
+    return select_backend({.d_model = 512}, {0, 5000},
+                          {.accuracy = accuracy, .type = type, .adds = adds})
         .backend->full_name();
   };
-  for (const DataType type : all_data_types) EXPECT_EQ(selected({}, type), best_rotation()) << to_string(type);
+  for (const DataType type : all_data_types)
+    EXPECT_EQ(selected({}, type), best_rotation()) << to_string(type);
   EXPECT_EQ(selected(Accuracy::within(1e-6)), best_rotation32());
   EXPECT_EQ(selected(Accuracy::within(1e-7)), best_rotation());
   EXPECT_EQ(selected(Accuracy::within_ulp(1)), best_rotation());
-  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float64), best_rotation()) << "rotation32 writes no float64";
+  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float64), best_rotation())
+      << "rotation32 writes no float64";
   EXPECT_EQ(selected(Accuracy::within(1e-2), DataType::bfloat16), best_rotation32());
-  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float32, true), best_rotation()) << "rotation32 cannot add";
+  EXPECT_EQ(selected(Accuracy::within(1e-6), DataType::float32, true), best_rotation())
+      << "rotation32 cannot add";
 }
 
 TEST(Selection, WhatNobodyPromisesIsAnErrorThatSaysWhatIsPossible) {
   const auto refused = [](const Accuracy& accuracy, DataType type) {
-    return refusal([&] { select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type}); });
+    return refusal([&] {
+      select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type});
+    });
   };
-  EXPECT_THAT(refused(Accuracy::within(1e-9), DataType::float32),
-              AllOf(HasSubstr("accuracy is within 1e-09"), HasSubstr("float32: at least 2.98e-08")));
+  EXPECT_THAT(
+      refused(Accuracy::within(1e-9), DataType::float32),
+      AllOf(HasSubstr("accuracy is within 1e-09"), HasSubstr("float32: at least 2.98e-08")));
   EXPECT_THAT(refused(Accuracy::within_ulp(0.25), DataType::float32),
               AllOf(HasSubstr("within 0.25 ulp"), HasSubstr("at least 0.5 ulp")));
-  EXPECT_THAT(refused(Accuracy::within(1e-6), DataType::bfloat16), HasSubstr("bfloat16: at least 0.00195"));
+  EXPECT_THAT(refused(Accuracy::within(1e-6), DataType::bfloat16),
+              HasSubstr("bfloat16: at least 0.00195"));
 }
 
 TEST(Selection, EveryUserOfTheLibraryCanSayWhichBackendItGotAndWhy) {
@@ -239,9 +262,11 @@ TEST(Selection, EveryUserOfTheLibraryCanSayWhichBackendItGotAndWhy) {
   const Rotary rough(64, 10000.0, RotaryLayout::halves, Accuracy::within(1e-6));
   EXPECT_EQ(rough.selection().backend->full_name(), best_rotation32());
   EXPECT_THAT(rough.selection().reason, HasSubstr("within 1e-06"));
-  EXPECT_THAT(
-      refusal([] { PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused, Accuracy::within(1e-9)); }),
-      HasSubstr("accuracy is within 1e-09"));
+  EXPECT_THAT(refusal([] {
+                PositionalEncoding({.d_model = 64}, 100, 0, EncodingSource::fused,
+                                   Accuracy::within(1e-9));
+              }),
+              HasSubstr("accuracy is within 1e-09"));
 }
 
 TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
@@ -253,7 +278,8 @@ TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
     return std::vector<float>(table.data(), table.data() + rows.count * spec.d_model);
   };
   const auto is = [&](const Matrix& table, const char* name) {
-    return test::same_bits({table.data(), static_cast<std::size_t>(rows.count * spec.d_model)}, bits_of(name));
+    return test::same_bits({table.data(), static_cast<std::size_t>(rows.count * spec.d_model)},
+                           bits_of(name));
   };
   EXPECT_TRUE(is(encode(rows, spec), "rotation"));
   EXPECT_TRUE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation32"));
@@ -263,7 +289,8 @@ TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
 TEST(Selection, AProfileChangesTheIsaOfWhatIsCorrectlyRoundedForItsShapeClassOnly) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, misleading_claims());
-  const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}};
+  const std::map<std::string, std::string> environment = {
+      {"POSENC_PROFILE", (folder / "profile.json").string()}};
 
   for (const char* users : {"used", "used_by_layers"}) {
     const Used measured = used_for(ShapeClass::l2, environment, users);
@@ -285,13 +312,16 @@ TEST(Selection, OfATieTheSimplestMethodAtItsBestIsa) {
   const ScratchFolder folder;
   std::vector<Claim> claims;
   for (const Backend* each : test::running_backends()) {
-    claims.push_back({std::string(each->name()), each->isa(), each->name() == "rotation32" ? 1e-10 : 1.01e-10});
+    claims.push_back(
+        {std::string(each->name()), each->isa(), each->name() == "rotation32" ? 1e-10 : 1.01e-10});
   }
   save_measurements(folder / "profile.json", only_l2, claims);
-  const Used rough = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}}, "used_within");
+  const Used rough = used_for(
+      ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}}, "used_within");
   EXPECT_EQ(rough.backend, "naive:scalar");
   EXPECT_THAT(rough.reason, HasSubstr("ties with the fastest"));
-  const Used exact = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
+  const Used exact =
+      used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
   EXPECT_EQ(exact.backend, best_rotation());
 }
 
@@ -299,9 +329,10 @@ TEST(Selection, TheEnvironmentBeatsTheProfile) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, misleading_claims());
   for (const char* users : {"used", "used_by_layers", "used_by_rotary", "used_within"}) {
-    const Used used =
-        used_for(users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
-                 {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}}, users);
+    const Used used = used_for(
+        users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
+        {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}},
+        users);
     EXPECT_EQ(used.backend, "div_term:scalar") << users;
     EXPECT_EQ(used.source, "environment") << users;
   }
@@ -309,13 +340,15 @@ TEST(Selection, TheEnvironmentBeatsTheProfile) {
 
 TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
   const ScratchFolder folder;
-  const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}};
+  const std::map<std::string, std::string> environment = {
+      {"POSENC_PROFILE", (folder / "profile.json").string()}};
   const auto expect_ignored = [&](const std::string& why) {
     const Used used = used_for(ShapeClass::l2, environment);
     EXPECT_EQ(used.backend, best_rotation());
     EXPECT_EQ(used.source, "built_in");
     EXPECT_THAT(used.reason, HasSubstr(why));
-    EXPECT_THAT(run_posenc({"list"}, {.environment = environment, .out_file = {}}).out, HasSubstr(why));
+    EXPECT_THAT(run_posenc({"list"}, {.environment = environment, .out_file = {}}).out,
+                HasSubstr(why));
   };
   write_file(folder / "profile.json", "{ \"version\": 3, ");
   expect_ignored("corrupt");
@@ -334,7 +367,8 @@ TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
 TEST(Selection, AProfileOfABackendThatIsNotHereIsNotUsed) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, {{"discontinued", Isa::scalar, 1e-10}});
-  const Used used = used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
+  const Used used =
+      used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
   EXPECT_EQ(used.backend, best_rotation());
   EXPECT_THAT(used.reason, HasSubstr("no such backend for shape class l2"));
 }
@@ -346,11 +380,13 @@ TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
   save_measurements(in_xdg, only_l2, {{"rotation", rotation_isas().front(), 1e-10}});
   save_measurements(in_home, only_l2, {{"rotation", rotation_isas().back(), 1e-10}});
   const auto used = [&](const std::string& xdg) {
-    return used_for(ShapeClass::l2,
-                    {{"POSENC_PROFILE", ""}, {"XDG_CONFIG_HOME", xdg}, {"HOME", (folder / "home").string()}})
+    return used_for(ShapeClass::l2, {{"POSENC_PROFILE", ""},
+                                     {"XDG_CONFIG_HOME", xdg},
+                                     {"HOME", (folder / "home").string()}})
         .backend;
   };
-  EXPECT_EQ(used((folder / "xdg").string()), backend("rotation", rotation_isas().front()).full_name());
+  EXPECT_EQ(used((folder / "xdg").string()),
+            backend("rotation", rotation_isas().front()).full_name());
   EXPECT_EQ(used(""), best_rotation());
 }
 
@@ -370,11 +406,14 @@ bool bits_are_those_of_rotation() {
 
   // The profile is in use: it decides on the ISA, and on the method if the program allows an error.
   if (select_backend(spec, rows).backend != &lowest) return false;
-  if (select_backend(spec, rows, {.accuracy = Accuracy::within(1e-6)}).backend->name() != "rotation32") return false;
+  if (select_backend(spec, rows, {.accuracy = Accuracy::within(1e-6)}).backend->name() !=
+      "rotation32")
+    return false;
 
   const Matrix table = encode(rows, spec);
   if (std::memcmp(table.data(), expected.data(), bytes) != 0) return false;
-  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached, EncodingSource::automatic}) {
+  for (const EncodingSource source :
+       {EncodingSource::fused, EncodingSource::cached, EncodingSource::automatic}) {
     const PositionalEncoding layer(spec, rows.count, 0.0, source);
     std::vector<float> x(floats, 0.0f);
     layer.forward(batch_first(x.data(), 1, rows.count, spec.d_model));
@@ -386,7 +425,8 @@ bool bits_are_those_of_rotation() {
   lowest.plan({.d_model = 64, .layout = Layout::halves_cos_first})->encode(rows, expected.view());
   Matrix cache(rows.count, 64);
   rotary.cache(rows, RotaryLayout::halves, cache.view());
-  return rotary.selection().backend == &lowest && std::memcmp(cache.data(), expected.data(), bytes) == 0;
+  return rotary.selection().backend == &lowest &&
+         std::memcmp(cache.data(), expected.data(), bytes) == 0;
 }
 
 TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
@@ -400,24 +440,28 @@ std::string backend_of_rough_layer() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
   setenv("POSENC_PROFILE", (folder / "profile.json").c_str(), 1);
-  const PositionalEncoding layer({.d_model = 64}, 100, 0.0, EncodingSource::automatic, Accuracy::within(1e-6));
+  const PositionalEncoding layer({.d_model = 64}, 100, 0.0, EncodingSource::automatic,
+                                 Accuracy::within(1e-6));
   return layer.selection().backend->full_name();
 }
 
 TEST(SelectionDeathTest, LayersPreferWhatCanAdd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::string expected = backend("rotation", rotation_isas().front()).full_name();
-  EXPECT_EXIT(std::exit(backend_of_rough_layer() == expected ? 0 : 1), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::exit(backend_of_rough_layer() == expected ? 0 : 1), testing::ExitedWithCode(0),
+              "");
 }
 
 TEST(Generate, IsCorrectlyRoundedWhateverTheProfileSaysUnlessAnErrorIsAllowed) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
   const auto table = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"generate", "--rows", "40", "--d-model", "64", "--format", "raw"};
+    std::vector<std::string> arguments = {"generate", "--rows",   "40", "--d-model",
+                                          "64",       "--format", "raw"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = run_posenc(
-        arguments, {.environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}}, .out_file = {}});
+        arguments,
+        {.environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}}, .out_file = {}});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
   };

@@ -36,10 +36,11 @@ TEST(Spec, EvenDModelsAreAllowed) {
 
 TEST(Spec, OddZeroNegativeAndHugeDModelsAreRefused) {
   for (const std::int64_t d_model :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{511}, std::int64_t{-2}, max_d_model + 2,
-        int64_max, std::numeric_limits<std::int64_t>::min()}) {
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{511}, std::int64_t{-2},
+        max_d_model + 2, int64_max, std::numeric_limits<std::int64_t>::min()}) {
     EXPECT_THAT(refusal_of(EncodingSpec{.d_model = d_model}),
-                AllOf(HasSubstr("d_model"), HasSubstr(std::to_string(d_model)), HasSubstr("even, 2 to 1048576")));
+                AllOf(HasSubstr("d_model"), HasSubstr(std::to_string(d_model)),
+                      HasSubstr("even, 2 to 1048576")));
   }
 }
 
@@ -50,23 +51,27 @@ TEST(Spec, BasesAboveOneAreAllowed) {
 }
 
 TEST(Spec, BasesThatMakeNoFrequenciesAreRefused) {
-  const std::pair<double, const char*> cases[] = {{0, "0"},          {1, "1"},     {-1, "-1"},  {-infinity, "-inf"},
-                                                  {infinity, "inf"}, {nan, "nan"}, {0.5, "0.5"}};
+  const std::pair<double, const char*> cases[] = {
+      {0, "0"},          {1, "1"},     {-1, "-1"},  {-infinity, "-inf"},
+      {infinity, "inf"}, {nan, "nan"}, {0.5, "0.5"}};
   for (const auto& [base, text] : cases) {
-    EXPECT_THAT(refusal_of(EncodingSpec{.base = base}),
-                AllOf(HasSubstr("base is " + std::string(text)), HasSubstr("finite and greater than 1")));
+    EXPECT_THAT(
+        refusal_of(EncodingSpec{.base = base}),
+        AllOf(HasSubstr("base is " + std::string(text)), HasSubstr("finite and greater than 1")));
   }
 }
 
 TEST(Spec, UnknownLayoutAndSpacingValuesAreRefused) {
-  EXPECT_THAT(refusal_of(EncodingSpec{.layout = static_cast<Layout>(3)}), AllOf(HasSubstr("layout"), HasSubstr("3")));
+  EXPECT_THAT(refusal_of(EncodingSpec{.layout = static_cast<Layout>(3)}),
+              AllOf(HasSubstr("layout"), HasSubstr("3")));
   EXPECT_THAT(refusal_of(EncodingSpec{.spacing = static_cast<Spacing>(-1)}),
               AllOf(HasSubstr("spacing"), HasSubstr("-1")));
 }
 
 TEST(Spec, RowsUpToTwoToThe53AreAllowed) {
-  for (const RowRange rows : {RowRange{0, 0}, RowRange{0, max_position + 1}, RowRange{max_position, 1},
-                              RowRange{max_position - 50, 51}, RowRange{1'000'000'000'000, 5000}}) {
+  for (const RowRange rows :
+       {RowRange{0, 0}, RowRange{0, max_position + 1}, RowRange{max_position, 1},
+        RowRange{max_position - 50, 51}, RowRange{1'000'000'000'000, 5000}}) {
     EXPECT_NO_THROW(validate(rows)) << rows.first << " " << rows.count;
   }
 }
@@ -74,11 +79,14 @@ TEST(Spec, RowsUpToTwoToThe53AreAllowed) {
 TEST(Spec, RowsBeyondTwoToThe53AreRefused) {
   EXPECT_THAT(refusal_of(RowRange{-1, 1}),
               AllOf(HasSubstr("first position is -1"), HasSubstr("0 to 9007199254740992")));
-  EXPECT_THAT(refusal_of(RowRange{max_position + 1, 1}),
-              AllOf(HasSubstr("first position is 9007199254740993"), HasSubstr("0 to 9007199254740992")));
-  EXPECT_THAT(refusal_of(RowRange{int64_max, int64_max}), HasSubstr("first position is 9223372036854775807"));
+  EXPECT_THAT(
+      refusal_of(RowRange{max_position + 1, 1}),
+      AllOf(HasSubstr("first position is 9007199254740993"), HasSubstr("0 to 9007199254740992")));
+  EXPECT_THAT(refusal_of(RowRange{int64_max, int64_max}),
+              HasSubstr("first position is 9223372036854775807"));
   EXPECT_THAT(refusal_of(RowRange{0, -1}), HasSubstr("row count is -1"));
-  EXPECT_THAT(refusal_of(RowRange{max_position, 2}), AllOf(HasSubstr("row count is 2"), HasSubstr("0 to 1")));
+  EXPECT_THAT(refusal_of(RowRange{max_position, 2}),
+              AllOf(HasSubstr("row count is 2"), HasSubstr("0 to 1")));
   EXPECT_THAT(refusal_of(RowRange{1, int64_max}), HasSubstr("row count is 9223372036854775807"));
 }
 
@@ -95,7 +103,8 @@ TEST(Spec, TheSimpleCallRefusesTheSame) {
   EXPECT_THAT(refusal([] { encode(3, 5); }), HasSubstr("d_model is 5"));
   EXPECT_THAT(refusal([] { encode(-1, 4); }), HasSubstr("row count is -1"));
   EXPECT_THAT(refusal([] { encode(max_position, max_d_model); }), HasSubstr("row count is"));
-  EXPECT_THAT(refusal([] { encode({.first = 0, .count = 1}, {.d_model = 4}, 0); }), HasSubstr("threads is 0"));
+  EXPECT_THAT(refusal([] { encode({.first = 0, .count = 1}, {.d_model = 4}, 0); }),
+              HasSubstr("threads is 0"));
 }
 
 TEST(Spec, NamesOfLayoutsAndSpacingsGoBothWays) {
@@ -110,9 +119,11 @@ TEST(Spec, NamesOfLayoutsAndSpacingsGoBothWays) {
 }
 
 TEST(Spec, UnknownNamesListTheAllowedOnes) {
-  EXPECT_THAT(refusal([] { parse_layout("Halves"); }),
-              AllOf(HasSubstr("layout is 'Halves'"), HasSubstr("interleaved, halves, halves_cos_first")));
-  EXPECT_THAT(refusal([] { parse_spacing(""); }), AllOf(HasSubstr("spacing is ''"), HasSubstr("paper, inclusive")));
+  EXPECT_THAT(
+      refusal([] { parse_layout("Halves"); }),
+      AllOf(HasSubstr("layout is 'Halves'"), HasSubstr("interleaved, halves, halves_cos_first")));
+  EXPECT_THAT(refusal([] { parse_spacing(""); }),
+              AllOf(HasSubstr("spacing is ''"), HasSubstr("paper, inclusive")));
 }
 
 TEST(Spec, ExponentDenominatorNeverDividesByZero) {

@@ -33,10 +33,12 @@ std::string identifier(const Backend& backend) {
 std::uint32_t bits(float value) noexcept { return std::bit_cast<std::uint32_t>(value); }
 
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) { return bits(x) == bits(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](float x, float y) { return bits(x) == bits(y); });
 }
 
-GuardedMatrix::GuardedMatrix(std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int64_t offset)
+GuardedMatrix::GuardedMatrix(std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                             std::int64_t offset)
     : rows_(rows),
       columns_(columns),
       stride_(stride),
@@ -73,7 +75,8 @@ ScratchFolder::~ScratchFolder() {
 
 std::vector<std::string> ScratchFolder::listing() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,4 +1,5 @@
-// What several tests share: the backends that run here, readable parameter names, guarded memory, scratch folders.
+// What several tests share: the backends that run here, readable parameter names, guarded memory,
+// scratch folders.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -36,13 +37,15 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-/// Every registered backend that this CPU can run: tests over it cover a new backend as soon as it is registered.
+/// Every registered backend that this CPU can run: tests over it cover a new backend as soon as it
+/// is registered.
 std::vector<const Backend*> running_backends();
 
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
 
-/// What `call` throws as InvalidArgument; a message that says so where it throws nothing or something else.
+/// What `call` throws as InvalidArgument; a message that says so where it throws nothing or
+/// something else.
 template <class Call>
 std::string refusal(const Call& call) {
   try {
@@ -59,7 +62,8 @@ std::string refusal(const Call& call) {
 std::uint32_t bits(float value) noexcept;
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept;
 
-/// Memory for a matrix whose surroundings are watched: guard floats before and after it and in the gaps between rows.
+/// Memory for a matrix whose surroundings are watched: guard floats before and after it and in the
+/// gaps between rows.
 class GuardedMatrix {
  public:
   /// `offset` floats past a 64-byte boundary, so that odd values make unaligned rows.

@@ -67,7 +67,8 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
   at_once([&](int i) {
     const auto all = backends();
     const Backend& mine = *all[static_cast<std::size_t>(i) % all.size()];
-    const bool fake = dynamic_cast<const test::FakeBackend*>(&mine) != nullptr;  // of another test in this process
+    const bool fake = dynamic_cast<const test::FakeBackend*>(&mine) !=
+                      nullptr;  // of another test in this process
     if (fake || !mine.runs_here()) return;
     Matrix row(1, 64);
     mine.plan({.d_model = 64})->encode({.first = 0, .count = 1}, row.view());
@@ -78,7 +79,9 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
 
 TEST(Threads, MayAllBeTheFirstToSelect) {
   std::vector<Selection> selections(thread_count);
-  at_once([&](int i) { selections[static_cast<std::size_t>(i)] = select_backend({.d_model = 512}, {0, 5000}); });
+  at_once([&](int i) {
+    selections[static_cast<std::size_t>(i)] = select_backend({.d_model = 512}, {0, 5000});
+  });
   for (const Selection& each : selections) {
     EXPECT_EQ(each.backend, selections.front().backend);
     EXPECT_EQ(each.reason, selections.front().reason);

@@ -29,7 +29,8 @@ TEST(Ties, PairsAreJudgedAsInPython) {
   ASSERT_FALSE(pairs.empty());
   for (const json& each : pairs) {
     SCOPED_TRACE(each.at("name").get<std::string>());
-    const auto one = each.at("one").get<std::vector<double>>(), other = each.at("other").get<std::vector<double>>();
+    const auto one = each.at("one").get<std::vector<double>>(),
+               other = each.at("other").get<std::vector<double>>();
     const PairedRatio ratio = paired_ratio(one, other);
     EXPECT_NEAR(ratio.ratio, each.at("ratio").get<double>(), 1e-8);
     EXPECT_NEAR(ratio.low, each.at("low").get<double>(), 1e-8);
@@ -58,7 +59,8 @@ TEST(Ties, SuccessiveProcessesGiveRatios) {
 }
 
 TEST(Ties, ThePreferredIsTheSimplestMethodAtItsBestIsaThatCostsLittle) {
-  const std::vector<double> fast = {1, 1.001, 0.999}, even = {1.01, 1.011, 1.009}, slow = {2, 2.01, 1.99};
+  const std::vector<double> fast = {1, 1.001, 0.999}, even = {1.01, 1.011, 1.009},
+                            slow = {2, 2.01, 1.99};
   const std::vector<double> uncertain = {1.5, 0.9, 1.4};
   const std::vector<TimedCandidate> candidates = {{0, Isa::scalar, slow},
                                                   {1, Isa::sse2, even},

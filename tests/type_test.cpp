@@ -56,7 +56,8 @@ TYPED_TEST(SixteenBits, EveryValueIsItsOwnNearest) {
 
 TYPED_TEST(SixteenBits, MidpointsGoToTheEvenNeighbourAndTheRestToTheNearer) {
   for (unsigned bits = 0; bits + 1 < infinity_bits<TypeParam>; ++bits) {
-    const double low = to_double(from_bits<TypeParam>(bits)), high = to_double(from_bits<TypeParam>(bits + 1));
+    const double low = to_double(from_bits<TypeParam>(bits)),
+                 high = to_double(from_bits<TypeParam>(bits + 1));
     const double middle = (low + high) / 2;  // exact: a double has the bits
     ASSERT_EQ(nearest<TypeParam>(middle).bits, bits + bits % 2);
     ASSERT_EQ(nearest<TypeParam>(std::nextafter(middle, low)).bits, bits);
@@ -89,7 +90,8 @@ TEST(DataTypes, HaveNamesThatParseAndOthersDoNot) {
 /// Memory for a table of any type, its surroundings filled with a pattern.
 class GuardedTable {
  public:
-  GuardedTable(std::int64_t rows, std::int64_t columns, std::int64_t gap, std::int64_t offset, DataType type)
+  GuardedTable(std::int64_t rows, std::int64_t columns, std::int64_t gap, std::int64_t offset,
+               DataType type)
       : rows_(rows),
         row_bytes_(columns * size_of(type)),
         stride_bytes_((columns + gap) * size_of(type)),
@@ -102,19 +104,21 @@ class GuardedTable {
 
   OutputView view() {
     return with_type(type_, [&]<class T>(T) {
-      return OutputView(reinterpret_cast<T*>(bytes() + start_), rows_, columns_, stride_bytes_ / size_of(type_));
+      return OutputView(reinterpret_cast<T*>(bytes() + start_), rows_, columns_,
+                        stride_bytes_ / size_of(type_));
     });
   }
 
   bool row_is(std::int64_t r, const void* expected) {
-    return std::memcmp(bytes() + start_ + r * stride_bytes_, expected, static_cast<std::size_t>(row_bytes_)) == 0;
+    return std::memcmp(bytes() + start_ + r * stride_bytes_, expected,
+                       static_cast<std::size_t>(row_bytes_)) == 0;
   }
 
   bool surroundings_untouched() {
     for (std::int64_t i = 0; i < memory_.rows() * 4; ++i) {
       const std::int64_t from_start = i - start_;
-      const bool inside =
-          from_start >= 0 && from_start < rows_ * stride_bytes_ && from_start % stride_bytes_ < row_bytes_;
+      const bool inside = from_start >= 0 && from_start < rows_ * stride_bytes_ &&
+                          from_start % stride_bytes_ < row_bytes_;
       if (!inside && bytes()[i] != guard) return false;
     }
     return true;
@@ -133,7 +137,8 @@ class GuardedTable {
 using BackendAndType = std::tuple<const Backend*, DataType>;
 
 std::string name_of(const testing::TestParamInfo<BackendAndType>& each) {
-  return test::identifier(*std::get<0>(each.param)) + "_" + std::string(to_string(std::get<1>(each.param)));
+  return test::identifier(*std::get<0>(each.param)) + "_" +
+         std::string(to_string(std::get<1>(each.param)));
 }
 
 class EveryType : public testing::TestWithParam<BackendAndType> {
@@ -150,21 +155,24 @@ class EveryType : public testing::TestWithParam<BackendAndType> {
 
 TEST_P(EveryType, StaysWithinItsBound) {
   for (const EncodingSpec& spec :
-       {EncodingSpec{.d_model = 512}, EncodingSpec{.d_model = 70, .base = 1e6, .layout = Layout::halves},
+       {EncodingSpec{.d_model = 512},
+        EncodingSpec{.d_model = 70, .base = 1e6, .layout = Layout::halves},
         EncodingSpec{.d_model = 2}}) {
     const auto encoder = std::get<0>(GetParam())->plan(spec);
     const Encoder* const encoders[] = {encoder.get()};
     for (const RowRange rows : {RowRange{0, 400}, RowRange{1'000'000'000'000, 150}}) {
       const auto report = measure_accuracy(encoders, rows, {.type = type_, .progress = {}})[0];
       EXPECT_EQ(report.type, type_);
-      EXPECT_LE(report.error.max_abs, report.error_bound) << "d_model " << spec.d_model << " from " << rows.first;
+      EXPECT_LE(report.error.max_abs, report.error_bound)
+          << "d_model " << spec.d_model << " from " << rows.first;
       EXPECT_EQ(verify(*encoder, rows, type_), "");
     }
   }
 }
 
 TEST_P(EveryType, HasTheSameBitsHoweverRowsAreAskedFor) {
-  for (const EncodingSpec& spec : {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256}}) {
+  for (const EncodingSpec& spec :
+       {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256}}) {
     const auto encoder = std::get<0>(GetParam())->plan(spec);
     const RowRange rows = {4091, 77};
     with_type(type_, [&]<class T>(T) {
@@ -174,7 +182,8 @@ TEST_P(EveryType, HasTheSameBitsHoweverRowsAreAskedFor) {
                         {&alone.data()[r * spec.d_model], 1, spec.d_model, spec.d_model});
       }
       const auto expect = [&](GuardedTable& table, std::int64_t count) {
-        for (std::int64_t r = 0; r < count; ++r) ASSERT_TRUE(table.row_is(r, alone.row(r).data())) << "row " << r;
+        for (std::int64_t r = 0; r < count; ++r)
+          ASSERT_TRUE(table.row_is(r, alone.row(r).data())) << "row " << r;
         ASSERT_TRUE(table.surroundings_untouched());
       };
       for (const std::int64_t gap : {0, 5, 64}) {
@@ -201,7 +210,8 @@ INSTANTIATE_TEST_SUITE_P(All, EveryType,
 TEST(Rotation32, RefusesFloat64BeforeItWrites) {
   const auto encoder = backend("rotation32").plan({.d_model = 8});
   GuardedTable table(4, 8, 0, 0, DataType::float64);
-  const std::string refused = test::refusal([&] { encoder->encode({.first = 0, .count = 4}, table.view()); });
+  const std::string refused =
+      test::refusal([&] { encoder->encode({.first = 0, .count = 4}, table.view()); });
   EXPECT_THAT(refused, HasSubstr("dtype is float64; backend rotation32"));
   std::vector<double> untouched(8);
   std::memset(untouched.data(), 0xa5, 64);
@@ -248,7 +258,8 @@ class RotationType : public testing::TestWithParam<BackendAndType> {};
 template <class T>
 T exact(const Frequencies& frequencies, std::int64_t k, std::int64_t position, bool is_cosine) {
   const Turns phase = frequencies.phase(k, position);
-  const std::uint64_t bits = round_to_bits(is_cosine ? cosine(phase) : sine(phase), data_type_of<T>);
+  const std::uint64_t bits =
+      round_to_bits(is_cosine ? cosine(phase) : sine(phase), data_type_of<T>);
   T value;
   std::memcpy(static_cast<void*>(&value), &bits, sizeof value);  // little-endian
   return value;
@@ -261,8 +272,8 @@ TEST_P(RotationType, IsExactInEveryShape) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
       const Frequencies frequencies(spec);
       const auto encoder = backend->plan(spec);
-      for (const RowRange rows :
-           {RowRange{0, 19}, RowRange{70'000, 87}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
+      for (const RowRange rows : {RowRange{0, 19}, RowRange{70'000, 87}, RowRange{1'000'003, 33},
+                                  RowRange{max_position - 16, 17}}) {
         with_type(type, [&]<class T>(T) {
           BasicMatrix<T> table(rows.count, d_model);
           encoder->encode(rows, table.view());
@@ -270,8 +281,10 @@ TEST_P(RotationType, IsExactInEveryShape) {
             for (std::int64_t k = 0; k < d_model / 2; ++k) {
               const ChannelPair channel = channels_of(spec, k);
               const std::int64_t position = rows.first + r;
-              ASSERT_EQ(table(r, channel.sine), exact<T>(frequencies, k, position, false)) << position << ", k " << k;
-              ASSERT_EQ(table(r, channel.cosine), exact<T>(frequencies, k, position, true)) << position << ", k " << k;
+              ASSERT_EQ(table(r, channel.sine), exact<T>(frequencies, k, position, false))
+                  << position << ", k " << k;
+              ASSERT_EQ(table(r, channel.cosine), exact<T>(frequencies, k, position, true))
+                  << position << ", k " << k;
             }
           }
         });
@@ -281,7 +294,9 @@ TEST_P(RotationType, IsExactInEveryShape) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotation, RotationType,
-                         testing::Combine(testing::ValuesIn(rotations()), testing::ValuesIn(all_data_types)), name_of);
+                         testing::Combine(testing::ValuesIn(rotations()),
+                                          testing::ValuesIn(all_data_types)),
+                         name_of);
 
 }  // namespace
 }  // namespace posenc

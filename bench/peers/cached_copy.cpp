@@ -1,7 +1,8 @@
 // cached_copy: the table computed once and copied from then on, as systems do that keep one.
 //
-// It grows, to a power of two rows, when a longer one is asked for, up to 256 MiB; rows beyond are computed each time. The first call pays
-// for the table, later ones for the copy: what is timed is the copy.
+// It grows, to a power of two rows, when a longer one is asked for, up to 256 MiB; rows beyond are
+// computed each time. The first call pays for the table, later ones for the copy: what is timed is
+// the copy.
 #include "peer.h"
 
 #include <bit>
@@ -18,9 +19,12 @@ constexpr std::int64_t most_bytes = std::int64_t{256} << 20;
 class CachedCopy final : public PeerEncoder {
  public:
   explicit CachedCopy(const EncodingSpec& spec)
-      : PeerEncoder(spec, "cached_copy", Isa::scalar), source_(posenc::backend("rotation").plan(spec)) {}
+      : PeerEncoder(spec, "cached_copy", Isa::scalar),
+        source_(posenc::backend("rotation").plan(spec)) {}
 
-  double error_bound(RowRange rows, DataType type) const noexcept override { return source_->error_bound(rows, type); }
+  double error_bound(RowRange rows, DataType type) const noexcept override {
+    return source_->error_bound(rows, type);
+  }
 
  private:
   std::int64_t row_bytes() const noexcept { return spec().d_model * std::int64_t{sizeof(float)}; }
@@ -46,7 +50,8 @@ class CachedCopy final : public PeerEncoder {
       std::memcpy(task.out, from, static_cast<std::size_t>(task.count * row_bytes()));
     } else {
       for (std::int64_t row = 0; row < task.count; ++row) {
-        std::memcpy(task.row<float>(row), from + row * spec().d_model, static_cast<std::size_t>(row_bytes()));
+        std::memcpy(task.row<float>(row), from + row * spec().d_model,
+                    static_cast<std::size_t>(row_bytes()));
       }
     }
     return true;
@@ -57,7 +62,8 @@ class CachedCopy final : public PeerEncoder {
     const std::unique_lock lock(mutex_);
     if (table_.rows() >= rows) return;
     try {
-      const auto doubled = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+      const auto doubled =
+          static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
       Matrix longer(std::min(doubled, most_bytes / row_bytes()), spec().d_model);
       source_->encode({.first = 0, .count = longer.rows()}, longer.view());
       table_ = std::move(longer);
@@ -74,7 +80,8 @@ class CachedCopy final : public PeerEncoder {
 
 void add_cached_copy(Peers& peers) {
   peers.push_back(std::make_unique<PeerBackend>(
-      "cached_copy", Isa::scalar, "a copy of rotation's table, kept after the first call up to 256 MiB",
+      "cached_copy", Isa::scalar,
+      "a copy of rotation's table, kept after the first call up to 256 MiB",
       [](const EncodingSpec& spec) { return std::make_unique<CachedCopy>(spec); }));
 }
 

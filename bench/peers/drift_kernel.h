@@ -12,7 +12,8 @@
 namespace posenc::peers {
 namespace {
 
-/// a * b + c. Fused where the ISA can, and always the same: a row has the same bits whether those before it are written or skipped.
+/// a * b + c. Fused where the ISA can, and always the same: a row has the same bits whether those
+/// before it are written or skipped.
 inline Floats multiply_add(Floats a, Floats b, Floats c) noexcept {
 #if defined(__AVX512F__)
   return _mm512_fmadd_ps(a, b, c);
@@ -34,7 +35,8 @@ struct Drift {
   SineAndCosine at[vectors];
   SineAndCosine by[vectors];
 
-  Drift(const DriftTables& tables, const float* sine, const float* cosine, std::int64_t k) noexcept {
+  Drift(const DriftTables& tables, const float* sine, const float* cosine,
+        std::int64_t k) noexcept {
     for (int v = 0; v < vectors; ++v) {
       const std::int64_t from = k + v * lanes;
       at[v] = {load<Floats>(sine + from), load<Floats>(cosine + from)};
@@ -57,8 +59,8 @@ void drift(const DriftTables& tables, std::int64_t rows, float* sine, float* cos
 }
 
 template <int vectors, bool is_tail>
-void drift_columns(const DriftTables& tables, std::int64_t skipped, const float* sine, const float* cosine,
-                   const RowTask& task, std::int64_t k) {
+void drift_columns(const DriftTables& tables, std::int64_t skipped, const float* sine,
+                   const float* cosine, const RowTask& task, std::int64_t k) {
   Drift<vectors> state(tables, sine, cosine, k);
   for (std::int64_t r = 0; r < skipped; ++r) state.rotate();
   for (std::int64_t r = 0; r < task.count; ++r) {
@@ -74,8 +76,8 @@ void drift_columns(const DriftTables& tables, std::int64_t skipped, const float*
   }
 }
 
-void drift_rows(const DriftTables& tables, std::int64_t skipped, const float* sine, const float* cosine,
-                const RowTask& task) {
+void drift_rows(const DriftTables& tables, std::int64_t skipped, const float* sine,
+                const float* cosine, const RowTask& task) {
   constexpr int vectors = 4;
   std::int64_t k = 0;
   for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes) {

@@ -1,8 +1,9 @@
-// drifting_rotation: each row from the one before by a rotation in float32, never re-anchored: the fastest recurrence that there is, and
-// what becomes of it over a long context.
+// drifting_rotation: each row from the one before by a rotation in float32, never re-anchored: the
+// fastest recurrence that there is, and what becomes of it over a long context.
 //
-// A row is a function of its position: contexts of 2^17 positions each begin with exact sines and drift from there to their end. Planning
-// keeps the state of every 4096th row, so that a row in the middle does not cost all those before it; the state kept is the state drifted.
+// A row is a function of its position: contexts of 2^17 positions each begin with exact sines and
+// drift from there to their end. Planning keeps the state of every 4096th row, so that a row in the
+// middle does not cost all those before it; the state kept is the state drifted.
 #include "peer.h"
 
 namespace posenc::peers {
@@ -27,13 +28,16 @@ class DriftingRotation final : public PeerEncoder {
     keep_first_context();
   }
 
-  /// A rotation adds three roundings of 2^-25 to each of sine and cosine, and the error of its own sine and cosine, 2^-25 each: together
-  /// less than 6 * 2^-25 as a distance. The length drifts too, by less than a quarter over a context.
+  /// A rotation adds three roundings of 2^-25 to each of sine and cosine, and the error of its own
+  /// sine and cosine, 2^-25 each: together less than 6 * 2^-25 as a distance. The length drifts
+  /// too, by less than a quarter over a context.
   double error_bound(RowRange rows, DataType) const noexcept override {
     const std::int64_t last = std::max(rows.first, rows.first + rows.count - 1);
     const bool is_one_context = rows.first / context_rows == last / context_rows;
-    const auto rotations = static_cast<double>(is_one_context ? last % context_rows : context_rows - 1);
-    const double anchor = static_cast<double>(last / context_rows * context_rows) * phase_error<double>;
+    const auto rotations =
+        static_cast<double>(is_one_context ? last % context_rows : context_rows - 1);
+    const double anchor =
+        static_cast<double>(last / context_rows * context_rows) * phase_error<double>;
     return std::min(any_error, 0x1p-24 + anchor + 1.25 * rotations * 6 * 0x1p-25);
   }
 
@@ -60,7 +64,8 @@ class DriftingRotation final : public PeerEncoder {
       part.count = std::min(rest.count, context_rows - place);
       if (rest.first < context_rows) {
         const auto kept = static_cast<std::size_t>(place / kept_every) * padded();
-        kernels_.drift_rows(tables(), place % kept_every, &kept_sines_[kept], &kept_cosines_[kept], part);
+        kernels_.drift_rows(tables(), place % kept_every, &kept_sines_[kept], &kept_cosines_[kept],
+                            part);
       } else {
         write_from_anchor(part, place);
       }
@@ -101,9 +106,12 @@ class DriftingRotation final : public PeerEncoder {
 
 void add_drifting_rotation(Peers& peers) {
   for (const Kernels* each : compiled_kernels()) {
-    peers.push_back(std::make_unique<PeerBackend>(
-        "drifting_rotation", each->isa, "a float32 rotation a row, never re-anchored over 2^17 rows",
-        [each](const EncodingSpec& spec) { return std::make_unique<DriftingRotation>(spec, *each); }));
+    peers.push_back(
+        std::make_unique<PeerBackend>("drifting_rotation", each->isa,
+                                      "a float32 rotation a row, never re-anchored over 2^17 rows",
+                                      [each](const EncodingSpec& spec) {
+                                        return std::make_unique<DriftingRotation>(spec, *each);
+                                      }));
   }
 }
 

@@ -14,8 +14,8 @@
 #include <limits>
 #include <sstream>
 
-// Eigen under the ISA's own name: its inline functions have no namesake in another object, so that the linker cannot keep this ISA's copy
-// for everybody.
+// Eigen under the ISA's own name: its inline functions have no namesake in another object, so that
+// the linker cannot keep this ISA's copy for everybody.
 #define POSENC_PEER_PASTE_EIGEN(isa) Eigen_##isa
 #define POSENC_PEER_EIGEN_NAME(isa) POSENC_PEER_PASTE_EIGEN(isa)
 #define Eigen POSENC_PEER_EIGEN_NAME(POSENC_PEER_ISA)
@@ -25,7 +25,8 @@
 namespace posenc::peers {
 namespace {
 
-/// Sines and cosines of a piece that stays in the first-level cache; Eigen has no sincos, and vectorises no store with a stride.
+/// Sines and cosines of a piece that stays in the first-level cache; Eigen has no sincos, and
+/// vectorises no store with a stride.
 void eigen_rows(const SincosTables<float>& tables, const RowTask& task) {
   constexpr int piece = 256;
   using Piece = Eigen::Array<float, Eigen::Dynamic, 1, 0, piece, 1>;

@@ -1,4 +1,5 @@
-// ggml_recurrence: as ggml fills its cache for rotary embeddings: the phase of the next channel from that of the last one,
+// ggml_recurrence: as ggml fills its cache for rotary embeddings: the phase of the next channel
+// from that of the last one,
 //   theta = position;  cosf(theta), sinf(theta);  theta *= base^(-2 / d)
 // all in float32, so that every channel inherits the roundings of those before it.
 #include "peer.h"
@@ -10,15 +11,17 @@ class GgmlRecurrence final : public PeerEncoder {
  public:
   explicit GgmlRecurrence(const EncodingSpec& spec)
       : PeerEncoder(spec, "ggml_recurrence", Isa::scalar),
-        scale_(static_cast<float>(std::pow(spec.base, -1 / static_cast<double>(exponent_denominator(spec))))) {
+        scale_(static_cast<float>(
+            std::pow(spec.base, -1 / static_cast<double>(exponent_denominator(spec))))) {
     for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
       const double frequency = std::pow(static_cast<double>(scale_), static_cast<double>(k));
       worst_growth_ = std::max(worst_growth_, frequency * static_cast<double>(k));
     }
   }
 
-  /// An ulp of the sine; the position's rounding; and 2^-24 of the scale's rounding and of the product's for each of the k channels
-  /// before: position w_k k 2^-23, where k is the worst. A tenth more for what the products of those errors add.
+  /// An ulp of the sine; the position's rounding; and 2^-24 of the scale's rounding and of the
+  /// product's for each of the k channels before: position w_k k 2^-23, where k is the worst. A
+  /// tenth more for what the products of those errors add.
   double error_bound(RowRange rows, DataType) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     return std::min(any_error, 0x1p-24 + 1.1 * last * 0x1p-24 * (1 + 2 * worst_growth_));
@@ -46,7 +49,8 @@ class GgmlRecurrence final : public PeerEncoder {
 
 void add_ggml_recurrence(Peers& peers) {
   peers.push_back(std::make_unique<PeerBackend>(
-      "ggml_recurrence", Isa::scalar, "ggml's rope cache: each phase from the channel before, sinf, cosf",
+      "ggml_recurrence", Isa::scalar,
+      "ggml's rope cache: each phase from the channel before, sinf, cosf",
       [](const EncodingSpec& spec) { return std::make_unique<GgmlRecurrence>(spec); }));
 }
 

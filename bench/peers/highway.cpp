@@ -1,7 +1,8 @@
-// Highway's Sin and Cos (hwy/contrib/math) behind its own dynamic dispatch: this file is compiled once a target, all for the baseline ISA,
-// and the best target for the CPU is called.
+// Highway's Sin and Cos (hwy/contrib/math) behind its own dynamic dispatch: this file is compiled
+// once a target, all for the baseline ISA, and the best target for the CPU is called.
 //
-// Highway documents them for phases up to 39000 rad. Further rows take whole turns off first, in double, as its users must.
+// Highway documents them for phases up to 39000 rad. Further rows take whole turns off first, in
+// double, as its users must.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "highway.cpp"
 #include <hwy/foreach_target.h>
@@ -23,7 +24,8 @@ template <class D, class V>
 HWY_INLINE V without_turns(D d, V phase) {
   constexpr double turn_high = 6.283185307179586, turn_low = 2.4492935982947064e-16;
   const V turns = hn::Round(hn::Mul(phase, hn::Set(d, 1 / turn_high)));
-  return hn::NegMulAdd(turns, hn::Set(d, turn_low), hn::NegMulAdd(turns, hn::Set(d, turn_high), phase));
+  return hn::NegMulAdd(turns, hn::Set(d, turn_low),
+                       hn::NegMulAdd(turns, hn::Set(d, turn_high), phase));
 }
 
 /// The phases less their whole turns, which are counted in double.
@@ -31,19 +33,22 @@ template <class D, class V>
 HWY_INLINE V reduced_phase(D d, V radians, double position) {
 #if HWY_TARGET == HWY_SCALAR  // one lane, which has no halves
   const hn::Rebind<double, D> wide;
-  return hn::DemoteTo(d, without_turns(wide, hn::Mul(hn::PromoteTo(wide, radians), hn::Set(wide, position))));
+  return hn::DemoteTo(
+      d, without_turns(wide, hn::Mul(hn::PromoteTo(wide, radians), hn::Set(wide, position))));
 #else
   const hn::Half<D> half;
   const hn::Rebind<double, decltype(half)> wide;
   const auto at = hn::Set(wide, position);
   const auto low = hn::Mul(hn::PromoteTo(wide, hn::LowerHalf(half, radians)), at);
   const auto high = hn::Mul(hn::PromoteTo(wide, hn::UpperHalf(half, radians)), at);
-  return hn::Combine(d, hn::DemoteTo(half, without_turns(wide, high)), hn::DemoteTo(half, without_turns(wide, low)));
+  return hn::Combine(d, hn::DemoteTo(half, without_turns(wide, high)),
+                     hn::DemoteTo(half, without_turns(wide, low)));
 #endif
 }
 
 template <class D, class V>
-HWY_INLINE void store_columns(D d, float* row, const Columns& columns, std::int64_t k, V sine, V cosine) {
+HWY_INLINE void store_columns(D d, float* row, const Columns& columns, std::int64_t k, V sine,
+                              V cosine) {
   if (columns.interleaved) {
     hn::StoreInterleaved2(sine, cosine, d, row + 2 * k);
   } else {
@@ -52,9 +57,11 @@ HWY_INLINE void store_columns(D d, float* row, const Columns& columns, std::int6
   }
 }
 
-/// Calls sincos(k, sine, cosine) for a vector of float32 at a time; the last one of a row goes through a buffer.
+/// Calls sincos(k, sine, cosine) for a vector of float32 at a time; the last one of a row goes
+/// through a buffer.
 template <class D, class Sincos>
-HWY_INLINE void write_row(D d, float* row, const Columns& columns, std::int64_t frequencies, const Sincos& sincos) {
+HWY_INLINE void write_row(D d, float* row, const Columns& columns, std::int64_t frequencies,
+                          const Sincos& sincos) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<D> sine, cosine;
   std::int64_t k = 0;
@@ -81,18 +88,20 @@ void write_f32(const SincosTables<float>& tables, const RowTask& task) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
     if (position <= last_documented_position) {
       const auto at = hn::Set(d, static_cast<float>(position));
-      write_row(d, row, tables.columns, tables.frequencies, [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-        const auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
-        sine = hn::Sin(d, phase);
-        cosine = hn::Cos(d, phase);
-      });
+      write_row(d, row, tables.columns, tables.frequencies,
+                [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
+                  const auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
+                  sine = hn::Sin(d, phase);
+                  cosine = hn::Cos(d, phase);
+                });
     } else {
       const auto at = static_cast<double>(position);
-      write_row(d, row, tables.columns, tables.frequencies, [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-        const auto phase = reduced_phase(d, hn::LoadU(d, tables.radians + k), at);
-        sine = hn::Sin(d, phase);
-        cosine = hn::Cos(d, phase);
-      });
+      write_row(d, row, tables.columns, tables.frequencies,
+                [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
+                  const auto phase = reduced_phase(d, hn::LoadU(d, tables.radians + k), at);
+                  sine = hn::Sin(d, phase);
+                  cosine = hn::Cos(d, phase);
+                });
     }
   }
 }
@@ -105,12 +114,13 @@ void write_f64(const SincosTables<double>& tables, const RowTask& task) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
     const bool is_far = position > last_documented_position;
     const auto at = hn::Set(d, static_cast<double>(position));
-    write_row(narrow, row, tables.columns, tables.frequencies, [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-      auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
-      if (is_far) phase = without_turns(d, phase);
-      sine = hn::DemoteTo(narrow, hn::Sin(d, phase));
-      cosine = hn::DemoteTo(narrow, hn::Cos(d, phase));
-    });
+    write_row(narrow, row, tables.columns, tables.frequencies,
+              [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
+                auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
+                if (is_far) phase = without_turns(d, phase);
+                sine = hn::DemoteTo(narrow, hn::Sin(d, phase));
+                cosine = hn::DemoteTo(narrow, hn::Cos(d, phase));
+              });
   }
 }
 
@@ -138,12 +148,14 @@ Isa dispatched_isa() {
 
 }  // namespace
 
-/// Within 3 ulp where the target has fused operations, 256 where it has not: what Highway's own tests ask for.
+/// Within 3 ulp where the target has fused operations, 256 where it has not: what Highway's own
+/// tests ask for.
 void add_highway_peers(Peers& peers) {
   const Isa isa = dispatched_isa();
   const double ulps = isa == Isa::sse2 ? 256 : 3;
   add_sincos_peer<float>(
-      peers, "highway_f32", isa, "Highway's Sin and Cos, float32 phases; reduced in double past 39000",
+      peers, "highway_f32", isa,
+      "Highway's Sin and Cos, float32 phases; reduced in double past 39000",
       [](const SincosTables<float>& tables, const RowTask& task) {
         HWY_DYNAMIC_DISPATCH(write_f32)
         (tables, task);

@@ -1,4 +1,5 @@
-// The kernels of one ISA, from the libraries that were found. Included once by each ISA file, which says what the libraries call its ISA.
+// The kernels of one ISA, from the libraries that were found. Included once by each ISA file, which
+// says what the libraries call its ISA.
 #include "drift_kernel.h"
 #include "vectors.h"
 #ifdef POSENC_PEER_EIGEN

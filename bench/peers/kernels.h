@@ -39,8 +39,8 @@ struct DriftTables {
 /// Rotates `rows` times without writing; sine and cosine are read and replaced.
 using DriftKernel = void (*)(const DriftTables&, std::int64_t rows, float* sine, float* cosine);
 /// Writes the task's rows; the first is `skipped` rotations away from the sine and cosine given.
-using DriftRowsKernel = void (*)(const DriftTables&, std::int64_t skipped, const float* sine, const float* cosine,
-                                 const RowTask&);
+using DriftRowsKernel = void (*)(const DriftTables&, std::int64_t skipped, const float* sine,
+                                 const float* cosine, const RowTask&);
 
 /// Null where the library was not found.
 struct Kernels {

@@ -19,7 +19,8 @@
 
 namespace posenc::peers {
 
-/// The largest error there can be, of values that stay between -1 and 1: a phase that is off by this or more promises nothing.
+/// The largest error there can be, of values that stay between -1 and 1: a phase that is off by
+/// this or more promises nothing.
 inline constexpr double any_error = 2;
 
 /// Writes float32 tables, as the libraries' users do.
@@ -42,7 +43,9 @@ class PeerBackend final : public Backend {
   bool can_be_picked() const noexcept override { return false; }
 
  private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override { return maker_(spec); }
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return maker_(spec);
+  }
 
   std::string name_;
   std::string description_;
@@ -54,20 +57,23 @@ using Peers = std::vector<std::unique_ptr<Backend>>;
 
 Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// w_k as a user of a vectorised sine computes it: in double, then rounded to T. Padded with zeros to a multiple of most_lanes.
+/// w_k as a user of a vectorised sine computes it: in double, then rounded to T. Padded with zeros
+/// to a multiple of most_lanes.
 template <class T>
 std::vector<T> radians(const EncodingSpec& spec) {
   const std::int64_t count = spec.d_model / 2;
   std::vector<T> all(static_cast<std::size_t>((count + most_lanes - 1) / most_lanes * most_lanes));
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   for (std::int64_t k = 0; k < count; ++k) {
-    all[static_cast<std::size_t>(k)] = static_cast<T>(std::pow(spec.base, -static_cast<double>(k) / denominator));
+    all[static_cast<std::size_t>(k)] =
+        static_cast<T>(std::pow(spec.base, -static_cast<double>(k) / denominator));
   }
   return all;
 }
 
-/// What a phase may be off by, a position. In float32 the position, the frequency and their product each carry a relative 2^-24. In double
-/// the frequency carries 2^-53 of pow and 2^-53 |ln w| of the exponent, the product 2^-53 more; w |ln w| is at most 1 / e.
+/// What a phase may be off by, a position. In float32 the position, the frequency and their product
+/// each carry a relative 2^-24. In double the frequency carries 2^-53 of pow and 2^-53 |ln w| of
+/// the exponent, the product 2^-53 more; w |ln w| is at most 1 / e.
 template <class T>
 inline constexpr double phase_error = sizeof(T) == sizeof(float) ? 3.01 * 0x1p-24 : 3 * 0x1p-53;
 
@@ -76,8 +82,12 @@ template <class T>
 class SincosPeer final : public PeerEncoder {
  public:
   /// `sine_error`: largest absolute error of the library's sine and cosine.
-  SincosPeer(const EncodingSpec& spec, std::string name, Isa isa, SincosKernel<T> kernel, double sine_error)
-      : PeerEncoder(spec, std::move(name), isa), kernel_(kernel), sine_error_(sine_error), radians_(radians<T>(spec)) {}
+  SincosPeer(const EncodingSpec& spec, std::string name, Isa isa, SincosKernel<T> kernel,
+             double sine_error)
+      : PeerEncoder(spec, std::move(name), isa),
+        kernel_(kernel),
+        sine_error_(sine_error),
+        radians_(radians<T>(spec)) {}
 
   double error_bound(RowRange rows, DataType) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
@@ -97,12 +107,13 @@ class SincosPeer final : public PeerEncoder {
 
 /// Nothing where the kernel is null.
 template <class T>
-void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description, SincosKernel<T> kernel,
-                     double sine_error) {
+void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description,
+                     SincosKernel<T> kernel, double sine_error) {
   if (kernel == nullptr) return;
-  peers.push_back(std::make_unique<PeerBackend>(name, isa, description, [=](const EncodingSpec& spec) {
-    return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error);
-  }));
+  peers.push_back(
+      std::make_unique<PeerBackend>(name, isa, description, [=](const EncodingSpec& spec) {
+        return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error);
+      }));
 }
 
 // One maker a library or method.

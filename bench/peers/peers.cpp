@@ -23,18 +23,22 @@ Peers all_peers() {
 std::vector<MissingPeers> find_missing() {
   std::vector<MissingPeers> missing;
 #ifndef POSENC_PEER_SLEEF
-  missing.push_back({"sleef_u10, sleef_u35, sleef_f64", "SLEEF was not found by this build (Debian: libsleef-dev)"});
+  missing.push_back({"sleef_u10, sleef_u35, sleef_f64",
+                     "SLEEF was not found by this build (Debian: libsleef-dev)"});
 #endif
 #ifndef POSENC_PEER_HIGHWAY
-  missing.push_back({"highway_f32, highway_f64", "Highway was not found by this build (Debian: libhwy-dev)"});
+  missing.push_back(
+      {"highway_f32, highway_f64", "Highway was not found by this build (Debian: libhwy-dev)"});
 #endif
 #ifndef POSENC_PEER_EIGEN
   missing.push_back({"eigen", "Eigen was not found by this build (Debian: libeigen3-dev)"});
 #endif
 #ifndef POSENC_PEER_LIBMVEC
-  missing.push_back({"libmvec_f32, libmvec_f64", "libmvec was not found by this build (part of glibc on x86-64)"});
+  missing.push_back({"libmvec_f32, libmvec_f64",
+                     "libmvec was not found by this build (part of glibc on x86-64)"});
 #endif
-  if (compiled_kernels().empty()) missing.push_back({"drifting_rotation", "its kernels are written for x86-64"});
+  if (compiled_kernels().empty())
+    missing.push_back({"drifting_rotation", "its kernels are written for x86-64"});
   return missing;
 }
 

@@ -6,7 +6,8 @@
 #include <sleef.h>
 
 #define POSENC_PEER_PASTE(name, width, accuracy, suffix) name##width##accuracy##suffix
-#define POSENC_PEER_SLEEF_NAME(name, width, accuracy, suffix) POSENC_PEER_PASTE(name, width, accuracy, suffix)
+#define POSENC_PEER_SLEEF_NAME(name, width, accuracy, suffix) \
+  POSENC_PEER_PASTE(name, width, accuracy, suffix)
 #define POSENC_PEER_SLEEF_FLOAT(accuracy) \
   POSENC_PEER_SLEEF_NAME(Sleef_sincosf, POSENC_PEER_FLOATS, accuracy, POSENC_PEER_SLEEF_SUFFIX)
 #define POSENC_PEER_SLEEF_DOUBLE(accuracy) \

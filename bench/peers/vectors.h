@@ -1,4 +1,5 @@
-// What the kernels of one ISA share: vectors of the compiler's own kind, and rows written from sines and cosines. For ISA files only.
+// What the kernels of one ISA share: vectors of the compiler's own kind, and rows written from
+// sines and cosines. For ISA files only.
 #pragma once
 
 #include "kernels.h"
@@ -38,22 +39,26 @@ inline void store(float* to, Vector vector) noexcept {
 template <int first, std::size_t... lane>
 inline Floats interleaved(Floats a, Floats b, std::index_sequence<lane...>) noexcept {
 #if defined(__clang__) || __GNUC__ >= 12
-  return __builtin_shufflevector(a, b, (first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...);
+  return __builtin_shufflevector(
+      a, b, (first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...);
 #else
   typedef int Indices __attribute__((vector_size(lanes * sizeof(int))));
-  return __builtin_shuffle(a, b, Indices{(first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...});
+  return __builtin_shuffle(
+      a, b, Indices{(first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...});
 #endif
 }
 
 /// Both halves rounded once.
 inline Floats rounded(Doubles low, Doubles high) noexcept {
-  const HalfFloats halves[2] = {__builtin_convertvector(low, HalfFloats), __builtin_convertvector(high, HalfFloats)};
+  const HalfFloats halves[2] = {__builtin_convertvector(low, HalfFloats),
+                                __builtin_convertvector(high, HalfFloats)};
   Floats both;
   std::memcpy(&both, halves, sizeof both);
   return both;
 }
 
-inline void store_columns(float* row, const Columns& columns, std::int64_t k, SineAndCosine values) noexcept {
+inline void store_columns(float* row, const Columns& columns, std::int64_t k,
+                          SineAndCosine values) noexcept {
   if (columns.interleaved) {
     constexpr std::make_index_sequence<lanes> all;
     store(row + 2 * k, interleaved<0>(values.sine, values.cosine, all));
@@ -85,7 +90,8 @@ void write_rows(const SincosTables<T>& tables, const RowTask& task) {
       store_columns(row, tables.columns, k, sincos(tables.radians + k, position));
     }
     if (k < tables.frequencies) {
-      store_tail(row, tables.columns, k, tables.frequencies - k, sincos(tables.radians + k, position));
+      store_tail(row, tables.columns, k, tables.frequencies - k,
+                 sincos(tables.radians + k, position));
     }
   }
 }

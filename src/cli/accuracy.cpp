@@ -48,7 +48,9 @@ Reports measure(const CommonOptions& options) {
 }
 
 /// Written so that a NaN breaks the bound too.
-bool breaks_its_bound(const AccuracyReport& report) { return !(report.error.max_abs <= report.error_bound); }
+bool breaks_its_bound(const AccuracyReport& report) {
+  return !(report.error.max_abs <= report.error_bound);
+}
 
 double quantile_at(const AccuracyReport& report, double share) {
   const auto found = std::ranges::find(report.quantiles, share, &Quantile::share);
@@ -61,8 +63,9 @@ std::string title(const AccuracyReport& report) {
       "{} entries against their exact values, computed in {}; 1 ulp is the spacing of {} there\n"
       "correct, wrong: entries that are, or are not, the {} nearest to the exact value\n"
       "to div_term: largest difference from the float32 formula of PyTorch's tutorial\n",
-      shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows), spec_text(report.spec),
-      count_text(report.entries), report.reference, to_string(report.type), to_string(report.type)));
+      shape_text(report.spec, report.rows), to_string(report.type), positions_text(report.rows),
+      spec_text(report.spec), count_text(report.entries), report.reference, to_string(report.type),
+      to_string(report.type)));
 }
 
 /// Reports of one method whose figures are the same at several ISAs: one line of a table.
@@ -73,9 +76,10 @@ struct Line {
 
 bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
   const auto figures = [](const AccuracyReport& each) {
-    return std::tuple(each.backend, each.error.max_abs, each.error.max_ulp, each.error.rms, each.error_bound,
-                      each.wrongly_rounded, each.max_abs_from_div_term, each.worst.position, each.worst.channel,
-                      quantile_at(each, 0.5), quantile_at(each, 0.999));
+    return std::tuple(each.backend, each.error.max_abs, each.error.max_ulp, each.error.rms,
+                      each.error_bound, each.wrongly_rounded, each.max_abs_from_div_term,
+                      each.worst.position, each.worst.channel, quantile_at(each, 0.5),
+                      quantile_at(each, 0.999));
   };
   return figures(a) == figures(b);
 }
@@ -93,7 +97,9 @@ std::vector<Line> lines_of(const Reports& reports) {
   return lines;
 }
 
-Colour colour_of(const AccuracyReport& report) { return breaks_its_bound(report) ? Colour::red : Colour::none; }
+Colour colour_of(const AccuracyReport& report) {
+  return breaks_its_bound(report) ? Colour::red : Colour::none;
+}
 
 std::string error_table(const std::vector<Line>& lines) {
   Table table({{"backend", Align::left},
@@ -126,9 +132,10 @@ std::string rounding_table(const std::vector<Line>& lines) {
                {"worst at position"},
                {"channel"}});
   for (const auto& [each, isas] : lines) {
-    table.add_row({marked_name(each->backend, each->backend, each->isa), isas, percent_text(each->correctly_rounded),
-                   count_text(each->wrongly_rounded), error_text(each->max_abs_from_div_term),
-                   fmt::format("{}", each->worst.position), fmt::format("{}", each->worst.channel)});
+    table.add_row({marked_name(each->backend, each->backend, each->isa), isas,
+                   percent_text(each->correctly_rounded), count_text(each->wrongly_rounded),
+                   error_text(each->max_abs_from_div_term), fmt::format("{}", each->worst.position),
+                   fmt::format("{}", each->worst.channel)});
   }
   return with_mark_explained(table.text());
 }
@@ -141,8 +148,8 @@ std::string summary_text(const Reports& reports) {
 std::string position_text(const AccuracyReport& report) {
   Table table({{"positions", Align::left}, {"max |error|"}, {"max ulp"}, {"RMS"}});
   for (const PositionError& each : report.by_position) {
-    table.add_row({positions_text(each.rows), error_text(each.error.max_abs), ulp_text(each.error.max_ulp),
-                   error_text(each.error.rms)});
+    table.add_row({positions_text(each.rows), error_text(each.error.max_abs),
+                   ulp_text(each.error.max_ulp), error_text(each.error.rms)});
   }
   return table.text();
 }
@@ -165,7 +172,8 @@ std::string channel_text(const AccuracyReport& report) {
   Table table({{"channel"}, {"holds", Align::left}, {"max |error|"}, {"max ulp"}, {"RMS"}});
   for (const std::size_t channel : order) {
     const ErrorSummary& error = report.by_channel[channel];
-    table.add_row({fmt::format("{}", channel), function_text(report.spec, static_cast<std::int64_t>(channel)),
+    table.add_row({fmt::format("{}", channel),
+                   function_text(report.spec, static_cast<std::int64_t>(channel)),
                    error_text(error.max_abs), ulp_text(error.max_ulp), error_text(error.rms)});
   }
   return table.text();
@@ -186,9 +194,9 @@ std::string details_text(const AccuracyReport& report) {
       "Worst entry, at position {}, channel {}\n"
       "  got    {:.{}g}\n  exact  {:.17g}\n  error  {}\n\n"
       "Quantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
-      worst.position, worst.channel, worst.got, report.type == DataType::float64 ? 17 : 9, worst.expected,
-      error_text(std::abs(worst.got - worst.expected)), quantile_text(report), position_text(report),
-      channel_text(report));
+      worst.position, worst.channel, worst.got, report.type == DataType::float64 ? 17 : 9,
+      worst.expected, error_text(std::abs(worst.got - worst.expected)), quantile_text(report),
+      position_text(report), channel_text(report));
 }
 
 std::string table_text(const Reports& reports) {
@@ -199,15 +207,17 @@ std::string table_text(const Reports& reports) {
 
 std::string csv_text(const Reports& reports) {
   std::string text =
-      "backend,isa,dtype,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,wrongly_rounded,max_abs_"
+      "backend,isa,dtype,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,"
+      "wrongly_rounded,max_abs_"
       "from_"
       "div_term,"
       "worst_position,worst_channel\n";
   for (const AccuracyReport& each : reports) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", each.backend,
-                   to_string(each.isa), to_string(each.type), each.rows.count, each.spec.d_model, each.rows.first,
-                   each.error.max_abs, each.error_bound, each.error.max_ulp, each.error.rms, each.correctly_rounded,
-                   each.wrongly_rounded, each.max_abs_from_div_term, each.worst.position, each.worst.channel);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                   each.backend, to_string(each.isa), to_string(each.type), each.rows.count,
+                   each.spec.d_model, each.rows.first, each.error.max_abs, each.error_bound,
+                   each.error.max_ulp, each.error.rms, each.correctly_rounded, each.wrongly_rounded,
+                   each.max_abs_from_div_term, each.worst.position, each.worst.channel);
   }
   return text;
 }
@@ -215,13 +225,16 @@ std::string csv_text(const Reports& reports) {
 int accuracy(const CommonOptions& options) {
   if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
   const Reports reports = measure(options);
-  const auto text = options.format == "json" ? accuracy_json : options.format == "csv" ? csv_text : table_text;
+  const auto text = options.format == "json"  ? accuracy_json
+                    : options.format == "csv" ? csv_text
+                                              : table_text;
   write_page(options.output, text(reports));
   int code = good;
   for (const AccuracyReport& each : reports) {
     if (!breaks_its_bound(each)) continue;
-    fmt::print(stderr, "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound {:.4e}\n", each.backend,
-               to_string(each.isa), each.error.max_abs, each.error_bound);
+    fmt::print(stderr,
+               "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound {:.4e}\n",
+               each.backend, to_string(each.isa), each.error.max_abs, each.error_bound);
     code = check_failed;
   }
   return code;
@@ -232,8 +245,9 @@ int accuracy(const CommonOptions& options) {
 void add_accuracy_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<CommonOptions>();
   CLI::App& command = add_subcommand(
-      app, "accuracy", "The accuracy report of some or all backends; exit 1 where one breaks its error bound", action,
-      [options] { return accuracy(*options); });
+      app, "accuracy",
+      "The accuracy report of some or all backends; exit 1 where one breaks its error bound",
+      action, [options] { return accuracy(*options); });
   add_shape_options(command, *options);
   add_backend_options(command, *options, Times::often);
   add_type_option(command, *options);
@@ -243,8 +257,10 @@ void add_accuracy_command(CLI::App& app, Action& action) {
   describe(command, {{"posenc accuracy --preset whisper", "all backends over one model's table"},
                      {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
                       "one backend in detail: by position, by channel, its worst entry"},
-                     {"posenc accuracy --first 1000000000000 --rows 1000", "far out, where float32 phases fail"},
-                     {"posenc accuracy --format json --output report.json", "a report to keep, for posenc compare"}});
+                     {"posenc accuracy --first 1000000000000 --rows 1000",
+                      "far out, where float32 phases fail"},
+                     {"posenc accuracy --format json --output report.json",
+                      "a report to keep, for posenc compare"}});
 }
 
 }  // namespace posenc::cli

@@ -1,4 +1,5 @@
-// Colour for people: written into the text as escape sequences, and taken out again where no terminal shows it.
+// Colour for people: written into the text as escape sequences, and taken out again where no
+// terminal shows it.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ std::string without_colours(std::string_view text);
 /// whatever a string from a file holds, the terminal is told nothing but colours.
 std::string with_controls_escaped(std::string_view page);
 
-/// Whether standard output is a terminal that may show colours: not where NO_COLOR is set (https://no-color.org), and not
-/// on a dumb one.
+/// Whether standard output is a terminal that may show colours: not where NO_COLOR is set
+/// (https://no-color.org), and not on a dumb one.
 bool shows_colours();
 
 }  // namespace posenc::cli

@@ -10,8 +10,8 @@ inline constexpr int good = 0;
 inline constexpr int check_failed = 1;
 inline constexpr int bad_input = 2;
 
-/// The whole command: parses, acts, reports what went wrong, returns an exit code. Programs that register backends of their own call it
-/// after that.
+/// The whole command: parses, acts, reports what went wrong, returns an exit code. Programs that
+/// register backends of their own call it after that.
 int run_command(int argc, char** argv);
 
 // Each adds its subcommand, which sets `action` when it is chosen.

@@ -32,15 +32,18 @@ struct NamedJson {
 bool is_accuracy(const Json& document);
 bool is_benchmark(const Json& document);
 
-// Each throws InvalidArgument, naming the file, where a document lacks what it needs or the two have nothing in common.
+// Each throws InvalidArgument, naming the file, where a document lacks what it needs or the two
+// have nothing in common.
 
 /// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
 /// share that is wrongly rounded is a regression.
-Comparison compare_accuracy(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules);
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
+                            const ComparisonRules& rules);
 
 /// Google Benchmark: the medians over repetitions. A regression is slower beyond the noise of the
 /// repetitions and beyond the tolerance.
-Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules);
+Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
+                              const ComparisonRules& rules);
 
 /// Throws InvalidArgument, which lists the names.
 [[noreturn]] void refuse(const NameFilter& filter, const std::vector<std::string>& names);

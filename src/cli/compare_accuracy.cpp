@@ -35,11 +35,13 @@ double error_of(const Json& result, const char* key) {
 Result result_of(const Json& json) {
   const Json& spec = json.at("spec");
   const Json& rows = json.at("rows");
-  return {.name = fmt::format("{}:{}", json.at("backend").get<std::string>(), json.at("isa").get<std::string>()),
-          .shape = fmt::format("{} x {}, {}, first {}, base {}, {}, {}", rows.at("count").get<std::int64_t>(),
-                               spec.at("d_model").get<std::int64_t>(), json.at("dtype").get<std::string>(),
-                               rows.at("first").get<std::int64_t>(), spec.at("base").get<double>(),
-                               spec.at("layout").get<std::string>(), spec.at("spacing").get<std::string>()),
+  return {.name = fmt::format("{}:{}", json.at("backend").get<std::string>(),
+                              json.at("isa").get<std::string>()),
+          .shape = fmt::format(
+              "{} x {}, {}, first {}, base {}, {}, {}", rows.at("count").get<std::int64_t>(),
+              spec.at("d_model").get<std::int64_t>(), json.at("dtype").get<std::string>(),
+              rows.at("first").get<std::int64_t>(), spec.at("base").get<double>(),
+              spec.at("layout").get<std::string>(), spec.at("spacing").get<std::string>()),
           .max_abs = error_of(json, "max_abs"),
           .max_ulp = error_of(json, "max_ulp"),
           .rms = error_of(json, "rms"),
@@ -53,9 +55,9 @@ std::vector<Result> results_of(const NamedJson& read) {
   try {
     for (const Json& each : read.document.at("results")) results.push_back(result_of(each));
   } catch (const Json::exception&) {
-    throw InvalidArgument(
-        fmt::format("{} is no complete accuracy report (results[{}]); allowed: JSON of posenc accuracy", read.file,
-                    results.size()));
+    throw InvalidArgument(fmt::format(
+        "{} is no complete accuracy report (results[{}]); allowed: JSON of posenc accuracy",
+        read.file, results.size()));
   }
   return results;
 }
@@ -68,7 +70,9 @@ const Result* find(const std::vector<Result>& results, const Result& wanted) {
 }
 
 /// Whether `after` is beyond `before` by more than the tolerance accepts.
-bool has_grown(double before, double after, double tolerance) { return after > before * (1 + tolerance); }
+bool has_grown(double before, double after, double tolerance) {
+  return after > before * (1 + tolerance);
+}
 
 bool is_worse(const Result& before, const Result& after, double tolerance) {
   return has_grown(before.max_abs, after.max_abs, std::max(tolerance, rounding)) ||
@@ -83,7 +87,9 @@ std::string verdict(const Result& before, const Result& after, double tolerance)
 
 Cell coloured(const std::string& verdict) {
   if (verdict == "same") return {verdict, Colour::faint};
-  return {verdict, verdict == "regression" ? Colour::red : verdict == "better" ? Colour::green : Colour::none};
+  return {verdict, verdict == "regression" ? Colour::red
+                   : verdict == "better"   ? Colour::green
+                                           : Colour::none};
 }
 
 /// Those of one shape stand together, under it.
@@ -104,7 +110,9 @@ class Rows {
       shape_ = known.shape;
     }
     const auto text = [&](double Result::*figure, std::string (*text_of)(double)) {
-      const auto one = [&](const Result* result) { return result != nullptr ? text_of(result->*figure) : "-"; };
+      const auto one = [&](const Result* result) {
+        return result != nullptr ? text_of(result->*figure) : "-";
+      };
       return std::pair(one(before), one(after));
     };
     const auto [max_a, max_b] = text(&Result::max_abs, error_text);
@@ -129,8 +137,14 @@ class Rows {
             {"correctly_rounded", result->correctly_rounded}};
   }
 
-  Table table_{
-      {{"backend", Align::left}, {"max |error| A"}, {"B"}, {"RMS A"}, {"B"}, {"correct A"}, {"B"}, {"", Align::left}}};
+  Table table_{{{"backend", Align::left},
+                {"max |error| A"},
+                {"B"},
+                {"RMS A"},
+                {"B"},
+                {"correct A"},
+                {"B"},
+                {"", Align::left}}};
   std::string shape_;
   Json json_ = Json::array();
   double tolerance_;
@@ -140,7 +154,8 @@ class Rows {
 
 }  // namespace
 
-Comparison compare_accuracy(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules) {
+Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
+                            const ComparisonRules& rules) {
   std::vector<Result> a = results_of(before);
   std::vector<Result> b = results_of(after);
   apply(rules.filter, a, b);
@@ -156,7 +171,8 @@ Comparison compare_accuracy(const NamedJson& before, const NamedJson& after, con
   }
   if (common == 0) {
     throw InvalidArgument(fmt::format(
-        "{} and {} have no backend, spec and rows in common; allowed: reports of the same", before.file, after.file));
+        "{} and {} have no backend, spec and rows in common; allowed: reports of the same",
+        before.file, after.file));
   }
   return std::move(rows).result();
 }

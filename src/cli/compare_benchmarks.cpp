@@ -16,7 +16,8 @@
 namespace posenc::cli {
 namespace {
 
-/// The least change that counts. With few repetitions the noise is not known: then a change must be large.
+/// The least change that counts. With few repetitions the noise is not known: then a change must be
+/// large.
 constexpr double least_change = 0.02;
 constexpr double least_change_of_few = 0.10;
 constexpr std::size_t few_repetitions = 5;
@@ -25,30 +26,37 @@ struct Benchmark {
   std::string name;
   std::vector<double> seconds;  ///< of an iteration, one a repetition
   std::string error;            ///< empty where it ran
-  std::pair<int, int> place;    ///< in the order of registration; a random order of runs leaves another in the file
+  std::pair<int, int>
+      place;  ///< in the order of registration; a random order of runs leaves another in the file
 };
 
 double seconds_in(const std::string& unit) {
-  static const std::map<std::string, double> units = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  static const std::map<std::string, double> units = {
+      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   const auto found = units.find(unit);
-  if (found == units.end()) throw InvalidArgument(fmt::format("time_unit is '{}'; allowed: ns, us, ms, s", unit));
+  if (found == units.end())
+    throw InvalidArgument(fmt::format("time_unit is '{}'; allowed: ns, us, ms, s", unit));
   return found->second;
 }
 
 /// Repetitions of one name together. Aggregates say less than the repetitions: left out.
 void add(const Json& entry, std::vector<Benchmark>& all) {
   if (entry.value("run_type", "iteration") != "iteration") return;
-  const std::string name =
-      entry.contains("run_name") ? entry.at("run_name").get<std::string>() : entry.at("name").get<std::string>();
+  const std::string name = entry.contains("run_name") ? entry.at("run_name").get<std::string>()
+                                                      : entry.at("name").get<std::string>();
   auto found = std::ranges::find(all, name, &Benchmark::name);
   if (found == all.end()) {
-    found = all.insert(all.end(),
-                       {name, {}, "", {entry.value("family_index", 0), entry.value("per_family_instance_index", 0)}});
+    found = all.insert(
+        all.end(), {name,
+                    {},
+                    "",
+                    {entry.value("family_index", 0), entry.value("per_family_instance_index", 0)}});
   }
   if (entry.value("error_occurred", false)) {
     found->error = entry.value("error_message", "error");
   } else {
-    found->seconds.push_back(entry.at("real_time").get<double>() * seconds_in(entry.value("time_unit", "ns")));
+    found->seconds.push_back(entry.at("real_time").get<double>() *
+                             seconds_in(entry.value("time_unit", "ns")));
   }
 }
 
@@ -57,21 +65,27 @@ std::vector<Benchmark> benchmarks_of(const NamedJson& read) {
   try {
     for (const Json& each : read.document.at("benchmarks")) add(each, all);
   } catch (const Json::exception&) {
-    throw InvalidArgument(
-        fmt::format("{} is no complete benchmark result; allowed: JSON of Google Benchmark", read.file));
+    throw InvalidArgument(fmt::format(
+        "{} is no complete benchmark result; allowed: JSON of Google Benchmark", read.file));
   }
   if (all.empty()) {
-    throw InvalidArgument(fmt::format(
-        "{} has no repetitions; allowed: results with them (not --benchmark_report_aggregates_only)", read.file));
+    throw InvalidArgument(
+        fmt::format("{} has no repetitions; allowed: results with them (not "
+                    "--benchmark_report_aggregates_only)",
+                    read.file));
   }
   std::ranges::stable_sort(all, {}, &Benchmark::place);
   return all;
 }
 
-bool ran(const Benchmark& benchmark) { return benchmark.error.empty() && !benchmark.seconds.empty(); }
+bool ran(const Benchmark& benchmark) {
+  return benchmark.error.empty() && !benchmark.seconds.empty();
+}
 
-/// Beyond noise: the 95 % intervals of the two medians do not meet, and the change is not a small one.
-std::string verdict(const Benchmark& before, const Benchmark& after, std::optional<double> tolerance) {
+/// Beyond noise: the 95 % intervals of the two medians do not meet, and the change is not a small
+/// one.
+std::string verdict(const Benchmark& before, const Benchmark& after,
+                    std::optional<double> tolerance) {
   if (!ran(after)) return ran(before) ? "regression: " + after.error : "fails in both";
   if (!ran(before)) return "better: ran";
   const bool few = std::min(before.seconds.size(), after.seconds.size()) < few_repetitions;
@@ -121,10 +135,15 @@ class Rows {
     if (after == nullptr) ++missing_;
     const bool both = before != nullptr && after != nullptr && ran(*before) && ran(*after);
     const std::string change =
-        both ? fmt::format("{:+.1f} %", 100 * (median(after->seconds) / median(before->seconds) - 1)) : "";
-    table_.add_row(
-        {name, time_text(before), spread_text(before), time_text(after), spread_text(after), change, coloured(said)});
-    json_.push_back({{"name", name}, {"before", figures(before)}, {"after", figures(after)}, {"verdict", said}});
+        both
+            ? fmt::format("{:+.1f} %", 100 * (median(after->seconds) / median(before->seconds) - 1))
+            : "";
+    table_.add_row({name, time_text(before), spread_text(before), time_text(after),
+                    spread_text(after), change, coloured(said)});
+    json_.push_back({{"name", name},
+                     {"before", figures(before)},
+                     {"after", figures(after)},
+                     {"verdict", said}});
   }
 
   Comparison result() && { return {table_.text(), std::move(json_), regressions_, missing_}; }
@@ -150,7 +169,8 @@ const Benchmark* find(const std::vector<Benchmark>& all, const std::string& name
 
 }  // namespace
 
-Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after, const ComparisonRules& rules) {
+Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after,
+                              const ComparisonRules& rules) {
   std::vector<Benchmark> a = benchmarks_of(before);
   std::vector<Benchmark> b = benchmarks_of(after);
   apply(rules.filter, a, b);
@@ -166,7 +186,8 @@ Comparison compare_benchmarks(const NamedJson& before, const NamedJson& after, c
   }
   if (common == 0)
     throw InvalidArgument(
-        fmt::format("{} and {} have no benchmark in common; allowed: results of the same", before.file, after.file));
+        fmt::format("{} and {} have no benchmark in common; allowed: results of the same",
+                    before.file, after.file));
   return std::move(rows).result();
 }
 

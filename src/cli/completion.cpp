@@ -41,7 +41,9 @@ Names formats(const std::string& description) {
 /// The values of an option that names something; empty: a number, a file, or no value at all.
 Names values_of(const CLI::Option& option) {
   const std::string& name = option.get_lnames().front();
-  const auto set_of = [](const std::vector<std::string>& names) { return Names(names.begin(), names.end()); };
+  const auto set_of = [](const std::vector<std::string>& names) {
+    return Names(names.begin(), names.end());
+  };
   if (name == "preset") return set_of(known_presets());
   if (name == "backend") return set_of(known_backends());
   if (name == "isa") return isas();
@@ -82,13 +84,14 @@ std::string branch_of(const CLI::App& command) {
       "      case \"$option\" in\n"
       "{}"
       "      esac ;;\n",
-      command.get_name(), fmt::join(names, " "), takes_files ? "      [[ $current == -* ]] || kind=files\n" : "",
-      cases);
+      command.get_name(), fmt::join(names, " "),
+      takes_files ? "      [[ $current == -* ]] || kind=files\n" : "", cases);
 }
 
 // Bash splits words at = and : too, and replaces the last part alone: they are joined first, and in
 // the end what stands before that part is taken off again.
-constexpr std::string_view begin_of_script = R"(# bash completion of posenc: written by the command itself
+constexpr std::string_view begin_of_script =
+    R"(# bash completion of posenc: written by the command itself
 _posenc() {
   local -a typed=()
   local i part glue="" last=0
@@ -141,8 +144,8 @@ std::string bash_completion(const CLI::App& app) {
     branches += branch_of(*each);
     commands += each->get_name() + " ";
   }
-  return fmt::format("{}{}    *) words=\"{}--help --version\" ;;\n{}", begin_of_script, branches, commands,
-                     end_of_script);
+  return fmt::format("{}{}    *) words=\"{}--help --version\" ;;\n{}", begin_of_script, branches,
+                     commands, end_of_script);
 }
 
 }  // namespace posenc::cli

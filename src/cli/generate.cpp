@@ -25,7 +25,8 @@
 namespace posenc::cli {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "npy and raw are written as the memory holds them");
+static_assert(std::endian::native == std::endian::little,
+              "npy and raw are written as the memory holds them");
 
 /// What is encoded and written at once.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
@@ -54,14 +55,19 @@ std::string format_of(const GenerateOptions& options) {
   if (suffix.empty()) return "npy";
   if (suffix == ".npy" || suffix == ".raw" || suffix == ".csv") return suffix.substr(1);
   throw InvalidArgument(
-      fmt::format("--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)", options.common.output));
+      fmt::format("--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)",
+                  options.common.output));
 }
 
-/// NumPy's format, version 1.0: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+/// NumPy's format, version 1.0:
+/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 std::string npy_header(const Shape& shape, DataType type) {
-  std::string fields = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
-                                   shape.rows.count, shape.spec.d_model);
-  constexpr std::size_t fixed = 10, alignment = 64;  // magic, version, length of the fields; the data is aligned
+  std::string fields =
+      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
+                  shape.rows.count, shape.spec.d_model);
+  constexpr std::size_t fixed = 10,
+                        alignment =
+                            64;  // magic, version, length of the fields; the data is aligned
   const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
   fields += std::string(padding, ' ') + '\n';
   const auto length = static_cast<unsigned>(fields.size());
@@ -77,7 +83,8 @@ float printable(T value) {
   return static_cast<float>(to_double(value));
 }
 
-/// Csv, one row a line: the shortest digits that read back as the same value, or a fixed number of decimals.
+/// Csv, one row a line: the shortest digits that read back as the same value, or a fixed number of
+/// decimals.
 template <class T>
 void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<int> digits) {
   const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
@@ -86,15 +93,18 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
     if (!digits) {
       fmt::format_to(std::back_inserter(text), "{},", value);
     } else {
-      const double shown = std::abs(value) < least_shown ? 0.0 : static_cast<double>(value);  // no -0.0000
+      const double shown =
+          std::abs(value) < least_shown ? 0.0 : static_cast<double>(value);  // no -0.0000
       fmt::format_to(std::back_inserter(text), "{:.{}f},", shown, *digits);
     }
   }
   text.data()[text.size() - 1] = '\n';
 }
 
-/// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in length, a low estimate.
-std::int64_t least_bytes(const Shape& shape, DataType type, const std::string& format, std::optional<int> digits) {
+/// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in
+/// length, a low estimate.
+std::int64_t least_bytes(const Shape& shape, DataType type, const std::string& format,
+                         std::optional<int> digits) {
   const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 2 * size_of(type);
   return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : size_of(type));
 }
@@ -107,15 +117,17 @@ void check_space(const std::string& file, std::int64_t bytes) {
   }
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   const auto space = std::filesystem::space(folder, error);
-  if (error || static_cast<std::uintmax_t>(bytes) <= space.available) return;  // opening the file tells what is wrong
-  throw std::system_error(ENOSPC, std::generic_category(),
-                          fmt::format("cannot write {}: the table takes {}, {} are free", file, bytes_text(bytes),
-                                      bytes_text(static_cast<std::int64_t>(space.available))));
+  if (error || static_cast<std::uintmax_t>(bytes) <= space.available)
+    return;  // opening the file tells what is wrong
+  throw std::system_error(
+      ENOSPC, std::generic_category(),
+      fmt::format("cannot write {}: the table takes {}, {} are free", file, bytes_text(bytes),
+                  bytes_text(static_cast<std::int64_t>(space.available))));
 }
 
 template <class T>
-void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows, const std::string& format,
-                 std::optional<int> digits) {
+void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows,
+                 const std::string& format, std::optional<int> digits) {
   if (format != "csv") {
     output.write(block.data(), static_cast<std::size_t>(rows * block.columns()) * sizeof(T));
     return;
@@ -126,16 +138,18 @@ void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows,
 }
 
 template <class T>
-void write_table(Output& output, const Encoder& encoder, const Shape& shape, const std::string& format,
-                 const GenerateOptions& options, Progress& progress) {
+void write_table(Output& output, const Encoder& encoder, const Shape& shape,
+                 const std::string& format, const GenerateOptions& options, Progress& progress) {
   const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(T));
-  const std::int64_t block_rows = std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
+  const std::int64_t block_rows =
+      std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
   BasicMatrix<T> block(block_rows, shape.spec.d_model);
   for (std::int64_t done = 0; done < shape.rows.count; done += block_rows) {
     const RowRange rows = {shape.rows.first + done, std::min(block_rows, shape.rows.count - done)};
     encoder.encode(rows, block.view(), options.common.threads.value_or(1));
     write_block(output, block, rows.count, format, options.digits);
-    progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count), "writing");
+    progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count),
+             "writing");
   }
 }
 
@@ -144,15 +158,17 @@ int generate(const GenerateOptions& options) {
   const std::string format = format_of(options);
   const std::string& file = options.common.output;
   if (options.digits && format != "csv") {
-    throw InvalidArgument(
-        fmt::format("--digits is {}; allowed with --format csv only, here it is {}", *options.digits, format));
+    throw InvalidArgument(fmt::format(
+        "--digits is {}; allowed with --format csv only, here it is {}", *options.digits, format));
   }
   if (format != "csv" && is_standard_output(file) && ::isatty(STDOUT_FILENO) == 1) {
-    throw InvalidArgument(fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
+    throw InvalidArgument(
+        fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
   }
   const DataType type = options.common.type;
   if (format == "npy" && type == DataType::bfloat16) {
-    throw InvalidArgument("--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
+    throw InvalidArgument(
+        "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
   }
   const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
   if (!encoder->writes(type)) {
@@ -160,15 +176,18 @@ int generate(const GenerateOptions& options) {
     for (const DataType each : all_data_types) {
       if (encoder->writes(each)) allowed.push_back(to_string(each));
     }
-    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type), encoder->backend(),
-                                      fmt::join(allowed, ", ")));
+    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type),
+                                      encoder->backend(), fmt::join(allowed, ", ")));
   }
-  if (!is_standard_output(file)) check_space(file, least_bytes(shape, type, format, options.digits));
+  if (!is_standard_output(file))
+    check_space(file, least_bytes(shape, type, format, options.digits));
 
   Progress progress(!is_standard_output(file));  // it would stand between the rows on a terminal
   Output output(file);
   if (format == "npy") output.write(npy_header(shape, type));
-  with_type(type, [&]<class T>(T) { write_table<T>(output, *encoder, shape, format, options, progress); });
+  with_type(type, [&]<class T>(T) {
+    write_table<T>(output, *encoder, shape, format, options, progress);
+  });
   output.finish();
   return good;
 }
@@ -177,12 +196,14 @@ int generate(const GenerateOptions& options) {
 
 void add_generate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command = add_subcommand(app, "generate", "Write a table: .npy, raw (little-endian elements) or csv",
-                                     action, [options] { return generate(*options); });
+  CLI::App& command =
+      add_subcommand(app, "generate", "Write a table: .npy, raw (little-endian elements) or csv",
+                     action, [options] { return generate(*options); });
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
-  add_real_option(command, options->max_error, "--max-error",
-                  "take the fastest backend that promises |error| up to X (default: correctly rounded)")
+  add_real_option(
+      command, options->max_error, "--max-error",
+      "take the fastest backend that promises |error| up to X (default: correctly rounded)")
       ->excludes("--backend");
   add_real_option(command, options->max_ulp, "--max-ulp", "the same in ulp")
       ->excludes("--backend")
@@ -191,13 +212,15 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "raw", "csv"},
                     "by the suffix of --output, npy without one; csv on standard output");
-  add_integer_option(command, options->digits, "--digits", 0, most_digits,
-                     "decimals in csv (default: as many as it takes to read the values back exactly)");
+  add_integer_option(
+      command, options->digits, "--digits", 0, most_digits,
+      "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common, "file to write (default: standard output)");
-  describe(command,
-           {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
-            {"posenc generate --preset whisper --output whisper.npy", "a model's table, for numpy.load"},
-            {"posenc generate --dtype bfloat16 --rows 5000 --output table.raw", "raw little-endian elements"}});
+  describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
+                     {"posenc generate --preset whisper --output whisper.npy",
+                      "a model's table, for numpy.load"},
+                     {"posenc generate --dtype bfloat16 --rows 5000 --output table.raw",
+                      "raw little-endian elements"}});
 }
 
 }  // namespace posenc::cli

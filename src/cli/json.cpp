@@ -53,8 +53,9 @@ Json to_json(const EncodingSpec& spec) {
 Json to_json(RowRange rows) { return {{"first", rows.first}, {"count", rows.count}}; }
 
 Json to_json(const AccuracyReport& report) {
-  Json result = {{"backend", report.backend},       {"isa", to_string(report.isa)}, {"spec", to_json(report.spec)},
-                 {"dtype", to_string(report.type)}, {"rows", to_json(report.rows)}, {"entries", report.entries},
+  Json result = {{"backend", report.backend},    {"isa", to_string(report.isa)},
+                 {"spec", to_json(report.spec)}, {"dtype", to_string(report.type)},
+                 {"rows", to_json(report.rows)}, {"entries", report.entries},
                  {"reference", report.reference}};
   result.update(to_json(report.error));
   result["error_bound"] = report.error_bound;
@@ -99,14 +100,17 @@ Json read_json(const std::string& file) {
   try {
     text = read_file(file);
   } catch (const std::system_error& error) {
-    throw InvalidArgument(fmt::format("{} cannot be read ({}); allowed: a JSON file", file, error.code().message()));
+    throw InvalidArgument(
+        fmt::format("{} cannot be read ({}); allowed: a JSON file", file, error.code().message()));
   }
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw InvalidArgument(fmt::format("{} is not JSON (byte {}); allowed: a JSON file", file, error.byte));
+    throw InvalidArgument(
+        fmt::format("{} is not JSON (byte {}); allowed: a JSON file", file, error.byte));
   } catch (const Json::exception&) {
-    throw InvalidArgument(fmt::format("{} is not JSON (a number out of range); allowed: a JSON file", file));
+    throw InvalidArgument(
+        fmt::format("{} is not JSON (a number out of range); allowed: a JSON file", file));
   }
 }
 

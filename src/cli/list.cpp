@@ -78,7 +78,8 @@ std::vector<Used> find_used(const SelectionOptions& options) {
   for (std::int64_t bytes = std::int64_t{1} << 40; bytes >= 1024; bytes /= 2) {
     const ShapeClass shape = shape_class(bytes);
     if (!used.empty() && used.front().shape == shape) continue;
-    used.insert(used.begin(), {shape, bytes, select_backend(spec, {0, bytes / row_bytes}, options)});
+    used.insert(used.begin(),
+                {shape, bytes, select_backend(spec, {0, bytes / row_bytes}, options)});
   }
   return used;
 }
@@ -95,7 +96,8 @@ std::vector<User> find_users() {
           {"used_by_layers", "layers, which add", exact, find_used({.adds = true})},
           {"used_by_rotary", "rotary", exact, find_rotary(exact)},
           {"used_within", "tables", rough, find_used({.accuracy = rough})},
-          {"used_by_layers_within", "layers, which add", rough, find_used({.accuracy = rough, .adds = true})},
+          {"used_by_layers_within", "layers, which add", rough,
+           find_used({.accuracy = rough, .adds = true})},
           {"used_by_rotary_within", "rotary", rough, find_rotary(rough)}};
 }
 
@@ -118,9 +120,9 @@ std::string cpu_text() {
   std::vector<std::string_view> isas;
   for (const Isa isa : cpu().isas) isas.push_back(to_string(isa));
   const auto cache = [](std::int64_t bytes) { return bytes > 0 ? bytes_text(bytes) : "unknown"; };
-  return fmt::format("CPU      {}\n         {}; L1 {}, L2 {}, L3 {}; {} logical cores\n", cpu().model,
-                     fmt::join(isas, ", "), cache(cpu().l1_bytes), cache(cpu().l2_bytes), cache(cpu().l3_bytes),
-                     cpu().logical_cores);
+  return fmt::format("CPU      {}\n         {}; L1 {}, L2 {}, L3 {}; {} logical cores\n",
+                     cpu().model, fmt::join(isas, ", "), cache(cpu().l1_bytes),
+                     cache(cpu().l2_bytes), cache(cpu().l3_bytes), cpu().logical_cores);
 }
 
 std::string profile_text(const State& state) {
@@ -129,11 +131,12 @@ std::string profile_text(const State& state) {
   if (!profile) return "none in use: " + reason;
   std::vector<std::string> classes;
   for (const MeasuredClass& each : profile->classes) {
-    classes.push_back(fmt::format("{} {} ({} {})", to_string(each.shape), to_string(each.type), each.threads,
-                                  each.threads == 1 ? "thread" : "threads"));
+    classes.push_back(fmt::format("{} {} ({} {})", to_string(each.shape), to_string(each.type),
+                                  each.threads, each.threads == 1 ? "thread" : "threads"));
   }
-  return fmt::format("{}{}measured: {}{}posenc profile shows it, posenc profile --forget removes it",
-                     state.profile_path, indent, fmt::join(classes, ", "), indent);
+  return fmt::format(
+      "{}{}measured: {}{}posenc profile shows it, posenc profile --forget removes it",
+      state.profile_path, indent, fmt::join(classes, ", "), indent);
 }
 
 /// ISAs of one method whose bounds are the same: one line of the table.
@@ -157,7 +160,10 @@ std::vector<Line> lines_of(const std::vector<Listed>& backends) {
 }
 
 std::string backends_text(const std::vector<Line>& lines) {
-  Table table({{"backend", Align::left}, {"ISA", Align::left}, {"runs here", Align::left}, {"method", Align::wrapped}});
+  Table table({{"backend", Align::left},
+               {"ISA", Align::left},
+               {"runs here", Align::left},
+               {"method", Align::wrapped}});
   for (const auto& [listed, isas] : lines) {
     const Colour colour = listed->bounds ? Colour::none : Colour::faint;
     const Backend& backend = *listed->backend;
@@ -173,7 +179,8 @@ std::string bounds_text(const std::vector<Line>& lines) {
   Table table({{"backend", Align::left}, {"ISA", Align::left}, {"5000 rows"}, {"2^20 rows"}});
   for (const auto& [listed, isas] : lines) {
     if (!listed->bounds) continue;
-    table.add_row({std::string(listed->backend->name()), isas, error_text(listed->bounds->short_context),
+    table.add_row({std::string(listed->backend->name()), isas,
+                   error_text(listed->bounds->short_context),
                    error_text(listed->bounds->long_context)});
   }
   return table.text();
@@ -191,14 +198,19 @@ std::string used_text(const User& user) {
   const std::string heading = fmt::format("{}, {}", user.title, to_string(user.accuracy));
   if (is_same_for_all(user.used)) {
     const Selection& selection = user.used.front().selection;
-    return fmt::format("{}: {}\n{}", heading, selection.backend->full_name(), wrapped(selection.reason + "\n", "  "));
+    return fmt::format("{}: {}\n{}", heading, selection.backend->full_name(),
+                       wrapped(selection.reason + "\n", "  "));
   }
-  Table table({{"tables", Align::left}, {"shape class", Align::left}, {"used", Align::left}, {"why", Align::wrapped}});
+  Table table({{"tables", Align::left},
+               {"shape class", Align::left},
+               {"used", Align::left},
+               {"why", Align::wrapped}});
   for (std::size_t i = 0; i < user.used.size(); ++i) {
     const Used& each = user.used[i];
     const bool is_last = i + 1 == user.used.size();
-    table.add_row({is_last ? "larger" : "up to " + bytes_text(each.most_bytes), std::string(to_string(each.shape)),
-                   each.selection.backend->full_name(), each.selection.reason});
+    table.add_row({is_last ? "larger" : "up to " + bytes_text(each.most_bytes),
+                   std::string(to_string(each.shape)), each.selection.backend->full_name(),
+                   each.selection.reason});
   }
   return fmt::format("{}:\n{}", heading, table.text());
 }
@@ -208,15 +220,18 @@ std::string rough_text(const User& user) {
   std::vector<std::string> names;
   for (const Used& each : user.used) {
     const std::string name = each.selection.backend->full_name();
-    if (is_same_for_all(user.used)) return fmt::format("{}, {}: {}\n", user.title, to_string(user.accuracy), name);
+    if (is_same_for_all(user.used))
+      return fmt::format("{}, {}: {}\n", user.title, to_string(user.accuracy), name);
     names.push_back(fmt::format("{} {}", to_string(each.shape), name));
   }
-  return wrapped(fmt::format("{}, {}: {}\n", user.title, to_string(user.accuracy), fmt::join(names, ", ")));
+  return wrapped(
+      fmt::format("{}, {}: {}\n", user.title, to_string(user.accuracy), fmt::join(names, ", ")));
 }
 
 std::string users_text(const State& state) {
   std::string text;
-  for (const User& each : state.users) text += each.accuracy == Accuracy() ? used_text(each) + "\n" : rough_text(each);
+  for (const User& each : state.users)
+    text += each.accuracy == Accuracy() ? used_text(each) + "\n" : rough_text(each);
   return text;
 }
 
@@ -227,8 +242,9 @@ std::string table_text(const State& state) {
       "Backends\n\n{}\n"
       "Bounds: the largest |error| that each allows, at d_model 512\n\n{}\n"
       "Used if a program names no backend\n\n{}",
-      library_version(), compiler(), xsimd_version(), cpu_text(), wrapped("profile  " + profile_text(state) + "\n"),
-      backends_text(lines), bounds_text(lines), users_text(state));
+      library_version(), compiler(), xsimd_version(), cpu_text(),
+      wrapped("profile  " + profile_text(state) + "\n"), backends_text(lines), bounds_text(lines),
+      users_text(state));
 }
 
 std::string_view name_of(SelectionSource source) {
@@ -247,8 +263,9 @@ Json entry_of(const Listed& listed) {
                 {"runs_here", listed.bounds.has_value()},
                 {"can_be_picked", listed.backend->can_be_picked()}};
   if (listed.bounds) {
-    entry["error_bounds"] = Json::array({{{"rows", to_json(short_rows)}, {"error_bound", listed.bounds->short_context}},
-                                         {{"rows", to_json(long_rows)}, {"error_bound", listed.bounds->long_context}}});
+    entry["error_bounds"] =
+        Json::array({{{"rows", to_json(short_rows)}, {"error_bound", listed.bounds->short_context}},
+                     {{"rows", to_json(long_rows)}, {"error_bound", listed.bounds->long_context}}});
   }
   return entry;
 }
@@ -269,7 +286,8 @@ std::string json_text(const State& state) {
     }
   }
   const auto& [profile, reason] = profile_in_use();
-  document["profile"] = {{"path", state.profile_path}, {"valid", profile.has_value()}, {"reason", reason}};
+  document["profile"] = {
+      {"path", state.profile_path}, {"valid", profile.has_value()}, {"reason", reason}};
   return text_of(document);
 }
 
@@ -294,14 +312,16 @@ int list(const ListCommand& command) {
 
 void add_list_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ListCommand>();
-  CLI::App& command = *app.add_subcommand("list", "Backends of this build, what runs here, which one is used and why");
+  CLI::App& command = *app.add_subcommand(
+      "list", "Backends of this build, what runs here, which one is used and why");
   command.add_flag("--presets", options->presets, "the conventions of real systems instead");
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common, "file to write (default: standard output)");
-  describe(command, {{"posenc list", "what runs here, which backend is used, and why"},
-                     {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
-                     {"posenc list --presets", "the conventions that have names, and how they differ"},
-                     {"posenc list --format json", "the same for programs"}});
+  describe(command,
+           {{"posenc list", "what runs here, which backend is used, and why"},
+            {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+            {"posenc list --presets", "the conventions that have names, and how they differ"},
+            {"posenc list --format json", "the same for programs"}});
   command.callback([options, &action] { action = [options] { return list(*options); }; });
 }
 

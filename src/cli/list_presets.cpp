@@ -18,16 +18,20 @@ std::string presets_table() {
                {"rows x d"},
                {"first"}});
   for (const Preset& each : presets()) {
-    table.add_row({std::string(each.name), std::string(each.description), std::string(to_string(each.spec.layout)),
+    table.add_row({std::string(each.name), std::string(each.description),
+                   std::string(to_string(each.spec.layout)),
                    std::string(to_string(each.spec.spacing)), fmt::format("{}", each.spec.base),
-                   fmt::format("{} x {}", each.rows.count, each.spec.d_model), fmt::format("{}", each.rows.first)});
+                   fmt::format("{} x {}", each.rows.count, each.spec.d_model),
+                   fmt::format("{}", each.rows.first)});
   }
-  return fmt::format("Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}",
-                     table.text(),
-                     wrapped("d is d_model, and first the position of the first row.\n"
-                             "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
-                             "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
-                             "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"));
+  return fmt::format(
+      "Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}",
+      table.text(),
+      wrapped(
+          "d is d_model, and first the position of the first row.\n"
+          "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
+          "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
+          "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"));
 }
 
 std::string presets_json() {

@@ -1,4 +1,5 @@
-// What the posenc command does. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.
+// What the posenc command does. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input
+// or output.
 #include "cli/commands.h"
 #include "cli/escape.h"
 #include "cli/manual.h"
@@ -31,9 +32,11 @@ int fail(const std::string& message) {
 
 /// posenc --man COMMAND: how the manual pages are made.
 int write_manual(const CLI::App& app, const std::string& name) {
-  const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
+  const auto commands =
+      app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
   if (commands.empty() && name != app.get_name()) {
-    return fail(fmt::format("--man is '{}'; allowed: {} or one of its commands", name, app.get_name()));
+    return fail(
+        fmt::format("--man is '{}'; allowed: {} or one of its commands", name, app.get_name()));
   }
   write_all("", manual_page(commands.empty() ? app : *commands.front()));
   return good;
@@ -46,12 +49,15 @@ int write_completion(const CLI::App& app, const std::string& shell) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Sinusoidal positional encodings: build them, measure every way of building them, pick the fastest.",
-               "posenc");
+  CLI::App app(
+      "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
+      "fastest.",
+      "posenc");
   app.set_help_flag("-h,--help", "print this help and exit");
-  app.set_version_flag("--version",
-                       fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
-                       "print the versions of posenc, its compiler and xsimd, and exit");
+  app.set_version_flag(
+      "--version",
+      fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
+      "print the versions of posenc, its compiler and xsimd, and exit");
   describe(app, {{"posenc list", "what runs here, and which backend is used"},
                  {"posenc pick", "find the fastest backend that is accurate enough"},
                  {"posenc accuracy --help", "the options and examples of a command"}});
@@ -79,7 +85,8 @@ int run(int argc, char** argv) {
   }
   if (!manual.empty()) return write_manual(app, manual);
   if (!completion.empty()) return write_completion(app, completion);
-  if (!action) return fail("subcommand is missing; allowed: list, accuracy, pick, profile, generate, compare");
+  if (!action)
+    return fail("subcommand is missing; allowed: list, accuracy, pick, profile, generate, compare");
   return action();
 }
 
@@ -102,7 +109,8 @@ int run_and_report(int argc, char** argv) {
 
 int posenc::cli::run_command(int argc, char** argv) {
   std::signal(SIGXFSZ,
-              SIG_IGN);  // a write beyond the limit of file sizes is an error, with its clean-up, like any other
+              SIG_IGN);  // a write beyond the limit of file sizes is an error, with its clean-up,
+                         // like any other
   if (argc > 0) remember_program(argv[0]);
   return run_and_report(argc, argv);
 }

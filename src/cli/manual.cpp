@@ -15,7 +15,8 @@ namespace posenc::cli {
 namespace {
 
 constexpr std::size_t help_column = 24;
-constexpr std::string_view exit_codes = "Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.";
+constexpr std::string_view exit_codes =
+    "Exit codes: 0 good, 1 a check failed, 2 bad input or failed input or output.";
 
 bool is_hidden(const CLI::Option& option) { return option.get_group().empty(); }
 
@@ -26,7 +27,9 @@ struct Entry {
 
 const std::vector<Entry>& environment() {
   static const std::vector<Entry> variables = {
-      {"POSENC_BACKEND", "backend, or backend:isa, that the library uses where its caller names none; for experiments"},
+      {"POSENC_BACKEND",
+       "backend, or backend:isa, that the library uses where its caller names none; for "
+       "experiments"},
       {"POSENC_PROFILE", "the profile, in the place of the file below"},
       {"XDG_CONFIG_HOME", "folder of the user's settings (default: .config in HOME)"},
       {"HOME", "folder of the user"},
@@ -64,7 +67,8 @@ std::string section_text(std::string_view title, const std::vector<Entry>& entri
 Entry entry_of(const CLI::Option& option) {
   const bool has_value = option.get_type_size() > 0 && option.get_expected_max() > 0;
   return {fmt::format("{}{}{}", option.get_name(option.get_positional(), true),
-                      has_value ? " " + option.get_type_name() : "", option.get_expected_max() > 1 ? " ..." : ""),
+                      has_value ? " " + option.get_type_name() : "",
+                      option.get_expected_max() > 1 ? " ..." : ""),
           option.get_description()};
 }
 
@@ -79,7 +83,8 @@ std::string usage_of(const CLI::App& app, const std::string& name) {
 std::vector<Entry> entries_of(const CLI::App& app, bool positional) {
   std::vector<Entry> entries;
   for (const CLI::Option* each : app.get_options()) {
-    if (!is_hidden(*each) && each->get_positional() == positional) entries.push_back(entry_of(*each));
+    if (!is_hidden(*each) && each->get_positional() == positional)
+      entries.push_back(entry_of(*each));
   }
   return entries;
 }
@@ -111,8 +116,9 @@ std::string troff(std::string_view text) {
 }
 
 std::string page_name(const CLI::App& command) {
-  return command.get_parent() == nullptr ? command.get_name()
-                                         : command.get_parent()->get_name() + "-" + command.get_name();
+  return command.get_parent() == nullptr
+             ? command.get_name()
+             : command.get_parent()->get_name() + "-" + command.get_name();
 }
 
 std::string typed_name(const CLI::App& command) {
@@ -124,9 +130,12 @@ std::string typed_name(const CLI::App& command) {
 void append_options(std::string& page, const CLI::App& command) {
   for (const CLI::Option* each : command.get_options()) {
     if (is_hidden(*each)) continue;
-    const std::string value = each->get_type_size() > 0 && each->get_expected_max() > 0 ? each->get_type_name() : "";
-    page += fmt::format(".TP\n\\fB{}\\fR{}{}\n{}\n", troff(each->get_name(false, true)), value.empty() ? "" : " ",
-                        value.empty() ? "" : fmt::format("\\fI{}\\fR", troff(value)), troff(each->get_description()));
+    const std::string value =
+        each->get_type_size() > 0 && each->get_expected_max() > 0 ? each->get_type_name() : "";
+    page += fmt::format(".TP\n\\fB{}\\fR{}{}\n{}\n", troff(each->get_name(false, true)),
+                        value.empty() ? "" : " ",
+                        value.empty() ? "" : fmt::format("\\fI{}\\fR", troff(value)),
+                        troff(each->get_description()));
   }
 }
 
@@ -142,7 +151,8 @@ void append_commands(std::string& page, const CLI::App& app) {
   if (commands.empty()) return;
   page += ".SH COMMANDS\n";
   for (const CLI::App* each : commands) {
-    page += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", troff(page_name(*each)), troff(each->get_description()));
+    page += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", troff(page_name(*each)),
+                        troff(each->get_description()));
   }
 }
 
@@ -157,15 +167,18 @@ std::string examples_of(const CLI::App& command) {
 
 void describe(CLI::App& command, const std::vector<Example>& examples) {
   std::string footer = "Examples:\n";
-  for (const Example& each : examples) footer += fmt::format("  {}\n      {}\n", each.line, each.what);
+  for (const Example& each : examples)
+    footer += fmt::format("  {}\n      {}\n", each.line, each.what);
   footer += section_text("Environment", environment()) + section_text("Files", files());
   command.footer(footer + "\n" + std::string(exit_codes));
 }
 
-std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode /*mode*/) const {
-  return fmt::format("{}\n{}\n{}{}{}\n{}\n", lines_of(app->get_description(), page_width), usage_of(*app, name),
-                     section_text("Positionals", entries_of(*app, true)),
-                     section_text("Options", entries_of(*app, false)), commands_text(*app), app->get_footer());
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode /*mode*/) const {
+  return fmt::format("{}\n{}\n{}{}{}\n{}\n", lines_of(app->get_description(), page_width),
+                     usage_of(*app, name), section_text("Positionals", entries_of(*app, true)),
+                     section_text("Options", entries_of(*app, false)), commands_text(*app),
+                     app->get_footer());
 }
 
 std::string manual_page(const CLI::App& command) {
@@ -179,8 +192,9 @@ std::string manual_page(const CLI::App& command) {
       ".SH NAME\n{} \\- {}\n"
       ".SH SYNOPSIS\n\\fB{}\\fR{} [\\fIOPTIONS\\fR]\n"
       ".SH DESCRIPTION\n{}\n",
-      troff(page_name(command)), library_version(), troff(page_name(command)), troff(command.get_description()),
-      troff(typed_name(command)), synopsis, troff(command.get_description()));
+      troff(page_name(command)), library_version(), troff(page_name(command)),
+      troff(command.get_description()), troff(typed_name(command)), synopsis,
+      troff(command.get_description()));
   append_commands(page, command);
   page += ".SH OPTIONS\n";
   append_options(page, command);

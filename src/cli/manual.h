@@ -1,4 +1,5 @@
-// What the options of a command say of themselves, as --help, as a manual page and as shell completion: one source.
+// What the options of a command say of themselves, as --help, as a manual page and as shell
+// completion: one source.
 #pragma once
 
 #include "cli/subcommand.h"
@@ -12,7 +13,8 @@ namespace posenc::cli {
 /// The whole text of --help: that of the parser's own formatter depends on its version.
 class HelpFormatter : public CLI::FormatterBase {
  private:
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
 };
 
 /// In troff's man macros (man 7 man): posenc(1), or posenc-accuracy(1) of a subcommand.

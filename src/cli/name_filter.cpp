@@ -12,7 +12,8 @@ NameFilter::NameFilter(const std::string& pattern) : pattern_(pattern) {
   if (error == 0) return;
   char reason[128];
   ::regerror(error, &compiled_, reason, sizeof reason);
-  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: an extended regular expression ({})", pattern, reason));
+  throw InvalidArgument(fmt::format(
+      "--filter is '{}'; allowed: an extended regular expression ({})", pattern, reason));
 }
 
 NameFilter::~NameFilter() { ::regfree(&compiled_); }

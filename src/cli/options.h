@@ -39,7 +39,8 @@ struct CommonOptions {
 enum class Times { once, often };
 
 void add_preset_option(CLI::App& app, CommonOptions& options, Times times);
-void add_shape_options(CLI::App& app, CommonOptions& options);  ///< --preset (once) and what overrides it
+void add_shape_options(CLI::App& app,
+                       CommonOptions& options);  ///< --preset (once) and what overrides it
 void add_backend_options(CLI::App& app, CommonOptions& options, Times times);
 void add_type_option(CLI::App& app, CommonOptions& options);  ///< --dtype
 void add_threads_option(CLI::App& app, CommonOptions& options, const std::string& by_default);
@@ -47,9 +48,10 @@ void add_format_option(CLI::App& app, CommonOptions& options, std::vector<std::s
                        const std::string& by_default);
 void add_output_option(CLI::App& app, CommonOptions& options, const std::string& what);
 
-/// Options of one subcommand alone use these. The whole text must be a number: no rest, no sign +, no blanks.
-void add_integer_option(CLI::App& app, std::optional<int>& value, const std::string& option, int least, int most,
-                        const std::string& description);
+/// Options of one subcommand alone use these. The whole text must be a number: no rest, no sign +,
+/// no blanks.
+void add_integer_option(CLI::App& app, std::optional<int>& value, const std::string& option,
+                        int least, int most, const std::string& description);
 CLI::Option* add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
                              const std::string& description);
 
@@ -61,10 +63,13 @@ struct Shape {
 /// The preset (the tutorial's where none is given) with what the other options override; validated.
 Shape shape_of(const CommonOptions& options);
 
-/// The one backend that --backend and --isa name; if they name none, the library's selection for the shape.
-const Backend& backend_of(const CommonOptions& options, const Shape& shape, const Accuracy& accuracy = {});
+/// The one backend that --backend and --isa name; if they name none, the library's selection for
+/// the shape.
+const Backend& backend_of(const CommonOptions& options, const Shape& shape,
+                          const Accuracy& accuracy = {});
 
-/// All that --backend names (each once); where it names none, every backend that runs here, at --isa where given.
+/// All that --backend names (each once); where it names none, every backend that runs here, at
+/// --isa where given.
 std::vector<const Backend*> backends_of(const CommonOptions& options);
 
 }  // namespace posenc::cli

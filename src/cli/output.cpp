@@ -39,7 +39,8 @@ Output::Output(const std::string& file) {
   std::optional<Uninterrupted> until_caught;
   if (!may_wait(file)) until_caught.emplace();
   file_.emplace(file);
-  // Only a temporary file needs care; a blocked write to a pipe shall end at once, as the signals have it by default.
+  // Only a temporary file needs care; a blocked write to a pipe shall end at once, as the signals
+  // have it by default.
   if (file_->is_temporary()) catch_signals();
 }
 

@@ -11,7 +11,8 @@
 
 namespace posenc::cli {
 
-/// Thrown from Output when a signal asks the program to end; main raises it again once the temporary file is removed.
+/// Thrown from Output when a signal asks the program to end; main raises it again once the
+/// temporary file is removed.
 struct Interrupted {
   int signal;
 };

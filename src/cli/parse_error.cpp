@@ -19,7 +19,8 @@ using Words = std::vector<std::string>;
 
 /// As the parser tells them apart: "-5" is a value.
 bool is_option_like(const std::string& word) {
-  return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0;
+  return word.size() > 1 && word[0] == '-' &&
+         std::isdigit(static_cast<unsigned char>(word[1])) == 0;
 }
 
 std::string typed_name(const CLI::Option& option) {
@@ -76,7 +77,8 @@ class Walk {
     const bool has_value = equals != std::string::npos;
     if (!takes_value(*option)) {
       ++times_[option];
-      return has_value ? fmt::format("{} is '{}'; allowed: no value", name, word.substr(equals + 1)) : "";
+      return has_value ? fmt::format("{} is '{}'; allowed: no value", name, word.substr(equals + 1))
+                       : "";
     }
     if (!has_value && next_ == words_.size()) {
       return fmt::format("{} has no value; allowed: {}", name, usage_of(*option));
@@ -106,12 +108,14 @@ class Walk {
       }
       for (const CLI::Option* other : each->get_excludes()) {
         if (is_given && times_.count(other) > 0) {
-          return fmt::format("{} is given with {}; allowed: one of them", typed_name(*each), typed_name(*other));
+          return fmt::format("{} is given with {}; allowed: one of them", typed_name(*each),
+                             typed_name(*other));
         }
       }
       for (const CLI::Option* other : each->get_needs()) {
         if (is_given && times_.count(other) == 0) {
-          return fmt::format("{} is given without {}; allowed: both", typed_name(*each), typed_name(*other));
+          return fmt::format("{} is given without {}; allowed: both", typed_name(*each),
+                             typed_name(*other));
         }
       }
     }
@@ -132,8 +136,8 @@ std::string unknown_argument(const CLI::App& app, const std::string& argument) {
   const Words subcommands = subcommands_of(app);
   const bool is_subcommand = !subcommands.empty() && !is_option_like(argument);
   const Words allowed = is_subcommand ? subcommands : options_of(app);
-  return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument", argument,
-                     fmt::join(allowed, ", "), did_you_mean(argument, allowed));
+  return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument",
+                     argument, fmt::join(allowed, ", "), did_you_mean(argument, allowed));
 }
 
 std::string parse_error(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -149,7 +153,8 @@ std::string parse_error(const CLI::App& app, const std::vector<std::string>& arg
   }
   const std::string fault = Walk(*command, std::move(words)).fault();
   if (!fault.empty()) return fault;
-  return fmt::format("arguments are '{}'; allowed: see {} --help", fmt::join(arguments, " "), app.get_name());
+  return fmt::format("arguments are '{}'; allowed: see {} --help", fmt::join(arguments, " "),
+                     app.get_name());
 }
 
 }  // namespace posenc::cli

@@ -71,10 +71,12 @@ PickOptions options_of(const PickCommand& command) {
 /// Where the profile goes; empty if none is to be saved.
 std::filesystem::path profile_file(const PickCommand& command) {
   if (!command.save) {
-    if (command.if_missing) throw InvalidArgument("--if-missing is given; allowed with --save only");
+    if (command.if_missing)
+      throw InvalidArgument("--if-missing is given; allowed with --save only");
     return {};
   }
-  std::filesystem::path file = command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
+  std::filesystem::path file =
+      command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
   if (file.empty()) {
     throw InvalidArgument(
         "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
@@ -87,7 +89,8 @@ std::filesystem::path profile_file(const PickCommand& command) {
 bool is_measured(const std::filesystem::path& file, const PickOptions& options) {
   const LoadedProfile known = load_profile(file);
   return known.profile && std::ranges::all_of(options.shapes, [&](const PickShape& each) {
-           const ShapeClass shape = shape_class(table_bytes(each.spec, each.rows.count, size_of(options.type)));
+           const ShapeClass shape =
+               shape_class(table_bytes(each.spec, each.rows.count, size_of(options.type)));
            return known.profile->find_exactly(shape, options.type, options.threads) != nullptr;
          });
 }
@@ -95,7 +98,8 @@ bool is_measured(const std::filesystem::path& file, const PickOptions& options) 
 /// Adds the measurements to those of a valid profile that is there. Returns a line that says what
 /// was done.
 std::string save(const Profile& measured, const std::filesystem::path& file) {
-  const LoadedProfile older = std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
+  const LoadedProfile older =
+      std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
   const Profile merged = older.profile ? merge(*older.profile, measured) : measured;
   {
     const Uninterrupted whole;
@@ -145,7 +149,8 @@ int run_here(const PickCommand& command) {
   const std::filesystem::path file = profile_file(command);
   if (!file.empty()) check_writable(file, Folders::are_made);
   if (command.if_missing && is_measured(file, options)) {
-    write_page(command.common.output, fmt::format("Nothing to measure: {} has it\n", file.string()));
+    write_page(command.common.output,
+               fmt::format("Nothing to measure: {} has it\n", file.string()));
     return good;
   }
 
@@ -153,20 +158,23 @@ int run_here(const PickCommand& command) {
   const PickRun run = measure(options, profile);
   const bool is_refused = !run.disturbed.empty() && !command.force;
   const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
-  const std::string saved = is_saved       ? save(profile, file)
-                            : file.empty() ? "Nothing saved; --save keeps the measurements for programs\n"
-                                           : "Nothing saved\n";
+  const std::string saved = is_saved ? save(profile, file)
+                            : file.empty()
+                                ? "Nothing saved; --save keeps the measurements for programs\n"
+                                : "Nothing saved\n";
   if (command.common.format == "json") {
     Json document = new_document();
     document.update(to_json(run));
     document["profile"] = is_saved ? Json(file.string()) : Json();
     write_all(command.common.output, text_of(document));
   } else {
-    write_page(command.common.output, run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
+    write_page(command.common.output,
+               run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
   }
   const int code = check_picked({run});
   if (!is_refused) return code;
-  fmt::print(stderr, "posenc: {}; nothing is saved, --force takes the figures as they are\n", run.disturbed);
+  fmt::print(stderr, "posenc: {}; nothing is saved, --force takes the figures as they are\n",
+             run.disturbed);
   return check_failed;
 }
 
@@ -215,7 +223,8 @@ void add_save_options(CLI::App& command, PickCommand& options) {
           "else $XDG_CONFIG_HOME/posenc/profile.json, else ~/.config/posenc/profile.json)")
       ->expected(0, 1)
       ->type_name("FILE");
-  command.add_flag("--if-missing", options.if_missing, "with --save: measure only what the profile has not yet");
+  command.add_flag("--if-missing", options.if_missing,
+                   "with --save: measure only what the profile has not yet");
   command.add_flag("--force", options.force, "take and save the figures even if other work runs");
 }
 
@@ -248,11 +257,14 @@ void add_pick_command(CLI::App& app, Action& action) {
       ->excludes("--dtype")
       ->excludes("--threads");
   command.add_flag(timing_option, options->times_on_request)->group("");
-  describe(command, {{"posenc pick", "the fastest of those that are right to the last digit"},
-                     {"posenc pick --save", "the same, kept for programs that use the library"},
-                     {"posenc pick --max-error 1e-6 --preset whisper --explain", "within 1e-6, for one shape, and why"},
-                     {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
-                     {"posenc pick --from here.json there.json", "the pick of each of two machines"}});
+  describe(
+      command,
+      {{"posenc pick", "the fastest of those that are right to the last digit"},
+       {"posenc pick --save", "the same, kept for programs that use the library"},
+       {"posenc pick --max-error 1e-6 --preset whisper --explain",
+        "within 1e-6, for one shape, and why"},
+       {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
+       {"posenc pick --from here.json there.json", "the pick of each of two machines"}});
   command.callback([options, &action] { action = [options] { return run_pick(*options); }; });
 }
 

@@ -37,7 +37,8 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
-  if (!file) throw std::system_error(errno, std::generic_category(), "cannot make a temporary file");
+  if (!file)
+    throw std::system_error(errno, std::generic_category(), "cannot make a temporary file");
   return file;
 }
 
@@ -45,7 +46,8 @@ std::string content_of(std::FILE* file) {
   std::rewind(file);
   std::string content;
   char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file)) content.append(buffer, size);
+  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
+    content.append(buffer, size);
   return content;
 }
 
@@ -89,17 +91,20 @@ TimingRequest request_of(const Json& document) {
     asked.rows = rows_of(shape.at("rows"));
     asked.repeated = shape.at("repeated").get<std::size_t>();
     for (const Json& each : shape.at("candidates")) {
-      asked.candidates.push_back({each.at("backend").get<std::string>(), each.at("samples").get<int>()});
+      asked.candidates.push_back(
+          {each.at("backend").get<std::string>(), each.at("samples").get<int>()});
     }
   }
   return request;
 }
 
 Json to_json(const TimingResult& result) {
-  Json document = {
-      {"timed_seconds", result.timed_seconds}, {"lost_seconds", result.lost_seconds}, {"shapes", Json::array()}};
+  Json document = {{"timed_seconds", result.timed_seconds},
+                   {"lost_seconds", result.lost_seconds},
+                   {"shapes", Json::array()}};
   for (const TimingResult::Shape& each : result.shapes) {
-    document["shapes"].push_back({{"seconds", each.seconds}, {"repeated_seconds", each.repeated_seconds}});
+    document["shapes"].push_back(
+        {{"seconds", each.seconds}, {"repeated_seconds", each.repeated_seconds}});
   }
   return document;
 }
@@ -109,7 +114,8 @@ TimingResult result_of(const Json& document) {
   result.timed_seconds = document.at("timed_seconds").get<double>();
   result.lost_seconds = document.at("lost_seconds").get<double>();
   for (const Json& each : document.at("shapes")) {
-    result.shapes.push_back({each.at("seconds").get<std::vector<double>>(), each.at("repeated_seconds").get<double>()});
+    result.shapes.push_back(
+        {each.at("seconds").get<std::vector<double>>(), each.at("repeated_seconds").get<double>()});
   }
   return result;
 }
@@ -168,8 +174,8 @@ int time_on_request() {
   try {
     request = request_of(Json::parse(asked));
   } catch (const Json::exception&) {
-    throw InvalidArgument(
-        fmt::format("standard input is no request; allowed with {}: one of posenc pick", timing_option));
+    throw InvalidArgument(fmt::format(
+        "standard input is no request; allowed with {}: one of posenc pick", timing_option));
   }
   write_all("", text_of(to_json(time_candidates(request))));
   return good;

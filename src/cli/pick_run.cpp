@@ -53,7 +53,8 @@ Json entry_of(const ShapeDecision& decision, const PickRun& run) {
                 {"next", pick.next ? pick.next->backend : ""},
                 {"margin", pick.next ? pick.next->ratio - 1 : 0}};
   if (pick.next) {
-    entry["next_over_pick"] = {{"ratio", pick.next->ratio}, {"low", pick.next->low}, {"high", end_of(pick.next->high)}};
+    entry["next_over_pick"] = {
+        {"ratio", pick.next->ratio}, {"low", pick.next->low}, {"high", end_of(pick.next->high)}};
   }
   entry.update({{"max_abs", pick.max_abs},
                 {"max_ulp", pick.max_ulp},
@@ -68,7 +69,8 @@ double error_of(const Json& value) { return value.is_null() ? std::nan("") : val
 std::vector<double> samples_of(const Json& values) {
   const auto samples = values.get<std::vector<double>>();
   const auto is_sample = [](double value) { return std::isfinite(value) && value > 0; };
-  if (!std::ranges::all_of(samples, is_sample)) throw InvalidArgument("a sample is no time above 0");
+  if (!std::ranges::all_of(samples, is_sample))
+    throw InvalidArgument("a sample is no time above 0");
   return samples;
 }
 
@@ -90,7 +92,8 @@ PickMeasurement measurement_of(const Json& json) {
 }
 
 ErrorBudget budget_of(const Json& document) {
-  if (!document.at("max_ulp").is_null()) return {document.at("max_ulp").get<double>(), ErrorBudget::Measure::ulp};
+  if (!document.at("max_ulp").is_null())
+    return {document.at("max_ulp").get<double>(), ErrorBudget::Measure::ulp};
   return {document.at("max_error").get<double>(), ErrorBudget::Measure::absolute};
 }
 
@@ -104,14 +107,18 @@ PickRun run_of(const std::string& file) {
     run.type = parse_data_type(document.at("dtype").get<std::string>());
     run.threads = document.at("threads").get<int>();
     run.processes = document.at("processes").get<int>();
-    if (!document.at("disturbed").is_null()) run.disturbed = document.at("disturbed").get<std::string>();
+    if (!document.at("disturbed").is_null())
+      run.disturbed = document.at("disturbed").get<std::string>();
     run.budget = budget_of(document);
-    for (const Json& each : document.at("measurements")) run.measurements.push_back(measurement_of(each));
+    for (const Json& each : document.at("measurements"))
+      run.measurements.push_back(measurement_of(each));
     if (run.measurements.empty()) throw InvalidArgument("it has no measurements");
   } catch (const Json::exception&) {
-    throw InvalidArgument(fmt::format("--from is {}, no complete result; allowed: JSON of posenc pick", file));
+    throw InvalidArgument(
+        fmt::format("--from is {}, no complete result; allowed: JSON of posenc pick", file));
   } catch (const InvalidArgument& error) {
-    throw InvalidArgument(fmt::format("--from is {}: {}; allowed: JSON of posenc pick", file, error.what()));
+    throw InvalidArgument(
+        fmt::format("--from is {}: {}; allowed: JSON of posenc pick", file, error.what()));
   }
   run.files = {file};
   return run;
@@ -120,8 +127,8 @@ PickRun run_of(const std::string& file) {
 /// Samples of one backend on one shape together, whatever the number of runs that they are from.
 void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
   const auto same = [&](const PickMeasurement& known) {
-    return known.full_name() == measured.full_name() && known.name == measured.name && known.spec == measured.spec &&
-           known.rows == measured.rows;
+    return known.full_name() == measured.full_name() && known.name == measured.name &&
+           known.spec == measured.spec && known.rows == measured.rows;
   };
   const auto found = std::ranges::find_if(all, same);
   if (found == all.end()) {
@@ -149,7 +156,8 @@ EncodingSpec spec_of(const Json& json) {
 }
 
 RowRange rows_of(const Json& json) {
-  const RowRange rows = {json.at("first").get<std::int64_t>(), json.at("count").get<std::int64_t>()};
+  const RowRange rows = {json.at("first").get<std::int64_t>(),
+                         json.at("count").get<std::int64_t>()};
   validate(rows);
   return rows;
 }
@@ -165,14 +173,16 @@ Json to_json(const PickRun& run) {
                    {"max_ulp", is_ulp ? Json(run.budget.most) : Json()},
                    {"measurements", Json::array()},
                    {"picks", Json::array()}};
-  for (const PickMeasurement& each : run.measurements) document["measurements"].push_back(entry_of(each));
+  for (const PickMeasurement& each : run.measurements)
+    document["measurements"].push_back(entry_of(each));
   for (const ShapeDecision& each : run.decisions) {
     if (each.pick) document["picks"].push_back(entry_of(each, run));
   }
   return document;
 }
 
-std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std::optional<ErrorBudget>& budget) {
+std::vector<PickRun> read_runs(const std::vector<std::string>& files,
+                               const std::optional<ErrorBudget>& budget) {
   std::vector<PickRun> runs;
   for (auto each = files.begin(); each != files.end(); ++each) {
     const std::string& file = *each;
@@ -181,7 +191,8 @@ std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std:
     }
     PickRun read = run_of(file);
     const auto same = [&](const PickRun& run) {
-      return run.cpu == read.cpu && run.isas == read.isas && run.type == read.type && run.threads == read.threads;
+      return run.cpu == read.cpu && run.isas == read.isas && run.type == read.type &&
+             run.threads == read.threads;
     };
     const auto found = std::ranges::find_if(runs, same);
     if (found == runs.end()) {

@@ -35,6 +35,7 @@ RowRange rows_of(const Json& json);
 /// Documents of posenc pick, those of one CPU, element type and thread count together, decided
 /// under the budget: theirs where none is given. Throws InvalidArgument naming the file that is
 /// none, or whose budget differs from the others'.
-std::vector<PickRun> read_runs(const std::vector<std::string>& files, const std::optional<ErrorBudget>& budget);
+std::vector<PickRun> read_runs(const std::vector<std::string>& files,
+                               const std::optional<ErrorBudget>& budget);
 
 }  // namespace posenc::cli

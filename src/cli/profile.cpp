@@ -39,11 +39,12 @@ double gfloats_per_second(const MeasuredBackend& measured) {
 }
 
 std::string class_text(const MeasuredClass& measured) {
-  return fmt::format("{} {}, {} {}: {}; {} processes, noise {:.1f} %, {}", to_string(measured.shape),
-                     to_string(measured.type), measured.threads, measured.threads == 1 ? "thread" : "threads",
-                     fmt::join(measured.shapes, " "),
-                     measured.backends.empty() ? 0 : measured.backends.front().seconds_per_entry.size(),
-                     100 * measured.noise_floor, measured.measured_at);
+  return fmt::format(
+      "{} {}, {} {}: {}; {} processes, noise {:.1f} %, {}", to_string(measured.shape),
+      to_string(measured.type), measured.threads, measured.threads == 1 ? "thread" : "threads",
+      fmt::join(measured.shapes, " "),
+      measured.backends.empty() ? 0 : measured.backends.front().seconds_per_entry.size(),
+      100 * measured.noise_floor, measured.measured_at);
 }
 
 std::string measurements_text(const Profile& profile) {
@@ -53,7 +54,8 @@ std::string measurements_text(const Profile& profile) {
     table.add_heading(class_text(measured));
     std::vector<const MeasuredBackend*> order;
     for (const MeasuredBackend& each : measured.backends) order.push_back(&each);
-    std::ranges::stable_sort(order, {}, [](const auto* each) { return -gfloats_per_second(*each); });
+    std::ranges::stable_sort(order, {},
+                             [](const auto* each) { return -gfloats_per_second(*each); });
     for (const MeasuredBackend* each : order) {
       table.add_row({fmt::format("{}:{}", each->backend, to_string(each->isa)),
                      fmt::format("{:.2f}", gfloats_per_second(*each)), error_text(each->max_abs),
@@ -66,8 +68,9 @@ std::string measurements_text(const Profile& profile) {
 std::string page_of(const std::filesystem::path& file, const LoadedProfile& loaded) {
   if (!loaded.profile) return wrapped(fmt::format("None in use: {}\n", loaded.reason));
   const Profile& profile = *loaded.profile;
-  return wrapped(fmt::format("profile   {}\nCPU       {}: {}\nlibrary   {}, kernels {}, {}\n", file.string(),
-                             profile.cpu_model, fmt::join(profile.cpu_features, ", "), profile.library_version,
+  return wrapped(fmt::format("profile   {}\nCPU       {}: {}\nlibrary   {}, kernels {}, {}\n",
+                             file.string(), profile.cpu_model,
+                             fmt::join(profile.cpu_features, ", "), profile.library_version,
                              profile.kernels, profile.compiler)) +
          "\n" + measurements_text(profile) + "\nposenc profile --forget removes it\n";
 }
@@ -84,7 +87,8 @@ Json to_json(const MeasuredBackend& measured) {
 
 Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded) {
   Json document = new_document();
-  document["profile"] = {{"path", file.string()}, {"valid", loaded.profile.has_value()}, {"reason", loaded.reason}};
+  document["profile"] = {
+      {"path", file.string()}, {"valid", loaded.profile.has_value()}, {"reason", loaded.reason}};
   document["classes"] = Json::array();
   if (!loaded.profile) return document;
   document["profile"]["library_version"] = loaded.profile->library_version;
@@ -98,7 +102,8 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
                      {"shapes", each.shapes},
                      {"noise_floor", each.noise_floor},
                      {"backends", Json::array()}};
-    for (const MeasuredBackend& backend : each.backends) measured["backends"].push_back(to_json(backend));
+    for (const MeasuredBackend& backend : each.backends)
+      measured["backends"].push_back(to_json(backend));
     document["classes"].push_back(std::move(measured));
   }
   return document;
@@ -107,12 +112,15 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
 /// Removes the file, whatever is in it: one that is of no use too. Returns a line that says what
 /// was done.
 std::string forget(const std::filesystem::path& file) {
-  if (file.empty()) return "No profile to forget: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set\n";
+  if (file.empty())
+    return "No profile to forget: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set\n";
   std::error_code error;
   const auto status = std::filesystem::symlink_status(file, error);
-  if (!std::filesystem::exists(status)) return fmt::format("No profile to forget at {}\n", file.string());
+  if (!std::filesystem::exists(status))
+    return fmt::format("No profile to forget at {}\n", file.string());
   if (!std::filesystem::is_regular_file(status) && !std::filesystem::is_symlink(status)) {
-    throw InvalidArgument(fmt::format("profile is {}, which is no file; allowed: a file to remove", file.string()));
+    throw InvalidArgument(
+        fmt::format("profile is {}, which is no file; allowed: a file to remove", file.string()));
   }
   std::filesystem::remove(file, error);
   if (error) throw std::system_error(error, fmt::format("cannot remove {}", file.string()));
@@ -138,16 +146,17 @@ int profile(const ProfileCommand& command) {
 
 void add_profile_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ProfileCommand>();
-  CLI::App& command =
-      *app.add_subcommand("profile", "What was measured on this CPU and is in use; --forget removes it");
+  CLI::App& command = *app.add_subcommand(
+      "profile", "What was measured on this CPU and is in use; --forget removes it");
   CLI::Option* forget = command.add_flag("--forget", options->forget, "remove the profile");
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common, "file to write (default: standard output)");
   command.get_option("--format")->excludes(forget);
   command.get_option("--output")->excludes(forget);
-  describe(command, {{"posenc profile", "the profile in use: its path, its CPU, and what was measured"},
-                     {"posenc profile --forget", "back to the built-in order"},
-                     {"posenc profile --format json", "the same for programs"}});
+  describe(command,
+           {{"posenc profile", "the profile in use: its path, its CPU, and what was measured"},
+            {"posenc profile --forget", "back to the built-in order"},
+            {"posenc profile --format json", "the same for programs"}});
   command.callback([options, &action] { action = [options] { return profile(*options); }; });
 }
 

@@ -23,7 +23,8 @@ constexpr double least_known = 0.05;
 std::string left_text(double seconds, double done) {
   if (done < least_known) return "";
   const auto left = static_cast<int>(std::ceil(seconds * (1 - done) / done));
-  return left < 60 ? fmt::format("{} s left", left) : fmt::format("{} min {:02} s left", left / 60, left % 60);
+  return left < 60 ? fmt::format("{} s left", left)
+                   : fmt::format("{} min {:02} s left", left / 60, left % 60);
 }
 
 }  // namespace
@@ -43,8 +44,8 @@ void Progress::operator()(double share, std::string_view doing) {
   const double done = std::clamp(share, 0.0, 1.0);
   const auto filled = static_cast<int>(done * bar_width);
   const std::string left = left_text(std::chrono::duration<double>(now - start_).count(), done);
-  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}", "", filled, "", bar_width - filled, 100 * done, left,
-             left.empty() ? "" : "  ", doing);
+  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}", "", filled, "",
+             bar_width - filled, 100 * done, left, left.empty() ? "" : "  ", doing);
   std::fflush(stderr);
 }
 

@@ -1,4 +1,5 @@
-// Progress of long work with an estimate of the time left, on standard error, only where that is a terminal.
+// Progress of long work with an estimate of the time left, on standard error, only where that is a
+// terminal.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,8 @@ class Progress {
   bool is_wanted_;
   bool is_shown_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point next_;  ///< short work shows nothing, and long work not more than the eye can follow
+  Clock::time_point
+      next_;  ///< short work shows nothing, and long work not more than the eye can follow
 };
 
 }  // namespace posenc::cli

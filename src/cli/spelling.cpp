@@ -12,7 +12,9 @@ namespace posenc::cli {
 namespace {
 
 /// Two edits make one short name of nearly every other: one in three letters, and not above two.
-std::size_t most_edits(std::string_view given) { return std::min<std::size_t>(2, given.size() / 3); }
+std::size_t most_edits(std::string_view given) {
+  return std::min<std::size_t>(2, given.size() / 3);
+}
 
 std::vector<std::string> names_of(std::span<const Preset> named) {
   std::vector<std::string> names;

@@ -18,15 +18,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// is known.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
-/// The names that the library knows: "rotation" and "rotation:avx2"; those of the presets, and of the
-/// shapes of benchmarks.
+/// The names that the library knows: "rotation" and "rotation:avx2"; those of the presets, and of
+/// the shapes of benchmarks.
 std::vector<std::string> known_backends();
 std::vector<std::string> known_presets();
 std::vector<std::string> known_benchmark_shapes();
 
 /// What `find` returns. If it refuses the name, the error says which name was meant.
 template <class Find>
-decltype(auto) with_suggestion(const Find& find, std::string_view name, const std::vector<std::string>& known) {
+decltype(auto) with_suggestion(const Find& find, std::string_view name,
+                               const std::vector<std::string>& known) {
   try {
     return find();
   } catch (const InvalidArgument& error) {

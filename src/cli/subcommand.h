@@ -23,17 +23,19 @@ struct Example {
 };
 
 /// If the subcommand is chosen, `action` becomes `chosen`.
-CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Action& action,
-                         Action chosen);
+CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description,
+                         Action& action, Action chosen);
 
 /// Gives the command its examples, which --help and the manual page show, and what all commands
 /// have: environment, files, exit codes.
 void describe(CLI::App& command, const std::vector<Example>& examples);
 
-void add_flag(CLI::App& command, bool& value, const std::string& option, const std::string& description);
-void add_text_option(CLI::App& command, std::string& value, const std::string& option, const std::string& value_name,
-                     const std::string& description);
+void add_flag(CLI::App& command, bool& value, const std::string& option,
+              const std::string& description);
+void add_text_option(CLI::App& command, std::string& value, const std::string& option,
+                     const std::string& value_name, const std::string& description);
 /// An argument without an option, which must be there.
-void add_file_argument(CLI::App& command, std::string& value, const std::string& name, const std::string& description);
+void add_file_argument(CLI::App& command, std::string& value, const std::string& name,
+                       const std::string& description);
 
 }  // namespace posenc::cli

@@ -13,7 +13,8 @@ constexpr std::size_t least_wrapped = 16;
 
 /// Characters, not bytes, of UTF-8 text.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 void append_line(std::string& text, std::string line) {
@@ -22,19 +23,24 @@ void append_line(std::string& text, std::string line) {
   text += '\n';
 }
 
-/// The part of the text up to where a line may end: a blank, but not one before a unit; within what is too long for any
-/// line, a slash.
+/// The part of the text up to where a line may end: a blank, but not one before a unit; within what
+/// is too long for any line, a slash.
 std::string_view next_word(std::string_view text, std::size_t width, std::size_t room) {
   std::size_t end = text.find(' ');
-  while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == '%') end = text.find(' ', end + 1);
-  const std::string_view word = text.substr(0, end == std::string_view::npos ? end : text.find_first_not_of(' ', end));
+  while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == '%')
+    end = text.find(' ', end + 1);
+  const std::string_view word =
+      text.substr(0, end == std::string_view::npos ? end : text.find_first_not_of(' ', end));
   if (word.size() <= width) return word;
-  std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string_view::npos;  // what this line still takes
+  std::size_t slash =
+      room > 1 ? word.rfind('/', room - 1) : std::string_view::npos;  // what this line still takes
   if (slash == 0 || slash == std::string_view::npos) slash = word.find('/', 1);
   return slash == std::string_view::npos ? word : word.substr(0, slash + 1);
 }
 
-std::string_view trimmed(std::string_view text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
+std::string_view trimmed(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
 
 }  // namespace
 
@@ -70,12 +76,15 @@ std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
   for (const Column& column : columns_) widths.push_back(width_of(column.header));
   for (const Row& row : rows_) {
-    for (std::size_t i = 0; i < row.cells.size(); ++i) widths[i] = std::max(widths[i], width_of(row.cells[i].text));
+    for (std::size_t i = 0; i < row.cells.size(); ++i)
+      widths[i] = std::max(widths[i], width_of(row.cells[i].text));
   }
-  std::size_t total = std::accumulate(widths.begin(), widths.end(), gap.size() * (widths.size() - 1));
+  std::size_t total =
+      std::accumulate(widths.begin(), widths.end(), gap.size() * (widths.size() - 1));
   for (std::size_t i = widths.size(); i-- > 0 && total > page_width;) {
     if (columns_[i].align != Align::wrapped) continue;
-    const std::size_t floor = std::min(widths[i], std::max(least_wrapped, width_of(columns_[i].header)));
+    const std::size_t floor =
+        std::min(widths[i], std::max(least_wrapped, width_of(columns_[i].header)));
     const std::size_t less = std::min(total - page_width, widths[i] - floor);
     widths[i] -= less;
     total -= less;

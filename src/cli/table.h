@@ -41,7 +41,9 @@ class Table {
 
   void add_row(std::vector<Cell> cells) { rows_.push_back({"", std::move(cells)}); }
   void add_gap() { rows_.emplace_back(); }  ///< an empty line between groups
-  void add_heading(std::string_view heading) { rows_.push_back({escaped(heading), {}}); }  ///< a line of its own
+  void add_heading(std::string_view heading) {
+    rows_.push_back({escaped(heading), {}});
+  }  ///< a line of its own
   bool empty() const { return rows_.empty(); }
   std::string text() const;
 
@@ -51,13 +53,15 @@ class Table {
     std::vector<Cell> cells;
   };
   std::vector<std::size_t> widths() const;
-  void append_row(std::string& text, const std::vector<Cell>& cells, const std::vector<std::size_t>& widths) const;
+  void append_row(std::string& text, const std::vector<Cell>& cells,
+                  const std::vector<std::size_t>& widths) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;
 };
 
-/// Lines of at most `width` characters where the text has blanks to end them at, or what is too long for one has slashes.
+/// Lines of at most `width` characters where the text has blanks to end them at, or what is too
+/// long for one has slashes.
 std::vector<std::string> broken(std::string_view text, std::size_t width);
 
 /// Text of several paragraphs, each line of it broken to the width of a page.

@@ -32,7 +32,8 @@ std::string count_text(std::int64_t count) {
 }
 
 std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array units = std::to_array<std::string_view>({"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"});
+  constexpr std::array units =
+      std::to_array<std::string_view>({"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"});
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
@@ -59,7 +60,8 @@ std::string shape_text(const EncodingSpec& spec, RowRange rows) {
 }
 
 std::string spec_text(const EncodingSpec& spec) {
-  return fmt::format("base {}, layout {}, spacing {}", spec.base, to_string(spec.layout), to_string(spec.spacing));
+  return fmt::format("base {}, layout {}, spacing {}", spec.base, to_string(spec.layout),
+                     to_string(spec.spacing));
 }
 
 std::string positions_text(RowRange rows) {
@@ -78,7 +80,8 @@ std::string marked_name(std::string_view name, std::string_view backend, Isa isa
 }
 
 std::string with_mark_explained(std::string table) {
-  if (table.find('*') != std::string::npos) table += "* not part of the library, cannot be picked\n";
+  if (table.find('*') != std::string::npos)
+    table += "* not part of the library, cannot be picked\n";
   return table;
 }
 

@@ -10,15 +10,15 @@
 
 namespace posenc::cli {
 
-std::string error_text(double error);                             ///< "2.98e-08", "0"
-std::string ulp_text(double ulp);                                 ///< "0.500", "1785.5", "2.73e+05"
-std::string percent_text(double share);                           ///< "99.9998 %"; below 100 whatever is below 1
-std::string count_text(std::int64_t count);                       ///< "2 560 000"
-std::string bytes_text(std::int64_t bytes);                       ///< "9.8 MiB"
-std::string seconds_text(double seconds);                         ///< "1.23 ms"
+std::string error_text(double error);        ///< "2.98e-08", "0"
+std::string ulp_text(double ulp);            ///< "0.500", "1785.5", "2.73e+05"
+std::string percent_text(double share);      ///< "99.9998 %"; below 100 whatever is below 1
+std::string count_text(std::int64_t count);  ///< "2 560 000"
+std::string bytes_text(std::int64_t bytes);  ///< "9.8 MiB"
+std::string seconds_text(double seconds);    ///< "1.23 ms"
 std::string shape_text(const EncodingSpec& spec, RowRange rows);  ///< "5000 x 512"
-std::string spec_text(const EncodingSpec& spec);                  ///< "base 10000, interleaved, paper spacing"
-std::string positions_text(RowRange rows);                        ///< "0 .. 4999"
+std::string spec_text(const EncodingSpec& spec);  ///< "base 10000, interleaved, paper spacing"
+std::string positions_text(RowRange rows);        ///< "0 .. 4999"
 
 /// Whether the registered backend of that name and ISA is there for comparison only.
 bool is_peer(std::string_view backend, Isa isa);

@@ -15,7 +15,8 @@
 namespace posenc {
 namespace {
 
-/// Counts of absolute errors in bins of 1/64 octave from 2^-80 to 2^2: quantiles in constant memory, within 1.1 %.
+/// Counts of absolute errors in bins of 1/64 octave from 2^-80 to 2^2: quantiles in constant
+/// memory, within 1.1 %.
 class ErrorHistogram {
  public:
   void add(double abs_error) noexcept { ++counts_[bin(abs_error)]; }
@@ -42,14 +43,16 @@ class ErrorHistogram {
   /// Bin 0 holds 0 and what is below 2^-80; the others follow the leading bits of the double.
   static std::size_t bin(double abs_error) noexcept {
     if (abs_error < std::ldexp(1.0, least_exponent)) return 0;
-    const auto leading = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(abs_error) >> (52 - 6));
+    const auto leading =
+        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(abs_error) >> (52 - 6));
     const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
     return static_cast<std::size_t>(std::min<std::int64_t>(leading - first + 1, bins - 1));
   }
 
   static double upper_end(std::size_t i) noexcept {
     const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
-    return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i)) << (52 - 6));
+    return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i))
+                                 << (52 - 6));
   }
 
   std::array<std::int64_t, bins> counts_{};
@@ -127,40 +130,47 @@ double ulps_per_unit(long double value, DataType type) noexcept {
 
 /// The distance of a value from the exact one.
 double distance(double value, long double exact, double rest) noexcept {
-  return static_cast<double>(std::fabs(static_cast<long double>(value) - exact - static_cast<long double>(rest)));
+  return static_cast<double>(
+      std::fabs(static_cast<long double>(value) - exact - static_cast<long double>(rest)));
 }
 
 /// The entries of one row, in the order of its channels.
-void fill_exact_row(const Reference& reference, std::int64_t position, DataType type, std::vector<ExactEntry>& row) {
+void fill_exact_row(const Reference& reference, std::int64_t position, DataType type,
+                    std::vector<ExactEntry>& row) {
   for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
     const ReferencePair exact = reference(k, position);
     const ChannelPair channel = channels_of(reference.spec(), k);
     const auto entry = [&](bool cosine, long double value, double rest) {
-      return ExactEntry{value, rest, reference.nearest(k, position, cosine, value, type), ulps_per_unit(value, type)};
+      return ExactEntry{value, rest, reference.nearest(k, position, cosine, value, type),
+                        ulps_per_unit(value, type)};
     };
     row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
     row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine, exact.cosine_rest);
   }
 }
 
-void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got, const float* div_term,
-                 Tally& tally) {
+void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got,
+                 const float* div_term, Tally& tally) {
   ErrorSum& of_octave = tally.by_octave[octave(position)];
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
     const double value = got[channel];
     double error = distance(value, exact[channel].value, exact[channel].rest);
     if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the worst of errors
-    // The nearest value is at most half an ulp away; the long double, whose last bits a float64 error shows, is not that exact.
-    if (value == exact[channel].nearest) error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
+    // The nearest value is at most half an ulp away; the long double, whose last bits a float64
+    // error shows, is not that exact.
+    if (value == exact[channel].nearest)
+      error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
     const double ulps = error * exact[channel].ulps_per_unit;
     tally.histogram.add(error);
     of_octave.add(error, ulps);
     tally.by_channel[channel].add(error, ulps);
     tally.wrongly_rounded += value != exact[channel].nearest;
-    tally.from_div_term = std::max(tally.from_div_term, std::fabs(value - to_double(div_term[channel])));
+    tally.from_div_term =
+        std::max(tally.from_div_term, std::fabs(value - to_double(div_term[channel])));
     if (error > tally.worst_error) {
       tally.worst_error = error;
-      tally.worst = {position, static_cast<std::int64_t>(channel), value, static_cast<double>(exact[channel].value)};
+      tally.worst = {position, static_cast<std::int64_t>(channel), value,
+                     static_cast<double>(exact[channel].value)};
     }
   }
 }
@@ -182,11 +192,13 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
   report.entries = all.count;
   report.error = all.summary();
   report.wrongly_rounded = tally.wrongly_rounded;
-  report.correctly_rounded = 1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  report.correctly_rounded =
+      1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
   report.max_abs_from_div_term = tally.from_div_term;
   report.worst = tally.worst;
   for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
-    report.quantiles.push_back({share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
+    report.quantiles.push_back(
+        {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
   }
   report.quantiles.push_back({1.0, all.max_abs});
   for (std::size_t i = 0; i < octaves; ++i) {
@@ -198,18 +210,22 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
   return report;
 }
 
-void check(std::span<const Encoder* const> encoders, RowRange rows, const AccuracyOptions& options) {
+void check(std::span<const Encoder* const> encoders, RowRange rows,
+           const AccuracyOptions& options) {
   validate(rows);
-  if (rows.count == 0) throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
-  if (options.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
+  if (rows.count == 0)
+    throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
+  if (options.threads < 1)
+    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
   for (const Encoder* encoder : encoders) {
     if (encoder->spec() != encoders.front()->spec()) {
-      throw InvalidArgument(format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
-                                        encoder->backend(), encoders.front()->backend()));
+      throw InvalidArgument(
+          format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
+                      encoder->backend(), encoders.front()->backend()));
     }
     if (!encoder->writes(options.type)) {
-      throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it", to_string(options.type),
-                                        encoder->backend()));
+      throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
+                                        to_string(options.type), encoder->backend()));
     }
   }
 }
@@ -220,14 +236,17 @@ BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type
   with_type(type, [&]<class T>(T) {
     BasicMatrix<T> table(values.rows(), values.columns());
     encoder.encode(rows, table.view());
-    for (std::int64_t i = 0; i < values.rows() * values.columns(); ++i) values.data()[i] = to_double(table.data()[i]);
+    for (std::int64_t i = 0; i < values.rows() * values.columns(); ++i)
+      values.data()[i] = to_double(table.data()[i]);
   });
   return values;
 }
 
-/// Compares the rows of one part with the reference, a few at a time, so that memory stays constant.
-void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term, const Reference& reference,
-                RowRange rows, DataType type, std::vector<Tally>& tallies) {
+/// Compares the rows of one part with the reference, a few at a time, so that memory stays
+/// constant.
+void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
+                const Reference& reference, RowRange rows, DataType type,
+                std::vector<Tally>& tallies) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
@@ -240,7 +259,8 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
     for (std::int64_t row = 0; row < part.count; ++row) {
       fill_exact_row(reference, part.first + row, type, exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
-        compare_row(part.first + row, exact, got[i].row(row).data(), compatible.row(row).data(), tallies[i]);
+        compare_row(part.first + row, exact, got[i].row(row).data(), compatible.row(row).data(),
+                    tallies[i]);
       }
     }
   }
@@ -252,19 +272,22 @@ std::vector<Tally> empty_tallies(std::size_t count, std::int64_t d_model) {
 
 }  // namespace
 
-std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders, RowRange rows,
-                                             const AccuracyOptions& options) {
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange rows, const AccuracyOptions& options) {
   check(encoders, rows, options);
   if (encoders.empty()) return {};
   const EncodingSpec& spec = encoders.front()->spec();
   const Reference reference(spec);
   const auto div_term = backend("div_term").plan(spec);
 
-  // Rounds of one part a thread: between them the caller hears how far it is. Enough rounds for a bar, few enough not to wait.
-  const std::int64_t parts_in_all = std::min<std::int64_t>(rows.count, 100 * std::int64_t{options.threads});
+  // Rounds of one part a thread: between them the caller hears how far it is. Enough rounds for a
+  // bar, few enough not to wait.
+  const std::int64_t parts_in_all =
+      std::min<std::int64_t>(rows.count, 100 * std::int64_t{options.threads});
   std::vector<Tally> sums = empty_tallies(encoders.size(), spec.d_model);
   for (std::int64_t part = 0; part < parts_in_all; part += options.threads) {
-    const auto parts = static_cast<int>(std::min<std::int64_t>(options.threads, parts_in_all - part));
+    const auto parts =
+        static_cast<int>(std::min<std::int64_t>(options.threads, parts_in_all - part));
     std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts),
                                             empty_tallies(encoders.size(), spec.d_model));
 #ifdef _OPENMP
@@ -279,7 +302,8 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
     for (const auto& of_part : tallies) {
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i].merge(of_part[i]);
     }
-    if (options.progress) options.progress(static_cast<double>(part + parts) / static_cast<double>(parts_in_all));
+    if (options.progress)
+      options.progress(static_cast<double>(part + parts) / static_cast<double>(parts_in_all));
   }
 
   std::vector<AccuracyReport> reports;
@@ -305,12 +329,15 @@ std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
       for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
         const ReferencePair exact = reference(k, first + row);
         const ChannelPair channel = channels_of(encoder.spec(), k);
-        for (const auto& [index, expected, rest] : {std::tuple{channel.sine, exact.sine, exact.sine_rest},
-                                                    std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
+        for (const auto& [index, expected, rest] :
+             {std::tuple{channel.sine, exact.sine, exact.sine_rest},
+              std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
           const double value = got(row, index);
-          if (!(distance(value, expected, rest) <= bound + static_cast<double>(Reference::relative_error))) {
+          if (!(distance(value, expected, rest) <=
+                bound + static_cast<double>(Reference::relative_error))) {
             return format_text(
-                "position {} channel {}: got {}, expected {}, which is off by more than the bound of {:.3g}",
+                "position {} channel {}: got {}, expected {}, which is off by more than the bound "
+                "of {:.3g}",
                 first + row, index, value, static_cast<double>(expected), bound);
           }
         }

@@ -30,11 +30,13 @@ struct Registers {
 
 Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
   Registers r;
-  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);  // leaves all zero where the CPU has no such leaf
+  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c,
+                    &r.d);  // leaves all zero where the CPU has no such leaf
   return r;
 }
 
-/// The register states that the operating system saves on a context switch; a CPU's vector registers are of no use without.
+/// The register states that the operating system saves on a context switch; a CPU's vector
+/// registers are of no use without.
 std::uint64_t saved_states() {
   constexpr unsigned osxsave = 1u << 27;
   if ((cpuid(1).c & osxsave) == 0) return 0;
@@ -45,9 +47,10 @@ std::uint64_t saved_states() {
 
 std::vector<Isa> detect_isas() {
   std::vector<Isa> isas = {Isa::scalar, Isa::sse2};
-  constexpr unsigned fma = 1u << 12, avx = 1u << 28, f16c = 1u << 29;                            // leaf 1, ecx
-  constexpr unsigned avx2 = 1u << 5, f = 1u << 16, dq = 1u << 17, cd = 1u << 28, bw = 1u << 30;  // leaf 7, ebx
-  constexpr std::uint64_t ymm_states = 0x06, zmm_states = 0xe6;                                  // XCR0
+  constexpr unsigned fma = 1u << 12, avx = 1u << 28, f16c = 1u << 29;  // leaf 1, ecx
+  constexpr unsigned avx2 = 1u << 5, f = 1u << 16, dq = 1u << 17, cd = 1u << 28,
+                     bw = 1u << 30;                              // leaf 7, ebx
+  constexpr std::uint64_t ymm_states = 0x06, zmm_states = 0xe6;  // XCR0
   const unsigned one = cpuid(1).c;
   const unsigned seven = cpuid(7).b;
   const std::uint64_t states = saved_states();
@@ -64,17 +67,20 @@ std::string detect_model() {
   for (unsigned leaf = 0x80000002; leaf <= 0x80000004; ++leaf) {
     const Registers r = cpuid(leaf);
     for (const unsigned word : {r.a, r.b, r.c, r.d}) {
-      for (unsigned byte = 0; byte < 4; ++byte) model.push_back(static_cast<char>(word >> (8 * byte)));
+      for (unsigned byte = 0; byte < 4; ++byte)
+        model.push_back(static_cast<char>(word >> (8 * byte)));
     }
   }
   model.resize(model.find('\0') == std::string::npos ? model.size() : model.find('\0'));
   model.erase(0, model.find_first_not_of(' '));
   model.erase(model.find_last_not_of(' ') + 1);
-  // Virtual machines shorten the name, so that different CPUs share it: family, model and stepping keep them apart.
+  // Virtual machines shorten the name, so that different CPUs share it: family, model and stepping
+  // keep them apart.
   const unsigned signature = cpuid(1).a;
   const unsigned family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
   const unsigned number = ((signature >> 4) & 0xf) | ((signature >> 12) & 0xf0);
-  return format_text("{} (family {}, model {}, stepping {})", model, family, number, signature & 0xf);
+  return format_text("{} (family {}, model {}, stepping {})", model, family, number,
+                     signature & 0xf);
 }
 
 #else
@@ -106,15 +112,17 @@ std::string detect_model() {
   std::ifstream info("/proc/cpuinfo");
   std::string details;
   for (std::string line; std::getline(info, line) && !line.empty();) {
-    for (const std::string_view key : {"CPU implementer", "CPU part", "cpu", "uarch", "Model Name"}) {
+    for (const std::string_view key :
+         {"CPU implementer", "CPU part", "cpu", "uarch", "Model Name"}) {
       const std::size_t colon = line.find(':');
       if (colon == std::string::npos || !line.starts_with(key)) continue;
       if (line.find_first_not_of(" \t", key.size()) != colon) continue;
-      details +=
-          format_text("{}{} {}", details.empty() ? "" : ", ", key, line.substr(std::min(line.size(), colon + 2)));
+      details += format_text("{}{} {}", details.empty() ? "" : ", ", key,
+                             line.substr(std::min(line.size(), colon + 2)));
     }
   }
-  return details.empty() ? std::string(architecture) : format_text("{} ({})", architecture, details);
+  return details.empty() ? std::string(architecture)
+                         : format_text("{} ({})", architecture, details);
 }
 
 #endif
@@ -140,7 +148,8 @@ std::int64_t cache_bytes(int level) {
 
 #else
 
-/// Bytes of the data or unified cache of that level, as Linux or the C library tells; 0 where neither does.
+/// Bytes of the data or unified cache of that level, as Linux or the C library tells; 0 where
+/// neither does.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = format_text("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
@@ -153,7 +162,8 @@ std::int64_t cache_bytes(int level) {
     if (found_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
   }
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
-  constexpr std::array names = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  constexpr std::array names = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                _SC_LEVEL3_CACHE_SIZE};
   return std::max(0L, sysconf(names[static_cast<std::size_t>(level - 1)]));
 #else
   return 0;  // musl and the BSDs have no name for it
@@ -182,18 +192,23 @@ const Cpu& cpu() {
 
 bool cpu_has(Isa isa) noexcept { return std::ranges::count(cpu().isas, isa) > 0; }
 
-std::string_view to_string(ShapeClass shape) noexcept { return shape_names[static_cast<std::size_t>(shape)]; }
+std::string_view to_string(ShapeClass shape) noexcept {
+  return shape_names[static_cast<std::size_t>(shape)];
+}
 
 ShapeClass parse_shape_class(std::string_view name) {
   for (std::size_t i = 0; i < shape_names.size(); ++i) {
     if (shape_names[i] == name) return static_cast<ShapeClass>(i);
   }
-  throw InvalidArgument(format_text("shape class is '{}'; allowed: {}", name, join(shape_names, ", ")));
+  throw InvalidArgument(
+      format_text("shape class is '{}'; allowed: {}", name, join(shape_names, ", ")));
 }
 
 ShapeClass shape_class(std::int64_t table_bytes) {
   // Sizes of a common CPU stand in where the system does not tell.
-  const auto known = [](std::int64_t bytes, std::int64_t typical) { return bytes > 0 ? bytes : typical; };
+  const auto known = [](std::int64_t bytes, std::int64_t typical) {
+    return bytes > 0 ? bytes : typical;
+  };
   if (table_bytes <= known(cpu().l1_bytes, 32 << 10)) return ShapeClass::l1;
   if (table_bytes <= known(cpu().l2_bytes, 1 << 20)) return ShapeClass::l2;
   if (table_bytes <= known(cpu().l3_bytes, 32 << 20)) return ShapeClass::l3;

@@ -11,7 +11,8 @@
 namespace POSENC_API posenc {
 
 struct Cpu {
-  std::string model;          ///< "AMD EPYC 9B14", or the architecture's name where the system does not tell
+  std::string
+      model;  ///< "AMD EPYC 9B14", or the architecture's name where the system does not tell
   std::vector<Isa> isas;      ///< what the CPU and the operating system support, ascending
   std::int64_t l1_bytes = 0;  ///< data cache of one core; 0 where unknown
   std::int64_t l2_bytes = 0;  ///< of one core

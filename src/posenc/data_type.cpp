@@ -12,7 +12,8 @@
 namespace posenc {
 namespace {
 
-constexpr std::array type_names = std::to_array<std::string_view>({"float32", "float64", "float16", "bfloat16"});
+constexpr std::array type_names =
+    std::to_array<std::string_view>({"float32", "float64", "float16", "bfloat16"});
 
 /// The nearest 16-bit value's bits. `infinity` is what lies above every finite one.
 std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) noexcept {
@@ -24,12 +25,15 @@ std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) 
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | infinity >> 1);
   if (magnitude < std::ldexp(1.0, least_normal)) {
-    // Multiples of the least value: adding a power of two whose last bit weighs as much rounds to them.
+    // Multiples of the least value: adding a power of two whose last bit weighs as much rounds to
+    // them.
     const double unit = std::ldexp(1.0, format.least_exponent + 52);
-    const std::uint64_t multiple = std::bit_cast<std::uint64_t>(magnitude + unit) - std::bit_cast<std::uint64_t>(unit);
+    const std::uint64_t multiple =
+        std::bit_cast<std::uint64_t>(magnitude + unit) - std::bit_cast<std::uint64_t>(unit);
     return static_cast<std::uint16_t>(sign | multiple);
   }
-  const std::uint64_t rebiased = (bits & (~std::uint64_t{0} >> 1)) - (std::uint64_t(1023 + least_normal - 1) << 52);
+  const std::uint64_t rebiased =
+      (bits & (~std::uint64_t{0} >> 1)) - (std::uint64_t(1023 + least_normal - 1) << 52);
   const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
   const std::uint64_t rounded = (rebiased + half - 1 + (rebiased >> dropped & 1)) >> dropped;
   return static_cast<std::uint16_t>(sign | std::min(rounded, infinity));
@@ -37,7 +41,9 @@ std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) 
 
 }  // namespace
 
-std::string_view to_string(DataType type) noexcept { return type_names[static_cast<std::size_t>(type)]; }
+std::string_view to_string(DataType type) noexcept {
+  return type_names[static_cast<std::size_t>(type)];
+}
 
 DataType parse_data_type(std::string_view name) {
   for (std::size_t i = 0; i < type_names.size(); ++i) {
@@ -49,7 +55,8 @@ DataType parse_data_type(std::string_view name) {
 double to_double(Float16 value) noexcept {
   const int exponent = (value.bits >> 10) & 31;
   const int fraction = value.bits & 1023;
-  double magnitude = std::ldexp(exponent == 0 ? fraction : 1024 + fraction, (exponent == 0 ? 1 : exponent) - 25);
+  double magnitude =
+      std::ldexp(exponent == 0 ? fraction : 1024 + fraction, (exponent == 0 ? 1 : exponent) - 25);
   if (exponent == 31) magnitude = fraction == 0 ? HUGE_VAL : std::nan("");
   return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
 }

@@ -14,11 +14,12 @@ namespace POSENC_API posenc {
 
 enum class DataType { float32, float64, float16, bfloat16 };
 
-inline constexpr DataType all_data_types[] = {DataType::float32, DataType::float64, DataType::float16,
-                                              DataType::bfloat16};
+inline constexpr DataType all_data_types[] = {DataType::float32, DataType::float64,
+                                              DataType::float16, DataType::bfloat16};
 
 std::string_view to_string(DataType type) noexcept;
-DataType parse_data_type(std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+DataType parse_data_type(
+    std::string_view name);  ///< throws InvalidArgument, listing the allowed names
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(DataType type) noexcept {
@@ -31,7 +32,8 @@ constexpr std::int64_t size_of(DataType type) noexcept {
   return 2;
 }
 
-/// 16-bit floats as their bits: what memory holds. C++20 has no arithmetic for them, and the encodings need none.
+/// 16-bit floats as their bits: what memory holds. C++20 has no arithmetic for them, and the
+/// encodings need none.
 struct Float16 {
   std::uint16_t bits = 0;
   bool operator==(const Float16&) const = default;
@@ -42,7 +44,8 @@ struct BFloat16 {
   bool operator==(const BFloat16&) const = default;
 };
 
-/// A binary floating-point format: bits of its significand, the leading one included, and the exponent of its least value above 0.
+/// A binary floating-point format: bits of its significand, the leading one included, and the
+/// exponent of its least value above 0.
 struct FloatFormat {
   int precision;
   int least_exponent;
@@ -59,7 +62,8 @@ constexpr FloatFormat format_of(DataType type) noexcept {
 }
 
 template <class T>
-inline constexpr DataType data_type_of = [] { static_assert(sizeof(T) == 0, "not an element type of tables"); }();
+inline constexpr DataType data_type_of =
+    [] { static_assert(sizeof(T) == 0, "not an element type of tables"); }();
 template <>
 inline constexpr DataType data_type_of<float> = DataType::float32;
 template <>
@@ -91,7 +95,8 @@ constexpr double to_double(BFloat16 value) noexcept {
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16));
 }
 
-/// The nearest value of type T (float, double, Float16, BFloat16), ties to even; infinity beyond the largest, NaN for NaN.
+/// The nearest value of type T (float, double, Float16, BFloat16), ties to even; infinity beyond
+/// the largest, NaN for NaN.
 template <class T>
 T nearest(double value) noexcept;
 
@@ -125,19 +130,23 @@ constexpr double half_ulp_of_one(DataType type) noexcept {
   return 1.0 / static_cast<double>(std::uint64_t{2} << format_of(type).precision);
 }
 
-/// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to even), for a significand whose top bit
-/// is set. `more`: the value to round is larger than that by less than one unit of the significand. Below overflow.
-constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent, bool more) noexcept {
+/// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to
+/// even), for a significand whose top bit is set. `more`: the value to round is larger than that by
+/// less than one unit of the significand. Below overflow.
+constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent,
+                                      bool more) noexcept {
   const int normal_ulp = exponent + 64 - format.precision;
   const int ulp = normal_ulp > format.least_exponent ? normal_ulp : format.least_exponent;
   const int dropped = ulp - exponent;  // at least 64 - precision > 0
   if (dropped > 64) return 0;
   const std::uint64_t kept = dropped == 64 ? 0 : significand >> dropped;
-  const std::uint64_t rest = dropped == 64 ? significand : significand & ((std::uint64_t{1} << dropped) - 1);
+  const std::uint64_t rest =
+      dropped == 64 ? significand : significand & ((std::uint64_t{1} << dropped) - 1);
   const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
   const bool up = rest > half || (rest == half && (more || (kept & 1) == 1));
   // A carry out of the significand moves into the exponent, as it should.
-  return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) + kept + (up ? 1 : 0);
+  return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) +
+         kept + (up ? 1 : 0);
 }
 
 }  // namespace posenc

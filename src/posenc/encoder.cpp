@@ -16,8 +16,9 @@
 namespace posenc {
 namespace {
 
-/// Uninitialised memory. A table of several huge pages is aligned to them and asks for them: its first touch then costs one page fault in
-/// 2 MiB instead of 512 (bench_encode shows fresh memory beside warm). Smaller ones are aligned to a cache line.
+/// Uninitialised memory. A table of several huge pages is aligned to them and asks for them: its
+/// first touch then costs one page fault in 2 MiB instead of 512 (bench_encode shows fresh memory
+/// beside warm). Smaller ones are aligned to a cache line.
 void* allocate(std::size_t bytes) {
   constexpr std::size_t cache_line = 64, huge_page = std::size_t{2} << 20;
   const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : cache_line;
@@ -26,34 +27,40 @@ void* allocate(std::size_t bytes) {
   void* const memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-  if (alignment == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: the system may have none
+  if (alignment == huge_page)
+    madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: the system may have none
 #endif
   return memory;
 }
 
-void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out, const EncodeOptions& options) {
+void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out,
+                const EncodeOptions& options) {
   const EncodingSpec& spec = encoder.spec();
   if (!encoder.writes(out.type)) {
-    throw InvalidArgument(
-        format_text("dtype is {}; backend {} has not the precision for it", to_string(out.type), encoder.backend()));
+    throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
+                                      to_string(out.type), encoder.backend()));
   }
-  if (options.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
+  if (options.threads < 1)
+    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
   if (out.columns < spec.d_model) {
-    throw InvalidArgument(format_text("view has {} columns; allowed: at least d_model, {}", out.columns, spec.d_model));
+    throw InvalidArgument(format_text("view has {} columns; allowed: at least d_model, {}",
+                                      out.columns, spec.d_model));
   }
   if (out.stride < out.columns) {
-    throw InvalidArgument(
-        format_text("view has stride {}; allowed: at least its columns, {}", out.stride, out.columns));
+    throw InvalidArgument(format_text("view has stride {}; allowed: at least its columns, {}",
+                                      out.stride, out.columns));
   }
   if (out.rows < rows) {
-    throw InvalidArgument(format_text("view has {} rows; allowed: at least the row count, {}", out.rows, rows));
+    throw InvalidArgument(
+        format_text("view has {} rows; allowed: at least the row count, {}", out.rows, rows));
   }
   if (rows > 0 && out.data == nullptr)
     throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(out.stride, rows, &bytes) || __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
-    throw InvalidArgument(
-        format_text("view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
+  if (__builtin_mul_overflow(out.stride, rows, &bytes) ||
+      __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
+    throw InvalidArgument(format_text(
+        "view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
   }
 }
 
@@ -73,9 +80,9 @@ void share_rows(std::int64_t count, int threads, const Work& work) noexcept {
   }
 }
 
-/// Whether a table of so many bytes goes past the caches. One that exceeds the last-level cache pushes everything else out of it and is
-/// itself gone before it is read; stores past it then run at the memory's own pace, where plain ones first read each line
-/// (bench_limits shows both).
+/// Whether a table of so many bytes goes past the caches. One that exceeds the last-level cache
+/// pushes everything else out of it and is itself gone before it is read; stores past it then run
+/// at the memory's own pace, where plain ones first read each line (bench_limits shows both).
 bool past_caches(Stores stores, std::int64_t bytes) noexcept {
   if (stores != Stores::automatic) return stores == Stores::streamed;
   return shape_class(bytes) == ShapeClass::memory;
@@ -98,28 +105,34 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
   });
 }
 
-void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out, Stores stores) const {
+void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
+                  Stores stores) const {
   validate(rows);
   check_view(*this, rows.count, out, {1, stores});
-  if (!can_add()) throw InvalidArgument(format_text("backend is {}; allowed: one that can add", backend_));
+  if (!can_add())
+    throw InvalidArgument(format_text("backend is {}; allowed: one that can add", backend_));
   if (x.rows < rows.count || x.columns < spec_.d_model || x.stride != out.stride) {
-    throw InvalidArgument(
-        format_text("x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}", x.rows,
-                    x.columns, x.stride, rows.count, spec_.d_model, out.stride));
+    throw InvalidArgument(format_text(
+        "x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}",
+        x.rows, x.columns, x.stride, rows.count, spec_.d_model, out.stride));
   }
   if (rows.count == 0) return;
-  if (x.data == nullptr) throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
-  const bool streamed = past_caches(stores, rows.count * spec_.d_model * size_of(DataType::float32));
-  encode_rows(
-      {rows.first, rows.count, out.data, out.stride, DataType::float32, streamed && x.data != out.data, x.data, scale});
+  if (x.data == nullptr)
+    throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
+  const bool streamed =
+      past_caches(stores, rows.count * spec_.d_model * size_of(DataType::float32));
+  encode_rows({rows.first, rows.count, out.data, out.stride, DataType::float32,
+               streamed && x.data != out.data, x.data, scale});
 }
 
 template <class Position>
-void Encoder::gather(std::span<const Position> positions, const OutputView& out, const EncodeOptions& options) const {
+void Encoder::gather(std::span<const Position> positions, const OutputView& out,
+                     const EncodeOptions& options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
     if (position < 0 || position > max_position) {
-      throw InvalidArgument(format_text("position is {}; allowed: 0 to {}", position, max_position));
+      throw InvalidArgument(
+          format_text("position is {}; allowed: 0 to {}", position, max_position));
     }
   }
   check_view(*this, count, out, options);
@@ -140,11 +153,13 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
   });
 }
 
-void Encoder::encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options) const {
+void Encoder::encode(std::span<const std::int64_t> positions, OutputView out,
+                     EncodeOptions options) const {
   gather(positions, out, options);
 }
 
-void Encoder::encode(std::span<const std::int32_t> positions, OutputView out, EncodeOptions options) const {
+void Encoder::encode(std::span<const std::int32_t> positions, OutputView out,
+                     EncodeOptions options) const {
   gather(positions, out, options);
 }
 
@@ -160,12 +175,14 @@ void Cursor::seek(std::int64_t position) {
 }
 
 std::span<const float> Cursor::next() {
-  // Rows that share an anchor cost a fraction of a row alone; more of them than this gain little and leave the cache.
+  // Rows that share an anchor cost a fraction of a row alone; more of them than this gain little
+  // and leave the cache.
   constexpr std::int64_t rows_ahead = 32;
   if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
     const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};
     if (rows.count == 0)
-      throw InvalidArgument(format_text("position is {}; allowed: 0 to {}", position_, max_position));
+      throw InvalidArgument(
+          format_text("position is {}; allowed: 0 to {}", position_, max_position));
     const std::int64_t columns = encoder_.spec().d_model;
     ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
     encoder_.encode(rows, {ahead_.data(), rows.count, columns, columns}, {1, Stores::cached});
@@ -179,8 +196,8 @@ void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
   std::int64_t bytes = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(type), &bytes)) {
-    throw InvalidArgument(
-        format_text("matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
+    throw InvalidArgument(format_text(
+        "matrix shape is {} x {}; allowed: non-negative, at most 2^63 - 1 bytes", rows, columns));
   }
   return allocate(static_cast<std::size_t>(bytes));
 }

@@ -17,8 +17,8 @@
 
 namespace POSENC_API posenc {
 
-/// A row-major matrix in memory that somebody else owns. Row r starts at data + r * stride; stride >= columns,
-/// counted in elements. No alignment beyond that of T is asked for.
+/// A row-major matrix in memory that somebody else owns. Row r starts at data + r * stride; stride
+/// >= columns, counted in elements. No alignment beyond that of T is asked for.
 template <class T>
 struct MatrixView {
   T* data = nullptr;
@@ -41,9 +41,13 @@ struct OutputView {
       : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
 
   template <class T>
-  requires(!std::is_const_v<T>)
-      OutputView(T* first, std::int64_t row_count, std::int64_t column_count, std::int64_t row_stride)
-      : data(first), rows(row_count), columns(column_count), stride(row_stride), type(data_type_of<T>) {}
+  requires(!std::is_const_v<T>) OutputView(T* first, std::int64_t row_count,
+                                           std::int64_t column_count, std::int64_t row_stride)
+      : data(first),
+        rows(row_count),
+        columns(column_count),
+        stride(row_stride),
+        type(data_type_of<T>) {}
 
   void* data;
   std::int64_t rows;
@@ -56,7 +60,8 @@ struct OutputView {
 enum class Stores {
   automatic,  ///< past the caches where the table is larger than the last-level cache
   cached,     ///< plain stores
-  streamed,   ///< past the caches, where the backend can and 64-byte alignment of rows and columns allows
+  streamed,   ///< past the caches, where the backend can and 64-byte alignment of rows and columns
+              ///< allows
 };
 
 struct EncodeOptions {
@@ -68,9 +73,9 @@ struct EncodeOptions {
   Stores stores;
 };
 
-/// A backend planned for a spec: frequencies and tables are ready. Immutable, so that any number of threads may use one
-/// encoder at once. A row is a pure function of its position: it has the same bits in every range, gather,
-/// stride, alignment and thread count.
+/// A backend planned for a spec: frequencies and tables are ready. Immutable, so that any number of
+/// threads may use one encoder at once. A row is a pure function of its position: it has the same
+/// bits in every range, gather, stride, alignment and thread count.
 class Encoder {
  public:
   Encoder(const EncodingSpec& spec, std::string backend, Isa isa);
@@ -82,16 +87,20 @@ class Encoder {
   const std::string& backend() const noexcept { return backend_; }
   Isa isa() const noexcept { return isa_; }
 
-  /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the encoding of position
-  /// rows.first + r. Throws InvalidArgument, before anything is written, where the range is not allowed, the view has fewer
-  /// rows or columns than that, a stride below its columns, no memory, a type that this encoder does not write, or
-  /// threads < 1. Allocates nothing.
+  /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the
+  /// encoding of position rows.first + r. Throws InvalidArgument, before anything is written, where
+  /// the range is not allowed, the view has fewer rows or columns than that, a stride below its
+  /// columns, no memory, a type that this encoder does not write, or threads < 1. Allocates
+  /// nothing.
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
-  /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of positions[r].
-  /// Any contiguous range of 64-bit or 32-bit integers will do: a vector, an array, a span.
-  void encode(std::span<const std::int64_t> positions, OutputView out, EncodeOptions options = {}) const;
-  void encode(std::span<const std::int32_t> positions, OutputView out, EncodeOptions options = {}) const;
+  /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of
+  /// positions[r]. Any contiguous range of 64-bit or 32-bit integers will do: a vector, an array, a
+  /// span.
+  void encode(std::span<const std::int64_t> positions, OutputView out,
+              EncodeOptions options = {}) const;
+  void encode(std::span<const std::int32_t> positions, OutputView out,
+              EncodeOptions options = {}) const;
 
   /// Makes encode({5, 7}, out) an error, because two bare integers could be a range or two
   /// positions. Write {.first = 5, .count = 7} for rows 5 to 11, and pass a vector, an array or a
@@ -100,44 +109,52 @@ class Encoder {
     std::int64_t first_or_position;
     std::int64_t count_or_position;
   };
-  void encode(RangeOrPositions ambiguous, OutputView out, EncodeOptions options = {}) const = delete;
+  void encode(RangeOrPositions ambiguous, OutputView out,
+              EncodeOptions options = {}) const = delete;
 
-  /// out = x * scale + encoding in float32, one pass over memory and no table in it; each operation rounds, so that the bits are those of encode()
-  /// and the two operations in turn. x may be out itself; else they must not overlap. Only where can_add(); one thread. Throws
-  /// InvalidArgument as encode() does, and where x has another stride than out, or a dtype is not float32.
+  /// out = x * scale + encoding in float32, one pass over memory and no table in it; each operation
+  /// rounds, so that the bits are those of encode() and the two operations in turn. x may be out
+  /// itself; else they must not overlap. Only where can_add(); one thread. Throws InvalidArgument
+  /// as encode() does, and where x has another stride than out, or a dtype is not float32.
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            Stores stores = Stores::automatic) const;
 
-  /// Whether add() is there: methods whose values stand in registers before they are stored have it.
+  /// Whether add() is there: methods whose values stand in registers before they are stored have
+  /// it.
   virtual bool can_add() const noexcept { return false; }
 
-  /// The largest |output - exact value| that the method allows over these rows: a proven bound, not a measurement.
+  /// The largest |output - exact value| that the method allows over these rows: a proven bound, not
+  /// a measurement.
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 
-  /// Whether every entry of tables of that type is the type's value nearest to the exact one: proven, for every spec
-  /// and every row. The bits are then the same on every ISA and compiler.
+  /// Whether every entry of tables of that type is the type's value nearest to the exact one:
+  /// proven, for every spec and every row. The bits are then the same on every ISA and compiler.
   virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
 
-  /// The largest error that the method allows over these rows, in ulp: spacings of the type at the exact value. Proven as
-  /// well; infinite if it promises none, since a bound on the absolute error says nothing near the zeros of sine.
+  /// The largest error that the method allows over these rows, in ulp: spacings of the type at the
+  /// exact value. Proven as well; infinite if it promises none, since a bound on the absolute error
+  /// says nothing near the zeros of sine.
   virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
-  /// Whether tables of that type are written: all but those that a method has not the precision for.
+  /// Whether tables of that type are written: all but those that a method has not the precision
+  /// for.
   virtual bool writes(DataType) const noexcept { return true; }
 
  private:
   virtual void encode_rows(const RowTask& task) const noexcept = 0;
 
   template <class Position>
-  void gather(std::span<const Position> positions, const OutputView& out, const EncodeOptions& options) const;
+  void gather(std::span<const Position> positions, const OutputView& out,
+              const EncodeOptions& options) const;
 
   EncodingSpec spec_;
   std::string backend_;
   Isa isa_;
 };
 
-/// Rows at consecutive positions, one at a time, as decoding needs them: keeps what the next rows share, so that a row costs little more
-/// than it does in a table. The same bits as Encoder::encode. Not for use by two threads at once.
+/// Rows at consecutive positions, one at a time, as decoding needs them: keeps what the next rows
+/// share, so that a row costs little more than it does in a table. The same bits as
+/// Encoder::encode. Not for use by two threads at once.
 class Cursor {
  public:
   /// Keeps a reference to the encoder. Throws InvalidArgument where `first` is not a position.
@@ -164,26 +181,32 @@ class Cursor {
 void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
 void free_table(void* memory) noexcept;
 
-/// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is large and the system gives them.
-/// T is an element type of tables: float, double, Float16, BFloat16, or what else data_type.h
-/// names.
+/// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is
+/// large and the system gives them. T is an element type of tables: float, double, Float16,
+/// BFloat16, or what else data_type.h names.
 template <class T>
 class BasicMatrix {
  public:
   BasicMatrix() = default;
   /// Uninitialised; throws InvalidArgument or std::bad_alloc.
   BasicMatrix(std::int64_t rows, std::int64_t columns)
-      : data_(static_cast<T*>(allocate_table(rows, columns, data_type_of<T>))), rows_(rows), columns_(columns) {}
+      : data_(static_cast<T*>(allocate_table(rows, columns, data_type_of<T>))),
+        rows_(rows),
+        columns_(columns) {}
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }
   T* data() noexcept { return data_.get(); }
   const T* data() const noexcept { return data_.get(); }
-  T& operator()(std::int64_t row, std::int64_t column) noexcept { return data_.get()[row * columns_ + column]; }
+  T& operator()(std::int64_t row, std::int64_t column) noexcept {
+    return data_.get()[row * columns_ + column];
+  }
   const T& operator()(std::int64_t row, std::int64_t column) const noexcept {
     return data_.get()[row * columns_ + column];
   }
-  std::span<T> row(std::int64_t r) noexcept { return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)}; }
+  std::span<T> row(std::int64_t r) noexcept {
+    return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
+  }
   std::span<const T> row(std::int64_t r) const noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }

@@ -3,5 +3,6 @@
 
 #include "posenc/cxx20.h"
 
-/// Stands in the namespace of every public header: what it declares is exported, and all else is hidden.
+/// Stands in the namespace of every public header: what it declares is exported, and all else is
+/// hidden.
 #define POSENC_API [[gnu::visibility("default")]]

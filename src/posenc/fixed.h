@@ -1,5 +1,5 @@
-// Fixed-point fractions of many bits: what exact frequencies and phases are computed in. Integers only, so that the bits are
-// the same on every machine.
+// Fixed-point fractions of many bits: what exact frequencies and phases are computed in. Integers
+// only, so that the bits are the same on every machine.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@ namespace posenc {
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
 
-/// The high half of a 128 x 128 bit product, truncated: a Q128 fraction times a Q128 fraction. Off by less than 3 units, too low.
+/// The high half of a 128 x 128 bit product, truncated: a Q128 fraction times a Q128 fraction. Off
+/// by less than 3 units, too low.
 constexpr uint128 multiply_high(uint128 a, uint128 b) noexcept {
   const auto high = [](uint128 x) { return static_cast<std::uint64_t>(x >> 64); };
   const auto low = [](uint128 x) { return static_cast<std::uint64_t>(x); };
@@ -21,7 +22,8 @@ constexpr uint128 multiply_high(uint128 a, uint128 b) noexcept {
   return static_cast<uint128>(high(a)) * high(b) + high(cross_1) + high(cross_2);
 }
 
-/// A fraction in [0, 1) in units of 2^(-64 Limbs); limb 0 is the most significant. Arithmetic is modulo 1.
+/// A fraction in [0, 1) in units of 2^(-64 Limbs); limb 0 is the most significant. Arithmetic is
+/// modulo 1.
 template <std::size_t Limbs>
 struct Fraction {
   std::array<std::uint64_t, Limbs> limb{};
@@ -54,11 +56,12 @@ struct Fraction {
   /// Truncated: too low by less than Limbs units.
   friend constexpr Fraction operator*(const Fraction& a, const Fraction& b) noexcept {
     Fraction product;
-    // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the high part of the first
-    // column past the end is kept.
+    // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the
+    // high part of the first column past the end is kept.
     uint128 column = 0;  // the running column sum, with its carries above 64 bits
     for (std::size_t i = 0; i < Limbs; ++i) {
-      column += static_cast<std::uint64_t>((static_cast<uint128>(a.limb[i]) * b.limb[Limbs - 1 - i]) >> 64);
+      column += static_cast<std::uint64_t>(
+          (static_cast<uint128>(a.limb[i]) * b.limb[Limbs - 1 - i]) >> 64);
     }
     for (std::size_t end = Limbs - 1; end > 0; --end) {
       std::uint64_t overflow = 0;

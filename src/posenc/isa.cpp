@@ -9,7 +9,8 @@
 namespace posenc {
 namespace {
 
-constexpr std::array isa_names = std::to_array<std::string_view>({"scalar", "sse2", "avx2", "avx512", "neon64"});
+constexpr std::array isa_names =
+    std::to_array<std::string_view>({"scalar", "sse2", "avx2", "avx512", "neon64"});
 
 }  // namespace
 

@@ -82,12 +82,14 @@ std::int64_t stream_vectors(float* destination, std::int64_t bytes) noexcept {
   std::int64_t done = 0;
   for (; bytes - done >= step; done += step, to += step / 16) {
 #pragma GCC unroll 16
-    for (int i = 0; i < step / 16; i += 2) asm volatile("stnp %q1, %q1, [%0]" : : "r"(to + i), "w"(value) : "memory");
+    for (int i = 0; i < step / 16; i += 2)
+      asm volatile("stnp %q1, %q1, [%0]" : : "r"(to + i), "w"(value) : "memory");
   }
   return done;
 }
 #else
-constexpr StoreSteps stream_vectors = store_vectors;  // no portable way past the caches: the same limit twice
+constexpr StoreSteps stream_vectors =
+    store_vectors;  // no portable way past the caches: the same limit twice
 #endif
 
 Stores best_stores() noexcept { return {store_vectors, stream_vectors}; }
@@ -104,14 +106,18 @@ const Stores& stores() noexcept {
 void store_all(StoreSteps store_steps, void* destination, std::int64_t bytes) noexcept {
   auto* const to = static_cast<std::byte*>(destination);
   constexpr auto value_bytes = std::int64_t{sizeof stored_value};
-  for (std::int64_t done = store_steps(static_cast<float*>(destination), bytes); done < bytes; done += value_bytes) {
-    std::memcpy(to + done, &stored_value, static_cast<std::size_t>(std::min(bytes - done, value_bytes)));
+  for (std::int64_t done = store_steps(static_cast<float*>(destination), bytes); done < bytes;
+       done += value_bytes) {
+    std::memcpy(to + done, &stored_value,
+                static_cast<std::size_t>(std::min(bytes - done, value_bytes)));
   }
 }
 
 }  // namespace
 
-void store_loop(void* destination, std::int64_t bytes) noexcept { store_all(stores().plain, destination, bytes); }
+void store_loop(void* destination, std::int64_t bytes) noexcept {
+  store_all(stores().plain, destination, bytes);
+}
 
 void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept {
   store_all(stores().non_temporal, destination, bytes);

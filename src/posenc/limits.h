@@ -9,8 +9,11 @@
 namespace POSENC_API posenc {
 
 /// Each touches `bytes` bytes once; destination and source are 64-byte aligned and do not overlap.
-void store_loop(void* destination, std::int64_t bytes) noexcept;               ///< plain vector stores of a constant
-void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept;  ///< stores past the caches, then a fence
-void copy_loop(void* destination, const void* source, std::int64_t bytes) noexcept;  ///< std::memcpy
+void store_loop(void* destination,
+                std::int64_t bytes) noexcept;  ///< plain vector stores of a constant
+void non_temporal_store_loop(
+    void* destination, std::int64_t bytes) noexcept;  ///< stores past the caches, then a fence
+void copy_loop(void* destination, const void* source,
+               std::int64_t bytes) noexcept;  ///< std::memcpy
 
 }  // namespace posenc

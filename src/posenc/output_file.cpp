@@ -17,7 +17,8 @@
 namespace posenc {
 namespace {
 
-/// Through links, so that the rename replaces the file and not a link to it. A dangling link is taken as it is.
+/// Through links, so that the rename replaces the file and not a link to it. A dangling link is
+/// taken as it is.
 std::filesystem::path resolved(const std::filesystem::path& file) {
   std::error_code ignored;
   std::filesystem::path target = std::filesystem::canonical(file, ignored);
@@ -70,7 +71,8 @@ void remove_stale_temporaries(const std::filesystem::path& file) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& file) : name_(file.string()), file_(resolved(file)) {
+OutputFile::OutputFile(const std::filesystem::path& file)
+    : name_(file.string()), file_(resolved(file)) {
   struct stat existing = {};
   const bool exists = ::stat(file_.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
@@ -85,7 +87,8 @@ OutputFile::OutputFile(const std::filesystem::path& file) : name_(file.string())
   if (exists) ::fchmod(descriptor_, existing.st_mode & 07777);
 }
 
-OutputFile::OutputFile(int descriptor, std::string_view name) : name_(name), descriptor_(descriptor), owned_(false) {}
+OutputFile::OutputFile(int descriptor, std::string_view name)
+    : name_(name), descriptor_(descriptor), owned_(false) {}
 
 OutputFile::~OutputFile() {
   if (owned_ && descriptor_ >= 0) ::close(descriptor_);
@@ -96,7 +99,8 @@ void OutputFile::open_temporary() {
   remove_stale_temporaries(file_);
   static std::atomic<unsigned> serial = 0;
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
-    const auto name = format_text("{}{}-{}{}", temporary_prefix(file_), ::getpid(), serial++, temporary_suffix);
+    const auto name =
+        format_text("{}{}-{}{}", temporary_prefix(file_), ::getpid(), serial++, temporary_suffix);
     temporary_ = file_.parent_path() / name;
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
@@ -109,7 +113,8 @@ void OutputFile::open_temporary() {
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
-  constexpr std::size_t largest_write = std::size_t{1} << 30;  // the kernel takes less than 2 GiB a call
+  constexpr std::size_t largest_write = std::size_t{1}
+                                        << 30;  // the kernel takes less than 2 GiB a call
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t written = ::write(descriptor_, next, std::min(bytes, largest_write));
@@ -140,17 +145,20 @@ void check_writable(const std::filesystem::path& file, Folders folders) {
   std::error_code ignored;
   const auto must_allow = [&](const std::filesystem::path& place, int mode) {
     if (::access(place.c_str(), mode) == 0) return;
-    throw std::system_error(errno, std::generic_category(), format_text("cannot write {}", file.string()));
+    throw std::system_error(errno, std::generic_category(),
+                            format_text("cannot write {}", file.string()));
   };
   const auto status = std::filesystem::status(file, ignored);
   if (std::filesystem::is_directory(status)) {
-    throw std::system_error(EISDIR, std::generic_category(), format_text("cannot write {}", file.string()));
+    throw std::system_error(EISDIR, std::generic_category(),
+                            format_text("cannot write {}", file.string()));
   }
   if (std::filesystem::exists(status)) must_allow(file, W_OK);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
   std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   if (folders == Folders::are_made) {
-    while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+    while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path())
+      folder = folder.parent_path();
   }
   must_allow(folder / ".", W_OK | X_OK);  // the dot refuses a file in the place of the folder
 }

@@ -9,10 +9,10 @@
 
 namespace posenc {
 
-/// Writes to a temporary file in the folder of `file`, which commit() syncs and renames. Without a commit the temporary
-/// is removed and an existing file stays as it was. A device or a pipe is written to directly, as a rename would replace
-/// it.
-/// Every failure throws std::system_error naming the path.
+/// Writes to a temporary file in the folder of `file`, which commit() syncs and renames. Without a
+/// commit the temporary is removed and an existing file stays as it was. A device or a pipe is
+/// written to directly, as a rename would replace it. Every failure throws std::system_error naming
+/// the path.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& file);

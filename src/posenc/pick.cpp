@@ -60,18 +60,21 @@ void check(const PickOptions& options) {
   at_least_one("samples", options.samples);
   const double seconds = options.seconds_per_sample;
   if (!std::isfinite(seconds) || seconds <= 0) {
-    throw InvalidArgument(format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
+    throw InvalidArgument(
+        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
   }
   for (const PickShape& each : options.shapes) {
     validate(each.spec);
     validate(each.rows);
-    if (each.rows.count == 0) throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", each.name));
+    if (each.rows.count == 0)
+      throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", each.name));
   }
 }
 
 /// Backends for comparison only are measured as well, at their best ISA alone: they win nothing.
 bool is_measured(const Backend& backend) {
-  return backend.runs_here() && (backend.can_be_picked() || &posenc::backend(backend.name()) == &backend);
+  return backend.runs_here() &&
+         (backend.can_be_picked() || &posenc::backend(backend.name()) == &backend);
 }
 
 Shape plan_candidates(const PickShape& planned, DataType type) {
@@ -88,7 +91,8 @@ Shape plan_candidates(const PickShape& planned, DataType type) {
     added.measured.name = planned.name;
     added.measured.spec = planned.spec;
     added.measured.rows = planned.rows;
-    added.measured.shape = shape_class(table_bytes(planned.spec, planned.rows.count, size_of(type)));
+    added.measured.shape =
+        shape_class(table_bytes(planned.spec, planned.rows.count, size_of(type)));
     added.measured.error_bound = added.encoder->error_bound(planned.rows, type);
   }
   return shape;
@@ -97,7 +101,8 @@ Shape plan_candidates(const PickShape& planned, DataType type) {
 /// All rows where they are few, else runs of equal length, evenly spread, the first and the last
 /// row among them.
 std::vector<RowRange> rows_to_check(const EncodingSpec& spec, RowRange rows) {
-  const std::int64_t affordable = std::max<std::int64_t>(max_checked_entries / spec.d_model, checked_runs);
+  const std::int64_t affordable =
+      std::max<std::int64_t>(max_checked_entries / spec.d_model, checked_runs);
   if (rows.count <= affordable) return {rows};
   const std::int64_t length = affordable / checked_runs;
   std::vector<RowRange> runs;
@@ -112,7 +117,8 @@ std::vector<RowRange> rows_to_check(const EncodingSpec& spec, RowRange rows) {
 /// Calls report(share, doing) of one phase with its part of the whole.
 class Progress {
  public:
-  Progress(const PickOptions& options, double from, double to) : report_(options.progress), from_(from), to_(to) {}
+  Progress(const PickOptions& options, double from, double to)
+      : report_(options.progress), from_(from), to_(to) {}
   void operator()(double share, std::string_view doing) const {
     if (report_) report_(from_ + (to_ - from_) * share, doing);
   }
@@ -123,7 +129,8 @@ class Progress {
   double to_;
 };
 
-void measure_errors(Shape& shape, const PickOptions& options, const ErrorBudget& budget, const Progress& progress) {
+void measure_errors(Shape& shape, const PickOptions& options, const ErrorBudget& budget,
+                    const Progress& progress) {
   const PickMeasurement& any = shape.front().measured;
   std::vector<const Encoder*> encoders;
   for (const Candidate& each : shape) encoders.push_back(each.encoder.get());
@@ -134,7 +141,8 @@ void measure_errors(Shape& shape, const PickOptions& options, const ErrorBudget&
       progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
     };
     const auto reports =
-        measure_accuracy(encoders, runs[run], {.threads = options.threads, .type = options.type, .progress = report});
+        measure_accuracy(encoders, runs[run],
+                         {.threads = options.threads, .type = options.type, .progress = report});
     for (std::size_t i = 0; i < shape.size(); ++i) {
       PickMeasurement& measured = shape[i].measured;
       measured.max_abs = worst(measured.max_abs, reports[i].error.max_abs);
@@ -201,14 +209,16 @@ TimingRequest request_of(std::vector<Shape>& shapes, const PickOptions& options,
     asked.rows = shape.front().measured.rows;
     asked.repeated = repeated_of(timed);
     for (const Candidate* each : timed) {
-      const int samples = is_out(*each, timed) ? std::min(few_samples, options.samples) : options.samples;
+      const int samples =
+          is_out(*each, timed) ? std::min(few_samples, options.samples) : options.samples;
       asked.candidates.push_back({each->measured.full_name(), samples});
     }
   }
   return request;
 }
 
-void add_times(std::vector<Shape>& shapes, const TimingRequest& request, const TimingResult& result) {
+void add_times(std::vector<Shape>& shapes, const TimingRequest& request,
+               const TimingResult& result) {
   std::size_t place = 0;
   for (Shape& shape : shapes) {
     const std::vector<Candidate*> timed = timed_of(shape);
@@ -247,15 +257,16 @@ std::string disturbance(double lost_share, double noise) {
         100 * lost_share, 100 * most_lost);
   }
   if (noise > most_noise) {
-    return format_text("other work runs: a backend differs from itself by {:.0f} %; allowed: {:.0f} %", 100 * noise,
-                       100 * most_noise);
+    return format_text(
+        "other work runs: a backend differs from itself by {:.0f} %; allowed: {:.0f} %",
+        100 * noise, 100 * most_noise);
   }
   return "";
 }
 
 /// Times processes until a backend is close enough to itself in all of them, and decides.
-void time_and_decide(std::vector<Shape>& shapes, const PickOptions& options, const Progress& progress,
-                     PickResult& result) {
+void time_and_decide(std::vector<Shape>& shapes, const PickOptions& options,
+                     const Progress& progress, PickResult& result) {
   const int most = patience * options.processes;
   double timed_seconds = 0, lost_seconds = 0, noise = 0;
   for (int process = 0; process < most; ++process) {
@@ -263,7 +274,8 @@ void time_and_decide(std::vector<Shape>& shapes, const PickOptions& options, con
              format_text("timing, process {} of {} to {}", process + 1, options.processes, most));
     const TimingRequest request = request_of(shapes, options, process);
     if (request.shapes.empty()) break;
-    const TimingResult times = options.time_in_process ? options.time_in_process(request) : time_candidates(request);
+    const TimingResult times =
+        options.time_in_process ? options.time_in_process(request) : time_candidates(request);
     add_times(shapes, request, times);
     timed_seconds += times.timed_seconds;
     lost_seconds += times.lost_seconds;
@@ -308,8 +320,10 @@ PickResult pick(const PickOptions& options) {
   PickResult result;
   result.budget = options.budget.value_or(default_budget(options.type));
   std::vector<Shape> shapes;
-  for (const PickShape& each : options.shapes.empty() ? default_pick_shapes(options.type) : options.shapes) {
-    if (Shape planned = plan_candidates(each, options.type); !planned.empty()) shapes.push_back(std::move(planned));
+  for (const PickShape& each :
+       options.shapes.empty() ? default_pick_shapes(options.type) : options.shapes) {
+    if (Shape planned = plan_candidates(each, options.type); !planned.empty())
+      shapes.push_back(std::move(planned));
   }
   const auto part = [&](std::size_t i) {
     return accuracy_share * static_cast<double>(i) / static_cast<double>(shapes.size());
@@ -321,7 +335,8 @@ PickResult pick(const PickOptions& options) {
   time_and_decide(shapes, options, {options, accuracy_share, 1}, result);
   if (options.progress) options.progress(1, "done");
   result.profile = profile_of_this_machine();
-  result.profile.classes = measured_classes(result.measurements, result.decisions, options.type, options.threads);
+  result.profile.classes =
+      measured_classes(result.measurements, result.decisions, options.type, options.threads);
   return result;
 }
 

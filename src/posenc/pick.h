@@ -168,7 +168,8 @@ struct ShapeDecision {
 /// excludes 1 and the ratio is further from 1 than 2 % and than the noise floor. Of those that tie
 /// with the fastest the simplest method wins that costs little, at its best ISA. Throws
 /// InvalidArgument on a bad budget.
-std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget);
+std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements,
+                                  const ErrorBudget& budget);
 
 struct PickResult {
   ErrorBudget budget;

@@ -14,7 +14,8 @@
 namespace posenc {
 namespace {
 
-constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3, ShapeClass::memory};
+constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3,
+                                      ShapeClass::memory};
 
 /// One backend over all shapes of a class.
 struct Candidate {
@@ -44,10 +45,13 @@ template <class Value>
 std::vector<double> by_process(const std::vector<PickMeasurement*>& measurements,
                                std::vector<double> PickMeasurement::*medians, Value value) {
   std::size_t processes = std::numeric_limits<std::size_t>::max();
-  for (const PickMeasurement* each : measurements) processes = std::min(processes, (each->*medians).size());
+  for (const PickMeasurement* each : measurements)
+    processes = std::min(processes, (each->*medians).size());
   std::vector<double> means;
   for (std::size_t p = 0; p < processes; ++p) {
-    const auto of_one = [&](const PickMeasurement& each) { return value(each, (each.*medians)[p]); };
+    const auto of_one = [&](const PickMeasurement& each) {
+      return value(each, (each.*medians)[p]);
+    };
     means.push_back(geometric_mean(measurements, of_one));
   }
   return means;
@@ -58,21 +62,29 @@ std::vector<Candidate> candidates_of(ShapeClass shape, std::vector<PickMeasureme
   std::vector<Candidate> all;
   for (PickMeasurement& each : measurements) {
     if (each.shape != shape) continue;
-    const auto same = [&](const Candidate& other) { return other.any().full_name() == each.full_name(); };
+    const auto same = [&](const Candidate& other) {
+      return other.any().full_name() == each.full_name();
+    };
     const auto found = std::ranges::find_if(all, same);
     (found == all.end() ? all.emplace_back() : *found).measurements.push_back(&each);
   }
   std::size_t shapes = 0;  // of the class: results of several builds may lack some for a backend
   for (const Candidate& each : all) shapes = std::max(shapes, each.measurements.size());
   for (Candidate& each : all) {
-    const auto same_method = [&](const Candidate& other) { return other.any().backend == each.any().backend; };
+    const auto same_method = [&](const Candidate& other) {
+      return other.any().backend == each.any().backend;
+    };
     each.method = static_cast<std::size_t>(std::ranges::find_if(all, same_method) - all.begin());
-    const bool is_timed = each.measurements.size() == shapes &&
-                          std::ranges::all_of(each.measurements, [](const auto* one) { return one->is_timed(); });
-    each.may_win =
-        is_timed && std::ranges::all_of(each.measurements, [](const auto* one) { return one->within_budget; });
+    const bool is_timed =
+        each.measurements.size() == shapes &&
+        std::ranges::all_of(each.measurements, [](const auto* one) { return one->is_timed(); });
+    each.may_win = is_timed && std::ranges::all_of(each.measurements, [](const auto* one) {
+                     return one->within_budget;
+                   });
     if (!is_timed) continue;
-    const auto per_entry = [](const PickMeasurement& one, double seconds) { return seconds / entries(one); };
+    const auto per_entry = [](const PickMeasurement& one, double seconds) {
+      return seconds / entries(one);
+    };
     each.scores = by_process(each.measurements, &PickMeasurement::seconds, per_entry);
   }
   return all;
@@ -160,7 +172,8 @@ std::vector<Rival> rivals_of(const std::vector<Candidate>& all, const Verdict& v
   for (const Candidate& each : all) {
     if (&each != verdict.picked) rivals.push_back(rival_of(each, verdict));
   }
-  std::ranges::stable_sort(rivals, {}, [](const Rival& each) { return std::pair(!each.compared, each.ratio); });
+  std::ranges::stable_sort(rivals, {},
+                           [](const Rival& each) { return std::pair(!each.compared, each.ratio); });
   return rivals;
 }
 
@@ -171,10 +184,11 @@ ClassPick describe(const Candidate& picked, const std::vector<Rival>& rivals) {
   for (const Rival& each : rivals) {
     if (each.tied) pick.ties.push_back(each.backend);
   }
-  const auto next = std::ranges::find_if(rivals, [](const Rival& each) { return each.compared && !each.is_peer; });
+  const auto next = std::ranges::find_if(
+      rivals, [](const Rival& each) { return each.compared && !each.is_peer; });
   if (next != rivals.end()) pick.next = *next;
-  pick.gfloats_per_second =
-      geometric_mean(picked.measurements, [](const PickMeasurement& each) { return gfloats_per_second(each); });
+  pick.gfloats_per_second = geometric_mean(
+      picked.measurements, [](const PickMeasurement& each) { return gfloats_per_second(each); });
   for (const PickMeasurement* each : picked.measurements) {
     pick.spread = std::max(pick.spread, spread(*each));
     pick.max_abs = std::max(pick.max_abs, each->max_abs);
@@ -192,8 +206,9 @@ void mark(const Verdict& verdict) {
 }
 
 MeasuredBackend measured_backend(const Candidate& candidate) {
-  MeasuredBackend measured = {
-      .backend = candidate.any().backend, .isa = candidate.any().isa, .seconds_per_entry = candidate.scores};
+  MeasuredBackend measured = {.backend = candidate.any().backend,
+                              .isa = candidate.any().isa,
+                              .seconds_per_entry = candidate.scores};
   for (const PickMeasurement* each : candidate.measurements) {
     measured.max_abs = worst(measured.max_abs, each->max_abs);
     measured.max_ulp = worst(measured.max_ulp, each->max_ulp);
@@ -216,29 +231,35 @@ std::string now() {
 
 void validate(const ErrorBudget& budget) {
   if (std::isfinite(budget.most) && budget.most > 0) return;
-  throw InvalidArgument(format_text("{} is {}; allowed: finite and greater than 0",
-                                    budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error",
-                                    budget.most));
+  throw InvalidArgument(format_text(
+      "{} is {}; allowed: finite and greater than 0",
+      budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error", budget.most));
 }
 
 ErrorBudget default_budget(DataType type) noexcept { return {1.01 * half_ulp_of_one(type)}; }
 
 std::string ClassPick::full_name() const { return format_text("{}:{}", backend, to_string(isa)); }
 
-std::string PickMeasurement::full_name() const { return format_text("{}:{}", backend, to_string(isa)); }
+std::string PickMeasurement::full_name() const {
+  return format_text("{}:{}", backend, to_string(isa));
+}
 
 double median_seconds(const PickMeasurement& timed) { return median(timed.seconds); }
 
 double spread(const PickMeasurement& timed) { return relative_spread(timed.seconds); }
 
-double gfloats_per_second(const PickMeasurement& timed) { return entries(timed) / median(timed.seconds) / 1e9; }
+double gfloats_per_second(const PickMeasurement& timed) {
+  return entries(timed) / median(timed.seconds) / 1e9;
+}
 
 bool is_within(const ErrorBudget& budget, const PickMeasurement& measured) noexcept {
-  const double error = budget.measure == ErrorBudget::Measure::ulp ? measured.max_ulp : measured.error_bound;
+  const double error =
+      budget.measure == ErrorBudget::Measure::ulp ? measured.max_ulp : measured.error_bound;
   return measured.keeps_its_bound() && error <= budget.most;
 }
 
-std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, const ErrorBudget& budget) {
+std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements,
+                                  const ErrorBudget& budget) {
   validate(budget);
   for (PickMeasurement& each : measurements) {
     each.within_budget = is_within(budget, each);
@@ -250,7 +271,8 @@ std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, co
     if (all.empty()) continue;
     const double noise = noise_floor(all);
     const Verdict verdict = verdict_of(all, noise);
-    ShapeDecision& decision = decisions.emplace_back(ShapeDecision{shape, noise, {}, rivals_of(all, verdict)});
+    ShapeDecision& decision =
+        decisions.emplace_back(ShapeDecision{shape, noise, {}, rivals_of(all, verdict)});
     if (verdict.picked == nullptr) continue;
     mark(verdict);
     decision.pick = describe(*verdict.picked, decision.rivals);
@@ -259,7 +281,8 @@ std::vector<ShapeDecision> decide(std::vector<PickMeasurement>& measurements, co
 }
 
 std::vector<MeasuredClass> measured_classes(const std::vector<PickMeasurement>& measurements,
-                                            const std::vector<ShapeDecision>& decisions, DataType type, int threads) {
+                                            const std::vector<ShapeDecision>& decisions,
+                                            DataType type, int threads) {
   std::vector<PickMeasurement> copies = measurements;
   std::vector<MeasuredClass> classes;
   for (const ShapeDecision& decision : decisions) {

@@ -11,6 +11,7 @@ bool is_within(const ErrorBudget& budget, const PickMeasurement& measured) noexc
 /// What a profile keeps of them: every backend of the library's that was timed on all shapes of a
 /// class.
 std::vector<MeasuredClass> measured_classes(const std::vector<PickMeasurement>& measurements,
-                                            const std::vector<ShapeDecision>& decisions, DataType type, int threads);
+                                            const std::vector<ShapeDecision>& decisions,
+                                            DataType type, int threads);
 
 }  // namespace posenc

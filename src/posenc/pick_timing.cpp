@@ -24,7 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Processor time of the calling thread, which takes part in the work of every table.
 double thread_seconds() noexcept {
@@ -70,11 +72,13 @@ constexpr double slow_samples = 4;
 /// One candidate: what a sample of it encodes.
 class Timed {
  public:
-  Timed(const TimingRequest& request, const TimingRequest::Shape& shape, const std::string& backend_name)
+  Timed(const TimingRequest& request, const TimingRequest::Shape& shape,
+        const std::string& backend_name)
       : request_(request),
         rows_(shape.rows),
         encoder_(backend(backend_name).plan(shape.spec)),
-        stores_(shape_class(table_bytes(shape.spec, rows_.count, size_of(request.type))) == ShapeClass::memory
+        stores_(shape_class(table_bytes(shape.spec, rows_.count, size_of(request.type))) ==
+                        ShapeClass::memory
                     ? Stores::streamed
                     : Stores::cached) {}
 
@@ -83,7 +87,8 @@ class Timed {
     for (rows_a_sample_ = std::min(rows_.count, aligned_rows);;) {
       const double seconds = work(table);
       if (seconds >= request_.seconds_per_sample / 2) {
-        const double wanted = request_.seconds_per_sample / seconds * static_cast<double>(rows_a_sample_);
+        const double wanted =
+            request_.seconds_per_sample / seconds * static_cast<double>(rows_a_sample_);
         rows_a_sample_ = whole(wanted);
         break;
       }
@@ -120,7 +125,8 @@ class Timed {
       OutputView part = table;
       part.rows = count;
       part.data = static_cast<char*>(table.data) + next_ * table.stride * size_of(table.type);
-      encoder_->encode({.first = rows_.first + next_, .count = count}, part, {request_.threads, stores_});
+      encoder_->encode({.first = rows_.first + next_, .count = count}, part,
+                       {request_.threads, stores_});
       next_ = (next_ + count) % rows_.count;
       left -= count;
     }
@@ -142,8 +148,8 @@ struct Turn {
   std::vector<double> seconds;
 };
 
-TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest::Shape& shape, std::mt19937& random,
-                               TimingResult& result) {
+TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest::Shape& shape,
+                               std::mt19937& random, TimingResult& result) {
   const Table table(shape.spec, shape.rows.count, request.type);
   std::vector<std::unique_ptr<Timed>> candidates;
   std::vector<Turn> turns;
@@ -169,7 +175,8 @@ TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest
     }
   }
   TimingResult::Shape timed;
-  for (std::size_t i = 0; i < candidates.size(); ++i) timed.seconds.push_back(median(turns[i].seconds));
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    timed.seconds.push_back(median(turns[i].seconds));
   timed.repeated_seconds = median(turns.back().seconds);
   return timed;
 }
@@ -177,19 +184,24 @@ TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest
 void check(const TimingRequest& request) {
   const double seconds = request.seconds_per_sample;
   if (!std::isfinite(seconds) || seconds <= 0) {
-    throw InvalidArgument(format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
+    throw InvalidArgument(
+        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
   }
-  if (request.threads < 1) throw InvalidArgument(format_text("threads is {}; allowed: at least 1", request.threads));
+  if (request.threads < 1)
+    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", request.threads));
   for (const TimingRequest::Shape& shape : request.shapes) {
     validate(shape.spec);
     validate(shape.rows);
     if (shape.rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to time");
-    if (shape.candidates.empty()) throw InvalidArgument("candidates is empty; allowed: at least one to time");
+    if (shape.candidates.empty())
+      throw InvalidArgument("candidates is empty; allowed: at least one to time");
     if (shape.repeated >= shape.candidates.size()) {
-      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", shape.repeated, shape.candidates.size()));
+      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", shape.repeated,
+                                        shape.candidates.size()));
     }
     for (const TimingRequest::Candidate& each : shape.candidates) {
-      if (each.samples < 1) throw InvalidArgument(format_text("samples is {}; allowed: at least 1", each.samples));
+      if (each.samples < 1)
+        throw InvalidArgument(format_text("samples is {}; allowed: at least 1", each.samples));
     }
   }
 }

@@ -19,9 +19,18 @@ constexpr Spacing inclusive = Spacing::inclusive;
 // tests/preset_test.cpp holds each of these to the formula of its system.
 constexpr std::array all_presets = std::to_array<Preset>({
     // Tables that are added to embeddings.
-    {"tutorial", "PyTorch's tutorial, the Annotated Transformer", {512, 1e4, interleaved, paper}, {0, 5000}},
-    {"tensor2tensor", "tensor2tensor, get_timing_signal_1d", {512, 1e4, halves, inclusive}, {0, 256}},
-    {"model_garden", "TF Model Garden, RelativePositionEmbedding", {512, 1e4, halves, inclusive}, {0, 512}},
+    {"tutorial",
+     "PyTorch's tutorial, the Annotated Transformer",
+     {512, 1e4, interleaved, paper},
+     {0, 5000}},
+    {"tensor2tensor",
+     "tensor2tensor, get_timing_signal_1d",
+     {512, 1e4, halves, inclusive},
+     {0, 256}},
+    {"model_garden",
+     "TF Model Garden, RelativePositionEmbedding",
+     {512, 1e4, halves, inclusive},
+     {0, 512}},
     {"fairseq", "fairseq: padding_idx 1", {512, 1e4, halves, inclusive}, {2, 1024}},
     {"opennmt", "OpenNMT-py, PositionalEncoding", {512, 1e4, interleaved, paper}, {0, 5000}},
     {"speech2text", "Hugging Face Speech2Text", {256, 1e4, halves, inclusive}, {2, 6000}},
@@ -36,7 +45,10 @@ constexpr std::array all_presets = std::to_array<Preset>({
     {"ctranslate2", "CTranslate2", {512, 1e4, halves, inclusive}, {1, 500}},
     // Timesteps of diffusion models.
     {"diffusers", "diffusers' default: shift 1", {320, 1e4, halves, inclusive}, {0, 1000}},
-    {"stable_diffusion", "diffusers' UNets: flipped, shift 0", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
+    {"stable_diffusion",
+     "diffusers' UNets: flipped, shift 0",
+     {320, 1e4, halves_cos_first, paper},
+     {0, 1000}},
     {"dit", "DiT, timestep embedding", {256, 1e4, halves_cos_first, paper}, {0, 1000}},
     {"ggml", "ggml, timestep embedding", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
     // Caches of rotary embeddings, of one head.
@@ -77,8 +89,8 @@ const Preset& preset(std::string_view name) {
 const Preset& preset_or_benchmark_shape(std::string_view name) {
   if (const Preset* found = find(all_benchmark_shapes, name)) return *found;
   if (const Preset* found = find(all_presets, name)) return *found;
-  throw InvalidArgument(format_text("preset is '{}'; allowed: {}, and the benchmark shapes {}", name,
-                                    names(all_presets), names(all_benchmark_shapes)));
+  throw InvalidArgument(format_text("preset is '{}'; allowed: {}, and the benchmark shapes {}",
+                                    name, names(all_presets), names(all_benchmark_shapes)));
 }
 
 }  // namespace posenc

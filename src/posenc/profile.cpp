@@ -50,7 +50,8 @@ struct Node {
   std::vector<Node> elements() const {
     if (!value.is_array()) corrupt(path, "an array");
     std::vector<Node> all;
-    for (std::size_t i = 0; i < value.size(); ++i) all.push_back({value[i], format_text("{}[{}]", path, i)});
+    for (std::size_t i = 0; i < value.size(); ++i)
+      all.push_back({value[i], format_text("{}[{}]", path, i)});
     return all;
   }
 
@@ -70,12 +71,14 @@ struct Node {
   }
 
   int positive_integer() const {
-    if (!value.is_number_integer() || value < 1 || value > (1 << 20)) corrupt(path, "an integer of at least 1");
+    if (!value.is_number_integer() || value < 1 || value > (1 << 20))
+      corrupt(path, "an integer of at least 1");
     return value.get<int>();
   }
 
   double non_negative() const {
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0) corrupt(path, "a number of at least 0");
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value < 0)
+      corrupt(path, "a number of at least 0");
     return value.get<double>();
   }
 
@@ -127,7 +130,8 @@ MeasuredClass class_from(const Node& node) {
                             .backends = {}};
   for (const Node& each : node["backends"].elements()) {
     measured.backends.push_back(backend_from(each));
-    if (measured.backends.back().seconds_per_entry.size() != measured.backends.front().seconds_per_entry.size()) {
+    if (measured.backends.back().seconds_per_entry.size() !=
+        measured.backends.front().seconds_per_entry.size()) {
       corrupt(each["seconds_per_entry"].path, "of as many processes as the first");
     }
   }
@@ -142,7 +146,8 @@ Json to_json(const MeasuredClass& measured) {
                    {"shapes", measured.shapes},
                    {"noise_floor", measured.noise_floor},
                    {"backends", Json::array()}};
-  for (const MeasuredBackend& each : measured.backends) document["backends"].push_back(to_json(each));
+  for (const MeasuredBackend& each : measured.backends)
+    document["backends"].push_back(to_json(each));
   return document;
 }
 
@@ -151,7 +156,8 @@ constexpr std::string_view again = "run posenc pick --save again";
 Profile profile_from(const Node& root) {
   const int version = root["version"].positive_integer();
   if (version != Profile::format_version) {
-    throw Unusable(format_text("its format is {}, this library reads {}: {}", version, Profile::format_version, again));
+    throw Unusable(format_text("its format is {}, this library reads {}: {}", version,
+                               Profile::format_version, again));
   }
   Profile profile = {.cpu_model = root["cpu"]["model"].text(),
                      .cpu_features = root["cpu"]["features"].texts(),
@@ -162,7 +168,8 @@ Profile profile_from(const Node& root) {
   for (const Node& node : root["classes"].elements()) {
     MeasuredClass measured = class_from(node);
     if (profile.find_exactly(measured.shape, measured.type, measured.threads) != nullptr) {
-      throw Unusable(format_text("it is corrupt: {} repeats a shape class, dtype and thread count", node.path));
+      throw Unusable(format_text("it is corrupt: {} repeats a shape class, dtype and thread count",
+                                 node.path));
     }
     profile.classes.push_back(std::move(measured));
   }
@@ -182,21 +189,23 @@ Json parse(std::istream& text) {
 void check_is_of_this_machine(const Profile& profile) {
   const Profile here = profile_of_this_machine();
   if (profile.cpu_model != here.cpu_model) {
-    throw Unusable(format_text("it is of another CPU, '{}'; this one is '{}'", profile.cpu_model, here.cpu_model));
+    throw Unusable(format_text("it is of another CPU, '{}'; this one is '{}'", profile.cpu_model,
+                               here.cpu_model));
   }
   if (profile.cpu_features != here.cpu_features) {
-    throw Unusable(format_text("it is of a CPU with {}; this one has {}", join(profile.cpu_features, ", "),
-                               join(here.cpu_features, ", ")));
+    throw Unusable(format_text("it is of a CPU with {}; this one has {}",
+                               join(profile.cpu_features, ", "), join(here.cpu_features, ", ")));
   }
   if (profile.kernels != here.kernels) {
-    throw Unusable(format_text("it measured revision {} of the kernels, these are revision {}: {}", profile.kernels,
-                               here.kernels, again));
+    throw Unusable(format_text("it measured revision {} of the kernels, these are revision {}: {}",
+                               profile.kernels, here.kernels, again));
   }
 }
 
 Profile read_profile(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file)) throw Unusable("it is not a regular file");
-  if (std::filesystem::file_size(file) > max_profile_bytes) throw Unusable("it is corrupt: larger than 1 MiB");
+  if (std::filesystem::file_size(file) > max_profile_bytes)
+    throw Unusable("it is corrupt: larger than 1 MiB");
   std::ifstream text(file);
   if (!text) throw Unusable("it cannot be read");
   const Json document = parse(text);
@@ -224,7 +233,8 @@ const MeasuredClass* Profile::find(ShapeClass shape, DataType type, int threads)
   return best;
 }
 
-const MeasuredClass* Profile::find_exactly(ShapeClass shape, DataType type, int threads) const noexcept {
+const MeasuredClass* Profile::find_exactly(ShapeClass shape, DataType type,
+                                           int threads) const noexcept {
   const MeasuredClass* found = find(shape, type, threads);
   return found != nullptr && found->threads == threads ? found : nullptr;
 }
@@ -251,7 +261,8 @@ std::filesystem::path default_profile_path() {
 }
 
 LoadedProfile load_profile(const std::filesystem::path& file) {
-  if (file.empty()) return {{}, "no profile: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set"};
+  if (file.empty())
+    return {{}, "no profile: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set"};
   try {
     if (std::error_code error; !std::filesystem::exists(file, error) && !error) {
       return {{}, format_text("no profile at {}", file.string())};
@@ -267,23 +278,29 @@ LoadedProfile load_profile(const std::filesystem::path& file) {
 Profile merge(const Profile& older, const Profile& newer) {
   Profile merged = newer;
   for (const MeasuredClass& old : older.classes) {
-    if (newer.find_exactly(old.shape, old.type, old.threads) == nullptr) merged.classes.push_back(old);
+    if (newer.find_exactly(old.shape, old.type, old.threads) == nullptr)
+      merged.classes.push_back(old);
   }
-  std::ranges::stable_sort(merged.classes, {},
-                           [](const MeasuredClass& each) { return std::tuple(each.shape, each.type, each.threads); });
+  std::ranges::stable_sort(merged.classes, {}, [](const MeasuredClass& each) {
+    return std::tuple(each.shape, each.type, each.threads);
+  });
   return merged;
 }
 
 void save_profile(const Profile& profile, const std::filesystem::path& file) {
-  Json document = {
-      {"version", Profile::format_version}, {"cpu", {{"model", profile.cpu_model}, {"features", profile.cpu_features}}},
-      {"compiler", profile.compiler},       {"library_version", profile.library_version},
-      {"kernels", profile.kernels},         {"classes", Json::array()}};
+  Json document = {{"version", Profile::format_version},
+                   {"cpu", {{"model", profile.cpu_model}, {"features", profile.cpu_features}}},
+                   {"compiler", profile.compiler},
+                   {"library_version", profile.library_version},
+                   {"kernels", profile.kernels},
+                   {"classes", Json::array()}};
   for (const MeasuredClass& each : profile.classes) document["classes"].push_back(to_json(each));
 
   std::error_code error;
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  if (error) throw std::system_error(error, format_text("cannot make folder {}", file.parent_path().string()));
+  if (error)
+    throw std::system_error(error,
+                            format_text("cannot make folder {}", file.parent_path().string()));
   OutputFile output(file);
   output.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   output.commit();

@@ -46,22 +46,26 @@ Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
     : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
   if (method == ReferenceMethod::long_double && reference_method != method) {
     throw InvalidArgument(
-        format_text("reference method is long double, which has {} bits here; allowed: integers", LDBL_MANT_DIG));
+        format_text("reference method is long double, which has {} bits here; allowed: integers",
+                    LDBL_MANT_DIG));
   }
 }
 
 ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const noexcept {
   const Turns phase = frequencies_.phase(k, position);
   if (method_ == ReferenceMethod::integers) {
-    const DoublePair exact_sine = pair_of(posenc::sine(phase)), exact_cosine = pair_of(posenc::cosine(phase));
+    const DoublePair exact_sine = pair_of(posenc::sine(phase)),
+                     exact_cosine = pair_of(posenc::cosine(phase));
     return {exact_sine.leading, exact_cosine.leading, exact_sine.rest, exact_cosine.rest};
   }
   const ReducedAngle angle = reduce_to_radians(phase);
   const long double sign = angle.negative ? -1.0L : 1.0L;
-  const long double high = sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa >> 64)),
-                                             angle.exponent + 64);
+  const long double high =
+      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa >> 64)),
+                        angle.exponent + 64);
   const long double low =
-      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa)), angle.exponent);
+      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa)),
+                        angle.exponent);
   const long double s = std::sin(high), c = std::cos(high);
   const long double sine = s + low * c, cosine = c - low * s;
   switch (angle.quadrant) {
@@ -76,9 +80,12 @@ double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine,
                           DataType type) const noexcept {
   return with_type(type, [&]<class T>(T) {
     const Turns phase = frequencies_.phase(k, position);
-    const auto exact = [&] { return value_of_bits<T>(round_to_bits(is_cosine ? cosine(phase) : sine(phase), type)); };
+    const auto exact = [&] {
+      return value_of_bits<T>(round_to_bits(is_cosine ? cosine(phase) : sine(phase), type));
+    };
     if (method_ == ReferenceMethod::integers) return exact();
-    // A double on the way to 16 bits could round a second time: the wider margin then has a double on both sides of a midpoint.
+    // A double on the way to 16 bits could round a second time: the wider margin then has a double
+    // on both sides of a midpoint.
     constexpr long double margin_of_type = sizeof(T) == 2 ? 0x1p-51L : relative_error;
     const long double margin = std::fabs(value) * margin_of_type;
     const auto round = [](long double x) {

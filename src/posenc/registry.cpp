@@ -42,8 +42,8 @@ Registry& registry() {
   for (const Backend* each : backends()) {
     if (seen.insert(each->name()).second) known.emplace_back(each->name());
   }
-  throw InvalidArgument(format_text("backend is '{}'; allowed: {}, or one with its ISA, such as {}", name,
-                                    join(known, ", "), backends().back()->full_name()));
+  throw InvalidArgument(format_text("backend is '{}'; allowed: {}, or one with its ISA, such as {}",
+                                    name, join(known, ", "), backends().back()->full_name()));
 }
 
 const Backend* find(std::string_view name, Isa isa) {
@@ -87,7 +87,8 @@ const Backend& backend(std::string_view name) {
   }
   const Backend* best = nullptr;
   for (const Backend* each : backends()) {
-    if (each->name() == name && each->runs_here() && (best == nullptr || each->isa() > best->isa())) best = each;
+    if (each->name() == name && each->runs_here() && (best == nullptr || each->isa() > best->isa()))
+      best = each;
   }
   if (best == nullptr) throw_unknown(name);
   return *best;
@@ -103,8 +104,8 @@ const Backend& backend(std::string_view name, Isa isa) {
     if (each->name() == name) isas.push_back(to_string(each->isa()));
   }
   if (isas.empty()) throw_unknown(name);
-  throw InvalidArgument(
-      format_text("ISA is '{}'; allowed for backend {} in this build: {}", to_string(isa), name, join(isas, ", ")));
+  throw InvalidArgument(format_text("ISA is '{}'; allowed for backend {} in this build: {}",
+                                    to_string(isa), name, join(isas, ", ")));
 }
 
 const Backend& register_backend(std::unique_ptr<Backend> added) {
@@ -114,7 +115,8 @@ const Backend& register_backend(std::unique_ptr<Backend> added) {
   for (const auto& each : all.all) {
     if (each->name() == added->name() && each->isa() == added->isa()) {
       throw InvalidArgument(
-          format_text("backend is '{}', which is registered already; allowed: a new name or ISA", added->full_name()));
+          format_text("backend is '{}', which is registered already; allowed: a new name or ISA",
+                      added->full_name()));
     }
   }
   return *all.all.emplace_back(std::move(added));
@@ -124,7 +126,8 @@ std::unique_ptr<Backend> unregister_backend(const Backend& added) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto is_added = [&](const auto& each) { return each.get() == &added; };
-  const auto found = std::find_if(all.all.begin() + static_cast<std::ptrdiff_t>(all.built_in), all.all.end(), is_added);
+  const auto found = std::find_if(all.all.begin() + static_cast<std::ptrdiff_t>(all.built_in),
+                                  all.all.end(), is_added);
   if (found == all.all.end()) {
     throw InvalidArgument("backend was not added by register_backend(); allowed: one that was");
   }

@@ -33,19 +33,22 @@ class Backend {
   virtual std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const = 0;
 };
 
-/// Every backend of this build, in the order of registration (simplest method first), each method by ascending ISA.
+/// Every backend of this build, in the order of registration (simplest method first), each method
+/// by ascending ISA.
 std::vector<const Backend*> backends();
 
-/// The backend of that name ("rotation", or "rotation:avx2" for one ISA): without an ISA, the best that runs here.
-/// Throws InvalidArgument, listing the known ones, where there is none, or where it does not run here.
+/// The backend of that name ("rotation", or "rotation:avx2" for one ISA): without an ISA, the best
+/// that runs here. Throws InvalidArgument, listing the known ones, where there is none, or where it
+/// does not run here.
 const Backend& backend(std::string_view name);
 const Backend& backend(std::string_view name, Isa isa);
 
-/// Adds a backend, owned by the registry from then on. Throws InvalidArgument where one of its name and ISA is known.
+/// Adds a backend, owned by the registry from then on. Throws InvalidArgument where one of its name
+/// and ISA is known.
 const Backend& register_backend(std::unique_ptr<Backend> added);
 
-/// Takes a backend out again that register_backend() added, and gives it back. Encoders that it planned stay valid as long as
-/// it lives. Throws InvalidArgument unless it was added so.
+/// Takes a backend out again that register_backend() added, and gives it back. Encoders that it
+/// planned stay valid as long as it lives. Throws InvalidArgument unless it was added so.
 std::unique_ptr<Backend> unregister_backend(const Backend& added);
 
 }  // namespace posenc

@@ -17,7 +17,8 @@ struct RowTask {
   std::ptrdiff_t stride;  ///< elements from one row to the next
   DataType type;
   bool streamed;  ///< the table should be stored past the caches
-  /// Null, or what is added, of float32 and with the same stride: out = addend * scale + encoding, each operation rounded.
+  /// Null, or what is added, of float32 and with the same stride: out = addend * scale + encoding,
+  /// each operation rounded.
   const float* addend = nullptr;
   float scale = 1.0f;
 

@@ -60,7 +60,8 @@ bool qualifies(Candidate& candidate, const Request& request, bool must_add) {
     candidate.qualifies = smallest->is_correctly_rounded(options.type);
   } else {
     candidate.encoder = candidate.backend->plan(request.spec);
-    candidate.qualifies = options.accuracy.is_promised_by(*candidate.encoder, request.rows, options.type);
+    candidate.qualifies =
+        options.accuracy.is_promised_by(*candidate.encoder, request.rows, options.type);
   }
   return *candidate.qualifies;
 }
@@ -79,8 +80,9 @@ Choice from_environment(const Request& request) {
   try {
     const Backend& named = backend(environment());
     if (!named.plan({.d_model = 2})->writes(request.options.type)) {
-      throw InvalidArgument(format_text("backend is '{}', which has not the precision for {}; allowed: one that has",
-                                        environment(), to_string(request.options.type)));
+      throw InvalidArgument(
+          format_text("backend is '{}', which has not the precision for {}; allowed: one that has",
+                      environment(), to_string(request.options.type)));
     }
     return {{&named, SelectionSource::environment, "POSENC_BACKEND names it"}};
   } catch (const InvalidArgument& error) {
@@ -113,7 +115,8 @@ std::string class_text(ShapeClass shape, DataType type) {
 
 /// The fastest measured of those that qualify, or the simplest method that ties with it. None if
 /// none of them qualifies.
-std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request, bool must_add) {
+std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request,
+                                        bool must_add) {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates = measured_candidates(measured);
   std::vector<TimedCandidate> timed;
@@ -131,9 +134,11 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   if (fastest == order.end()) return {};
   const std::vector<std::size_t> preferred = by_preference(timed, *fastest, measured.noise_floor);
   const std::size_t chosen = *std::ranges::find_if(preferred, is_good);
-  std::string reason = format_text(
-      "the profile: {} of those that are {}{} ({})", chosen == *fastest ? "the fastest" : "it ties with the fastest",
-      to_string(request.options.accuracy), must_add ? " and can add" : "", class_text(measured.shape, measured.type));
+  std::string reason =
+      format_text("the profile: {} of those that are {}{} ({})",
+                  chosen == *fastest ? "the fastest" : "it ties with the fastest",
+                  to_string(request.options.accuracy), must_add ? " and can add" : "",
+                  class_text(measured.shape, measured.type));
   return choice_of(candidates[chosen], SelectionSource::profile, std::move(reason));
 }
 
@@ -156,11 +161,13 @@ std::vector<Candidate> built_in_candidates() {
   return candidates;
 }
 
-std::optional<Choice> from_built_in_order(const Request& request, const std::string& why_not, bool must_add) {
+std::optional<Choice> from_built_in_order(const Request& request, const std::string& why_not,
+                                          bool must_add) {
   for (Candidate& each : built_in_candidates()) {
     if (!qualifies(each, request, must_add)) continue;
-    std::string reason = format_text("built-in order: the first that is {}{} ({})", to_string(request.options.accuracy),
-                                     must_add ? " and can add" : "", why_not);
+    std::string reason =
+        format_text("built-in order: the first that is {}{} ({})",
+                    to_string(request.options.accuracy), must_add ? " and can add" : "", why_not);
     return choice_of(each, SelectionSource::built_in, std::move(reason));
   }
   return {};
@@ -174,7 +181,8 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
     if (measured != nullptr) {
       if (auto found = from_measurements(*measured, request, must_add)) return found;
     }
-    why_not = format_text("the profile has {} for {}", measured == nullptr ? "nothing" : "no such backend",
+    why_not = format_text("the profile has {} for {}",
+                          measured == nullptr ? "nothing" : "no such backend",
                           class_text(request.shape, options.type));
   }
   return from_built_in_order(request, why_not, must_add);
@@ -187,16 +195,20 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
   for (const Candidate& each : built_in_candidates()) {
     const auto encoder = each.backend->plan(request.spec);
     if (!encoder->writes(type)) continue;
-    least = std::min(least, is_ulp ? encoder->ulp_bound(request.rows, type) : encoder->error_bound(request.rows, type));
+    least = std::min(least, is_ulp ? encoder->ulp_bound(request.rows, type)
+                                   : encoder->error_bound(request.rows, type));
   }
   throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {:.3g}{}",
-                                    to_string(request.options.accuracy), to_string(type), least, is_ulp ? " ulp" : ""));
+                                    to_string(request.options.accuracy), to_string(type), least,
+                                    is_ulp ? " ulp" : ""));
 }
 
 Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
   validate(spec);
   validate(rows);
-  const auto whole_table = [&] { return shape_class(table_bytes(spec, rows.count, size_of(options.type))); };
+  const auto whole_table = [&] {
+    return shape_class(table_bytes(spec, rows.count, size_of(options.type)));
+  };
   const Request request = {spec, rows, options, options.shape ? *options.shape : whole_table()};
   if (!environment().empty()) return from_environment(request);
   if (options.adds) {
@@ -208,7 +220,9 @@ Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& o
 
 }  // namespace
 
-Accuracy Accuracy::within(double error) { return {Measure::absolute, checked_budget("max_error", error)}; }
+Accuracy Accuracy::within(double error) {
+  return {Measure::absolute, checked_budget("max_error", error)};
+}
 
 Accuracy Accuracy::within_ulp(double ulp) { return {Measure::ulp, checked_budget("max_ulp", ulp)}; }
 
@@ -239,16 +253,20 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows, const Selectio
   return select(spec, rows, options).selection;
 }
 
-SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
+SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
+                              const SelectionOptions& options) {
   Choice choice = select(spec, rows, options);
   if (choice.encoder == nullptr) choice.encoder = choice.selection.backend->plan(spec);
   return {std::move(choice.encoder), std::move(choice.selection)};
 }
 
-Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) { return encode(rows, spec, Accuracy(), threads); }
+Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) {
+  return encode(rows, spec, Accuracy(), threads);
+}
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy, int threads) {
-  const auto encoder = plan_selected(spec, rows, {.accuracy = accuracy, .threads = threads}).encoder;
+  const auto encoder =
+      plan_selected(spec, rows, {.accuracy = accuracy, .threads = threads}).encoder;
   Matrix table(rows.count, spec.d_model);
   encoder->encode(rows, table.view(), threads);
   return table;

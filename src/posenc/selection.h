@@ -90,14 +90,16 @@ struct Selection {
 /// best ISA. A profile therefore never changes a number beyond what the accuracy allows: with the
 /// default accuracy it changes the ISA alone. The environment and the profile are read once, at
 /// first use. Throws InvalidArgument if no backend promises the accuracy.
-Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options = {});
+Selection select_backend(const EncodingSpec& spec, RowRange rows,
+                         const SelectionOptions& options = {});
 
 /// A selected backend, planned: for one that is used at once.
 struct SelectedEncoder {
   std::unique_ptr<const Encoder> encoder;
   Selection selection;
 };
-SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options = {});
+SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
+                              const SelectionOptions& options = {});
 
 /// The profile that selection joins with the accuracy, or why there is none: read once.
 const LoadedProfile& profile_in_use();

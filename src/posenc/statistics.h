@@ -26,15 +26,18 @@ inline double relative_spread(const std::vector<double>& samples) {
 }
 
 /// The larger error. A NaN stays, and fails every bound.
-inline double worst(double known, double found) { return found > known || std::isnan(found) ? found : known; }
+inline double worst(double known, double found) {
+  return found > known || std::isnan(found) ? found : known;
+}
 
 struct Interval {
   double low = 0;
   double high = 0;
 };
 
-/// The 95 % confidence interval of the median, whatever the distribution: without the k smallest and the k largest
-/// samples, for the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %. Under six samples none is: then the whole range.
+/// The 95 % confidence interval of the median, whatever the distribution: without the k smallest
+/// and the k largest samples, for the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %. Under six
+/// samples none is: then the whole range.
 inline Interval median_interval(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t n = samples.size();

@@ -10,9 +10,10 @@ namespace {
 
 /// Student's t at 0.975, by degrees of freedom from 1. Beyond the last it falls to 1.96: the last
 /// is on the safe side.
-constexpr std::array t_975 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                              2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-                              2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+constexpr std::array t_975 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                              2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                              2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                              2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
 
 /// The price that simplicity may have, at the far end of the interval.
 constexpr double acceptable = 1.1;
@@ -38,7 +39,8 @@ PairedRatio paired_ratio(std::span<const double> one, std::span<const double> ot
   if (count < 2) return paired;
   for (const double each : logarithms) squares += (each - mean) * (each - mean);
   const double t = t_975[std::min(count - 1, t_975.size()) - 1];
-  const double half = t * std::sqrt(squares / static_cast<double>(count - 1) / static_cast<double>(count));
+  const double half =
+      t * std::sqrt(squares / static_cast<double>(count - 1) / static_cast<double>(count));
   paired.low = std::exp(mean - half);
   paired.high = std::exp(mean + half);
   return paired;
@@ -69,15 +71,16 @@ std::vector<double> ratios_of_successive(std::span<const double> medians) {
 
 std::size_t fastest_of(std::span<const TimedCandidate> candidates) {
   const auto mean = [](const TimedCandidate& each) { return mean_logarithm(each.seconds); };
-  return static_cast<std::size_t>(std::ranges::min_element(candidates, {}, mean) - candidates.begin());
+  return static_cast<std::size_t>(std::ranges::min_element(candidates, {}, mean) -
+                                  candidates.begin());
 }
 
 bool costs_little(const PairedRatio& ratio) noexcept {
   return ratio.ratio <= 1 + indistinguishable || ratio.high <= acceptable;
 }
 
-std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates, std::size_t fastest,
-                                       double noise_floor) {
+std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates,
+                                       std::size_t fastest, double noise_floor) {
   std::vector<std::size_t> preferred;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const PairedRatio ratio = paired_ratio(candidates[i].seconds, candidates[fastest].seconds);

@@ -56,7 +56,7 @@ bool costs_little(const PairedRatio& ratio) noexcept;
 
 /// The candidates that tie with the fastest and cost little, in the order in which they are to be
 /// picked: the simplest method first, and of a method the best ISA. The fastest is among them.
-std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates, std::size_t fastest,
-                                       double noise_floor);
+std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates,
+                                       std::size_t fastest, double noise_floor);
 
 }  // namespace posenc

@@ -15,7 +15,11 @@ std::string library_version() { return POSENC_VERSION; }
 
 std::string compiler() {
   const std::string_view id = POSENC_COMPILER_ID;
-  return format_text("{} {}", id == "GNU" ? "g++" : id == "Clang" ? "clang++" : id, POSENC_COMPILER_VERSION);
+  return format_text("{} {}",
+                     id == "GNU"     ? "g++"
+                     : id == "Clang" ? "clang++"
+                                     : id,
+                     POSENC_COMPILER_VERSION);
 }
 
 std::string compiler_flags() {

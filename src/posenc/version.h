@@ -7,8 +7,9 @@
 
 namespace POSENC_API posenc {
 
-/// Raised whenever a kernel gets faster, slower or another error: what a profile measured of other kernels says nothing
-/// of these. Versions of the library whose kernels are the same share a profile.
+/// Raised whenever a kernel gets faster, slower or another error: what a profile measured of other
+/// kernels says nothing of these. Versions of the library whose kernels are the same share a
+/// profile.
 inline constexpr int kernels_revision = 1;
 
 std::string library_version();  ///< "0.1.0"

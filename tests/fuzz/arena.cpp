@@ -5,8 +5,10 @@ namespace {
 
 __extension__ typedef __int128 int128;
 
-/// The offset past a view's last element; 0 for none, negative where it reaches before its beginning.
-int128 extent(int128 outer, int128 outer_stride, int128 inner, int128 inner_stride, int128 columns) noexcept {
+/// The offset past a view's last element; 0 for none, negative where it reaches before its
+/// beginning.
+int128 extent(int128 outer, int128 outer_stride, int128 inner, int128 inner_stride,
+              int128 columns) noexcept {
   if (outer <= 0 || inner <= 0 || columns <= 0) return 0;
   const int128 of_outer = (outer - 1) * outer_stride, of_inner = (inner - 1) * inner_stride;
   return of_outer + of_inner + columns;
@@ -31,17 +33,22 @@ Arena::Arena() {
 }
 
 std::int64_t Arena::size(FuzzedDataProvider& input, std::int64_t most) {
-  if (input.ConsumeIntegralInRange(0, 31) != 0) return input.ConsumeIntegralInRange<std::int64_t>(0, most);
+  if (input.ConsumeIntegralInRange(0, 31) != 0)
+    return input.ConsumeIntegralInRange<std::int64_t>(0, most);
   return input.ConsumeIntegral<std::int64_t>();
 }
 
 SequenceView<float> Arena::sequences(FuzzedDataProvider& input, std::int64_t columns) {
   const std::int64_t batch = size(input, 5), rows = size(input, 40);
-  float* const begin =
-      input.ConsumeIntegralInRange(0, 31) == 0 ? nullptr : data() + input.ConsumeIntegralInRange<std::int64_t>(0, 200);
+  float* const begin = input.ConsumeIntegralInRange(0, 31) == 0
+                           ? nullptr
+                           : data() + input.ConsumeIntegralInRange<std::int64_t>(0, 200);
   const bool is_batch_first = input.ConsumeBool();
   SequenceView<float> view = {
-      begin, is_batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first, batch, rows, columns, 0, 0};
+      begin,   is_batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first,
+      batch,   rows,
+      columns, 0,
+      0};
   const std::int64_t gap = input.ConsumeIntegralInRange<std::int64_t>(0, 3);
   const bool dense = batch >= 0 && batch <= 5 && rows >= 0 && rows <= 40;
   if (dense && input.ConsumeIntegralInRange(0, 3) != 0) {
@@ -66,8 +73,9 @@ MatrixView<float> Arena::matrix(FuzzedDataProvider& input, std::int64_t columns)
 }
 
 bool Arena::harmless(const SequenceView<float>& view) const noexcept {
-  return harmless_extent(*this, view.data,
-                         extent(view.batch, view.batch_stride, view.rows, view.row_stride, view.columns));
+  return harmless_extent(
+      *this, view.data,
+      extent(view.batch, view.batch_stride, view.rows, view.row_stride, view.columns));
 }
 
 bool Arena::harmless(const MatrixView<float>& view) const noexcept {

@@ -1,4 +1,5 @@
-// Memory and sizes for calls that are made of random bytes: whatever is asked for, only the memory of the arena may change.
+// Memory and sizes for calls that are made of random bytes: whatever is asked for, only the memory
+// of the arena may change.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -32,7 +33,8 @@ class Arena {
   /// A small size most of the time, any 64-bit number now and then.
   static std::int64_t size(FuzzedDataProvider& input, std::int64_t most);
 
-  /// A view that begins in the arena. Its extent may be anything that lies within the arena or that no memory has.
+  /// A view that begins in the arena. Its extent may be anything that lies within the arena or that
+  /// no memory has.
   SequenceView<float> sequences(FuzzedDataProvider& input, std::int64_t columns);
   MatrixView<float> matrix(FuzzedDataProvider& input, std::int64_t columns);
 
@@ -44,7 +46,8 @@ class Arena {
   std::vector<float> memory_;
 };
 
-/// Makes a call, which may refuse its arguments but then must not have written. True where it was accepted.
+/// Makes a call, which may refuse its arguments but then must not have written. True where it was
+/// accepted.
 template <class Call>
 bool accepted(const Arena& arena, const Call& call) {
   const std::vector<float> before = arena.memory();

@@ -1,5 +1,5 @@
-// Specs, ranges, gathers and views of random bytes: accepted calls are within the encoder's own error bound of single rows of `naive`,
-// refused ones write nothing.
+// Specs, ranges, gathers and views of random bytes: accepted calls are within the encoder's own
+// error bound of single rows of `naive`, refused ones write nothing.
 #include "arena.h"
 
 #include "posenc/registry.h"
@@ -18,7 +18,8 @@ EncodingSpec spec_of(FuzzedDataProvider& input) {
   EncodingSpec spec = {.d_model = Arena::size(input, 40)};
   if (input.ConsumeIntegralInRange(0, 7) != 0) spec.d_model &= ~std::int64_t{1};
   if (input.ConsumeBool()) spec.base = input.ConsumeFloatingPoint<double>();
-  spec.layout = input.PickValueInArray({Layout::interleaved, Layout::halves, Layout::halves_cos_first});
+  spec.layout =
+      input.PickValueInArray({Layout::interleaved, Layout::halves, Layout::halves_cos_first});
   spec.spacing = input.PickValueInArray({Spacing::paper, Spacing::inclusive});
   return spec;
 }
@@ -55,8 +56,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!accepted(arena, [&] { encoder = chosen.plan(spec); })) return 0;
   const MatrixView<float> out = arena.matrix(input, spec.d_model);
   if (!arena.harmless(out)) return 0;
-  const EncodeOptions options = {input.ConsumeIntegralInRange(0, 3),
-                                 input.PickValueInArray({Stores::automatic, Stores::cached, Stores::streamed})};
+  const EncodeOptions options = {
+      input.ConsumeIntegralInRange(0, 3),
+      input.PickValueInArray({Stores::automatic, Stores::cached, Stores::streamed})};
   std::vector<std::int64_t> positions;
   const std::int64_t count = Arena::size(input, 40);
   if (input.ConsumeBool()) {

@@ -1,4 +1,5 @@
-// The layers' entry points with arguments of random bytes: accepted calls give what their definitions say, refused ones write nothing.
+// The layers' entry points with arguments of random bytes: accepted calls give what their
+// definitions say, refused ones write nothing.
 #include "arena.h"
 
 #include "posenc/layers/input_embedding.h"
@@ -31,7 +32,9 @@ const PositionalEncoding& layer(std::size_t width, bool cached) {
   return all[2 * width + (cached ? 1 : 0)];
 }
 
-bool same(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
+bool same(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
 
 ForwardOptions options_of(FuzzedDataProvider& input) {
   return {.offset = Arena::size(input, max_rows),
@@ -42,13 +45,15 @@ ForwardOptions options_of(FuzzedDataProvider& input) {
 
 /// Compares y with dropout(in(b, r, c) + PE), element by element.
 template <class Input>
-void check(const PositionalEncoding& encoding, const SequenceView<float>& y, const ForwardOptions& options,
-           const Input& in) {
+void check(const PositionalEncoding& encoding, const SequenceView<float>& y,
+           const ForwardOptions& options, const Input& in) {
   std::vector<float> row(static_cast<std::size_t>(y.columns));
   for (std::int64_t r = 0; r < y.rows && y.batch > 0; ++r) {
-    encoding.encoder().encode({.first = options.offset + r, .count = 1}, {row.data(), 1, y.columns, y.columns});
+    encoding.encoder().encode({.first = options.offset + r, .count = 1},
+                              {row.data(), 1, y.columns, y.columns});
     for (std::int64_t b = 0; b < y.batch; ++b) {
-      const std::int64_t index = y.order == BatchOrder::batch_first ? b * y.rows + r : r * y.batch + b;
+      const std::int64_t index =
+          y.order == BatchOrder::batch_first ? b * y.rows + r : r * y.batch + b;
       for (std::int64_t c = 0; c < y.columns; ++c) {
         const auto element = static_cast<std::uint64_t>(index * y.columns + c);
         float expected = in(b, r, c) + row[static_cast<std::size_t>(c)];
@@ -56,7 +61,8 @@ void check(const PositionalEncoding& encoding, const SequenceView<float>& y, con
           const Dropout& dropout = encoding.dropout();
           expected = dropout.keeps(options.seed, element) ? expected * dropout.scale() : 0.0f;
         }
-        if (!same(y.data[b * y.batch_stride + r * y.row_stride + c], expected)) fail("y is not dropout(x + PE)");
+        if (!same(y.data[b * y.batch_stride + r * y.row_stride + c], expected))
+          fail("y is not dropout(x + PE)");
       }
     }
   }
@@ -68,7 +74,8 @@ void fuzz_forward(FuzzedDataProvider& input, Arena& arena) {
   const auto x = arena.sequences(input, widths[width]);
   auto y = x;
   if (input.ConsumeBool()) y = arena.sequences(input, widths[width]);
-  if (input.ConsumeBool()) y.data = arena.data() + input.ConsumeIntegralInRange<std::int64_t>(0, Arena::floats);
+  if (input.ConsumeBool())
+    y.data = arena.data() + input.ConsumeIntegralInRange<std::int64_t>(0, Arena::floats);
   const ForwardOptions options = options_of(input);
   if (!arena.harmless(x) || !arena.harmless(y)) return;
   const std::vector<float> before = arena.memory();
@@ -96,10 +103,12 @@ void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
   const PositionalEncoding& encoding = layer(width, input.ConsumeBool());
   const auto y = arena.sequences(input, d_model);
   const ForwardOptions options = options_of(input);
-  const std::int64_t needed = y.batch >= 0 && y.batch <= 5 && y.rows >= 0 && y.rows <= 40 ? y.batch * y.rows : 7;
+  const std::int64_t needed =
+      y.batch >= 0 && y.batch <= 5 && y.rows >= 0 && y.rows <= 40 ? y.batch * y.rows : 7;
   std::vector<Id> ids(static_cast<std::size_t>(needed));
   for (Id& id : ids) id = static_cast<Id>(Arena::size(input, vocabulary - 1));
-  if (input.ConsumeIntegralInRange(0, 15) == 0) ids.resize(input.ConsumeIntegralInRange<std::size_t>(0, 20));
+  if (input.ConsumeIntegralInRange(0, 15) == 0)
+    ids.resize(input.ConsumeIntegralInRange<std::size_t>(0, 20));
   if (!arena.harmless(y)) return;
   const bool encoded = input.ConsumeBool();
   const auto call = [&] {
@@ -117,15 +126,19 @@ void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
 template <class T>
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const auto dimension = widths[input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1)];
-  const auto layout = [&] { return input.ConsumeBool() ? RotaryLayout::halves : RotaryLayout::interleaved; };
+  const auto layout = [&] {
+    return input.ConsumeBool() ? RotaryLayout::halves : RotaryLayout::interleaved;
+  };
   const Rotary rotary(dimension, 10000.0, layout());
   std::vector<T> memory(8 * 64);
   MatrixView<T> cache = {memory.data(), Arena::size(input, 8),
-                         Arena::size(input, 2) == 0 ? Arena::size(input, 64) : dimension, dimension};
+                         Arena::size(input, 2) == 0 ? Arena::size(input, 64) : dimension,
+                         dimension};
   if (cache.rows > 8 || cache.columns > 64 || cache.rows < 0) return;
   const RowRange rows = {input.ConsumeIntegral<std::int64_t>(), Arena::size(input, 8)};
   const RotaryLayout cache_layout = layout();
-  accepted(arena, [&] { rotary.cache(rows, cache_layout, cache, input.ConsumeIntegralInRange(0, 3)); });
+  accepted(arena,
+           [&] { rotary.cache(rows, cache_layout, cache, input.ConsumeIntegralInRange(0, 3)); });
   const auto x = arena.sequences(input, dimension + 2 * input.ConsumeIntegralInRange(0, 2));
   if (!arena.harmless(x)) return;
   accepted(arena, [&] { rotary.apply(x, rows.first, input.ConsumeIntegralInRange(0, 3)); });
@@ -138,16 +151,20 @@ void fuzz_tied_output(FuzzedDataProvider& input, Arena& arena) {
   const MatrixView<float> x = arena.matrix(input, 34), logits = arena.matrix(input, 30);
   const int threads = input.ConsumeIntegralInRange(0, 3);
   if (!arena.harmless(x) || !arena.harmless(logits)) return;
-  accepted(arena, [&] { TiedOutput(embedding).logits({x.data, x.rows, x.columns, x.stride}, logits, threads); });
+  accepted(arena, [&] {
+    TiedOutput(embedding).logits({x.data, x.rows, x.columns, x.stride}, logits, threads);
+  });
   accepted(arena, [&] { softmax(logits, threads); });
 }
 
 void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
   const double probability = input.ConsumeFloatingPoint<double>();
   const auto begin = input.ConsumeIntegralInRange<std::size_t>(0, 300);
-  const auto out_begin = input.ConsumeBool() ? begin : input.ConsumeIntegralInRange<std::size_t>(0, 3000);
+  const auto out_begin =
+      input.ConsumeBool() ? begin : input.ConsumeIntegralInRange<std::size_t>(0, 3000);
   const auto count = input.ConsumeIntegralInRange<std::size_t>(0, 1500);
-  const auto seed = input.ConsumeIntegral<std::uint64_t>(), first = input.ConsumeIntegral<std::uint64_t>();
+  const auto seed = input.ConsumeIntegral<std::uint64_t>(),
+             first = input.ConsumeIntegral<std::uint64_t>();
   const std::span<float> all(arena.data(), Arena::floats);
   const std::vector<float> before = arena.memory();
   accepted(arena, [&] {
@@ -155,7 +172,8 @@ void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
     const auto out = all.subspan(out_begin, count);
     dropout.apply(all.subspan(begin, count), out, seed, first, input.ConsumeIntegralInRange(0, 3));
     for (std::size_t i = 0; i < count; ++i) {
-      const float expected = dropout.keeps(seed, first + i) ? before[begin + i] * dropout.scale() : 0.0f;
+      const float expected =
+          dropout.keeps(seed, first + i) ? before[begin + i] * dropout.scale() : 0.0f;
       if (!same(out[i], expected)) fail("dropout is not its definition");
     }
   });

@@ -26,7 +26,8 @@
 
 int main() {
   const posenc::Matrix table = posenc::encode(3, 4);
-  const bool good = std::fabs(table(1, 0) - 0.8415f) < 1e-4f && std::fabs(table(2, 3) - 0.9998f) < 1e-4f;
+  const bool good =
+      std::fabs(table(1, 0) - 0.8415f) < 1e-4f && std::fabs(table(2, 3) - 0.9998f) < 1e-4f;
   const auto encoder = posenc::backend("rotation").plan({.d_model = 64});
   const auto complaint = posenc::verify(*encoder, {.first = 0, .count = 100});
   std::printf("posenc %s, %s, %s\n", posenc::library_version().c_str(), posenc::compiler().c_str(),

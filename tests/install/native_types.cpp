@@ -8,7 +8,8 @@ namespace {
 
 template <class Native, class Stored>
 bool has_same_table(const char* name) {
-  static_assert(posenc::data_type_of<Native> == posenc::data_type_of<Stored> && sizeof(Native) == sizeof(Stored));
+  static_assert(posenc::data_type_of<Native> == posenc::data_type_of<Stored> &&
+                sizeof(Native) == sizeof(Stored));
   const auto encoder = posenc::backend("rotation").plan({.d_model = 34});
   const posenc::RowRange rows = {.first = 1'000'000, .count = 20};
   posenc::BasicMatrix<Native> native(rows.count, 34);

@@ -1,4 +1,5 @@
-// Dropout: the generator's published vectors, the rate, the scale, and that a mask depends on (seed, element) alone.
+// Dropout: the generator's published vectors, the rate, the scale, and that a mask depends on
+// (seed, element) alone.
 #include "posenc/layers/dropout.h"
 
 #include "layers/layer_support.h"
@@ -24,19 +25,22 @@ using test::refusal;
 using test::same_memory;
 using testing::HasSubstr;
 
-// kat_vectors of Random123 1.14, philox4x32 with 10 rounds: the counters and keys of all zeros, all ones, and digits of pi.
+// kat_vectors of Random123 1.14, philox4x32 with 10 rounds: the counters and keys of all zeros, all
+// ones, and digits of pi.
 TEST(Philox, GivesTheKnownVectors) {
-  EXPECT_EQ(philox4x32_10({0, 0, 0, 0}, {0, 0}), (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32_10({0, 0, 0, 0}, {0, 0}),
+            (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr std::uint32_t ones = 0xffffffff;
   EXPECT_EQ(philox4x32_10({ones, ones, ones, ones}, {ones, ones}),
             (PhiloxCounter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(philox4x32_10({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-            (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(
+      philox4x32_10({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+      (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 /// What dropout gives element by element, by its definition.
-std::vector<float> by_definition(const Dropout& dropout, const std::vector<float>& in, std::uint64_t seed,
-                                 std::uint64_t first = 0) {
+std::vector<float> by_definition(const Dropout& dropout, const std::vector<float>& in,
+                                 std::uint64_t seed, std::uint64_t first = 0) {
   std::vector<float> out;
   for (std::size_t i = 0; i < in.size(); ++i) {
     out.push_back(dropout.keeps(seed, first + i) ? in[i] * dropout.scale() : 0.0f);
@@ -47,15 +51,18 @@ std::vector<float> by_definition(const Dropout& dropout, const std::vector<float
 constexpr double probabilities[] = {0.0, 1e-6, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 1 - 1e-6};
 
 TEST(Dropout, IsItsDefinition) {
-  // Longer than a few parts of the kernel, from the start, an odd place, and past 2^32 elements and counters.
-  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{129}, (std::uint64_t{1} << 32) - 700,
-                                    (std::uint64_t{1} << 36) - 1000, ~std::uint64_t{0} / 8}) {
+  // Longer than a few parts of the kernel, from the start, an odd place, and past 2^32 elements and
+  // counters.
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, std::uint64_t{129}, (std::uint64_t{1} << 32) - 700,
+        (std::uint64_t{1} << 36) - 1000, ~std::uint64_t{0} / 8}) {
     for (const double p : probabilities) {
       const Dropout dropout(p);
       const auto in = random_floats(5000);
       std::vector<float> out(in.size());
       dropout.apply(in, out, 0x0123456789abcdef, first);
-      EXPECT_TRUE(same_memory(out, by_definition(dropout, in, 0x0123456789abcdef, first))) << p << " from " << first;
+      EXPECT_TRUE(same_memory(out, by_definition(dropout, in, 0x0123456789abcdef, first)))
+          << p << " from " << first;
     }
   }
 }
@@ -82,18 +89,21 @@ TEST(Dropout, IsTheSameOnEveryIsa) {
   const auto x = random_floats(3001, 1), encoding = random_floats(3001, 2);
   const Dropout dropout(0.3);
   const double scaled = 0.3 * 256;
-  const simd::DropoutRule rule = {99, static_cast<std::uint8_t>(scaled),
-                                  static_cast<std::uint32_t>((scaled - std::floor(scaled)) * 0x1p32), dropout.scale()};
+  const simd::DropoutRule rule = {
+      99, static_cast<std::uint8_t>(scaled),
+      static_cast<std::uint32_t>((scaled - std::floor(scaled)) * 0x1p32), dropout.scale()};
   for (const Kernels& each : all) {
     if (!cpu_has(each.isa)) continue;
     for (const bool streamed : {false, true}) {
       for (const std::int64_t count : {0, 1, 3, 15, 16, 17, 100, 1024, 2999}) {
         std::vector<float> out(x.size(), 7.0f);
-        each.kernels.combine({x.data() + 1, encoding.data() + 2, out.data() + 1, count, 1.5f, &rule, 77, streamed});
+        each.kernels.combine(
+            {x.data() + 1, encoding.data() + 2, out.data() + 1, count, 1.5f, &rule, 77, streamed});
         each.kernels.fence();
         std::vector<float> expected(x.size(), 7.0f);
         for (std::int64_t i = 0; i < count; ++i) {
-          const float sum = x[static_cast<std::size_t>(i + 1)] * 1.5f + encoding[static_cast<std::size_t>(i + 2)];
+          const float sum =
+              x[static_cast<std::size_t>(i + 1)] * 1.5f + encoding[static_cast<std::size_t>(i + 2)];
           expected[static_cast<std::size_t>(i + 1)] =
               dropout.keeps(99, 77 + static_cast<std::uint64_t>(i)) ? sum * rule.scale : 0.0f;
         }
@@ -150,12 +160,14 @@ TEST(Dropout, MasksOfNeighboursAndOfOtherSeedsAreIndependent) {
   dropout.apply(ones, b, 6);
   const auto agreement = [&](const std::vector<float>& x, const std::vector<float>& y, int lag) {
     int same = 0;
-    for (int i = 0; i < count; ++i) same += x[static_cast<std::size_t>(i)] == y[static_cast<std::size_t>(i + lag)];
+    for (int i = 0; i < count; ++i)
+      same += x[static_cast<std::size_t>(i)] == y[static_cast<std::size_t>(i + lag)];
     return same;
   };
   const double tolerance = 5 * std::sqrt(count * 0.25);
   EXPECT_NEAR(agreement(a, b, 0), count / 2.0, tolerance);
-  for (const int lag : {1, 2, 4, 8, 64, 128}) EXPECT_NEAR(agreement(a, a, lag), count / 2.0, tolerance) << lag;
+  for (const int lag : {1, 2, 4, 8, 64, 128})
+    EXPECT_NEAR(agreement(a, a, lag), count / 2.0, tolerance) << lag;
 }
 
 TEST(Dropout, DoesNotDependOnThreadsPlacesOrCalls) {
@@ -170,7 +182,8 @@ TEST(Dropout, DoesNotDependOnThreadsPlacesOrCalls) {
   }
   for (std::size_t begin = 0; begin < in.size(); begin += 777) {
     const std::size_t count = std::min<std::size_t>(777, in.size() - begin);
-    dropout.apply(std::span(in).subspan(begin, count), std::span(parts).subspan(begin, count), 11, 3 + begin);
+    dropout.apply(std::span(in).subspan(begin, count), std::span(parts).subspan(begin, count), 11,
+                  3 + begin);
   }
   EXPECT_TRUE(same_memory(parts, whole));
   std::vector<float> in_place = in;
@@ -183,18 +196,22 @@ TEST(Dropout, GivesZeroForWhatItDrops) {
   const std::vector<float> in(1000, std::numeric_limits<float>::quiet_NaN());
   std::vector<float> out(in.size());
   dropout.apply(in, out, 3);
-  for (std::size_t i = 0; i < out.size(); ++i) EXPECT_EQ(std::isnan(out[i]), dropout.keeps(3, i)) << i;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    EXPECT_EQ(std::isnan(out[i]), dropout.keeps(3, i)) << i;
 }
 
 TEST(Dropout, RefusesWhatCannotBe) {
-  EXPECT_THAT(refusal([] { Dropout(1.0); }), HasSubstr("dropout is 1; allowed: at least 0 and below 1"));
+  EXPECT_THAT(refusal([] { Dropout(1.0); }),
+              HasSubstr("dropout is 1; allowed: at least 0 and below 1"));
   EXPECT_THAT(refusal([] { Dropout(-0.1); }), HasSubstr("dropout is -0.1;"));
   EXPECT_THAT(refusal([] { Dropout(std::nan("")); }), HasSubstr("dropout is nan;"));
   std::vector<float> memory(100, 1.0f);
   const std::span<float> all = memory;
   const Dropout dropout(0.5);
-  EXPECT_THAT(refusal([&] { dropout.apply(all.first(10), all.last(9), 1); }), HasSubstr("out has 9 elements"));
-  EXPECT_THAT(refusal([&] { dropout.apply(all.first(60), all.last(60), 1); }), HasSubstr("out overlaps in"));
+  EXPECT_THAT(refusal([&] { dropout.apply(all.first(10), all.last(9), 1); }),
+              HasSubstr("out has 9 elements"));
+  EXPECT_THAT(refusal([&] { dropout.apply(all.first(60), all.last(60), 1); }),
+              HasSubstr("out overlaps in"));
   EXPECT_THAT(refusal([&] { dropout.apply(all, all, 1, 0, 0); }), HasSubstr("threads is 0"));
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 100);
 }

@@ -28,7 +28,8 @@ constexpr std::int64_t vocabulary = 101;
 template <class Id>
 std::vector<Id> some_ids(std::int64_t count) {
   std::vector<Id> ids;
-  for (std::int64_t i = 0; i < count; ++i) ids.push_back(static_cast<Id>((i * 37 + i * i) % vocabulary));
+  for (std::int64_t i = 0; i < count; ++i)
+    ids.push_back(static_cast<Id>((i * 37 + i * i) % vocabulary));
   return ids;
 }
 
@@ -43,7 +44,9 @@ class Embedding : public testing::TestWithParam<Parameters> {
   Sequences sequences() const { return Sequences(order(), batch, rows, d_model(), d_model() % 5); }
 
   /// Weights of rows further apart than their width, and not aligned.
-  MatrixView<const float> weights() const { return {memory_.data() + 1, vocabulary, d_model(), d_model() + 3}; }
+  MatrixView<const float> weights() const {
+    return {memory_.data() + 1, vocabulary, d_model(), d_model() + 3};
+  }
 
  private:
   std::vector<float> memory_ = random_floats(vocabulary * (std::get<0>(GetParam()) + 3) + 1, 9);
@@ -87,7 +90,8 @@ TEST_P(Embedding, InOnePassIsTheSameAsInTurn) {
 
 INSTANTIATE_TEST_SUITE_P(Layers, Embedding,
                          testing::Combine(testing::Values(2, 6, 64, 130, 512),
-                                          testing::Values(BatchOrder::batch_first, BatchOrder::sequence_first)),
+                                          testing::Values(BatchOrder::batch_first,
+                                                          BatchOrder::sequence_first)),
                          [](const auto& each) {
                            return std::to_string(std::get<0>(each.param)) + "_" +
                                   test::name_of(std::get<1>(each.param));
@@ -116,8 +120,9 @@ TEST(InputEmbedding, NamesAnIdOutOfRange) {
   const std::vector<float> before(24, 7.0f);
   std::vector<float> y = before;
   const std::vector<std::int32_t> ids = {0, 1, 2, 3, 50, 5};
-  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(y.data(), 2, 3, 4)); }),
-              HasSubstr("id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows"));
+  EXPECT_THAT(
+      refusal([&] { embedding.forward(ids, batch_first(y.data(), 2, 3, 4)); }),
+      HasSubstr("id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows"));
   EXPECT_THAT(refusal([&] { embedding.forward(ids, encoding, sequence_first(y.data(), 3, 2, 4)); }),
               HasSubstr("id is 50 at sequence 0, row 2;"));
   const std::vector<std::int64_t> wide = {0, -1, std::int64_t{1} << 32, 3, 4, 5};
@@ -127,12 +132,19 @@ TEST(InputEmbedding, NamesAnIdOutOfRange) {
 }
 
 TEST(InputEmbedding, RefusesWhatCannotBe) {
-  EXPECT_THAT(refusal([] { InputEmbedding(0, 4); }), HasSubstr("vocabulary is 0; allowed: at least 1"));
+  EXPECT_THAT(refusal([] { InputEmbedding(0, 4); }),
+              HasSubstr("vocabulary is 0; allowed: at least 1"));
   EXPECT_THAT(refusal([] { InputEmbedding(4, 0); }), HasSubstr("d_model is 0"));
   std::vector<float> memory(64, 1.0f);
-  EXPECT_THAT(refusal([&] { InputEmbedding({memory.data(), 4, 4, 3}); }), HasSubstr("stride 3; allowed: at least"));
+  EXPECT_THAT(refusal([&] {
+                InputEmbedding({memory.data(), 4, 4, 3});
+              }),
+              HasSubstr("stride 3; allowed: at least"));
   EXPECT_THAT(refusal([&] { InputEmbedding({nullptr, 4, 4, 4}); }), HasSubstr("no memory"));
-  EXPECT_THAT(refusal([&] { InputEmbedding({memory.data(), 0, 4, 4}); }), HasSubstr("weights have 0 rows"));
+  EXPECT_THAT(refusal([&] {
+                InputEmbedding({memory.data(), 0, 4, 4});
+              }),
+              HasSubstr("weights have 0 rows"));
   const InputEmbedding embedding({memory.data(), 4, 4, 4});
   const std::vector<std::int32_t> ids = {0, 1};
   EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 16, 1, 3, 4)); }),
@@ -142,11 +154,13 @@ TEST(InputEmbedding, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 16, 1, 2, 6)); }),
               HasSubstr("output has 6 columns"));
   EXPECT_THAT(refusal([&] {
-                embedding.forward(ids, PositionalEncoding({.d_model = 8}, 9), batch_first(memory.data() + 16, 1, 2, 4));
+                embedding.forward(ids, PositionalEncoding({.d_model = 8}, 9),
+                                  batch_first(memory.data() + 16, 1, 2, 4));
               }),
               HasSubstr("encoding has d_model 8; allowed: that of the embedding, 4"));
   EXPECT_THAT(refusal([&] {
-                embedding.forward(ids, PositionalEncoding({.d_model = 4}, 1), batch_first(memory.data() + 16, 1, 2, 4));
+                embedding.forward(ids, PositionalEncoding({.d_model = 4}, 1),
+                                  batch_first(memory.data() + 16, 1, 2, 4));
               }),
               AllOf(HasSubstr("rows end at 2"), HasSubstr("max_rows, 1")));
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 64);

@@ -24,7 +24,8 @@ inline std::vector<float> random_floats(std::int64_t count, unsigned seed = 1) {
 /// A tensor of that order, dense or with gaps, unaligned, and with guards around every row.
 class Sequences {
  public:
-  Sequences(BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns, std::int64_t gap = 0)
+  Sequences(BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+            std::int64_t gap = 0)
       : memory_(static_cast<std::size_t>(batch * rows * (columns + gap) + 2 * margin), guard()) {
     const std::int64_t stride = columns + gap;
     float* const data = memory_.data() + margin;
@@ -47,7 +48,8 @@ class Sequences {
 
   /// The index of an element in a dense tensor of the order.
   std::uint64_t index(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
-    const std::int64_t row = view_.order == BatchOrder::batch_first ? b * view_.rows + r : r * view_.batch + b;
+    const std::int64_t row =
+        view_.order == BatchOrder::batch_first ? b * view_.rows + r : r * view_.batch + b;
     return static_cast<std::uint64_t>(row * view_.columns + c);
   }
 
@@ -70,9 +72,12 @@ class Sequences {
   /// Whether all that is not an element still has its first value.
   bool gaps_untouched() const {
     std::vector<float> copy = memory_;
-    each([&](auto b, auto r, auto c) { copy[static_cast<std::size_t>(&at(b, r, c) - memory_.data())] = guard(); });
+    each([&](auto b, auto r, auto c) {
+      copy[static_cast<std::size_t>(&at(b, r, c) - memory_.data())] = guard();
+    });
     for (const float value : copy) {
-      if (std::bit_cast<std::uint32_t>(value) != std::bit_cast<std::uint32_t>(guard())) return false;
+      if (std::bit_cast<std::uint32_t>(value) != std::bit_cast<std::uint32_t>(guard()))
+        return false;
     }
     return true;
   }

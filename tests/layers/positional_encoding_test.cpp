@@ -26,15 +26,17 @@ using test::Sequences;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource::fused, EncodingSource::cached};
+constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource::fused,
+                                      EncodingSource::cached};
 
 struct Shape {
   std::int64_t batch, rows, d_model, gap;
 };
 
 // One row, odd widths, more rows than a block, gaps, batches.
-constexpr Shape shapes[] = {{1, 1, 2, 0},   {1, 5, 4, 0},    {3, 7, 6, 0},   {2, 20, 20, 3},   {1, 600, 64, 0},
-                            {8, 33, 96, 0}, {2, 70, 512, 1}, {5, 1, 128, 0}, {1, 40, 1026, 0}, {4, 3, 4098, 6}};
+constexpr Shape shapes[] = {{1, 1, 2, 0},     {1, 5, 4, 0},   {3, 7, 6, 0},    {2, 20, 20, 3},
+                            {1, 600, 64, 0},  {8, 33, 96, 0}, {2, 70, 512, 1}, {5, 1, 128, 0},
+                            {1, 40, 1026, 0}, {4, 3, 4098, 6}};
 
 using Parameters = std::tuple<Shape, BatchOrder, EncodingSource>;
 
@@ -45,9 +47,12 @@ class Forward : public testing::TestWithParam<Parameters> {
   Shape shape() const { return std::get<0>(GetParam()); }
   EncodingSpec spec() const { return {.d_model = shape().d_model}; }
   Sequences sequences() const {
-    return Sequences(std::get<1>(GetParam()), shape().batch, shape().rows, shape().d_model, shape().gap);
+    return Sequences(std::get<1>(GetParam()), shape().batch, shape().rows, shape().d_model,
+                     shape().gap);
   }
-  PositionalEncoding layer(double dropout = 0) const { return {spec(), 2000, dropout, std::get<2>(GetParam())}; }
+  PositionalEncoding layer(double dropout = 0) const {
+    return {spec(), 2000, dropout, std::get<2>(GetParam())};
+  }
 
   /// The float32 encodings nearest to the exact ones.
   Matrix table() const {
@@ -59,7 +64,8 @@ class Forward : public testing::TestWithParam<Parameters> {
         const ChannelPair channel = channels_of(spec(), k);
         float* const row = rows.data() + r * shape().d_model;
         row[channel.sine] = static_cast<float>(reference.nearest(k, offset + r, false, pair.sine));
-        row[channel.cosine] = static_cast<float>(reference.nearest(k, offset + r, true, pair.cosine));
+        row[channel.cosine] =
+            static_cast<float>(reference.nearest(k, offset + r, true, pair.cosine));
       }
     }
     return rows;
@@ -74,8 +80,10 @@ TEST_P(Forward, RoundsTheSumOnce) {
   const Matrix exact = table();
   std::int64_t wrong = 0;
   x.each([&](auto b, auto r, auto c) {
-    // The sum of two floats in double is exact enough that rounding it once more gives the float nearest to the exact sum.
-    const auto in = static_cast<double>(before.memory()[static_cast<std::size_t>(&x.at(b, r, c) - x.memory().data())]);
+    // The sum of two floats in double is exact enough that rounding it once more gives the float
+    // nearest to the exact sum.
+    const auto in = static_cast<double>(
+        before.memory()[static_cast<std::size_t>(&x.at(b, r, c) - x.memory().data())]);
     wrong += x.at(b, r, c) != static_cast<float>(in + static_cast<double>(exact(r, c)));
   });
   EXPECT_EQ(wrong, 0);
@@ -145,13 +153,15 @@ TEST_P(Forward, InPartsIsTheSameAsAtOnce) {
 std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
   const auto& [shape, order, source] = info.param;
   constexpr const char* names[] = {"automatic", "fused", "cached"};
-  return std::to_string(shape.batch) + "x" + std::to_string(shape.rows) + "x" + std::to_string(shape.d_model) + "_" +
-         test::name_of(order) + "_" + names[static_cast<int>(source)];
+  return std::to_string(shape.batch) + "x" + std::to_string(shape.rows) + "x" +
+         std::to_string(shape.d_model) + "_" + test::name_of(order) + "_" +
+         names[static_cast<int>(source)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, Forward,
                          testing::Combine(testing::ValuesIn(shapes),
-                                          testing::Values(BatchOrder::batch_first, BatchOrder::sequence_first),
+                                          testing::Values(BatchOrder::batch_first,
+                                                          BatchOrder::sequence_first),
                                           testing::ValuesIn(sources)),
                          parameter_name);
 
@@ -176,12 +186,14 @@ TEST(PositionalEncoding, GivesGoldenValues) {
 
 TEST(PositionalEncoding, GivesTheSameBitsFromBothSourcesBeyondTheCache) {
   const std::int64_t d_model = 512;
-  const std::int64_t rows = std::min<std::int64_t>(2 * std::max<std::int64_t>(cpu().l3_bytes, 1 << 20) / 2048, 40'000);
+  const std::int64_t rows =
+      std::min<std::int64_t>(2 * std::max<std::int64_t>(cpu().l3_bytes, 1 << 20) / 2048, 40'000);
   const PositionalEncoding fused({.d_model = d_model}, rows, 0.1, EncodingSource::fused);
   const PositionalEncoding cached({.d_model = d_model}, rows, 0.1, EncodingSource::cached);
   Matrix x(rows, d_model), a(rows, d_model), b(rows, d_model);
   const auto noise = test::random_floats(d_model);
-  for (std::int64_t r = 0; r < rows; ++r) std::copy(noise.begin(), noise.end(), x.data() + r * d_model);
+  for (std::int64_t r = 0; r < rows; ++r)
+    std::copy(noise.begin(), noise.end(), x.data() + r * d_model);
   const auto view = [&](Matrix& m) { return batch_first(m.data(), 1, rows, d_model); };
   for (const bool training : {false, true}) {
     fused.forward(view(x), view(a), {.training = training, .seed = 1, .threads = 2});
@@ -197,7 +209,8 @@ TEST(PositionalEncoding, PicksItsSourceByShape) {
   EXPECT_EQ(small.source(1 << 20, 64), EncodingSource::fused);
   const PositionalEncoding large({.d_model = 512}, max_position + 1, 0, EncodingSource::fused);
   EXPECT_EQ(large.source(1, 1), EncodingSource::fused);
-  EXPECT_EQ(PositionalEncoding({.d_model = 64}, 64, 0, EncodingSource::fused).source(1, 1), EncodingSource::fused);
+  EXPECT_EQ(PositionalEncoding({.d_model = 64}, 64, 0, EncodingSource::fused).source(1, 1),
+            EncodingSource::fused);
   EXPECT_EQ(PositionalEncoding({.d_model = 4096}, 1 << 20).source(1, 1), EncodingSource::fused);
 }
 
@@ -205,7 +218,9 @@ TEST(PositionalEncoding, ReachesFarPositions) {
   const PositionalEncoding far({.d_model = 8}, max_position + 1);
   std::vector<float> x(8, 0.0f), row(8);
   far.forward(batch_first(x.data(), 1, 1, 8), {.offset = max_position});
-  backend("rotation").plan({.d_model = 8})->encode({.first = max_position, .count = 1}, {row.data(), 1, 8, 8});
+  backend("rotation")
+      .plan({.d_model = 8})
+      ->encode({.first = max_position, .count = 1}, {row.data(), 1, 8, 8});
   EXPECT_TRUE(same_memory(x, row));
 }
 
@@ -241,14 +256,16 @@ TEST(PositionalEncoding, RefusesRowsBeyondItsLast) {
 TEST(PositionalEncoding, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 3}, 5); }), HasSubstr("d_model"));
   EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, -1); }), HasSubstr("max_rows is -1"));
-  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, 5, 1.5); }), HasSubstr("dropout is 1.5"));
+  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, 5, 1.5); }),
+              HasSubstr("dropout is 1.5"));
   const PositionalEncoding encoding({.d_model = 4}, 512);
   std::vector<float> memory(400, 1.0f);
   const auto x = batch_first(memory.data(), 2, 5, 4);
   const auto refused = [&](SequenceView<float> view, ForwardOptions options = {}) {
     return refusal([&] { encoding.forward(view, options); });
   };
-  EXPECT_THAT(refused(batch_first(memory.data(), 2, 5, 6)), HasSubstr("has 6 columns; allowed: d_model, 4"));
+  EXPECT_THAT(refused(batch_first(memory.data(), 2, 5, 6)),
+              HasSubstr("has 6 columns; allowed: d_model, 4"));
   EXPECT_THAT(refused(batch_first<float>(nullptr, 2, 5, 4)), HasSubstr("has no memory"));
   EXPECT_THAT(refused(batch_first(memory.data(), -2, 5, 4)), HasSubstr("has -2 sequences"));
   EXPECT_THAT(refused(batch_first(memory.data(), 2, -5, 4)), HasSubstr("has -5 rows"));
@@ -258,7 +275,8 @@ TEST(PositionalEncoding, RefusesWhatCannotBe) {
     auto overlapping = x;
     overlapping.batch_stride = batch_stride;
     overlapping.row_stride = row_stride;
-    EXPECT_THAT(refused(overlapping), HasSubstr("allowed: strides that keep")) << batch_stride << ", " << row_stride;
+    EXPECT_THAT(refused(overlapping), HasSubstr("allowed: strides that keep"))
+        << batch_stride << ", " << row_stride;
   }
   auto huge = x;
   huge.batch_stride = std::int64_t{1} << 62;
@@ -270,7 +288,9 @@ TEST(PositionalEncoding, RefusesOutputsThatCannotBe) {
   const PositionalEncoding encoding({.d_model = 4}, 512);
   std::vector<float> memory(400, 1.0f);
   const auto x = batch_first(memory.data(), 2, 5, 4);
-  const auto refused = [&](SequenceView<float> y) { return refusal([&] { encoding.forward(x, y); }); };
+  const auto refused = [&](SequenceView<float> y) {
+    return refusal([&] { encoding.forward(x, y); });
+  };
   float* const apart = memory.data() + 200;
   EXPECT_THAT(refused(batch_first(apart, 2, 6, 4)), HasSubstr("output has 2 sequences of 6 rows"));
   EXPECT_THAT(refused(sequence_first(apart, 5, 2, 4)), HasSubstr("output is sequence_first"));
@@ -288,7 +308,8 @@ TEST(PositionalEncoding, RefusesOutputsThatCannotBe) {
   EXPECT_EQ(memory[0], 1.0f);
   EXPECT_EQ(memory[5], 2.0f);
   right.data -= 1;
-  EXPECT_THAT(refusal([&] { encoding.forward(strided, right); }), HasSubstr("output overlaps the input, 12 bytes"));
+  EXPECT_THAT(refusal([&] { encoding.forward(strided, right); }),
+              HasSubstr("output overlaps the input, 12 bytes"));
 }
 
 // Labelled by its name: the preset tsan runs it.
@@ -303,7 +324,8 @@ TEST(ThreadsOfLayers, MayShareOneLayer) {
     {
       std::vector<std::jthread> threads;
       for (auto& tensor : tensors) {
-        threads.emplace_back([&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });
+        threads.emplace_back(
+            [&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });
       }
     }
     for (const auto& tensor : tensors) EXPECT_TRUE(same_memory(tensor, expected));

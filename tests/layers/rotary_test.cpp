@@ -1,4 +1,5 @@
-// Rotary embeddings: caches against exact values rounded once, application against its definition, norms, and relative positions.
+// Rotary embeddings: caches against exact values rounded once, application against its definition,
+// norms, and relative positions.
 #include "posenc/layers/rotary.h"
 
 #include "layers/layer_support.h"
@@ -23,24 +24,29 @@ using testing::HasSubstr;
 
 constexpr RotaryLayout layouts[] = {RotaryLayout::halves, RotaryLayout::interleaved};
 
-std::int64_t first_of(RotaryLayout layout, std::int64_t k) { return layout == RotaryLayout::halves ? k : 2 * k; }
+std::int64_t first_of(RotaryLayout layout, std::int64_t k) {
+  return layout == RotaryLayout::halves ? k : 2 * k;
+}
 std::int64_t second_of(RotaryLayout layout, std::int64_t k, std::int64_t dimension) {
   return layout == RotaryLayout::halves ? dimension / 2 + k : 2 * k + 1;
 }
 
-/// The nearest T to a long double, by looking at the neighbours in double: good to where two of them are equally near, which no
-/// sine or cosine but 0 and 1 is.
+/// The nearest T to a long double, by looking at the neighbours in double: good to where two of
+/// them are equally near, which no sine or cosine but 0 and 1 is.
 template <class T>
 T nearest_by_search(long double value) {
   T best = nearest<T>(static_cast<double>(value));
   for (const std::uint64_t step : {std::uint64_t(-1), std::uint64_t{1}}) {
     T other = best;
     if constexpr (std::is_same_v<T, float>) {
-      other = std::bit_cast<float>(static_cast<std::uint32_t>(std::bit_cast<std::uint32_t>(best) + step));
+      other = std::bit_cast<float>(
+          static_cast<std::uint32_t>(std::bit_cast<std::uint32_t>(best) + step));
     } else {
       other.bits = static_cast<std::uint16_t>(best.bits + step);
     }
-    const auto distance = [value](T x) { return std::fabs(static_cast<long double>(to_double(x)) - value); };
+    const auto distance = [value](T x) {
+      return std::fabs(static_cast<long double>(to_double(x)) - value);
+    };
     if (distance(other) < distance(best)) best = other;
   }
   return best;
@@ -56,15 +62,19 @@ TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
     const Rotary rotary(dimension);
     const Reference reference({.d_model = dimension});
     for (const RotaryLayout layout : layouts) {
-      for (const std::int64_t first : {std::int64_t{0}, std::int64_t{5000}, std::int64_t{1} << 40}) {
+      for (const std::int64_t first :
+           {std::int64_t{0}, std::int64_t{5000}, std::int64_t{1} << 40}) {
         const std::int64_t rows = 40, stride = dimension + 3;
         std::vector<TypeParam> cache(static_cast<std::size_t>(rows * stride));
-        rotary.cache({first, rows}, layout, MatrixView<TypeParam>{cache.data(), rows, dimension, stride}, 2);
+        rotary.cache({first, rows}, layout,
+                     MatrixView<TypeParam>{cache.data(), rows, dimension, stride}, 2);
         std::int64_t wrong = 0;
         for (std::int64_t r = 0; r < rows; ++r) {
           for (std::int64_t k = 0; k < dimension / 2; ++k) {
             const ReferencePair pair = reference(k, first + r);
-            const auto at = [&](std::int64_t column) { return cache[static_cast<std::size_t>(r * stride + column)]; };
+            const auto at = [&](std::int64_t column) {
+              return cache[static_cast<std::size_t>(r * stride + column)];
+            };
             wrong += at(first_of(layout, k)) != nearest_by_search<TypeParam>(pair.cosine);
             wrong += at(second_of(layout, k, dimension)) != nearest_by_search<TypeParam>(pair.sine);
           }
@@ -89,15 +99,18 @@ TYPED_TEST(RotaryCache, AppliesAsItsValuesSay) {
       Sequences x(BatchOrder::sequence_first, heads, rows, dimension, 2);
       x.fill();
       const Sequences before = x;
-      rotary.apply(MatrixView<const TypeParam>{cache.data(), rows, dimension, dimension}, layout, x.view(), 2);
+      rotary.apply(MatrixView<const TypeParam>{cache.data(), rows, dimension, dimension}, layout,
+                   x.view(), 2);
       std::int64_t wrong = 0;
       for (std::int64_t h = 0; h < heads; ++h) {
         for (std::int64_t r = 0; r < rows; ++r) {
           for (std::int64_t k = 0; k < dimension / 2; ++k) {
             const auto cached = [&](std::int64_t column) {
-              return static_cast<float>(to_double(cache[static_cast<std::size_t>(r * dimension + column)]));
+              return static_cast<float>(
+                  to_double(cache[static_cast<std::size_t>(r * dimension + column)]));
             };
-            const float cosine = cached(first_of(layout, k)), sine = cached(second_of(layout, k, dimension));
+            const float cosine = cached(first_of(layout, k)),
+                        sine = cached(second_of(layout, k, dimension));
             const std::int64_t i = first_of(channels, k), j = second_of(channels, k, dimension);
             const float a = before.at(h, r, i), b = before.at(h, r, j);
             const float ac = a * cosine, bs = b * sine, bc = b * cosine, as = a * sine;
@@ -123,7 +136,8 @@ TEST(Rotary, WithoutACacheIsTheSameAsWithOne) {
       a.fill();
       b.fill();
       rotary.apply(a.view(), first, 3);
-      rotary.apply(MatrixView<const float>{cache.data(), rows, dimension, dimension}, RotaryLayout::halves, b.view());
+      rotary.apply(MatrixView<const float>{cache.data(), rows, dimension, dimension},
+                   RotaryLayout::halves, b.view());
       EXPECT_TRUE(same_memory(a.memory(), b.memory()));
     }
   }
@@ -138,7 +152,8 @@ TEST(Rotary, IsItsDefinitionInDouble) {
   rotary.apply(x.view(), 3);
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t k = 0; k < dimension / 2; ++k) {
-      const double angle = static_cast<double>(3 + r) * std::pow(10000.0, -2.0 * static_cast<double>(k) / dimension);
+      const double angle =
+          static_cast<double>(3 + r) * std::pow(10000.0, -2.0 * static_cast<double>(k) / dimension);
       const double a = before.at(0, r, 2 * k), b = before.at(0, r, 2 * k + 1);
       EXPECT_NEAR(x.at(0, r, 2 * k), a * std::cos(angle) - b * std::sin(angle), 1e-6);
       EXPECT_NEAR(x.at(0, r, 2 * k + 1), b * std::cos(angle) + a * std::sin(angle), 1e-6);
@@ -162,13 +177,15 @@ TEST(Rotary, PreservesNormsAndLeavesOtherChannels) {
           norm_before += std::pow(static_cast<double>(before.at(h, r, c)), 2);
         }
         EXPECT_NEAR(norm, norm_before, 1e-6 * norm_before);
-        for (std::int64_t c = dimension; c < columns; ++c) EXPECT_EQ(x.at(h, r, c), before.at(h, r, c));
+        for (std::int64_t c = dimension; c < columns; ++c)
+          EXPECT_EQ(x.at(h, r, c), before.at(h, r, c));
       }
     }
   }
 }
 
-// What rotary embeddings are for: the product of a query and a key depends on the distance of their positions alone.
+// What rotary embeddings are for: the product of a query and a key depends on the distance of their
+// positions alone.
 TEST(Rotary, MakesProductsDependOnDistanceAlone) {
   constexpr std::int64_t dimension = 64;
   const Rotary rotary(dimension);
@@ -178,7 +195,8 @@ TEST(Rotary, MakesProductsDependOnDistanceAlone) {
     rotary.apply(batch_first(query.data(), 1, 1, dimension), query_position);
     rotary.apply(batch_first(key.data(), 1, 1, dimension), key_position);
     double sum = 0;
-    for (std::size_t i = 0; i < query.size(); ++i) sum += static_cast<double>(query[i]) * static_cast<double>(key[i]);
+    for (std::size_t i = 0; i < query.size(); ++i)
+      sum += static_cast<double>(query[i]) * static_cast<double>(key[i]);
     return sum;
   };
   EXPECT_NEAR(product(105, 100), product(5, 0), 2e-5);
@@ -207,13 +225,18 @@ TEST(Rotary, RefusesWhatCannotBe) {
   const auto apply_cache = [&](MatrixView<const Float16> cache) {
     return refusal([&] { rotary.apply(cache, RotaryLayout::halves, heads); });
   };
-  EXPECT_THAT(apply_cache({half.data(), 4, 4, 4}), HasSubstr("cache has 4 rows; allowed: at least 5"));
-  EXPECT_THAT(apply_cache({half.data(), 5, 6, 6}), HasSubstr("cache has 6 columns; allowed: the dimension, 4"));
+  EXPECT_THAT(apply_cache({half.data(), 4, 4, 4}),
+              HasSubstr("cache has 4 rows; allowed: at least 5"));
+  EXPECT_THAT(apply_cache({half.data(), 5, 6, 6}),
+              HasSubstr("cache has 6 columns; allowed: the dimension, 4"));
   EXPECT_THAT(apply_cache({half.data(), 5, 4, 3}), HasSubstr("cache has stride 3"));
   EXPECT_THAT(apply_cache({nullptr, 5, 4, 4}), HasSubstr("cache has no memory"));
   EXPECT_EQ(x, std::vector<float>(40, 1.0f));
   const MatrixView<BFloat16> out = {nullptr, 2, 4, 4};
-  EXPECT_THAT(refusal([&] { rotary.cache({0, 2}, RotaryLayout::halves, out); }), HasSubstr("no memory"));
+  EXPECT_THAT(refusal([&] {
+                rotary.cache({0, 2}, RotaryLayout::halves, out);
+              }),
+              HasSubstr("no memory"));
   EXPECT_THAT(refusal([&] { rotary.cache({-1, 2}, RotaryLayout::halves, out); }), HasSubstr("-1"));
 }
 

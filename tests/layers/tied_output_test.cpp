@@ -29,7 +29,8 @@ class Logits : public testing::TestWithParam<Shape> {};
 
 TEST_P(Logits, AreThoseOfAPlainLoop) {
   const auto [rows, d_model, vocabulary] = GetParam();
-  const auto weights = random_floats(vocabulary * (d_model + 1), 1), hidden = random_floats(rows * (d_model + 2), 2);
+  const auto weights = random_floats(vocabulary * (d_model + 1), 1),
+             hidden = random_floats(rows * (d_model + 2), 2);
   const InputEmbedding embedding({weights.data(), vocabulary, d_model, d_model + 1});
   const TiedOutput output(embedding);
   for (const int threads : {1, 2, 5}) {
@@ -39,8 +40,9 @@ TEST_P(Logits, AreThoseOfAPlainLoop) {
       for (std::int64_t v = 0; v < vocabulary; ++v) {
         double sum = 0, magnitude = 0;
         for (std::int64_t c = 0; c < d_model; ++c) {
-          const double term = static_cast<double>(hidden[static_cast<std::size_t>(r * (d_model + 2) + c)]) *
-                              static_cast<double>(weights[static_cast<std::size_t>(v * (d_model + 1) + c)]);
+          const double term =
+              static_cast<double>(hidden[static_cast<std::size_t>(r * (d_model + 2) + c)]) *
+              static_cast<double>(weights[static_cast<std::size_t>(v * (d_model + 1) + c)]);
           sum += term;
           magnitude += std::fabs(term);
         }
@@ -54,10 +56,11 @@ TEST_P(Logits, AreThoseOfAPlainLoop) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, Logits,
-                         testing::Values(Shape{1, 2, 1}, Shape{1, 64, 1000}, Shape{7, 20, 33}, Shape{40, 130, 257},
-                                         Shape{3, 1024, 50}),
+                         testing::Values(Shape{1, 2, 1}, Shape{1, 64, 1000}, Shape{7, 20, 33},
+                                         Shape{40, 130, 257}, Shape{3, 1024, 50}),
                          [](const auto& each) {
-                           return std::to_string(each.param.rows) + "x" + std::to_string(each.param.d_model) + "_" +
+                           return std::to_string(each.param.rows) + "x" +
+                                  std::to_string(each.param.d_model) + "_" +
                                   std::to_string(each.param.vocabulary);
                          });
 
@@ -114,7 +117,8 @@ TEST(Softmax, IsItsDefinition) {
 }
 
 TEST(Softmax, NeitherOverflowsNorDividesByZero) {
-  std::vector<float> rows = {3e38f, 3e38f, -3e38f, -3e38f, -3e38f, -3e38f, 0, -infinity, 0, 1000, 0, -1000};
+  std::vector<float> rows = {3e38f, 3e38f,     -3e38f, -3e38f, -3e38f, -3e38f,
+                             0,     -infinity, 0,      1000,   0,      -1000};
   softmax({rows.data(), 4, 3, 3}, 2);
   const float third = 1.0f / 3;
   EXPECT_EQ(rows, (std::vector<float>{0.5f, 0.5f, 0, third, third, third, 0.5f, 0, 0.5f, 1, 0, 0}));
@@ -124,8 +128,8 @@ TEST(Softmax, GivesNanWithoutAFiniteLargest) {
   std::vector<float> rows = {-infinity, -infinity, infinity, 0, std::nanf(""), 0, 0, std::nanf("")};
   softmax({rows.data(), 4, 2, 2});
   for (const float value : rows) EXPECT_TRUE(std::isnan(value) || value == 0.0f);
-  EXPECT_TRUE(std::isnan(rows[0]) && std::isnan(rows[1]) && std::isnan(rows[2]) && std::isnan(rows[5]) &&
-              std::isnan(rows[6]));
+  EXPECT_TRUE(std::isnan(rows[0]) && std::isnan(rows[1]) && std::isnan(rows[2]) &&
+              std::isnan(rows[5]) && std::isnan(rows[6]));
 }
 
 }  // namespace

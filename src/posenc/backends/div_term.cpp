@@ -1,5 +1,7 @@
-// div_term: the float32 formula of PyTorch's Transformer tutorial, in its arithmetic, value for value:
-//   div_term = exp(arange(0, d, 2) * (-log(base) / d));  sin(position * div_term), cos(position * div_term)
+// div_term: the float32 formula of PyTorch's Transformer tutorial, in its arithmetic, value for
+// value:
+//   div_term = exp(arange(0, d, 2) * (-log(base) / d));  sin(position * div_term), cos(position *
+//   div_term)
 // and, where the spacing is inclusive, the same with tensor2tensor's log_timescale_increment.
 #include "posenc/backends/backends.h"
 
@@ -16,18 +18,21 @@ class DivTermEncoder final : public Encoder {
   explicit DivTermEncoder(const EncodingSpec& spec) : Encoder(spec, "div_term", Isa::scalar) {
     const std::int64_t frequencies = spec.d_model / 2;
     div_term_.reserve(static_cast<std::size_t>(frequencies));
-    // A Python float meets a float32 tensor: the scalar is computed in double and rounded to float32 before the product.
+    // A Python float meets a float32 tensor: the scalar is computed in double and rounded to
+    // float32 before the product.
     const bool paper = spec.spacing == Spacing::paper;
-    const double denominator = static_cast<double>(paper ? spec.d_model : exponent_denominator(spec));
+    const double denominator =
+        static_cast<double>(paper ? spec.d_model : exponent_denominator(spec));
     const auto step = static_cast<float>(-std::log(spec.base) / denominator);
     for (std::int64_t k = 0; k < frequencies; ++k) {
       div_term_.push_back(std::exp(static_cast<float>(paper ? 2 * k : k) * step));
     }
   }
 
-  /// Half an ulp of 1 in types narrower than float32; half a float32 ulp of 1 from the sine's rounding and one from its method, plus what the phase is off: the position, the
-  /// product and the frequency w each carry a relative 2^-24, the frequency 2 * 2^-24 |ln w| more from the rounded exponent. The worst
-  /// over w <= 1 of w (4 + 2 |ln w|) is 4, at w = 1.
+  /// Half an ulp of 1 in types narrower than float32; half a float32 ulp of 1 from the sine's
+  /// rounding and one from its method, plus what the phase is off: the position, the product and
+  /// the frequency w each carry a relative 2^-24, the frequency 2 * 2^-24 |ln w| more from the
+  /// rounded exponent. The worst over w <= 1 of w (4 + 2 |ln w|) is 4, at w = 1.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
@@ -60,7 +65,9 @@ class DivTermEncoder final : public Encoder {
 class DivTermBackend final : public Backend {
  public:
   std::string_view name() const noexcept override { return "div_term"; }
-  std::string_view description() const noexcept override { return "the tutorial's exp/log formula, all in float32"; }
+  std::string_view description() const noexcept override {
+    return "the tutorial's exp/log formula, all in float32";
+  }
   Isa isa() const noexcept override { return Isa::scalar; }
 
  private:

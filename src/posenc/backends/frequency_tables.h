@@ -1,4 +1,5 @@
-// What the vectorised backends share: the ISAs that were compiled, and frequencies in the shape that kernels read.
+// What the vectorised backends share: the ISAs that were compiled, and frequencies in the shape
+// that kernels read.
 #pragma once
 
 #include "posenc/frequency.h"
@@ -23,7 +24,8 @@ std::span<const IsaKernels> compiled_kernels();
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// Stores past the caches write whole cache lines: every run of columns must begin and end with one.
+/// Stores past the caches write whole cache lines: every run of columns must begin and end with
+/// one.
 bool can_stream(const EncodingSpec& spec, const RowTask& task) noexcept;
 
 /// The frequencies' leading 128 bits, padded with zeros.

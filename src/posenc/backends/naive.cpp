@@ -1,4 +1,5 @@
-// naive: std::pow, std::sin and std::cos for every element, in double, rounded once: the formula as it is read.
+// naive: std::pow, std::sin and std::cos for every element, in double, rounded once: the formula as
+// it is read.
 #include "posenc/backends/backends.h"
 
 #include <algorithm>
@@ -11,9 +12,10 @@ class NaiveEncoder final : public Encoder {
  public:
   explicit NaiveEncoder(const EncodingSpec& spec) : Encoder(spec, "naive", Isa::scalar) {}
 
-  /// Half an ulp of 1 from the rounding, 2^-52 from the sine, plus what the phase is off: pow and the quotient are within
-  /// 2^-53 and 2^-52 of their values, relatively, and the exponent x is rounded, which adds 2^-53 x ln base. The worst over all
-  /// frequencies w of w |ln w| is 1 / e, so that the phase is off by less than pos * 4 * 2^-53.
+  /// Half an ulp of 1 from the rounding, 2^-52 from the sine, plus what the phase is off: pow and
+  /// the quotient are within 2^-53 and 2^-52 of their values, relatively, and the exponent x is
+  /// rounded, which adds 2^-53 x ln base. The worst over all frequencies w of w |ln w| is 1 / e, so
+  /// that the phase is off by less than pos * 4 * 2^-53.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     return std::min(2.0, half_ulp_of_one(type) + 0x1p-52 + last * 4 * 0x1p-53);

@@ -1,4 +1,5 @@
-// rotation: angle addition from exactly reduced anchors, correctly rounded. See simd/rotation_kernel.h for the method and its bound.
+// rotation: angle addition from exactly reduced anchors, correctly rounded. See
+// simd/rotation_kernel.h for the method and its bound.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
 #include "posenc/exact.h"
@@ -23,27 +24,31 @@ class RotationEncoder final : public Encoder {
         sin_block_(padded()) {
     const auto anchors = compiled.kernels.anchors;
     const std::int64_t count = frequencies_.padded_count();
-    anchors(count, frequencies_.high.data(), frequencies_.low.data(), 1, sin_row_.data(), cos_row_.data());
-    anchors(count, frequencies_.high.data(), frequencies_.low.data(), simd::block_rows, sin_block_.data(),
-            cos_block_.data());
+    anchors(count, frequencies_.high.data(), frequencies_.low.data(), 1, sin_row_.data(),
+            cos_row_.data());
+    anchors(count, frequencies_.high.data(), frequencies_.low.data(), simd::block_rows,
+            sin_block_.data(), cos_block_.data());
     for (std::size_t k = 0; k < radians_.size(); ++k) {
       constexpr double two_pi = 6.283185307179586;
-      radians_[k] = static_cast<float>(two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
-                                                 static_cast<double>(frequencies_.low[k]) * 0x1p-128));
+      radians_[k] =
+          static_cast<float>(two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
+                                       static_cast<double>(frequencies_.low[k]) * 0x1p-128));
     }
   }
 
   bool can_add() const noexcept override { return true; }
 
   /// Correctly rounded: half an ulp of a value below 1.
-  double error_bound(RowRange, DataType type) const noexcept override { return half_ulp_of_one(type); }
+  double error_bound(RowRange, DataType type) const noexcept override {
+    return half_ulp_of_one(type);
+  }
   bool is_correctly_rounded(DataType) const noexcept override { return true; }
 
  private:
   std::size_t padded() const noexcept { return frequencies_.high.size(); }
 
-  static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k, bool is_cosine,
-                                   DataType type) noexcept {
+  static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
+                                   bool is_cosine, DataType type) noexcept {
     const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
     return round_to_bits(is_cosine ? cosine(phase) : sine(phase), type);
   }
@@ -52,7 +57,9 @@ class RotationEncoder final : public Encoder {
     if (task.first == 0) {  // its sines are 0, which is certain only because it is known
       const auto set = [&]<class T>(std::int64_t column, double value) {
         const double added =
-            task.addend == nullptr ? value : to_double(task.addend[column] * task.scale + static_cast<float>(value));
+            task.addend == nullptr
+                ? value
+                : to_double(task.addend[column] * task.scale + static_cast<float>(value));
         task.row<T>(0)[column] = nearest<T>(added);
       };
       with_type(task.type, [&]<class T>(T) {
@@ -111,7 +118,8 @@ class RotationBackend final : public Backend {
 
 std::vector<std::unique_ptr<Backend>> make_rotation_backends() {
   std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels()) all.push_back(std::make_unique<RotationBackend>(compiled));
+  for (const IsaKernels& compiled : compiled_kernels())
+    all.push_back(std::make_unique<RotationBackend>(compiled));
   return all;
 }
 

@@ -1,4 +1,5 @@
-// rotation32: one angle addition in float32 an entry: the fastest tier. See simd/rotation32_kernel.h for the method and its bound.
+// rotation32: one angle addition in float32 an entry: the fastest tier. See
+// simd/rotation32_kernel.h for the method and its bound.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
 
@@ -16,10 +17,12 @@ class Rotation32Encoder final : public Encoder {
         frequencies_(Frequencies(spec)),
         cos_rows_(simd::block_rows32 * padded()),
         sin_rows_(simd::block_rows32 * padded()) {
-    // Row by row in double, where the error of 15 rotations is far below a float's: a rotation costs less than a sine.
-    std::vector<double> cos_one(padded()), sin_one(padded()), cosine(padded(), 1.0), sine(padded(), 0.0);
-    compiled.kernels.anchors(frequencies_.padded_count(), frequencies_.high.data(), frequencies_.low.data(), 1,
-                             sin_one.data(), cos_one.data());
+    // Row by row in double, where the error of 15 rotations is far below a float's: a rotation
+    // costs less than a sine.
+    std::vector<double> cos_one(padded()), sin_one(padded()), cosine(padded(), 1.0),
+        sine(padded(), 0.0);
+    compiled.kernels.anchors(frequencies_.padded_count(), frequencies_.high.data(),
+                             frequencies_.low.data(), 1, sin_one.data(), cos_one.data());
     for (std::size_t n = 0; n < simd::block_rows32; ++n) {
       for (std::size_t k = 0; k < padded(); ++k) {
         const double s = sine[k], c = cosine[k];
@@ -63,7 +66,9 @@ class Rotation32Backend final : public Backend {
  public:
   explicit Rotation32Backend(const IsaKernels& compiled) : compiled_(compiled) {}
   std::string_view name() const noexcept override { return "rotation32"; }
-  std::string_view description() const noexcept override { return "one angle addition in float32: the fastest tier"; }
+  std::string_view description() const noexcept override {
+    return "one angle addition in float32: the fastest tier";
+  }
   Isa isa() const noexcept override { return compiled_.isa; }
 
  private:
@@ -78,7 +83,8 @@ class Rotation32Backend final : public Backend {
 
 std::vector<std::unique_ptr<Backend>> make_rotation32_backends() {
   std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels()) all.push_back(std::make_unique<Rotation32Backend>(compiled));
+  for (const IsaKernels& compiled : compiled_kernels())
+    all.push_back(std::make_unique<Rotation32Backend>(compiled));
   return all;
 }
 

@@ -1,4 +1,5 @@
-// xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases: the direct SIMD way. See simd/sincos_kernel.h.
+// xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases: the direct SIMD way.
+// See simd/sincos_kernel.h.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
 
@@ -10,7 +11,9 @@ namespace {
 class XsimdEncoder final : public Encoder {
  public:
   XsimdEncoder(const EncodingSpec& spec, const IsaKernels& compiled)
-      : Encoder(spec, "xsimd", compiled.isa), kernel_(compiled.kernels.sincos), frequencies_(Frequencies(spec)) {}
+      : Encoder(spec, "xsimd", compiled.isa),
+        kernel_(compiled.kernels.sincos),
+        frequencies_(Frequencies(spec)) {}
 
   /// Half an ulp of 1 and the double's own error, at any position.
   double error_bound(RowRange, DataType type) const noexcept override {
@@ -19,8 +22,8 @@ class XsimdEncoder final : public Encoder {
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
-    const simd::SincosTables tables = {spec().d_model / 2, columns_of(spec()), frequencies_.high.data(),
-                                       frequencies_.low.data()};
+    const simd::SincosTables tables = {spec().d_model / 2, columns_of(spec()),
+                                       frequencies_.high.data(), frequencies_.low.data()};
     switch (task.type) {
       case DataType::float32:
       case DataType::float64: return kernel_(tables, task);
@@ -41,7 +44,8 @@ class XsimdEncoder final : public Encoder {
       part.turns_low += begin;
       part.columns = {.interleaved = false, .sine = 0, .cosine = piece};
       for (std::int64_t row = 0; row < task.count; ++row) {
-        kernel_(part, {task.first + row, 1, sines_and_cosines, 2 * piece, DataType::float64, false});
+        kernel_(part,
+                {task.first + row, 1, sines_and_cosines, 2 * piece, DataType::float64, false});
         T* const out = task.row<T>(row);
         for (std::int64_t k = 0; k < part.frequencies; ++k) {
           const ChannelPair channel = channels_of(spec(), begin + k);

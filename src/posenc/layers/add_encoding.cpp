@@ -14,10 +14,13 @@ struct EncodedRows {
   const float* data = nullptr;
   std::int64_t stride = 0;
 
-  const float* row(std::int64_t r) const noexcept { return data == nullptr ? nullptr : data + r * stride; }
+  const float* row(std::int64_t r) const noexcept {
+    return data == nullptr ? nullptr : data + r * stride;
+  }
 };
 
-/// The rows begin .. end - 1 of the sequences first_batch .. last_batch - 1: the part of one thread.
+/// The rows begin .. end - 1 of the sequences first_batch .. last_batch - 1: the part of one
+/// thread.
 struct Part {
   std::int64_t begin, end;
   std::int64_t first_batch, last_batch;
@@ -25,32 +28,41 @@ struct Part {
 
 bool can_stream(const SequenceView<float>& y) noexcept {
   constexpr std::int64_t line = 16;  // floats
-  const auto whole = [](std::int64_t count, std::int64_t stride) { return count <= 1 || stride % line == 0; };
-  return reinterpret_cast<std::uintptr_t>(y.data) % (line * sizeof(float)) == 0 && y.columns % line == 0 &&
-         whole(y.batch, y.batch_stride) && whole(y.rows, y.row_stride);
+  const auto whole = [](std::int64_t count, std::int64_t stride) {
+    return count <= 1 || stride % line == 0;
+  };
+  return reinterpret_cast<std::uintptr_t>(y.data) % (line * sizeof(float)) == 0 &&
+         y.columns % line == 0 && whole(y.batch, y.batch_stride) && whole(y.rows, y.row_stride);
 }
 
-/// Combines blocks of rows, which are short enough that what is added to one sequence is still in cache for the next.
+/// Combines blocks of rows, which are short enough that what is added to one sequence is still in
+/// cache for the next.
 class Combiner {
  public:
   explicit Combiner(const RowWork& work)
-      : work_(work), kernel_(simd::layer_kernels().combine), streamed_(work.streamed && can_stream(work.y)) {}
+      : work_(work),
+        kernel_(simd::layer_kernels().combine),
+        streamed_(work.streamed && can_stream(work.y)) {}
 
   /// `encoded` begins at row `begin`.
-  void block(std::int64_t begin, std::int64_t end, const Part& part, EncodedRows encoded) const noexcept {
+  void block(std::int64_t begin, std::int64_t end, const Part& part,
+             EncodedRows encoded) const noexcept {
     const std::int64_t columns = work_.y.columns;
     const bool dense = work_.x.dense(columns) && work_.y.row_stride == columns &&
                        (encoded.data == nullptr || encoded.stride == columns);
     if (work_.y.order == BatchOrder::sequence_first) {
       for (std::int64_t row = begin; row < end; ++row) {
-        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) run(b, row, 1, encoded.row(row - begin));
+        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
+          run(b, row, 1, encoded.row(row - begin));
       }
     } else if (dense) {
       // Runs of rows whose encodings stay in the first-level cache while every sequence takes them.
-      const std::int64_t step = work_.y.batch > 1 ? std::max<std::int64_t>(1, run_floats / columns) : end - begin;
+      const std::int64_t step =
+          work_.y.batch > 1 ? std::max<std::int64_t>(1, run_floats / columns) : end - begin;
       for (std::int64_t row = begin; row < end; row += step) {
         const std::int64_t rows = std::min(step, end - row);
-        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) run(b, row, rows, encoded.row(row - begin));
+        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
+          run(b, row, rows, encoded.row(row - begin));
       }
     } else {
       for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) {
@@ -67,17 +79,20 @@ class Combiner {
  private:
   static constexpr std::int64_t run_floats = 4096;
 
-  void run(std::int64_t batch, std::int64_t row, std::int64_t rows, const float* encoding) const noexcept {
+  void run(std::int64_t batch, std::int64_t row, std::int64_t rows,
+           const float* encoding) const noexcept {
     const SequenceView<float>& y = work_.y;
-    const std::int64_t index = y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
-    kernel_({.x = work_.x.row(batch, row),
-             .encoding = encoding,
-             .out = y.data + batch * y.batch_stride + row * y.row_stride,
-             .count = rows * y.columns,
-             .scale = work_.scale,
-             .dropout = work_.dropout,
-             .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
-             .streamed = streamed_});
+    const std::int64_t index =
+        y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
+    kernel_(
+        {.x = work_.x.row(batch, row),
+         .encoding = encoding,
+         .out = y.data + batch * y.batch_stride + row * y.row_stride,
+         .count = rows * y.columns,
+         .scale = work_.scale,
+         .dropout = work_.dropout,
+         .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
+         .streamed = streamed_});
   }
 
   const RowWork& work_;
@@ -85,8 +100,8 @@ class Combiner {
   bool streamed_;
 };
 
-/// Calls on_part(part) for one part a thread: parts are rows, so that no encoding is computed twice, or sequences where there are
-/// fewer rows than threads.
+/// Calls on_part(part) for one part a thread: parts are rows, so that no encoding is computed
+/// twice, or sequences where there are fewer rows than threads.
 template <class Work>
 void share_rows(const RowWork& work, const Work& on_part) {
   const std::int64_t batch = work.y.batch, rows = work.y.rows;
@@ -97,15 +112,18 @@ void share_rows(const RowWork& work, const Work& on_part) {
   });
 }
 
-/// Rows of a block: enough that the start of a block, which costs as much as several rows, does not count; and in cache.
+/// Rows of a block: enough that the start of a block, which costs as much as several rows, does not
+/// count; and in cache.
 std::int64_t block_rows(std::int64_t columns) noexcept {
-  constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512, enough_rows = 32;
+  constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
+                         enough_rows = 32;
   const std::int64_t row_bytes = columns * std::int64_t{sizeof(float)};
   const std::int64_t at_least = std::clamp<std::int64_t>(most_bytes / row_bytes, 1, enough_rows);
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
 }
 
-/// Whether the encoder's own add() does the work: one sequence, nothing dropped, and nothing but the encoding between input and output.
+/// Whether the encoder's own add() does the work: one sequence, nothing dropped, and nothing but
+/// the encoding between input and output.
 bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
   return encoder.can_add() && work.y.batch == 1 && work.dropout == nullptr &&
          work.x.row_stride() == work.y.row_stride && work.y.row_stride >= work.y.columns;
@@ -127,7 +145,8 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
   if (can_add_directly(encoder, work)) return add_directly(encoder, rows, work);
   const std::int64_t columns = work.y.columns;
   const std::int64_t step = std::min(block_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
-  const std::int64_t most_parts = std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));
+  const std::int64_t most_parts =
+      std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));
   float* const memory = scratch(most_parts * step * columns);
   std::atomic<std::int64_t> parts_begun = 0;
   share_rows(work, [&](const Part& part) {

@@ -1,4 +1,5 @@
-// y = dropout(scale * x + encoding): what all layers of the input side come down to. Internal: not installed.
+// y = dropout(scale * x + encoding): what all layers of the input side come down to. Internal: not
+// installed.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -18,7 +19,8 @@ class InputRows {
 
   /// Ids are dense in the output's order.
   template <class Id>
-  InputRows(MatrixView<const float> weights, const Id* ids, const SequenceView<const float>& y) noexcept
+  InputRows(MatrixView<const float> weights, const Id* ids,
+            const SequenceView<const float>& y) noexcept
       : data_(weights.data),
         weight_stride_(weights.stride),
         batch_stride_(y.order == BatchOrder::batch_first ? y.rows : 1),
@@ -38,7 +40,9 @@ class InputRows {
   }
 
   /// Floats from a row of a sequence to the next; 0 where ids say where rows are.
-  std::int64_t row_stride() const noexcept { return ids32_ == nullptr && ids64_ == nullptr ? row_stride_ : 0; }
+  std::int64_t row_stride() const noexcept {
+    return ids32_ == nullptr && ids64_ == nullptr ? row_stride_ : 0;
+  }
 
   /// Whether the rows of a sequence follow each other without gaps.
   bool dense(std::int64_t columns) const noexcept {
@@ -54,8 +58,8 @@ class InputRows {
   std::int64_t row_stride_;
 };
 
-/// What is done to every row. All arguments of the functions below are checked, and nothing is written where scratch memory cannot be had
-/// (std::bad_alloc).
+/// What is done to every row. All arguments of the functions below are checked, and nothing is
+/// written where scratch memory cannot be had (std::bad_alloc).
 struct RowWork {
   InputRows x;
   float scale;
@@ -65,8 +69,9 @@ struct RowWork {
   int threads;
 };
 
-/// Adds the encodings of rows.first .., as many as y has rows, without a table in memory: blocks of rows are encoded into scratch memory
-/// that stays in cache, and added to every sequence of the batch.
+/// Adds the encodings of rows.first .., as many as y has rows, without a table in memory: blocks of
+/// rows are encoded into scratch memory that stays in cache, and added to every sequence of the
+/// batch.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 
 /// Adds the rows of a table: row r of every sequence gets table row r.

@@ -26,18 +26,22 @@ Memory memory_of(std::span<T> elements) noexcept {
 
 void check_threads(int threads);
 
-/// Sizes not negative, `columns` columns, strides that keep rows apart, and memory. Returns what it spans.
-Memory check_sequences(std::string_view name, const SequenceView<const float>& view, std::int64_t columns);
+/// Sizes not negative, `columns` columns, strides that keep rows apart, and memory. Returns what it
+/// spans.
+Memory check_sequences(std::string_view name, const SequenceView<const float>& view,
+                       std::int64_t columns);
 
 /// The same order, batch and rows.
 void check_same_shape(const SequenceView<const float>& x, const SequenceView<const float>& y);
 
-/// Out of place, or exactly in place: y and x share no element, or all of them. Both are checked views of the same shape.
+/// Out of place, or exactly in place: y and x share no element, or all of them. Both are checked
+/// views of the same shape.
 void check_overlap(const SequenceView<const float>& x, const SequenceView<const float>& y);
 
 /// Sizes not negative, stride at least the columns, and memory. Returns what it spans.
 Memory check_matrix(std::string_view name, const MatrixView<const float>& view);
 
-void check_disjoint(std::string_view name, Memory memory, std::string_view other_name, Memory other);
+void check_disjoint(std::string_view name, Memory memory, std::string_view other_name,
+                    Memory other);
 
 }  // namespace posenc

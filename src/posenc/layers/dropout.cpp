@@ -23,7 +23,8 @@ std::uint8_t random_byte(std::uint64_t seed, std::uint64_t element) noexcept {
   const std::uint64_t in_block = element % block_elements;
   const std::uint64_t counter = element / block_elements * block_counters + in_block % 64 / 8;
   const auto words = philox4x32_10({low(counter), high(counter), 0, 0}, {low(seed), high(seed)});
-  return static_cast<std::uint8_t>(words[2 * (in_block / 64) + in_block % 8 / 4] >> (8 * (element % 4)));
+  return static_cast<std::uint8_t>(words[2 * (in_block / 64) + in_block % 8 / 4] >>
+                                   (8 * (element % 4)));
 }
 
 std::uint32_t random_word(std::uint64_t seed, std::uint64_t element) noexcept {
@@ -33,15 +34,16 @@ std::uint32_t random_word(std::uint64_t seed, std::uint64_t element) noexcept {
 simd::DropoutRule rule_of(const Dropout& dropout, std::uint64_t seed) noexcept {
   const double scaled = dropout.probability() * 256.0;
   const double whole = std::floor(scaled);
-  return {seed, static_cast<std::uint8_t>(whole), static_cast<std::uint32_t>((scaled - whole) * 0x1p32),
-          dropout.scale()};
+  return {seed, static_cast<std::uint8_t>(whole),
+          static_cast<std::uint32_t>((scaled - whole) * 0x1p32), dropout.scale()};
 }
 
 }  // namespace
 
 Dropout::Dropout(double probability) : probability_(probability), scale_(0) {
   if (!(probability >= 0.0 && probability < 1.0)) {
-    throw InvalidArgument(format_text("dropout is {}; allowed: at least 0 and below 1", probability));
+    throw InvalidArgument(
+        format_text("dropout is {}; allowed: at least 0 and below 1", probability));
   }
   scale_ = static_cast<float>(1.0 / (1.0 - probability));
 }
@@ -53,11 +55,12 @@ bool Dropout::keeps(std::uint64_t seed, std::uint64_t element) const noexcept {
   return random_word(seed, element) >= rule.fine_threshold;
 }
 
-void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64_t seed, std::uint64_t first_element,
-                    int threads) const {
+void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
+                    std::uint64_t first_element, int threads) const {
   check_threads(threads);
   if (in.size() != out.size()) {
-    throw InvalidArgument(format_text("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
+    throw InvalidArgument(
+        format_text("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
   }
   if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
   const auto rule = dropout_rule(*this, true, seed);
@@ -66,18 +69,20 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
   constexpr auto block = static_cast<std::int64_t>(block_elements);
   share((count + block - 1) / block, threads, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * block, last = std::min(end * block, count);
-    simd::layer_kernels().combine({.x = in.data() + first,
-                                   .encoding = nullptr,
-                                   .out = out.data() + first,
-                                   .count = last - first,
-                                   .scale = 1.0f,
-                                   .dropout = rule ? &*rule : nullptr,
-                                   .first_element = first_element + static_cast<std::uint64_t>(first),
-                                   .streamed = false});
+    simd::layer_kernels().combine(
+        {.x = in.data() + first,
+         .encoding = nullptr,
+         .out = out.data() + first,
+         .count = last - first,
+         .scale = 1.0f,
+         .dropout = rule ? &*rule : nullptr,
+         .first_element = first_element + static_cast<std::uint64_t>(first),
+         .streamed = false});
   });
 }
 
-std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training, std::uint64_t seed) noexcept {
+std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,
+                                              std::uint64_t seed) noexcept {
   if (!training || dropout.probability() == 0.0) return std::nullopt;
   return rule_of(dropout, seed);
 }

@@ -10,6 +10,7 @@
 namespace posenc {
 
 /// Nothing where nothing is dropped: identity then, and no cost.
-std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training, std::uint64_t seed) noexcept;
+std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,
+                                              std::uint64_t seed) noexcept;
 
 }  // namespace posenc

@@ -1,4 +1,5 @@
-// Token embeddings of a Transformer's input, scaled by sqrt(d_model) ("Attention Is All You Need", section 3.4).
+// Token embeddings of a Transformer's input, scaled by sqrt(d_model) ("Attention Is All You Need",
+// section 3.4).
 #pragma once
 
 #include "posenc/encoder.h"
@@ -11,15 +12,17 @@
 
 namespace POSENC_API posenc {
 
-/// Looks token ids up in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense in the order of the output: the id of row r of
-/// sequence b is ids[b * rows + r] for batch_first, ids[r * batch + b] for sequence_first. Any number of threads may use one at once.
+/// Looks token ids up in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense
+/// in the order of the output: the id of row r of sequence b is ids[b * rows + r] for batch_first,
+/// ids[r * batch + b] for sequence_first. Any number of threads may use one at once.
 class InputEmbedding {
  public:
-  /// Owns its weights, which are 0 until they are filled through weights(). Throws InvalidArgument where vocabulary < 1 or d_model is not
-  /// within 1 to max_d_model.
+  /// Owns its weights, which are 0 until they are filled through weights(). Throws InvalidArgument
+  /// where vocabulary < 1 or d_model is not within 1 to max_d_model.
   InputEmbedding(std::int64_t vocabulary, std::int64_t d_model);
 
-  /// Over the caller's weights, which must outlive it. Throws as above, and where the stride is below the columns or there is no memory.
+  /// Over the caller's weights, which must outlive it. Throws as above, and where the stride is
+  /// below the columns or there is no memory.
   explicit InputEmbedding(MatrixView<const float> weights);
 
   std::int64_t vocabulary() const noexcept { return view_.rows; }
@@ -31,19 +34,22 @@ class InputEmbedding {
   /// To fill the weights that it owns; without memory where they are the caller's.
   MatrixView<float> own_weights() noexcept { return own_.view(); }
 
-  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, where an id is out of range (naming it, its place and the
-  /// vocabulary), the number of ids is not batch * rows, y is not allowed (see PositionalEncoding::forward), y overlaps the ids or
-  /// the weights, or threads < 1.
-  void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y, int threads = 1) const;
-  void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y, int threads = 1) const;
+  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, where an id is
+  /// out of range (naming it, its place and the vocabulary), the number of ids is not batch * rows,
+  /// y is not allowed (see PositionalEncoding::forward), y overlaps the ids or the weights, or
+  /// threads < 1.
+  void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
+               int threads = 1) const;
+  void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
+               int threads = 1) const;
 
-  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward() followed by that of `encoding`, whose
-  /// selection() says which backend computes PE, and why. Throws as both do,
-  /// and where their d_model differ.
-  void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding, const SequenceView<float>& y,
-               const ForwardOptions& options = {}) const;
-  void forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding, const SequenceView<float>& y,
-               const ForwardOptions& options = {}) const;
+  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward()
+  /// followed by that of `encoding`, whose selection() says which backend computes PE, and why.
+  /// Throws as both do, and where their d_model differ.
+  void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,
+               const SequenceView<float>& y, const ForwardOptions& options = {}) const;
+  void forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding,
+               const SequenceView<float>& y, const ForwardOptions& options = {}) const;
 
  private:
   template <class Id>
@@ -51,8 +57,8 @@ class InputEmbedding {
   template <class Id>
   void look_up(std::span<const Id> ids, const SequenceView<float>& y, int threads) const;
   template <class Id>
-  void look_up_and_encode(std::span<const Id> ids, const PositionalEncoding& encoding, const SequenceView<float>& y,
-                          const ForwardOptions& options) const;
+  void look_up_and_encode(std::span<const Id> ids, const PositionalEncoding& encoding,
+                          const SequenceView<float>& y, const ForwardOptions& options) const;
 
   Matrix own_;
   MatrixView<const float> view_;

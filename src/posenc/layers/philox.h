@@ -1,4 +1,5 @@
-// Philox4x32-10, the counter-based generator behind dropout: Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC11.
+// Philox4x32-10, the counter-based generator behind dropout: Salmon, Moraes, Dror, Shaw, "Parallel
+// Random Numbers: As Easy as 1, 2, 3", SC11.
 #pragma once
 
 #include "posenc/export.h"
@@ -16,10 +17,12 @@ constexpr PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) noex
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product_0 = std::uint64_t{0xD2511F53} * counter[0];
     const std::uint64_t product_1 = std::uint64_t{0xCD9E8D57} * counter[2];
-    const auto high = [](std::uint64_t product) { return static_cast<std::uint32_t>(product >> 32); };
+    const auto high = [](std::uint64_t product) {
+      return static_cast<std::uint32_t>(product >> 32);
+    };
     const auto low = [](std::uint64_t product) { return static_cast<std::uint32_t>(product); };
-    counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1), high(product_0) ^ counter[3] ^ key[1],
-               low(product_0)};
+    counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
+               high(product_0) ^ counter[3] ^ key[1], low(product_0)};
     key[0] += 0x9E3779B9;
     key[1] += 0xBB67AE85;
   }

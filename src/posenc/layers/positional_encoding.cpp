@@ -15,7 +15,8 @@ std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
   return rows * columns * std::int64_t{sizeof(float)};
 }
 
-/// A table of so many rows is larger than any cache, and its bytes still fit 63 bits at max_d_model.
+/// A table of so many rows is larger than any cache, and its bytes still fit 63 bits at
+/// max_d_model.
 constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
 
 /// A table is worth keeping where it and what it is added to share the last-level cache.
@@ -26,7 +27,8 @@ bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
 SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
-    throw InvalidArgument(format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
+    throw InvalidArgument(
+        format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
   const ShapeClass shape = shape_class(bytes_of(std::min(max_rows, huge_rows), spec.d_model));
   return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true, .shape = shape});
@@ -34,9 +36,13 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accu
 
 }  // namespace
 
-PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout,
-                                       EncodingSource source, const Accuracy& accuracy)
-    : selected_(plan(spec, max_rows, accuracy)), max_rows_(max_rows), dropout_(dropout), source_(source) {
+PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows,
+                                       double dropout, EncodingSource source,
+                                       const Accuracy& accuracy)
+    : selected_(plan(spec, max_rows, accuracy)),
+      max_rows_(max_rows),
+      dropout_(dropout),
+      source_(source) {
   const bool keep = source == EncodingSource::cached ||
                     (source == EncodingSource::automatic && worth_keeping(max_rows, spec.d_model));
   if (!keep) {
@@ -57,12 +63,14 @@ EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows)
 
 void PositionalEncoding::check_rows(std::int64_t rows, std::int64_t offset) const {
   if (offset < 0 || offset > max_rows_) {
-    throw InvalidArgument(format_text("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows_));
+    throw InvalidArgument(
+        format_text("offset is {}; allowed: 0 to max_rows, {}", offset, max_rows_));
   }
   if (rows > max_rows_ - offset) {
-    throw InvalidArgument(format_text("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
-                                      static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
-                                      offset, max_rows_));
+    throw InvalidArgument(
+        format_text("rows end at {} ({} from offset {}); allowed: at most max_rows, {}",
+                    static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(rows), rows,
+                    offset, max_rows_));
   }
 }
 
@@ -75,7 +83,8 @@ void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const 
   }
 }
 
-void PositionalEncoding::forward(const SequenceView<float>& x, const ForwardOptions& options) const {
+void PositionalEncoding::forward(const SequenceView<float>& x,
+                                 const ForwardOptions& options) const {
   forward(x, x, options);
 }
 
@@ -88,11 +97,14 @@ void PositionalEncoding::forward(const SequenceView<const float>& x, const Seque
   check_overlap(x, y);
   check_rows(x.rows, options.offset);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
-  const bool past_caches = x.data != y.data && shape_class(bytes_of(y.rows, y.columns) * y.batch) == ShapeClass::memory;
-  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, past_caches, options.threads}, options.offset);
+  const bool past_caches =
+      x.data != y.data && shape_class(bytes_of(y.rows, y.columns) * y.batch) == ShapeClass::memory;
+  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, past_caches, options.threads},
+         options.offset);
 }
 
-void PositionalEncoding::backward(const SequenceView<float>& gradient, const ForwardOptions& options) const {
+void PositionalEncoding::backward(const SequenceView<float>& gradient,
+                                  const ForwardOptions& options) const {
   check_threads(options.threads);
   check_sequences("gradient", gradient, spec().d_model);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);

@@ -20,43 +20,51 @@ enum class EncodingSource {
 };
 
 struct ForwardOptions {
-  std::int64_t offset = 0;  ///< position of the first row: the length of the cached prefix in incremental decoding
-  bool training = false;    ///< dropout is the identity elsewhere
-  std::uint64_t seed = 0;   ///< of the dropout mask: another one for every step
-  int threads = 1;          ///< at least 1
+  std::int64_t offset =
+      0;  ///< position of the first row: the length of the cached prefix in incremental decoding
+  bool training = false;   ///< dropout is the identity elsewhere
+  std::uint64_t seed = 0;  ///< of the dropout mask: another one for every step
+  int threads = 1;         ///< at least 1
 };
 
-/// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then applies dropout. Immutable: any number of
-/// threads may use one. Every operation is rounded by itself, x + PE first and dropout's scaling second, and PE is correctly
-/// rounded unless another accuracy is asked for: the bits depend on neither ISA, profile, threads, strides nor source.
+/// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then
+/// applies dropout. Immutable: any number of threads may use one. Every operation is rounded by
+/// itself, x + PE first and dropout's scaling second, and PE is correctly rounded unless another
+/// accuracy is asked for: the bits depend on neither ISA, profile, threads, strides nor source.
 class PositionalEncoding {
  public:
-  /// Plans the backend that selection gives for (max_rows, d_model), of those that can add if there are any, and, for a
-  /// cached source, computes the table. Throws InvalidArgument if the spec, max_rows (0 to 2^53 + 1) or dropout
-  /// (0 <= p < 1) is not allowed, or no backend promises the accuracy.
+  /// Plans the backend that selection gives for (max_rows, d_model), of those that can add if there
+  /// are any, and, for a cached source, computes the table. Throws InvalidArgument if the spec,
+  /// max_rows (0 to 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or no backend promises the
+  /// accuracy.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
-                     EncodingSource source = EncodingSource::automatic, const Accuracy& accuracy = {});
+                     EncodingSource source = EncodingSource::automatic,
+                     const Accuracy& accuracy = {});
 
   const EncodingSpec& spec() const noexcept { return encoder().spec(); }
   const Encoder& encoder() const noexcept { return *selected_.encoder; }
-  const Selection& selection() const noexcept { return selected_.selection; }  ///< which backend, and why
+  const Selection& selection() const noexcept {
+    return selected_.selection;
+  }  ///< which backend, and why
   const Dropout& dropout() const noexcept { return dropout_; }
   std::int64_t max_rows() const noexcept { return max_rows_; }
 
   /// What forward() does for so many sequences and rows: fused or cached.
   EncodingSource source(std::int64_t batch, std::int64_t rows) const noexcept;
 
-  /// In place. Throws InvalidArgument, before anything is written, where offset + rows exceeds max_rows (naming both), columns are not d_model,
-  /// strides let rows overlap, there is no memory, or threads < 1.
+  /// In place. Throws InvalidArgument, before anything is written, where offset + rows exceeds
+  /// max_rows (naming both), columns are not d_model, strides let rows overlap, there is no memory,
+  /// or threads < 1.
   void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
 
-  /// Out of place: y has the shape and the order of x, and either is apart from it or is the same memory with the same strides. Results larger
-  /// than the last-level cache are stored past it. Throws as above.
+  /// Out of place: y has the shape and the order of x, and either is apart from it or is the same
+  /// memory with the same strides. Results larger than the last-level cache are stored past it.
+  /// Throws as above.
   void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
                const ForwardOptions& options = {}) const;
 
-  /// The gradient with respect to x from the gradient with respect to y, in place: the mask of that seed and its scale again, and the
-  /// identity when not training. The offset plays no part.
+  /// The gradient with respect to x from the gradient with respect to y, in place: the mask of that
+  /// seed and its scale again, and the identity when not training. The offset plays no part.
   void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
 
  private:

@@ -16,7 +16,8 @@ constexpr std::int64_t block_rows = 64;
 
 /// For any position, in pieces that stay in cache.
 SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy) {
-  const EncodingSpec spec = {.d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
+  const EncodingSpec spec = {
+      .d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
   validate(spec);
   const ShapeClass shape = shape_class(table_bytes(spec, block_rows, sizeof(float)));
   return plan_selected(spec, {0, max_position + 1}, {.accuracy = accuracy, .shape = shape});
@@ -35,26 +36,30 @@ CosineSine places(RotaryLayout layout, std::int64_t k, std::int64_t half) noexce
 template <class T>
 void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cache) {
   if (cache.rows < rows.count) {
-    throw InvalidArgument(format_text("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
+    throw InvalidArgument(
+        format_text("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
   }
   if (cache.columns != dimension) {
-    throw InvalidArgument(format_text("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
+    throw InvalidArgument(
+        format_text("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
   }
   // Strides and memory, in units of elements: the size of an element does not matter to them.
-  check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns, cache.stride});
+  check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns,
+                         cache.stride});
 }
 
 void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int threads) {
   check_threads(threads);
   if (x.columns < dimension) {
-    throw InvalidArgument(format_text("x has {} columns; allowed: at least the dimension, {}", x.columns, dimension));
+    throw InvalidArgument(
+        format_text("x has {} columns; allowed: at least the dimension, {}", x.columns, dimension));
   }
   check_sequences("x", x, x.columns);
 }
 
 /// Turns row `row` of every head.
-void rotate_row(const SequenceView<float>& x, std::int64_t row, RotaryLayout channels, const float* cosine,
-                const float* sine, std::int64_t pairs) noexcept {
+void rotate_row(const SequenceView<float>& x, std::int64_t row, RotaryLayout channels,
+                const float* cosine, const float* sine, std::int64_t pairs) noexcept {
   const simd::RotateKernel rotate = simd::layer_kernels().rotate;
   for (std::int64_t head = 0; head < x.batch; ++head) {
     float* const data = x.data + head * x.batch_stride + row * x.row_stride;
@@ -71,39 +76,43 @@ template <class Work>
 void share_with_scratch(std::int64_t rows, int threads, std::int64_t floats, const Work& work) {
   float* const memory = scratch(std::min<std::int64_t>(threads, rows) * floats);
   std::atomic<std::int64_t> parts_begun = 0;
-  share(rows, threads,
-        [&](std::int64_t begin, std::int64_t end) { work(begin, end, memory + parts_begun.fetch_add(1) * floats); });
+  share(rows, threads, [&](std::int64_t begin, std::int64_t end) {
+    work(begin, end, memory + parts_begun.fetch_add(1) * floats);
+  });
 }
 
 template <class T>
-void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLayout channels, std::int64_t dimension,
-                 const SequenceView<float>& x, int threads) {
+void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLayout channels,
+                 std::int64_t dimension, const SequenceView<float>& x, int threads) {
   check_heads(x, dimension, threads);
   check_cache({0, x.rows}, dimension, cache);
   if (x.batch == 0 || x.rows == 0) return;
   const std::int64_t half = dimension / 2;
-  share_with_scratch(x.rows, threads, dimension, [&](std::int64_t begin, std::int64_t end, float* angles) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const T* const cached = cache.data + row * cache.stride;
-      for (std::int64_t k = 0; k < half; ++k) {
-        const CosineSine place = places(layout, k, half);
-        angles[k] = widened(cached[place.cosine]);
-        angles[half + k] = widened(cached[place.sine]);
-      }
-      rotate_row(x, row, channels, angles, angles + half, half);
-    }
-  });
+  share_with_scratch(x.rows, threads, dimension,
+                     [&](std::int64_t begin, std::int64_t end, float* angles) {
+                       for (std::int64_t row = begin; row < end; ++row) {
+                         const T* const cached = cache.data + row * cache.stride;
+                         for (std::int64_t k = 0; k < half; ++k) {
+                           const CosineSine place = places(layout, k, half);
+                           angles[k] = widened(cached[place.cosine]);
+                           angles[half + k] = widened(cached[place.sine]);
+                         }
+                         rotate_row(x, row, channels, angles, angles + half, half);
+                       }
+                     });
 }
 
 /// The encoder writes halves, cosines first; interleaved caches are dealt anew, row by row.
 template <class T>
-void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout, const MatrixView<T>& out, int threads) {
+void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
+                const MatrixView<T>& out, int threads) {
   validate(rows);
   check_threads(threads);
   const std::int64_t dimension = encoder.spec().d_model, half = dimension / 2;
   check_cache(rows, dimension, out);
-  BasicMatrix<T> halves(layout == RotaryLayout::interleaved ? std::min<std::int64_t>(threads, rows.count) : 0,
-                        dimension);
+  BasicMatrix<T> halves(
+      layout == RotaryLayout::interleaved ? std::min<std::int64_t>(threads, rows.count) : 0,
+      dimension);
   encoder.encode(rows, out, threads);
   if (layout == RotaryLayout::halves) return;
   std::atomic<std::int64_t> parts_begun = 0;
@@ -133,7 +142,8 @@ void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, 
   fill_cache(*selected_.encoder, rows, layout, out, threads);
 }
 
-void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads) const {
+void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
+                   int threads) const {
   fill_cache(*selected_.encoder, rows, layout, out, threads);
 }
 
@@ -143,16 +153,18 @@ void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads
   if (x.batch == 0 || x.rows == 0) return;
   const std::int64_t columns = dimension(), half = columns / 2;
   const std::int64_t step = std::min(block_rows, x.rows);
-  share_with_scratch(x.rows, threads, step * columns, [&](std::int64_t begin, std::int64_t end, float* angles) {
-    for (std::int64_t row = begin; row < end; row += step) {
-      const std::int64_t count = std::min(step, end - row);
-      selected_.encoder->encode({.first = first + row, .count = count}, {angles, count, columns, columns},
-                                {1, Stores::cached});
-      for (std::int64_t r = 0; r < count; ++r) {
-        rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half, half);
-      }
-    }
-  });
+  share_with_scratch(
+      x.rows, threads, step * columns, [&](std::int64_t begin, std::int64_t end, float* angles) {
+        for (std::int64_t row = begin; row < end; row += step) {
+          const std::int64_t count = std::min(step, end - row);
+          selected_.encoder->encode({.first = first + row, .count = count},
+                                    {angles, count, columns, columns}, {1, Stores::cached});
+          for (std::int64_t r = 0; r < count; ++r) {
+            rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half,
+                       half);
+          }
+        }
+      });
 }
 
 void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
@@ -160,13 +172,13 @@ void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const Seq
   apply_cache(cache, layout, channels_, dimension(), x, threads);
 }
 
-void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x,
-                   int threads) const {
+void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout,
+                   const SequenceView<float>& x, int threads) const {
   apply_cache(cache, layout, channels_, dimension(), x, threads);
 }
 
-void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<float>& x,
-                   int threads) const {
+void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout,
+                   const SequenceView<float>& x, int threads) const {
   apply_cache(cache, layout, channels_, dimension(), x, threads);
 }
 

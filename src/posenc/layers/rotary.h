@@ -1,4 +1,5 @@
-// Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases: caches of cosines and sines, and their application.
+// Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases: caches of
+// cosines and sines, and their application.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -12,45 +13,56 @@
 
 namespace POSENC_API posenc {
 
-/// How the cosine and the sine of frequency k stand in a row of a cache, or the two channels that it turns in a head. h = dimension / 2.
+/// How the cosine and the sine of frequency k stand in a row of a cache, or the two channels that
+/// it turns in a head. h = dimension / 2.
 enum class RotaryLayout {
-  halves,       ///< k and h + k: caches as vLLM has them, cosines before sines; channels as in GPT-NeoX and Llama
-  interleaved,  ///< 2k and 2k + 1: caches as ggml has them, cosine before sine; channels as in the paper and GPT-J
+  halves,  ///< k and h + k: caches as vLLM has them, cosines before sines; channels as in GPT-NeoX
+           ///< and Llama
+  interleaved,  ///< 2k and 2k + 1: caches as ggml has them, cosine before sine; channels as in the
+                ///< paper and GPT-J
 };
 
-/// Turns channel pair k of every head at position p by the angle p w_k, w_k = base^(-2k / dimension):
+/// Turns channel pair k of every head at position p by the angle p w_k, w_k = base^(-2k /
+/// dimension):
 ///   (a, b) -> (a cos - b sin, b cos + a sin)
-/// The first `dimension` channels of a head are turned, and those behind them are left as they are. Immutable: any number of
-/// threads may use one.
+/// The first `dimension` channels of a head are turned, and those behind them are left as they are.
+/// Immutable: any number of threads may use one.
 class Rotary {
  public:
-  /// Plans the backend that selection gives for short float32 tables at any position. The accuracy is that of float32; a
-  /// 16-bit cache is off by half an ulp of its type more, unless all is correctly rounded. Throws InvalidArgument if the
-  /// dimension (even, 2 to max_d_model), which stands for d_model in the message, or the base (finite and > 1) is not
-  /// allowed, or no backend promises the accuracy.
-  explicit Rotary(std::int64_t dimension, double base = 10000.0, RotaryLayout channels = RotaryLayout::halves,
-                  const Accuracy& accuracy = {});
+  /// Plans the backend that selection gives for short float32 tables at any position. The accuracy
+  /// is that of float32; a 16-bit cache is off by half an ulp of its type more, unless all is
+  /// correctly rounded. Throws InvalidArgument if the dimension (even, 2 to max_d_model), which
+  /// stands for d_model in the message, or the base (finite and > 1) is not allowed, or no backend
+  /// promises the accuracy.
+  explicit Rotary(std::int64_t dimension, double base = 10000.0,
+                  RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {});
 
   std::int64_t dimension() const noexcept { return selected_.encoder->spec().d_model; }
-  const Selection& selection() const noexcept { return selected_.selection; }  ///< which backend, and why
+  const Selection& selection() const noexcept {
+    return selected_.selection;
+  }  ///< which backend, and why
   RotaryLayout channels() const noexcept { return channels_; }
 
-  /// Writes cosines and sines of those positions, each the nearest value of its type to the exact one unless another accuracy
-  /// was asked for: out has shape (rows.count, dimension).
-  /// Throws InvalidArgument, before anything is written, as Encoder::encode does.
+  /// Writes cosines and sines of those positions, each the nearest value of its type to the exact
+  /// one unless another accuracy was asked for: out has shape (rows.count, dimension). Throws
+  /// InvalidArgument, before anything is written, as Encoder::encode does.
   void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads = 1) const;
   void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads = 1) const;
   void cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads = 1) const;
 
-  /// Turns x in place, without a cache in memory: x is sequence_first(data, rows, heads, head_dim) for the shape (rows, heads, head_dim), or
-  /// batch_first(data, heads, rows, head_dim) for (heads, rows, head_dim), and row r is at position first + r. Throws
-  /// InvalidArgument, before anything is written, where x has fewer columns than the dimension or is not allowed otherwise (see
+  /// Turns x in place, without a cache in memory: x is sequence_first(data, rows, heads, head_dim)
+  /// for the shape (rows, heads, head_dim), or batch_first(data, heads, rows, head_dim) for (heads,
+  /// rows, head_dim), and row r is at position first + r. Throws InvalidArgument, before anything
+  /// is written, where x has fewer columns than the dimension or is not allowed otherwise (see
   /// PositionalEncoding::forward), a position is not, or threads < 1.
   void apply(const SequenceView<float>& x, std::int64_t first = 0, int threads = 1) const;
 
-  /// The same by the rows of a cache of that layout: row r of x by row r of the cache, which has at least as many. Throws as above.
-  void apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x, int threads = 1) const;
-  void apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x, int threads = 1) const;
+  /// The same by the rows of a cache of that layout: row r of x by row r of the cache, which has at
+  /// least as many. Throws as above.
+  void apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
+             int threads = 1) const;
+  void apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x,
+             int threads = 1) const;
   void apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<float>& x,
              int threads = 1) const;
 

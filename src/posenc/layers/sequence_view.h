@@ -13,9 +13,10 @@ enum class BatchOrder {
   sequence_first,  ///< shape (rows, batch, columns)
 };
 
-/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b starts at data + b * batch_stride + r * row_stride; strides
-/// count elements, and only those of dimensions larger than 1 matter. Rows must not overlap. The order says how elements are
-/// counted, whatever the strides: element (b, r, c) has the index that it has in a dense tensor of that order.
+/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b starts at data + b *
+/// batch_stride + r * row_stride; strides count elements, and only those of dimensions larger than
+/// 1 matter. Rows must not overlap. The order says how elements are counted, whatever the strides:
+/// element (b, r, c) has the index that it has in a dense tensor of that order.
 template <class T>
 struct SequenceView {
   T* data = nullptr;
@@ -34,13 +35,15 @@ struct SequenceView {
 
 /// Dense, shape (batch, rows, columns).
 template <class T>
-SequenceView<T> batch_first(T* data, std::int64_t batch, std::int64_t rows, std::int64_t columns) noexcept {
+SequenceView<T> batch_first(T* data, std::int64_t batch, std::int64_t rows,
+                            std::int64_t columns) noexcept {
   return {data, BatchOrder::batch_first, batch, rows, columns, rows * columns, columns};
 }
 
 /// Dense, shape (rows, batch, columns).
 template <class T>
-SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch, std::int64_t columns) noexcept {
+SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch,
+                               std::int64_t columns) noexcept {
   return {data, BatchOrder::sequence_first, batch, rows, columns, columns, batch * columns};
 }
 

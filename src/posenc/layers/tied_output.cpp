@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-// Under a name of its own: a program that uses Eigen with other flags must not share these inline functions with the library.
+// Under a name of its own: a program that uses Eigen with other flags must not share these inline
+// functions with the library.
 #define Eigen posenc_eigen
 #include <Eigen/Core>
 
@@ -24,11 +25,13 @@ using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 using Stride = Eigen::OuterStride<>;
 
 auto map(const MatrixView<const float>& view) {
-  return Eigen::Map<const RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns, Stride(view.stride));
+  return Eigen::Map<const RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns,
+                                                              Stride(view.stride));
 }
 
 auto map(const MatrixView<float>& view) {
-  return Eigen::Map<RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns, Stride(view.stride));
+  return Eigen::Map<RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns,
+                                                        Stride(view.stride));
 }
 
 void softmax_row(float* row, std::int64_t columns) noexcept {
@@ -50,14 +53,16 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits, int
   const Memory x_memory = check_matrix("x", x);
   const Memory logits_memory = check_matrix("logits", read_only(logits));
   if (x.columns != d_model()) {
-    throw InvalidArgument(format_text("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
+    throw InvalidArgument(
+        format_text("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
   }
   if (logits.columns != vocabulary()) {
-    throw InvalidArgument(
-        format_text("logits have {} columns; allowed: the vocabulary, {}", logits.columns, vocabulary()));
+    throw InvalidArgument(format_text("logits have {} columns; allowed: the vocabulary, {}",
+                                      logits.columns, vocabulary()));
   }
   if (logits.rows != x.rows) {
-    throw InvalidArgument(format_text("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
+    throw InvalidArgument(
+        format_text("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
   }
   check_disjoint("logits", logits_memory, "x", x_memory);
   check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
@@ -74,7 +79,8 @@ void softmax(MatrixView<float> logits, int threads) {
   check_matrix("logits", read_only(logits));
   if (logits.columns == 0) return;
   share(logits.rows, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) softmax_row(logits.data + row * logits.stride, logits.columns);
+    for (std::int64_t row = begin; row < end; ++row)
+      softmax_row(logits.data + row * logits.stride, logits.columns);
   });
 }
 

@@ -1,4 +1,5 @@
-// The output side that shares its weights with the input ("Attention Is All You Need", section 3.4), and softmax.
+// The output side that shares its weights with the input ("Attention Is All You Need",
+// section 3.4), and softmax.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -9,7 +10,8 @@
 
 namespace POSENC_API posenc {
 
-/// logits = x E^T for the weights E of shape (vocabulary, d_model) of an InputEmbedding, without its factor sqrt(d_model).
+/// logits = x E^T for the weights E of shape (vocabulary, d_model) of an InputEmbedding, without
+/// its factor sqrt(d_model).
 class TiedOutput {
  public:
   /// The embedding must outlive it, or at least its weights.
@@ -18,17 +20,19 @@ class TiedOutput {
   std::int64_t vocabulary() const noexcept { return weights_.rows; }
   std::int64_t d_model() const noexcept { return weights_.columns; }
 
-  /// x of shape (rows, d_model), logits of shape (rows, vocabulary), both with any stride. Sums are in float32, in an order that depends on the
-  /// shape and on threads. Throws InvalidArgument, before anything is written, where shapes or strides are not allowed, there is no
-  /// memory, logits overlap x or the weights, or threads < 1.
+  /// x of shape (rows, d_model), logits of shape (rows, vocabulary), both with any stride. Sums are
+  /// in float32, in an order that depends on the shape and on threads. Throws InvalidArgument,
+  /// before anything is written, where shapes or strides are not allowed, there is no memory,
+  /// logits overlap x or the weights, or threads < 1.
   void logits(MatrixView<const float> x, MatrixView<float> logits, int threads = 1) const;
 
  private:
   MatrixView<const float> weights_;
 };
 
-/// Replaces each row by exp(x_i - m) / sum_j exp(x_j - m), m the row's largest value, so that no exponential overflows. -infinity gives 0; a row
-/// without a finite value, or with +infinity or NaN, gives NaN. The sum is in double. Throws as logits() does.
+/// Replaces each row by exp(x_i - m) / sum_j exp(x_j - m), m the row's largest value, so that no
+/// exponential overflows. -infinity gives 0; a row without a finite value, or with +infinity or
+/// NaN, gives NaN. The sum is in double. Throws as logits() does.
 void softmax(MatrixView<float> logits, int threads = 1);
 
 }  // namespace posenc

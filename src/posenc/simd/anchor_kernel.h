@@ -4,18 +4,19 @@
 namespace posenc::simd {
 namespace {
 
-/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. Filled before they are read: a vector that is loaded right after its
-/// lanes were stored one by one waits for all of them.
+/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. Filled before they are read:
+/// a vector that is loaded right after its lanes were stored one by one waits for all of them.
 constexpr std::int64_t most_phases = 64;
 
 struct Phases {
   std::uint64_t high[most_phases];
   std::uint64_t low[most_phases];
 
-  /// position times 128-bit frequencies: integers, so that nothing is lost at any position. Frequency k goes to place(k).
+  /// position times 128-bit frequencies: integers, so that nothing is lost at any position.
+  /// Frequency k goes to place(k).
   template <class Place>
-  Phases(std::int64_t count, const std::uint64_t* turns_high, const std::uint64_t* turns_low, std::uint64_t position,
-         const Place& place) {
+  Phases(std::int64_t count, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
+         std::uint64_t position, const Place& place) {
     for (std::int64_t k = 0; k < count; ++k) {
       __extension__ typedef unsigned __int128 uint128;
       const uint128 low_product = static_cast<uint128>(turns_low[k]) * position;
@@ -30,7 +31,8 @@ inline Doubles to_doubles(Quads integers, double offset) {
   return cast_bits<Doubles>(integers | Quads(0x4330000000000000)) - Doubles(0x1p52 + offset);
 }
 
-/// A phase reduced to the nearest quarter turn: high 2^-54 + low 2^-106 turns, high at most 2^51 in magnitude, after so many quarters.
+/// A phase reduced to the nearest quarter turn: high 2^-54 + low 2^-106 turns, high at most 2^51 in
+/// magnitude, after so many quarters.
 struct ReducedPhases {
   Quads quarters;  ///< in the upper two bits
   Doubles high;
@@ -48,14 +50,16 @@ inline ReducedPhases reduce(Quads high, Quads low) {
 inline void turn(Quads quarters, Doubles& sine, Doubles& cosine) {
   const auto bits = [](Doubles x) { return cast_bits<Quads>(x); };
   const Quads sign(std::uint64_t{1} << 63);
-  const Quads differ =
-      (bits(sine) ^ bits(cosine)) & (Quads(std::uint64_t{0}) - ((quarters << 1) >> 63));  // swapped at odd ones
-  const Quads sine_sign = quarters & sign, cosine_sign = (quarters + Quads(std::uint64_t{1} << 62)) & sign;
+  const Quads differ = (bits(sine) ^ bits(cosine)) &
+                       (Quads(std::uint64_t{0}) - ((quarters << 1) >> 63));  // swapped at odd ones
+  const Quads sine_sign = quarters & sign,
+              cosine_sign = (quarters + Quads(std::uint64_t{1} << 62)) & sign;
   sine = cast_bits<Doubles>(bits(sine) ^ differ ^ sine_sign);
   cosine = cast_bits<Doubles>(bits(cosine) ^ differ ^ cosine_sign);
 }
 
-/// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60 of the value.
+/// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60
+/// of the value.
 inline Doubles small_sine(Doubles x, Doubles square) {
   Doubles sum(-1.0 / 1307674368000.0);  // 1 / 15!
   sum = fused(sum, square, Doubles(1.0 / 6227020800.0));
@@ -79,18 +83,23 @@ inline Doubles small_cosine(Doubles square) {
   return fused(sum, square, Doubles(1.0));
 }
 
-/// See AnchorKernel. Errors: x is rounded twice (2^-53 each, relatively), the series adds less than 2^-53 of the value: within
-/// 2^-52 for the cosine, 1.5 * 2^-52 |value| for the sine.
-void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
-                   std::uint64_t position, double* sin_out, double* cos_out) noexcept {
+/// See AnchorKernel. Errors: x is rounded twice (2^-53 each, relatively), the series adds less than
+/// 2^-53 of the value: within 2^-52 for the cosine, 1.5 * 2^-52 |value| for the sine.
+void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high,
+                   const std::uint64_t* turns_low, std::uint64_t position, double* sin_out,
+                   double* cos_out) noexcept {
   constexpr double two_pi = 6.283185307179586;
   constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
   for (std::int64_t begin = 0; begin < frequencies; begin += most_phases) {
-    const std::int64_t count = frequencies - begin < most_phases ? frequencies - begin : most_phases;
-    const Phases phases(count, turns_high + begin, turns_low + begin, position, [](std::int64_t k) { return k; });
+    const std::int64_t count =
+        frequencies - begin < most_phases ? frequencies - begin : most_phases;
+    const Phases phases(count, turns_high + begin, turns_low + begin, position,
+                        [](std::int64_t k) { return k; });
     for (std::int64_t k = 0; k < count; k += double_lanes) {
-      const ReducedPhases phase = reduce(Quads::load_unaligned(phases.high + k), Quads::load_unaligned(phases.low + k));
-      const Doubles rest = fused(phase.low, Doubles(two_pi * 0x1p-106), phase.high * Doubles(two_pi_rest * 0x1p-54));
+      const ReducedPhases phase =
+          reduce(Quads::load_unaligned(phases.high + k), Quads::load_unaligned(phases.low + k));
+      const Doubles rest =
+          fused(phase.low, Doubles(two_pi * 0x1p-106), phase.high * Doubles(two_pi_rest * 0x1p-54));
       const Doubles x = fused(phase.high, Doubles(two_pi * 0x1p-54), rest);
       const Doubles square = x * x;
       Doubles sine = small_sine(x, square), cosine = small_cosine(square);

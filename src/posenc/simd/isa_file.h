@@ -4,10 +4,10 @@
 //   POSENC_VECTORS  the header of that library
 //   POSENC_LANES    the file with the ISA's own operations
 //
-// The file is compiled with that ISA's flags. An inline function that also exists in other files could be
-// kept by the linker in this file's version and crash older CPUs; xsimd before 13 has such functions. So
-// the standard headers come first, xsimd's namespace gets this ISA's name, and all kernels stand in an
-// anonymous namespace: nothing but two functions has external linkage.
+// The file is compiled with that ISA's flags. An inline function that also exists in other files
+// could be kept by the linker in this file's version and crash older CPUs; xsimd before 13 has such
+// functions. So the standard headers come first, xsimd's namespace gets this ISA's name, and all
+// kernels stand in an anonymous namespace: nothing but two functions has external linkage.
 #include "posenc/layers/simd/layer_kernels.h"
 #include "posenc/simd/kernels.h"
 

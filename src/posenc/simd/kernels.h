@@ -1,4 +1,5 @@
-// What the kernels take and give: plain data, so that a file compiled for one ISA shares no inline function with another.
+// What the kernels take and give: plain data, so that a file compiled for one ISA shares no inline
+// function with another.
 #pragma once
 
 #include "posenc/row_task.h"
@@ -10,16 +11,18 @@ namespace posenc::simd {
 /// Frequencies are padded in every table to a multiple of this, so that kernels read whole vectors.
 inline constexpr std::int64_t padding = 64;
 
-/// Where the sines and cosines of consecutive frequencies stand: `interleaved`, or in two blocks of columns.
+/// Where the sines and cosines of consecutive frequencies stand: `interleaved`, or in two blocks of
+/// columns.
 struct Columns {
   bool interleaved;
   std::int64_t sine;    ///< column of frequency 0's sine
   std::int64_t cosine;  ///< column of frequency 0's cosine
 };
 
-/// Recomputes one entry exactly: the bits of the value of that type nearest to the sine or cosine of frequency k at that position.
-using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k, bool cosine,
-                                     DataType type) noexcept;
+/// Recomputes one entry exactly: the bits of the value of that type nearest to the sine or cosine
+/// of frequency k at that position.
+using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k,
+                                     bool cosine, DataType type) noexcept;
 
 /// Per frequency, padded. w is the frequency in radians per position.
 struct RotationTables {
@@ -36,8 +39,8 @@ struct RotationTables {
   const void* context;
 };
 
-/// Rows that the recurrence runs from one anchor, half of them each way, and blocks whose anchors are rotated from an exact one.
-/// rotation_kernel.h derives the error bound from both.
+/// Rows that the recurrence runs from one anchor, half of them each way, and blocks whose anchors
+/// are rotated from an exact one. rotation_kernel.h derives the error bound from both.
 inline constexpr std::int64_t block_rows = 32;
 inline constexpr std::int64_t anchored_blocks = 16;
 
@@ -56,7 +59,8 @@ struct Rotation32Tables {
   std::int64_t row_stride;
 };
 
-/// Per frequency, padded; positions up to sincos_block_rows from an anchor are reached by addition of exact multiples.
+/// Per frequency, padded; positions up to sincos_block_rows from an anchor are reached by addition
+/// of exact multiples.
 struct SincosTables {
   std::int64_t frequencies;
   Columns columns;
@@ -66,11 +70,14 @@ struct SincosTables {
 
 inline constexpr std::int64_t sincos_block_rows = 64;
 
-/// Fills sin_out and cos_out, padded, with sine and cosine of `position` times the frequencies, each within 2^-52.
-using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
-                              std::uint64_t position, double* sin_out, double* cos_out) noexcept;
+/// Fills sin_out and cos_out, padded, with sine and cosine of `position` times the frequencies,
+/// each within 2^-52.
+using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* turns_high,
+                              const std::uint64_t* turns_low, std::uint64_t position,
+                              double* sin_out, double* cos_out) noexcept;
 
-/// Writes the rows of the task. Streamed ones stand in memory aligned to 64 bytes, with runs of columns and a stride of whole lines.
+/// Writes the rows of the task. Streamed ones stand in memory aligned to 64 bytes, with runs of
+/// columns and a stride of whole lines.
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task) noexcept;
 /// Of every type but float64.
 using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask& task) noexcept;

@@ -1,30 +1,31 @@
-// The vectors of one ISA under short names, and the operations on them that xsimd has no name for. Each
-// ISA defines these in a file of its own, lanes_<isa>.h, which the last line includes:
+// The vectors of one ISA under short names, and the operations on them that xsimd has no name for.
+// Each ISA defines these in a file of its own, lanes_<isa>.h, which the last line includes:
 //
 // narrow        two vectors of doubles rounded to one of floats, in order
 // interleave    a0 b0 a1 b1 ...
 // fused, fused_minus   a b + c and a b - c; one rounding if fused_rounds_once
-// stream        a non-temporal store, to an address aligned to the vector; other threads see it after a
+// stream        a non-temporal store, to an address aligned to the vector; other threads see it
+// after a
 //               fence
 //
-// Two vectors of doubles are the columns of one vector of floats. The rotation holds them dealt out: of
-// each 128 bits of floats the first two columns stand in the first vector and the others in the second,
-// so that their halves meet within 128 bits, which is cheap.
-// deal          consecutive columns, dealt
-// deal_pairs    a0 b0 a1 b1 ..., dealt
-// low_words, high_words   the halves of dealt 64-bit lanes, in the order of the columns
-// pack_float16  two vectors of floats as the nearest 16-bit ones, in order
-// pack          the low 16 bits of two vectors of words (which are what int16 can hold), in order
+// Two vectors of doubles are the columns of one vector of floats. The rotation holds them dealt
+// out: of each 128 bits of floats the first two columns stand in the first vector and the others in
+// the second, so that their halves meet within 128 bits, which is cheap. deal          consecutive
+// columns, dealt deal_pairs    a0 b0 a1 b1 ..., dealt low_words, high_words   the halves of dealt
+// 64-bit lanes, in the order of the columns pack_float16  two vectors of floats as the nearest
+// 16-bit ones, in order pack          the low 16 bits of two vectors of words (which are what int16
+// can hold), in order
 //
 // For dropout:
 // multiply_low_words   the full product of the low words of each 64-bit lane
-// compare_bytes        compares byte_lanes bytes at `from` with a threshold: stores all ones where a byte
-//                      is at least that, else 0, and returns a set bit for each byte that equals it,
-//                      flag_step bits apart
+// compare_bytes        compares byte_lanes bytes at `from` with a threshold: stores all ones where
+// a byte
+//                      is at least that, else 0, and returns a set bit for each byte that equals
+//                      it, flag_step bits apart
 // wide_mask            the bytes of one vector of floats, each widened to its 32 bits
 //
-// fused_rounds_once    if the ISA has fused operations (xsimd calls a product and a sum fma without them)
-// has_word_minimum     if the minimum of unsigned words is one instruction
+// fused_rounds_once    if the ISA has fused operations (xsimd calls a product and a sum fma without
+// them) has_word_minimum     if the minimum of unsigned words is one instruction
 #pragma once
 
 namespace posenc::simd {
@@ -43,8 +44,8 @@ constexpr std::int64_t float_lanes = static_cast<std::int64_t>(Floats::size);
 inline Doubles load(const double* from) { return Doubles::load_unaligned(from); }
 inline Floats load(const float* from) { return Floats::load_unaligned(from); }
 
-/// The bits of a vector as another one's. The template argument of xsimd's bitwise_cast is the batch
-/// before version 11, and its element since.
+/// The bits of a vector as another one's. The template argument of xsimd's bitwise_cast is the
+/// batch before version 11, and its element since.
 template <class To, class From>
 inline To cast_bits(const From& from) {
 #if XSIMD_VERSION_MAJOR >= 11
@@ -54,8 +55,8 @@ inline To cast_bits(const From& from) {
 #endif
 }
 
-/// The nearest 16-bit floats, in the low half of each word, for ISAs without an instruction for them. Below
-/// 2^-14 they are multiples of 2^-24, which adding 1/2 rounds to.
+/// The nearest 16-bit floats, in the low half of each word, for ISAs without an instruction for
+/// them. Below 2^-14 they are multiples of 2^-24, which adding 1/2 rounds to.
 [[maybe_unused]] inline Words to_float16(Floats value) {
   const Words bits = cast_bits<Words>(value);
   const Words magnitude = bits & Words(0x7fffffff);

@@ -8,27 +8,39 @@ constexpr bool fused_rounds_once = true;
 constexpr bool has_word_minimum = true;
 
 inline Floats narrow(Doubles a, Doubles b) { return Floats(vcvt_high_f32_f64(vcvt_f32_f64(a), b)); }
-inline Both<Floats> interleave(Floats a, Floats b) { return {Floats(vzip1q_f32(a, b)), Floats(vzip2q_f32(a, b))}; }
+inline Both<Floats> interleave(Floats a, Floats b) {
+  return {Floats(vzip1q_f32(a, b)), Floats(vzip2q_f32(a, b))};
+}
 inline Both<Doubles> deal(Doubles a, Doubles b) { return {a, b}; }
-inline Both<Doubles> deal_pairs(Doubles a, Doubles b) { return {Doubles(vzip1q_f64(a, b)), Doubles(vzip2q_f64(a, b))}; }
+inline Both<Doubles> deal_pairs(Doubles a, Doubles b) {
+  return {Doubles(vzip1q_f64(a, b)), Doubles(vzip2q_f64(a, b))};
+}
 inline Floats low_words(Quads a, Quads b) {
   return Floats(vuzp1q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
 }
 inline Floats high_words(Quads a, Quads b) {
   return Floats(vuzp2q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
 }
-inline Floats pack(Words a, Words b) { return Floats(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b)))); }
+inline Floats pack(Words a, Words b) {
+  return Floats(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b))));
+}
 inline Floats pack_float16(Floats a, Floats b) {
   return Floats(vreinterpretq_f32_u16(
       vcombine_u16(vreinterpret_u16_f16(vcvt_f16_f32(a)), vreinterpret_u16_f16(vcvt_f16_f32(b)))));
 }
 inline Doubles fused(Doubles a, Doubles b, Doubles c) { return Doubles(vfmaq_f64(c, a, b)); }
-inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) { return Doubles(vfmaq_f64(vnegq_f64(c), a, b)); }
+inline Doubles fused_minus(Doubles a, Doubles b, Doubles c) {
+  return Doubles(vfmaq_f64(vnegq_f64(c), a, b));
+}
 inline Floats fused(Floats a, Floats b, Floats c) { return Floats(vfmaq_f32(c, a, b)); }
 inline void fence() {}
-inline void stream(Floats from, float* to) { from.store_unaligned(to); }  // AArch64 decides by itself
+inline void stream(Floats from, float* to) {
+  from.store_unaligned(to);
+}  // AArch64 decides by itself
 
-inline Quads multiply_low_words(Quads a, Quads b) { return Quads(vmull_u32(vmovn_u64(a), vmovn_u64(b))); }
+inline Quads multiply_low_words(Quads a, Quads b) {
+  return Quads(vmull_u32(vmovn_u64(a), vmovn_u64(b)));
+}
 inline Floats wide_mask(const std::uint8_t* keep) {
   std::uint32_t four = 0;
   std::memcpy(&four, keep, sizeof four);
@@ -36,7 +48,8 @@ inline Floats wide_mask(const std::uint8_t* keep) {
   return Floats(vreinterpretq_f32_s32(vmovl_s16(vget_low_s16(pairs))));
 }
 constexpr std::int64_t byte_lanes = 16, flag_step = 4;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
   const uint8x16_t bytes = vld1q_u8(from), level = vdupq_n_u8(threshold);
   vst1q_u8(at_least, vcgeq_u8(bytes, level));
   const uint8x8_t fours = vshrn_n_u16(vreinterpretq_u16_u8(vceqq_u8(bytes, level)), 4);

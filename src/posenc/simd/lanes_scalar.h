@@ -69,7 +69,8 @@ inline Floats wide_mask(const std::uint8_t* keep) {
   return cast_bits<Floats>(result);
 }
 constexpr std::int64_t byte_lanes = 16, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
   std::uint64_t equal = 0;
   for (std::size_t i = 0; i < byte_lanes; ++i) {
     at_least[i] = from[i] >= threshold ? 0xff : 0;

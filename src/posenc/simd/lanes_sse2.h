@@ -7,7 +7,9 @@ namespace {
 constexpr bool fused_rounds_once = false;
 constexpr bool has_word_minimum = false;
 
-inline Floats narrow(Doubles a, Doubles b) { return Floats(_mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b))); }
+inline Floats narrow(Doubles a, Doubles b) {
+  return Floats(_mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b)));
+}
 inline Both<Floats> interleave(Floats a, Floats b) {
   return {Floats(_mm_unpacklo_ps(a, b)), Floats(_mm_unpackhi_ps(a, b))};
 }
@@ -38,10 +40,12 @@ inline Floats wide_mask(const std::uint8_t* keep) {
   return Floats(_mm_castsi128_ps(_mm_unpacklo_epi16(bytes, bytes)));
 }
 constexpr std::int64_t byte_lanes = 16, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold, std::uint8_t* at_least) {
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
   const __m128i level = _mm_set1_epi8(static_cast<char>(threshold));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(at_least), _mm_cmpeq_epi8(_mm_max_epu8(bytes, level), bytes));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at_least),
+                   _mm_cmpeq_epi8(_mm_max_epu8(bytes, level), bytes));
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, level)));
 }
 

@@ -1,6 +1,7 @@
-// Vectors of 128 bits in plain C++, with the part of xsimd's interface that the kernels use: what the ISA
-// `scalar` is compiled from, on every 64-bit processor. The loops are left to the compiler's vectoriser.
-// Included in the place of xsimd, whose name is a macro then (see isa_file.h).
+// Vectors of 128 bits in plain C++, with the part of xsimd's interface that the kernels use: what
+// the ISA `scalar` is compiled from, on every 64-bit processor. The loops are left to the
+// compiler's vectoriser. Included in the place of xsimd, whose name is a macro then (see
+// isa_file.h).
 #pragma once
 
 namespace xsimd {
@@ -45,12 +46,15 @@ class batch {
   }
   template <class Operation>
   static batch each_bits(const batch& a, const batch& b, const Operation& operation) {
-    return each(a, b,
-                [&](T x, T y) { return std::bit_cast<T>(operation(std::bit_cast<Bits>(x), std::bit_cast<Bits>(y))); });
+    return each(a, b, [&](T x, T y) {
+      return std::bit_cast<T>(operation(std::bit_cast<Bits>(x), std::bit_cast<Bits>(y)));
+    });
   }
   template <class Operation>
   static batch each_arithmetic(const batch& a, const batch& b, const Operation& operation) {
-    return each(a, b, [&](T x, T y) { return operation(static_cast<Arithmetic>(x), static_cast<Arithmetic>(y)); });
+    return each(a, b, [&](T x, T y) {
+      return operation(static_cast<Arithmetic>(x), static_cast<Arithmetic>(y));
+    });
   }
   template <class Compare>
   static batch_bool<T, Arch> compared(const batch& a, const batch& b, const Compare& compare) {
@@ -76,9 +80,15 @@ class batch {
   /// Copied as bytes: vectors of 16-bit elements are stored as floats, to where no float may stand.
   void store_unaligned(T* to) const { std::memcpy(to, lanes, sizeof lanes); }
 
-  friend batch operator+(const batch& a, const batch& b) { return each_arithmetic(a, b, std::plus()); }
-  friend batch operator-(const batch& a, const batch& b) { return each_arithmetic(a, b, std::minus()); }
-  friend batch operator*(const batch& a, const batch& b) { return each_arithmetic(a, b, std::multiplies()); }
+  friend batch operator+(const batch& a, const batch& b) {
+    return each_arithmetic(a, b, std::plus());
+  }
+  friend batch operator-(const batch& a, const batch& b) {
+    return each_arithmetic(a, b, std::minus());
+  }
+  friend batch operator*(const batch& a, const batch& b) {
+    return each_arithmetic(a, b, std::multiplies());
+  }
   friend batch operator&(const batch& a, const batch& b) { return each_bits(a, b, std::bit_and()); }
   friend batch operator|(const batch& a, const batch& b) { return each_bits(a, b, std::bit_or()); }
   friend batch operator^(const batch& a, const batch& b) { return each_bits(a, b, std::bit_xor()); }
@@ -91,8 +101,12 @@ class batch {
   friend batch operator>>(const batch& a, int bits) {
     return each(a, a, [bits](T x, T) { return x >> bits; });
   }
-  friend batch_bool<T, Arch> operator!=(const batch& a, const batch& b) { return compared(a, b, std::not_equal_to()); }
-  friend batch_bool<T, Arch> operator<(const batch& a, const batch& b) { return compared(a, b, std::less()); }
+  friend batch_bool<T, Arch> operator!=(const batch& a, const batch& b) {
+    return compared(a, b, std::not_equal_to());
+  }
+  friend batch_bool<T, Arch> operator<(const batch& a, const batch& b) {
+    return compared(a, b, std::less());
+  }
 };
 
 template <class T, class Arch>
@@ -116,13 +130,15 @@ inline batch<To, Arch> bitwise_cast(const batch<From, Arch>& from) {
 
 template <class T, class Arch>
 inline batch<T, Arch> min(batch<T, Arch> a, const batch<T, Arch>& b) {
-  for (std::size_t i = 0; i < a.size; ++i) a.lanes[i] = b.lanes[i] < a.lanes[i] ? b.lanes[i] : a.lanes[i];
+  for (std::size_t i = 0; i < a.size; ++i)
+    a.lanes[i] = b.lanes[i] < a.lanes[i] ? b.lanes[i] : a.lanes[i];
   return a;
 }
 
 template <class T, class Arch>
 inline batch<T, Arch> max(batch<T, Arch> a, const batch<T, Arch>& b) {
-  for (std::size_t i = 0; i < a.size; ++i) a.lanes[i] = a.lanes[i] < b.lanes[i] ? b.lanes[i] : a.lanes[i];
+  for (std::size_t i = 0; i < a.size; ++i)
+    a.lanes[i] = a.lanes[i] < b.lanes[i] ? b.lanes[i] : a.lanes[i];
   return a;
 }
 

@@ -1,14 +1,17 @@
-// rotation32: one angle addition in float32 for every entry, of two factors that are each evaluated directly: the fastest tier.
+// rotation32: one angle addition in float32 for every entry, of two factors that are each evaluated
+// directly: the fastest tier.
 //
-//   position = 16 b + n:  sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n w)
-//   V, U      sine and cosine at the block's first position, from its phase in integers (modulo one turn by themselves)
-//   cos(n w), sin(n w)   tables of 16 rows, made when planning
+//   position = 16 b + n:  sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n
+//   w) V, U      sine and cosine at the block's first position, from its phase in integers (modulo
+//   one turn by themselves) cos(n w), sin(n w)   tables of 16 rows, made when planning
 //
-// Blocks and their anchors stand at multiples of their length, so that a row depends on its position alone.
+// Blocks and their anchors stand at multiples of their length, so that a row depends on its
+// position alone.
 //
-// Error bound: the angle of V and U carries two roundings (2 * 2^-24 pi / 4), their series and its last rounding 2^-24: 1.6e-7 at most; the
-// angle addition passes sqrt(2) of that on, 2.3e-7, and adds the tables' roundings, sqrt(2) 2^-25, and its own, 2 * 2^-25: 3.3e-7. 16-bit types
-// add half an ulp of theirs.
+// Error bound: the angle of V and U carries two roundings (2 * 2^-24 pi / 4), their series and its
+// last rounding 2^-24: 1.6e-7 at most; the angle addition passes sqrt(2) of that on, 2.3e-7, and
+// adds the tables' roundings, sqrt(2) 2^-25, and its own, 2 * 2^-25: 3.3e-7. 16-bit types add half
+// an ulp of theirs.
 #pragma once
 
 namespace posenc::simd {
@@ -46,25 +49,30 @@ inline SineCosine32 sincos_of_turns(Words phase) {
 constexpr std::int64_t rotation32_panel = 512;
 
 struct Panel32 {
-  std::uint64_t phase[rotation32_panel];  ///< of the block's first position, in units of 2^-64 turns, dealt
-  std::uint64_t step[rotation32_panel];   ///< of one block
-  float sine[rotation32_panel];           ///< V
-  float cosine[rotation32_panel];         ///< U
+  std::uint64_t
+      phase[rotation32_panel];  ///< of the block's first position, in units of 2^-64 turns, dealt
+  std::uint64_t step[rotation32_panel];  ///< of one block
+  float sine[rotation32_panel];          ///< V
+  float cosine[rotation32_panel];        ///< U
 };
 
 /// Where the k-th of float_lanes frequencies stands among dealt ones.
-constexpr std::int64_t dealt_place(std::int64_t k) { return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2; }
+constexpr std::int64_t dealt_place(std::int64_t k) {
+  return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
+}
 
-/// The phases at a block: exact at every anchored_blocks32-th, then a sum of truncated steps, off by less than 2^-58 turns.
-inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin, std::int64_t size,
-                       std::int64_t block) {
+/// The phases at a block: exact at every anchored_blocks32-th, then a sum of truncated steps, off
+/// by less than 2^-58 turns.
+inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin,
+                       std::int64_t size, std::int64_t block) {
   const std::int64_t in_group = block % anchored_blocks32;
   const auto position = static_cast<std::uint64_t>((block - in_group) * block_rows32);
   for (std::int64_t k = 0; k < size; ++k) {
     __extension__ typedef unsigned __int128 uint128;
     const std::uint64_t high = tables.turns_high[begin + k], low = tables.turns_low[begin + k];
     const uint128 product = static_cast<uint128>(low) * position;
-    const uint128 step = (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows32);
+    const uint128 step =
+        (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows32);
     const std::int64_t at = k / float_lanes * float_lanes + dealt_place(k % float_lanes);
     panel.step[at] = static_cast<std::uint64_t>(step >> 64);
     panel.phase[at] = high * position + static_cast<std::uint64_t>(product >> 64) +
@@ -78,7 +86,8 @@ inline void next_phases(Panel32& panel, std::int64_t size) {
 
 inline void set_block(Panel32& panel, std::int64_t size) {
   for (std::int64_t k = 0; k < size; k += float_lanes) {
-    const Quads a = Quads::load_unaligned(panel.phase + k), b = Quads::load_unaligned(panel.phase + k + double_lanes);
+    const Quads a = Quads::load_unaligned(panel.phase + k),
+                b = Quads::load_unaligned(panel.phase + k + double_lanes);
     const SineCosine32 at = sincos_of_turns(cast_bits<Words>(high_words(a, b)));
     at.sine.store_unaligned(panel.sine + k);
     at.cosine.store_unaligned(panel.cosine + k);
@@ -132,8 +141,8 @@ inline void write_step32(const SineCosine32 (&both)[2], T* sine, T* cosine) {
 }
 
 template <class T, bool interleaved, bool streamed>
-inline void write_row32(const Panel32& panel, const float* cos_row, const float* sin_row, std::int64_t used, T* sine,
-                        T* cosine) {
+inline void write_row32(const Panel32& panel, const float* cos_row, const float* sin_row,
+                        std::int64_t used, T* sine, T* cosine) {
   const auto rotated = [&](std::int64_t k) {
     const Floats s = load(panel.sine + k), c = load(panel.cosine + k);
     const Floats cos_n = load(cos_row + k), sin_n = load(sin_row + k);
@@ -143,7 +152,8 @@ inline void write_row32(const Panel32& panel, const float* cos_row, const float*
   std::int64_t k = 0;
   for (; k + step32 <= used; k += step32) {
     const SineCosine32 both[2] = {rotated(k), rotated(k + float_lanes)};
-    write_step32<T, interleaved, streamed>(both, sine + columns_each * k, cosine + columns_each * k);
+    write_step32<T, interleaved, streamed>(both, sine + columns_each * k,
+                                           cosine + columns_each * k);
   }
   if (k == used) return;
   const SineCosine32 both[2] = {rotated(k), rotated(k + float_lanes)};
@@ -155,7 +165,8 @@ inline void write_row32(const Panel32& panel, const float* cos_row, const float*
 }
 
 template <class T, bool interleaved, bool streamed>
-void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int64_t used,
+                   const RowTask& task) {
   const std::int64_t size = (used + step32 - 1) / step32 * step32;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   Panel32 panel;
@@ -172,7 +183,8 @@ void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int6
     for (; n < block_rows32 && row < task.count; ++n, ++row) {
       T* const out = task.row<T>(row) + first_column;
       const std::int64_t table_row = n * tables.row_stride + begin;
-      write_row32<T, interleaved, streamed>(panel, tables.cos_rows + table_row, tables.sin_rows + table_row, used,
+      write_row32<T, interleaved, streamed>(panel, tables.cos_rows + table_row,
+                                            tables.sin_rows + table_row, used,
                                             out + tables.columns.sine, out + tables.columns.cosine);
     }
   }
@@ -180,9 +192,10 @@ void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int6
 
 template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  const auto write = tables.columns.interleaved
-                         ? (task.streamed ? write_panel32<T, true, true> : write_panel32<T, true, false>)
-                         : (task.streamed ? write_panel32<T, false, true> : write_panel32<T, false, false>);
+  const auto write =
+      tables.columns.interleaved
+          ? (task.streamed ? write_panel32<T, true, true> : write_panel32<T, true, false>)
+          : (task.streamed ? write_panel32<T, false, true> : write_panel32<T, false, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += rotation32_panel) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < rotation32_panel ? left : rotation32_panel, task);

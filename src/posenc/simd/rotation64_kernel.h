@@ -1,19 +1,24 @@
 // rotation, for float64: angle addition in more than double, rounded once and correctly.
 //
-//   anchor   V and U, sine and cosine at a block's first position: from the integer phase every anchored_blocks64 blocks, else the last
+//   anchor   V and U, sine and cosine at a block's first position: from the integer phase every
+//   anchored_blocks64 blocks, else the last
 //            block's, rotated by block_rows64 w
-//   row n    sin(phase + n w) = V cos(n w) + U sin(n w),  cos(phase + n w) = U cos(n w) - V sin(n w), from a table that the call makes
+//   row n    sin(phase + n w) = V cos(n w) + U sin(n w),  cos(phase + n w) = U cos(n w) - V sin(n
+//   w), from a table that the call makes
 //
-// All values are Fixed: a multiple of 2^-26 and a rest. Products of multiples, and sums of two of them, are exact in double with or without
-// fused operations, so that only rests, which are below 2^-25, are rounded.
+// All values are Fixed: a multiple of 2^-26 and a rest. Products of multiples, and sums of two of
+// them, are exact in double with or without fused operations, so that only rests, which are below
+// 2^-25, are rounded.
 //
 // Error bound, absolute, in units of 2^-76:
-//   an angle addition    four products of rests (2^-81 each), three sums (2^-80 + 2 * 2^-79), two factors C + c (2^-80 together) and a new
-//                        rest (2^-81): below 1/2 a component, so that the norm of both errors grows by less than 1
-//   anchor_kernel64      5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62, the argument's 2^-78 and the last product: below 2
-//   row table            up to four anchors added: 4 * 2 + 3, below 12
-//   block j after an anchor   2 + j (1 + 2), the latter for the constants
-//   in all               2 + 3 j + 12 + 1, and 2 pi 2^-128 position for the end of the frequency
+//   an angle addition    four products of rests (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
+//   factors C + c (2^-80 together) and a new
+//                        rest (2^-81): below 1/2 a component, so that the norm of both errors grows
+//                        by less than 1
+//   anchor_kernel64      5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62, the
+//   argument's 2^-78 and the last product: below 2 row table            up to four anchors added: 4
+//   * 2 + 3, below 12 block j after an anchor   2 + j (1 + 2), the latter for the constants in all
+//   2 + 3 j + 12 + 1, and 2 pi 2^-128 position for the end of the frequency
 #pragma once
 
 namespace posenc::simd {
@@ -25,7 +30,8 @@ struct Fixed {
   Doubles low;
 };
 
-/// The same value as high + low, for a high that is a multiple of 2^-52 below 2, and a low below 2^-24.
+/// The same value as high + low, for a high that is a multiple of 2^-52 below 2, and a low below
+/// 2^-24.
 inline Fixed split(Doubles high, Doubles low) {
   const Doubles magic(0x1.8p26);  // its last bit weighs 2^-26
   const Doubles multiple = ((high + low) + magic) - magic;
@@ -70,8 +76,8 @@ inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
 
 inline Fixed constant(double high, double low) { return {Doubles(high), Doubles(low)}; }
 
-/// Of an angle up to pi / 4: Taylor series, the first terms left out below 2^-82. Coefficients are Fixed where their rounding to double
-/// would show.
+/// Of an angle up to pi / 4: Taylor series, the first terms left out below 2^-82. Coefficients are
+/// Fixed where their rounding to double would show.
 inline FixedPair small_sincos(const Fixed& x) {
   const Fixed square = multiply_add(x, x, constant(0, 0));
   const Doubles z = square.high + square.low;
@@ -96,9 +102,9 @@ inline FixedPair small_sincos(const Fixed& x) {
   tail = fused(tail, z, Doubles(-1.0 / 87178291200.0));
   tail = fused(tail, z, Doubles(1.0 / 479001600.0));
   Fixed cosine = split(Doubles(0.0), tail);
-  cosine = multiply_add(cosine, square, constant(-0x1.2p-22, -0x1.f93edde27d71dp-28));     // -1 / 10!
-  cosine = multiply_add(cosine, square, constant(0x1.ap-16, 0x1.a01a01a01a01ap-28));       // 1 / 8!
-  cosine = multiply_add(cosine, square, constant(-0x1.6c17p-10, 0x1.f49f49f49f49fp-29));   // -1 / 6!
+  cosine = multiply_add(cosine, square, constant(-0x1.2p-22, -0x1.f93edde27d71dp-28));  // -1 / 10!
+  cosine = multiply_add(cosine, square, constant(0x1.ap-16, 0x1.a01a01a01a01ap-28));    // 1 / 8!
+  cosine = multiply_add(cosine, square, constant(-0x1.6c17p-10, 0x1.f49f49f49f49fp-29));  // -1 / 6!
   cosine = multiply_add(cosine, square, constant(0x1.555558p-5, -0x1.5555555555555p-28));  // 1 / 4!
   cosine = multiply_add(cosine, square, constant(-0.5, 0));
   cosine = multiply_add(cosine, square, constant(1, 0));
@@ -112,7 +118,8 @@ struct Waves {
   double sine_high[panel64], sine_low[panel64], cosine_high[panel64], cosine_low[panel64];
 
   FixedPair at(std::int64_t k) const {
-    return {{load(sine_high + k), load(sine_low + k)}, {load(cosine_high + k), load(cosine_low + k)}};
+    return {{load(sine_high + k), load(sine_low + k)},
+            {load(cosine_high + k), load(cosine_low + k)}};
   }
   void set(std::int64_t k, const FixedPair& both) {
     both.sine.high.store_unaligned(sine_high + k);
@@ -122,7 +129,8 @@ struct Waves {
   }
 };
 
-/// Where the k-th frequency stands: in order, or within its vector so that sines and cosines, unpacked, are interleaved columns.
+/// Where the k-th frequency stands: in order, or within its vector so that sines and cosines,
+/// unpacked, are interleaved columns.
 template <bool interleaved>
 constexpr std::int64_t place64(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
@@ -132,19 +140,23 @@ constexpr std::int64_t place64(std::int64_t k) {
 
 /// Waves of `size` frequencies from `begin` on at one position.
 template <bool interleaved>
-inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size, std::uint64_t position,
-                            Waves& waves) {
-  const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position, place64<interleaved>);
+inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                            std::uint64_t position, Waves& waves) {
+  const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position,
+                      place64<interleaved>);
   for (std::int64_t k = 0; k < size; k += double_lanes) {
-    // The angle past the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in magnitude.
+    // The angle past the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
+    // magnitude.
     const Quads biased = Quads::load_unaligned(phases.high + k) + Quads(std::uint64_t{1} << 61);
     const Quads in_quarter = biased & Quads(~std::uint64_t{0} >> 2);
     const Doubles turns = to_doubles(in_quarter >> 36, 0x1p25) * Doubles(0x1p-28);
-    const Quads tail = ((in_quarter & Quads(0xfffffffff)) << 16) | (Quads::load_unaligned(phases.low + k) >> 48);
+    const Quads tail =
+        ((in_quarter & Quads(0xfffffffff)) << 16) | (Quads::load_unaligned(phases.low + k) >> 48);
     // 2 pi is a multiple of 2^-23 with 26 bits, and a rest.
     const Doubles two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
     FixedPair both = small_sincos(
-        split(turns * two_pi, fused(to_doubles(tail, 0), Doubles(6.283185307179586 * 0x1p-80), turns * rest)));
+        split(turns * two_pi,
+              fused(to_doubles(tail, 0), Doubles(6.283185307179586 * 0x1p-80), turns * rest)));
     turn(biased, both.sine.high, both.cosine.high);
     turn(biased, both.sine.low, both.cosine.low);
     waves.set(k, both);
@@ -218,7 +230,8 @@ inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, D
   std::int64_t k = 0;
   const auto rounded = [&](std::int64_t at) {
     const FixedPair of = waves.at(at), with = by.at(at);
-    const Rounded64 s = round64(rotated_sine(of, with), error), c = round64(rotated_cosine(of, with), error);
+    const Rounded64 s = round64(rotated_sine(of, with), error),
+                    c = round64(rotated_cosine(of, with), error);
     doubt = doubt | s.doubt | c.doubt;
     return Both<Doubles>{s.value, c.value};
   };
@@ -231,29 +244,33 @@ inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, D
     double last[2 * double_lanes];
     const Both<Doubles> both = rounded(k);
     store_waves<interleaved, false>(both.first, both.second, last, last + double_lanes);
-    for (std::int64_t i = 0; i < columns_each * (row.used - k); ++i) row.sine[columns_each * k + i] = last[i];
-    for (std::int64_t i = 0; !interleaved && i < row.used - k; ++i) row.cosine[k + i] = last[double_lanes + i];
+    for (std::int64_t i = 0; i < columns_each * (row.used - k); ++i)
+      row.sine[columns_each * k + i] = last[i];
+    for (std::int64_t i = 0; !interleaved && i < row.used - k; ++i)
+      row.cosine[k + i] = last[double_lanes + i];
   }
   return !any_doubt(doubt);
 }
 
 /// Goes over the row once more and replaces every entry that is in doubt.
 template <bool interleaved>
-[[gnu::noinline]] void correct_row64(const RotationTables& tables, std::int64_t begin, const Waves& waves,
-                                     const Waves& by, const Row64& row, Doubles error) {
+[[gnu::noinline]] void correct_row64(const RotationTables& tables, std::int64_t begin,
+                                     const Waves& waves, const Waves& by, const Row64& row,
+                                     Doubles error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   const auto correct = [&](std::int64_t k, Quads doubt, bool cosine, double* column) {
     std::uint64_t lanes[double_lanes];
     doubt.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < row.used; ++i) {
       if (lanes[place64<interleaved>(i)] == 0) continue;
-      column[columns_each * (k + i)] = std::bit_cast<double>(
-          tables.exact_entry(tables.context, row.position, begin + k + i, cosine, DataType::float64));
+      column[columns_each * (k + i)] = std::bit_cast<double>(tables.exact_entry(
+          tables.context, row.position, begin + k + i, cosine, DataType::float64));
     }
   };
   for (std::int64_t k = 0; k < row.used; k += double_lanes) {
     const FixedPair of = waves.at(k), with = by.at(k);
-    const Quads s = round64(rotated_sine(of, with), error).doubt, c = round64(rotated_cosine(of, with), error).doubt;
+    const Quads s = round64(rotated_sine(of, with), error).doubt,
+                c = round64(rotated_cosine(of, with), error).doubt;
     if (any_doubt(s)) correct(k, s, false, row.sine);
     if (any_doubt(c)) correct(k, c, true, interleaved ? row.sine + 1 : row.cosine);
   }
@@ -263,13 +280,15 @@ constexpr std::int64_t block_rows64 = 16;
 constexpr std::int64_t anchored_blocks64 = 8;
 
 inline double error64(std::int64_t blocks_since_anchor, std::int64_t position) {
-  return 0x1p-76 * static_cast<double>(3 * blocks_since_anchor + 15) + 0x1p-125 * static_cast<double>(position);
+  return 0x1p-76 * static_cast<double>(3 * blocks_since_anchor + 15) +
+         0x1p-125 * static_cast<double>(position);
 }
 
-/// cos and sin of n w for the rows n of a block: powers of two from the phase, the others as their sums.
+/// cos and sin of n w for the rows n of a block: powers of two from the phase, the others as their
+/// sums.
 template <bool interleaved>
-inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size, std::int64_t rows,
-                      Waves* by) {
+inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                      std::int64_t rows, Waves* by) {
   for (std::int64_t n = 0; n < rows; ++n) {
     if ((n & (n - 1)) == 0) {
       anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n]);
@@ -280,16 +299,20 @@ inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int
 }
 
 template <bool interleaved, bool streamed>
-inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                          const RowTask& task) {
   const std::int64_t size = (used + double_lanes - 1) / double_lanes * double_lanes;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
   Waves waves, block_step, by[block_rows64];
-  fill_rows<interleaved>(tables, begin, size, task.count < block_rows64 ? task.count : block_rows64, by);
-  if (task.count > block_rows64) anchor_kernel64<interleaved>(tables, begin, size, block_rows64, block_step);
+  fill_rows<interleaved>(tables, begin, size, task.count < block_rows64 ? task.count : block_rows64,
+                         by);
+  if (task.count > block_rows64)
+    anchor_kernel64<interleaved>(tables, begin, size, block_rows64, block_step);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows64, ++block) {
     const std::int64_t position = task.first + row, since_anchor = block % anchored_blocks64;
     if (since_anchor == 0) {
-      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position), waves);
+      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position),
+                                   waves);
       rest_past<interleaved>(used, size, waves);
     } else {
       rotate(waves, block_step, size, waves);
@@ -307,9 +330,10 @@ inline void write_panel64(const RotationTables& tables, std::int64_t begin, std:
 }
 
 inline void write_rows64(const RotationTables& tables, const RowTask& task) {
-  const auto write = tables.columns.interleaved
-                         ? (task.streamed ? write_panel64<true, true> : write_panel64<true, false>)
-                         : (task.streamed ? write_panel64<false, true> : write_panel64<false, false>);
+  const auto write =
+      tables.columns.interleaved
+          ? (task.streamed ? write_panel64<true, true> : write_panel64<true, false>)
+          : (task.streamed ? write_panel64<false, true> : write_panel64<false, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel64) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < panel64 ? left : panel64, task);

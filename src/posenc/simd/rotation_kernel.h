@@ -1,29 +1,37 @@
-// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly, to float32 or a 16-bit type. For float64 see
-// rotation64_kernel.h.
+// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly, to
+// float32 or a 16-bit type. For float64 see rotation64_kernel.h.
 //
-// For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused
-// operation a value, whatever the layout, since the lanes of a vector stand for columns in the order of the row.
+// For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey v_(n+1) = 2
+// cos(w) v_n - v_(n-1): one fused operation a value, whatever the layout, since the lanes of a
+// vector stand for columns in the order of the row.
 //   anchor   sine and cosine from the integer phase, every anchored_blocks blocks
-//   block    the anchor rotated by block_rows w, every block_rows rows: the row in the middle. With the one after it, it starts two runs of
+//   block    the anchor rotated by block_rows w, every block_rows rows: the row in the middle. With
+//   the one after it, it starts two runs of
 //            the recurrence, upwards and downwards, which share the work of starting
 //   row      the recurrence, for a tile of columns that stay in registers
 //
-// Fused operations are called by name: what xsimd calls fma is a product and a sum on some of its ISAs.
+// Fused operations are called by name: what xsimd calls fma is a product and a sum on some of its
+// ISAs.
 //
-// Bound of the speed: with AVX2, 32 entries take 56 vector operations (8 of the recurrence, 20 of the rounding, 12 of the sign, 16 of the
-// check) and 4 stores. Zen 4 does those alone, from registers, in 14.6 cycles (AVX-512: 13.6); a table in cache takes 20 (18), with 2 for starting blocks and
-// 3 for starting tiles and storing. An unchecked rounding would take 10. So a third of what its stores could do is this method's end in cache.
+// Bound of the speed: with AVX2, 32 entries take 56 vector operations (8 of the recurrence, 20 of
+// the rounding, 12 of the sign, 16 of the check) and 4 stores. Zen 4 does those alone, from
+// registers, in 14.6 cycles (AVX-512: 13.6); a table in cache takes 20 (18), with 2 for starting
+// blocks and 3 for starting tiles and storing. An unchecked rounding would take 10. So a third of
+// what its stores could do is this method's end in cache.
 //
-// Error bound, in units of u = 2^-53, of columns whose values stay below M in the block (M = 1, or (last position) w where that is less and
-// the column is a sine):
+// Error bound, in units of u = 2^-53, of columns whose values stay below M in the block (M = 1, or
+// (last position) w where that is less and the column is a sine):
 //   anchor                       2 M
 //   block, at most 15 rotations  3.5 M each: the constants (1) and up to three roundings a part
 //   second row                   3.5 M more, which the recurrence amplifies by at most n <= 16
-//   recurrence                   sum over 15 steps of (16 - j) (1.2 + 1 [+ 2 without fused operations]) M <= 120 * 2.2 M [4.2 M]:
-//                                the constant 2 cos(w), and the step's roundings; sin(n w) / sin(w) <= n
+//   recurrence                   sum over 15 steps of (16 - j) (1.2 + 1 [+ 2 without fused
+//   operations]) M <= 120 * 2.2 M [4.2 M]:
+//                                the constant 2 cos(w), and the step's roundings; sin(n w) / sin(w)
+//                                <= n
 //   in all                       2 + 53 + 56 + 264 [504] = 375 [615]
-// and 2^-70 for the 128 bits of the frequency. A double that far from the midpoint of two neighbours rounds as the exact value does. The
-// others are recomputed exactly, so that every entry is correctly rounded, and its bits depend on nothing but its position.
+// and 2^-70 for the 128 bits of the frequency. A double that far from the midpoint of two
+// neighbours rounds as the exact value does. The others are recomputed exactly, so that every entry
+// is correctly rounded, and its bits depend on nothing but its position.
 #pragma once
 
 namespace posenc::simd {
@@ -32,18 +40,21 @@ namespace {
 constexpr float anchor_error_in_units = 3.0f;  // 2, and one for the sine relative to its own value
 constexpr float error_in_units = fused_rounds_once ? 400.0f : 620.0f;
 
-// Rounding to float32. The recurrence runs on values times 2^-896: it is linear, and the exponent of such a double is, in its low 8 bits, that
-// of the float. So the float is bits 29 to 59 of the double, after half of the dropped part is added, with the sign before them; and what is
-// then left in the low 29 bits tells how far the value was from the midpoint between two floats. Two vectors give one of floats and one of
-// distances with shifts and moves that run on every port, where conversions would hold up.
+// Rounding to float32. The recurrence runs on values times 2^-896: it is linear, and the exponent
+// of such a double is, in its low 8 bits, that of the float. So the float is bits 29 to 59 of the
+// double, after half of the dropped part is added, with the sign before them; and what is then left
+// in the low 29 bits tells how far the value was from the midpoint between two floats. Two vectors
+// give one of floats and one of distances with shifts and moves that run on every port, where
+// conversions would hold up.
 
 /// a < b: there is an instruction for their maximum, and none for this.
 inline auto is_below(UnsignedWords a, UnsignedWords b) { return xsimd::max(a, b) != a; }
 
-/// How certain the roundings of a column are: the minimum over a tile shows whether any entry must be
-/// recomputed. With a minimum of unsigned words, distance * value + threshold is kept as bits: uncertain
-/// entries lie between 0 and twice the threshold, and the bits of floats below 0 are larger, as unsigned
-/// numbers, than those above. That is two operations, where an absolute value and a minimum take three.
+/// How certain the roundings of a column are: the minimum over a tile shows whether any entry must
+/// be recomputed. With a minimum of unsigned words, distance * value + threshold is kept as bits:
+/// uncertain entries lie between 0 and twice the threshold, and the bits of floats below 0 are
+/// larger, as unsigned numbers, than those above. That is two operations, where an absolute value
+/// and a minimum take three.
 using Certainty32 = std::conditional_t<has_word_minimum, UnsignedWords, Floats>;
 
 template <class Certainty>
@@ -62,8 +73,9 @@ inline Certainty32 most_certain_float() {
   return Certainty32(std::numeric_limits<typename Certainty32::value_type>::max());
 }
 
-/// The last step of the recurrence: how two vectors of dealt doubles, times value_scale, become one of elements in the order of the columns, and
-/// how certain those are. Threshold: what a column's certainty is held against, from the bound M of its values.
+/// The last step of the recurrence: how two vectors of dealt doubles, times value_scale, become one
+/// of elements in the order of the columns, and how certain those are. Threshold: what a column's
+/// certainty is held against, from the bound M of its values.
 struct RoundToFloat32 {
   using Element = float;
   using Bits = std::uint32_t;
@@ -75,9 +87,10 @@ struct RoundToFloat32 {
   static constexpr std::int64_t stored_together = 1;  ///< vectors
   static constexpr double value_scale = 0x1p-896;
 
-  /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at least |distance * value| 2^-56 away from the
-  /// midpoint. Where that exceeds the error, error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M (and a hair for
-  /// the rounding of the product), and 2^-70 for the frequency's end.
+  /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
+  /// least |distance * value| 2^-56 away from the midpoint. Where that exceeds the error,
+  /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M (and a hair
+  /// for the rounding of the product), and 2^-70 for the frequency's end.
   static Threshold threshold(Floats bound) {
     return fused(bound, Floats(8.0f * error_in_units * 1.0001f), Floats(0x1p-14f));
   }
@@ -89,12 +102,15 @@ struct RoundToFloat32 {
     const Floats magnitude = high_words(a_shifted, b_shifted);
     const Words distance = cast_bits<Words>(low_words(a_shifted, b_shifted));
     const Floats sign = high_words(a_bits, b_bits) & Floats(-0.0f);
-    least = xsimd::min(least, certainty_of<Certainty>(xsimd::to_float(distance), magnitude, threshold));
+    least =
+        xsimd::min(least, certainty_of<Certainty>(xsimd::to_float(distance), magnitude, threshold));
     return magnitude | sign;
   }
 
   static Certainty most_certain() { return most_certain_float(); }
-  static auto is_uncertain(const Certainty& least, Threshold threshold) { return is_uncertain_float(least, threshold); }
+  static auto is_uncertain(const Certainty& least, Threshold threshold) {
+    return is_uncertain_float(least, threshold);
+  }
 
   template <bool streamed, std::int64_t vectors>
   static void store(const Value (&values)[vectors], Element* out) {
@@ -113,10 +129,11 @@ struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
 };
 
-/// To a 16-bit type, in the same way: 2^scale_exponent puts the type's exponent into the low bits of the double's, and the shift to the top of a
-/// word, below the place of the sign. Its upper half is then the rounded value, its lower half the distance to the midpoint: a unit of it is
-/// 2^-16 of the type's ulp and, for values of least_magnitude or more, larger than the error. So only the two distances around
-/// the midpoint, and smaller values, are uncertain; one entry in 2^15 is.
+/// To a 16-bit type, in the same way: 2^scale_exponent puts the type's exponent into the low bits
+/// of the double's, and the shift to the top of a word, below the place of the sign. Its upper half
+/// is then the rounded value, its lower half the distance to the midpoint: a unit of it is 2^-16 of
+/// the type's ulp and, for values of least_magnitude or more, larger than the error. So only the
+/// two distances around the midpoint, and smaller values, are uncertain; one entry in 2^15 is.
 template <class T, int scale_exponent, int shift>
 struct RoundTo16Bits {
   using Element = T;
@@ -125,15 +142,19 @@ struct RoundTo16Bits {
 
   static constexpr bool adds = false;
   static constexpr std::int64_t stored_together = 2;
-  static constexpr double value_scale = std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
+  static constexpr double value_scale =
+      std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
-  /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must be, and normal in T.
+  /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must
+  /// be, and normal in T.
   using Threshold = UnsignedWords;
   static Threshold threshold(Floats bound) {
     // error_in_units u M < 2^-43.7 M, and a unit is at least 2^-24 of the value.
     constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
-    const Floats least = xsimd::max(fused(bound, Floats(0x1p-19f), Floats(0x1p-44f)), Floats(least_normal));
-    const Words upper_half = (cast_bits<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
+    const Floats least =
+        xsimd::max(fused(bound, Floats(0x1p-19f), Floats(0x1p-44f)), Floats(least_normal));
+    const Words upper_half =
+        (cast_bits<Words>(least) >> 3) + Words((1023 - 127 + scale_exponent) * (1 << 20));
     return cast_bits<UnsignedWords>(upper_half);
   }
 
@@ -143,7 +164,8 @@ struct RoundTo16Bits {
   };
 
   static Value round(Doubles a, Doubles b, Threshold, Certainty& least) {
-    // Half of what is dropped, and one unit of the distance, so that the uncertain ones are 0 and 1.
+    // Half of what is dropped, and one unit of the distance, so that the uncertain ones are 0
+    // and 1.
     const Quads half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
     const Quads a_bits = cast_bits<Quads>(a), b_bits = cast_bits<Quads>(b);
     const auto words = [](Floats x) { return cast_bits<Words>(x); };
@@ -180,7 +202,8 @@ struct RoundTo16Bits {
 using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
 using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 
-/// Columns of one panel, ready for the recurrence: doubles are dealt, floats in the order of the row.
+/// Columns of one panel, ready for the recurrence: doubles are dealt, floats in the order of the
+/// row.
 constexpr std::int64_t panel_frequencies = 256;
 
 struct alignas(64) Panel {
@@ -196,7 +219,8 @@ struct alignas(64) Panel {
   float slope[columns];  ///< w of a sine, huge for a cosine: times a position it bounds the value
 };
 
-/// Consecutive columns of the output that a part of the panel fills: all of an interleaved panel, or its sines, or its cosines.
+/// Consecutive columns of the output that a part of the panel fills: all of an interleaved panel,
+/// or its sines, or its cosines.
 template <class Element>
 struct Segment {
   std::int64_t begin;  ///< in the panel's arrays
@@ -218,13 +242,16 @@ struct Run {
   std::int64_t next_rows;      ///< of the next run
 
   std::int64_t position(std::int64_t n) const { return first + n * direction; }
-  std::ptrdiff_t upwards() const { return stride * direction; }  ///< elements from a row to the next position's
+  std::ptrdiff_t upwards() const {
+    return stride * direction;
+  }  ///< elements from a row to the next position's
 };
 
 constexpr std::int64_t run_rows = block_rows / 2;
 
-/// Two successive rows of some columns, which stay in registers: its arrays are initialised at once because GCC keeps arrays in memory that are
-/// assigned to in a loop, in halves, which cannot be loaded again before both have left the store buffer.
+/// Two successive rows of some columns, which stay in registers: its arrays are initialised at once
+/// because GCC keeps arrays in memory that are assigned to in a loop, in halves, which cannot be
+/// loaded again before both have left the store buffer.
 template <class Round, std::int64_t vectors>
 struct Tile {
   static constexpr std::int64_t columns = vectors * float_lanes;
@@ -232,7 +259,8 @@ struct Tile {
   Doubles row[2 * vectors];
   Doubles before[2 * vectors];
   Doubles multiplier[2 * vectors];
-  typename Round::Threshold threshold;  ///< of all its vectors: one that varies more would want registers
+  typename Round::Threshold
+      threshold;  ///< of all its vectors: one that varies more would want registers
 
   [[gnu::always_inline]] Tile(const Run& run, std::int64_t column)
       : Tile(run, column, std::make_index_sequence<2 * vectors>()) {}
@@ -249,27 +277,31 @@ struct Tile {
     for (std::int64_t i = 1; i < vectors; ++i) {
       slope = xsimd::max(slope, load(run.panel.slope + column + i * float_lanes));
     }
-    return Round::threshold(xsimd::min(Floats(1.0f), slope * Floats(static_cast<float>(run.last_position))));
+    return Round::threshold(
+        xsimd::min(Floats(1.0f), slope * Floats(static_cast<float>(run.last_position))));
   }
 
   /// Replaces a row by the one after the next.
   void step(Doubles (&from)[2 * vectors], const Doubles (&next)[2 * vectors]) const {
-    for (std::int64_t i = 0; i < 2 * vectors; ++i) from[i] = fused_minus(multiplier[i], next[i], from[i]);
+    for (std::int64_t i = 0; i < 2 * vectors; ++i)
+      from[i] = fused_minus(multiplier[i], next[i], from[i]);
   }
 };
 
-/// Columns of a tile: a whole cache line where stores go past the caches (a line written in parts would go there in parts), else what the
-/// registers hold best.
+/// Columns of a tile: a whole cache line where stores go past the caches (a line written in parts
+/// would go there in parts), else what the registers hold best.
 template <class Round>
-constexpr std::int64_t streamed_vectors = 64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
+constexpr std::int64_t streamed_vectors =
+    64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
 constexpr std::int64_t cached_vectors = 2;
 constexpr std::int64_t most_tile_columns = 32;
 
 /// Rounds and stores one row of a tile; the least certainty of each column is kept.
 template <class Round, bool streamed, std::int64_t vectors>
-inline void write_row(const Doubles* row, typename Round::Threshold threshold, typename Round::Certainty& least,
-                      typename Round::Element* out) {
-  constexpr std::int64_t together = vectors < Round::stored_together ? vectors : Round::stored_together;
+inline void write_row(const Doubles* row, typename Round::Threshold threshold,
+                      typename Round::Certainty& least, typename Round::Element* out) {
+  constexpr std::int64_t together =
+      vectors < Round::stored_together ? vectors : Round::stored_together;
   for (std::int64_t i = 0; i < vectors; i += together) {
     typename Round::Value values[together];
     for (std::int64_t j = 0; j < together; ++j) {
@@ -281,8 +313,8 @@ inline void write_row(const Doubles* row, typename Round::Threshold threshold, t
 
 /// Writes the tile's rows; true where every entry is certain.
 template <class Round, std::int64_t vectors, bool streamed>
-[[gnu::always_inline]] inline bool write_tile(const Run& run, std::int64_t column, typename Round::Element* out,
-                                              std::ptrdiff_t stride) {
+[[gnu::always_inline]] inline bool write_tile(const Run& run, std::int64_t column,
+                                              typename Round::Element* out, std::ptrdiff_t stride) {
   Tile<Round, vectors> tile(run, column);
   typename Round::Certainty least = Round::most_certain();
   for (std::int64_t pairs = run.rows / 2; pairs > 0; --pairs) {
@@ -307,16 +339,20 @@ struct ColumnMap {
     using Element = typename Round::Element;
     const bool interleaved = tables.columns.interleaved;
     const bool cosine = interleaved ? column % 2 == 1 : column >= panel_size;
-    const std::int64_t k = first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
-    const std::uint64_t bits = tables.exact_entry(tables.context, position, k, cosine, data_type_of<Element>);
+    const std::int64_t k =
+        first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
+    const std::uint64_t bits =
+        tables.exact_entry(tables.context, position, k, cosine, data_type_of<Element>);
     return std::bit_cast<Element>(static_cast<typename Round::Bits>(bits));
   }
 };
 
-/// Replaces what is not certain in one vector of a row, which starts at that column of the panel and at `out`.
+/// Replaces what is not certain in one vector of a row, which starts at that column of the panel
+/// and at `out`.
 template <class Round>
-[[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column, std::int64_t columns,
-                                      std::int64_t position, const bool* uncertain, typename Round::Element* out) {
+[[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
+                                      std::int64_t columns, std::int64_t position,
+                                      const bool* uncertain, typename Round::Element* out) {
   for (std::int64_t lane = 0; lane < columns; ++lane) {
     if (uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
   }
@@ -324,8 +360,9 @@ template <class Round>
 
 /// Goes over the tile once more and replaces every entry that is not certain.
 template <class Round, std::int64_t vectors>
-[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column, std::int64_t columns,
-                                    typename Round::Element* out, std::ptrdiff_t stride) {
+[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
+                                    std::int64_t columns, typename Round::Element* out,
+                                    std::ptrdiff_t stride) {
   Tile<Round, vectors> tile(run, column);
   for (std::int64_t row = 0; row < run.rows; ++row) {
     const bool even = row % 2 == 0;
@@ -348,7 +385,8 @@ template <class Round, std::int64_t vectors>
 
 /// Whole tiles of a segment; the number of columns done.
 template <class Round, std::int64_t vectors, bool streamed>
-inline std::int64_t write_tiles(const ColumnMap& map, const Run& run, const Segment<typename Round::Element>& segment) {
+inline std::int64_t write_tiles(const ColumnMap& map, const Run& run,
+                                const Segment<typename Round::Element>& segment) {
   constexpr std::int64_t columns = Tile<Round, vectors>::columns;
   std::int64_t done = 0;
   for (; done + columns <= segment.count; done += columns) {
@@ -360,7 +398,8 @@ inline std::int64_t write_tiles(const ColumnMap& map, const Run& run, const Segm
   return done;
 }
 
-/// What is added to the rows of a task, whose memory is `distance` floats behind that of the output.
+/// What is added to the rows of a task, whose memory is `distance` floats behind that of the
+/// output.
 struct Addend {
   std::ptrdiff_t distance = 0;
   float scale = 0;
@@ -374,8 +413,8 @@ inline Addend addend_of(const RowTask& task) {
 
 constexpr std::int64_t line_floats = 16;  ///< floats of a cache line
 
-/// The memory that the next run adds to, fetched while this one computes: a line a call, row after row, as memory likes to be read. (Tiles
-/// read a line of every row, which no hardware foresees.)
+/// The memory that the next run adds to, fetched while this one computes: a line a call, row after
+/// row, as memory likes to be read. (Tiles read a line of every row, which no hardware foresees.)
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addend& addend)
@@ -402,7 +441,8 @@ class LinesAhead {
   std::int64_t in_row_, rows_;
 };
 
-/// A tile of sums. What was added to is kept until the tile is known to be certain: the sums may overwrite it.
+/// A tile of sums. What was added to is kept until the tile is known to be certain: the sums may
+/// overwrite it.
 template <std::int64_t vectors, bool streamed>
 struct SumTile {
   static constexpr std::int64_t columns = vectors * float_lanes;
@@ -410,8 +450,8 @@ struct SumTile {
 
   float kept[run_rows * columns];
 
-  static void write_row(const Doubles* row, Floats threshold, Certainty32& least, const Addend& addend, float* out,
-                        float* keep) {
+  static void write_row(const Doubles* row, Floats threshold, Certainty32& least,
+                        const Addend& addend, float* out, float* keep) {
     for (std::int64_t i = 0; i < vectors; ++i) {
       const Floats value = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold, least);
       const Floats x = load(out + addend.distance + i * float_lanes);
@@ -422,7 +462,8 @@ struct SumTile {
   }
 
   /// True where every entry is certain.
-  bool write(const Run& run, std::int64_t column, const Addend& addend, float* out, LinesAhead& ahead) {
+  bool write(const Run& run, std::int64_t column, const Addend& addend, float* out,
+             LinesAhead& ahead) {
     Tile<RoundToFloat32, vectors> tile(run, column);
     Certainty32 least = RoundToFloat32::most_certain();
     float* keep = kept;
@@ -440,14 +481,15 @@ struct SumTile {
   }
 
   /// Adds again, to the corrected encoding.
-  [[gnu::noinline]] void correct(const ColumnMap& map, const Run& run, std::int64_t column, const Addend& addend,
-                                 float* out) const {
+  [[gnu::noinline]] void correct(const ColumnMap& map, const Run& run, std::int64_t column,
+                                 const Addend& addend, float* out) const {
     float encoding[run_rows * columns];
     write_tile<RoundToFloat32, vectors, false>(run, column, encoding, columns);
     correct_tile<RoundToFloat32, vectors>(map, run, column, columns, encoding, columns);
     for (std::int64_t row = 0; row < run.rows; ++row) {
       for (std::int64_t i = 0; i < columns; ++i) {
-        out[row * run.stride + i] = kept[row * columns + i] * addend.scale + encoding[row * columns + i];
+        out[row * run.stride + i] =
+            kept[row * columns + i] * addend.scale + encoding[row * columns + i];
       }
     }
   }
@@ -471,11 +513,12 @@ inline std::int64_t add_tiles(const ColumnMap& map, const Run& run, const Segmen
 
 template <class Round>
 inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
-                                      const Segment<typename Round::Element>& segment, bool streamed,
-                                      const Addend& addend) {
+                                      const Segment<typename Round::Element>& segment,
+                                      bool streamed, const Addend& addend) {
   constexpr std::int64_t line_vectors = streamed_vectors<Round>;
   if constexpr (Round::adds) {
-    // Two lines a row where the registers hold them: 1.2 to 1.5 times as fast as one where rows stand 4096 bytes apart.
+    // Two lines a row where the registers hold them: 1.2 to 1.5 times as fast as one where rows
+    // stand 4096 bytes apart.
     constexpr std::int64_t wide = line_vectors > cached_vectors ? line_vectors : cached_vectors;
     return streamed ? add_tiles<wide, true>(map, run, segment, addend)
                     : add_tiles<cached_vectors, false>(map, run, segment, addend);
@@ -486,15 +529,17 @@ inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
 }
 
 template <class Round>
-inline void write_segment(const ColumnMap& map, const Run& run, const Segment<typename Round::Element>& segment,
-                          bool streamed, const Addend& addend) {
+inline void write_segment(const ColumnMap& map, const Run& run,
+                          const Segment<typename Round::Element>& segment, bool streamed,
+                          const Addend& addend) {
   std::int64_t done = write_whole_tiles<Round>(map, run, segment, streamed, addend);
   // The last columns of a row: whole vectors are computed, and what the row has is copied.
   constexpr std::int64_t edge_stride = 2 * float_lanes;
   typename Round::Element edge[run_rows * edge_stride];
   for (; done < segment.count; done += float_lanes) {
     const std::int64_t column = segment.begin + done;
-    const std::int64_t columns = segment.count - done < float_lanes ? segment.count - done : float_lanes;
+    const std::int64_t columns =
+        segment.count - done < float_lanes ? segment.count - done : float_lanes;
     if (!write_tile<Round, 1, false>(run, column, edge, edge_stride)) {
       correct_tile<Round, 1>(map, run, column, columns, edge, edge_stride);
     }
@@ -502,7 +547,8 @@ inline void write_segment(const ColumnMap& map, const Run& run, const Segment<ty
       auto* const out = segment.out + done + row * run.stride;
       const auto* const from = edge + row * edge_stride;
       if constexpr (Round::adds) {
-        for (std::int64_t i = 0; i < columns; ++i) out[i] = out[i + addend.distance] * addend.scale + from[i];
+        for (std::int64_t i = 0; i < columns; ++i)
+          out[i] = out[i + addend.distance] * addend.scale + from[i];
       } else if (columns == float_lanes) {
         std::memcpy(out, from, float_lanes * sizeof *out);
       } else {
@@ -512,10 +558,11 @@ inline void write_segment(const ColumnMap& map, const Run& run, const Segment<ty
   }
 }
 
-/// float_lanes frequencies' columns, dealt: in the order of the row, or all sines before all cosines.
+/// float_lanes frequencies' columns, dealt: in the order of the row, or all sines before all
+/// cosines.
 template <bool interleaved>
-inline void spread(const Doubles (&sine)[2], const Doubles (&cosine)[2], double* columns, std::int64_t size,
-                   std::int64_t k) {
+inline void spread(const Doubles (&sine)[2], const Doubles (&cosine)[2], double* columns,
+                   std::int64_t size, std::int64_t k) {
   const auto store = [](Both<Doubles> dealt, double* to) {
     dealt.first.store_unaligned(to);
     dealt.second.store_unaligned(to + double_lanes);
@@ -530,9 +577,11 @@ inline void spread(const Doubles (&sine)[2], const Doubles (&cosine)[2], double*
 }
 
 template <bool interleaved>
-inline void fill_constants(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size) {
+inline void fill_constants(Panel& panel, const RotationTables& tables, std::int64_t begin,
+                           std::int64_t size) {
   for (std::int64_t k = 0; k < size; k += float_lanes) {
-    const Doubles cos_row[2] = {load(tables.cos_row + begin + k), load(tables.cos_row + begin + k + double_lanes)};
+    const Doubles cos_row[2] = {load(tables.cos_row + begin + k),
+                                load(tables.cos_row + begin + k + double_lanes)};
     const Doubles multiplier[2] = {cos_row[0] + cos_row[0], cos_row[1] + cos_row[1]};
     spread<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
     const Floats slope = load(tables.radians + begin + k);
@@ -550,12 +599,14 @@ inline void fill_constants(Panel& panel, const RotationTables& tables, std::int6
 
 /// The middle row of a block and the next one from the sines and cosines at the middle.
 template <bool interleaved>
-inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin, std::int64_t size) {
+inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin,
+                       std::int64_t size) {
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     Doubles s[2], c[2], next_s[2], next_c[2];
     for (std::int64_t i = 0; i < 2; ++i) {
       const std::int64_t at = k + i * double_lanes;
-      const Doubles cos_row = load(tables.cos_row + begin + at), sin_row = load(tables.sin_row + begin + at);
+      const Doubles cos_row = load(tables.cos_row + begin + at),
+                    sin_row = load(tables.sin_row + begin + at);
       s[i] = load(panel.sine + at);
       c[i] = load(panel.cosine + at);
       next_s[i] = fused(s[i], cos_row, c[i] * sin_row);
@@ -566,21 +617,24 @@ inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t 
   }
 }
 
-inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size, double* sine, double* cosine) {
+inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                   double* sine, double* cosine) {
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     const Doubles s = load(sine + k), c = load(cosine + k);
-    const Doubles cos_block = load(tables.cos_block + begin + k), sin_block = load(tables.sin_block + begin + k);
+    const Doubles cos_block = load(tables.cos_block + begin + k),
+                  sin_block = load(tables.sin_block + begin + k);
     fused(s, cos_block, c * sin_block).store_unaligned(sine + k);
     fused_minus(c, cos_block, s * sin_block).store_unaligned(cosine + k);
   }
 }
 
-/// Sines and cosines at a position, times scale. Past the last frequency a column rests at 1, which is certain (the tables are padded
-/// with the frequency 0).
-inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used, std::int64_t size,
-                        std::int64_t position, double scale, double* sine, double* cosine) {
-  anchor_kernel(size, tables.turns_high + begin, tables.turns_low + begin, static_cast<std::uint64_t>(position), sine,
-                cosine);
+/// Sines and cosines at a position, times scale. Past the last frequency a column rests at 1, which
+/// is certain (the tables are padded with the frequency 0).
+inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                        std::int64_t size, std::int64_t position, double scale, double* sine,
+                        double* cosine) {
+  anchor_kernel(size, tables.turns_high + begin, tables.turns_low + begin,
+                static_cast<std::uint64_t>(position), sine, cosine);
   for (std::int64_t k = used; k < size; ++k) sine[k] = 1.0;
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     (load(sine + k) * Doubles(scale)).store_unaligned(sine + k);
@@ -590,8 +644,8 @@ inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::i
 
 /// The parts of a run that are consecutive in a row.
 template <bool interleaved, class Element, class Write>
-inline void for_each_segment(const Columns& columns, std::int64_t begin, std::int64_t used, std::int64_t size,
-                             Element* out, const Write& write) {
+inline void for_each_segment(const Columns& columns, std::int64_t begin, std::int64_t used,
+                             std::int64_t size, Element* out, const Write& write) {
   if constexpr (interleaved) {
     write(Segment<Element>{0, 2 * used, out + columns.sine + 2 * begin});
   } else {
@@ -602,8 +656,8 @@ inline void for_each_segment(const Columns& columns, std::int64_t begin, std::in
 
 /// The columns of one row alone: what anchors are, and no recurrence is set up.
 template <class Round>
-inline void write_anchors(const ColumnMap& map, const double* values, const Segment<typename Round::Element>& segment,
-                          std::int64_t position) {
+inline void write_anchors(const ColumnMap& map, const double* values,
+                          const Segment<typename Round::Element>& segment, std::int64_t position) {
   constexpr std::int64_t vectors = 2, step = vectors * float_lanes;
   const auto threshold = Round::threshold(Floats(anchor_error_in_units / error_in_units));
   for (std::int64_t done = 0; done < segment.count; done += step) {
@@ -625,8 +679,8 @@ inline void write_anchors(const ColumnMap& map, const double* values, const Segm
       if (left <= 0 || !xsimd::any(uncertain)) continue;
       bool flags[float_lanes];
       uncertain.store_unaligned(flags);
-      correct_vector<Round>(map, column + i * float_lanes, left < float_lanes ? left : float_lanes, position, flags,
-                            out + i * float_lanes);
+      correct_vector<Round>(map, column + i * float_lanes, left < float_lanes ? left : float_lanes,
+                            position, flags, out + i * float_lanes);
     }
     if (columns == step) continue;
     for (std::int64_t i = 0; i < columns; ++i) segment.out[done + i] = edge[i];
@@ -638,7 +692,8 @@ constexpr std::int64_t padded_size(std::int64_t used) {
 }
 
 template <class Round, bool interleaved>
-inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                             const RowTask& task) {
   const std::int64_t size = padded_size(used);
   double sine[panel_frequencies], cosine[panel_frequencies], values[2 * panel_frequencies];
   set_anchors(tables, begin, used, size, task.first, Round::value_scale, sine, cosine);
@@ -655,35 +710,42 @@ inline void write_single_row(const RotationTables& tables, std::int64_t begin, s
 
 /// The rows of a block from its panel, which is at its row `middle`.
 template <class Round, bool interleaved>
-inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t used, const RowTask& task,
-                        std::int64_t row, std::int64_t middle, std::int64_t rows) {
+inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t used,
+                        const RowTask& task, std::int64_t row, std::int64_t middle,
+                        std::int64_t rows) {
   const std::int64_t position = task.first + row;
   const auto write = [&](const Run& run) {
     auto* const out = task.row<typename Round::Element>(run.first - task.first);
-    for_each_segment<interleaved>(
-        map.tables.columns, map.first_frequency, used, map.panel_size, out,
-        [&](const auto& segment) { write_segment<Round>(map, run, segment, task.streamed, addend_of<Round>(task)); });
+    for_each_segment<interleaved>(map.tables.columns, map.first_frequency, used, map.panel_size,
+                                  out, [&](const auto& segment) {
+                                    write_segment<Round>(map, run, segment, task.streamed,
+                                                         addend_of<Round>(task));
+                                  });
   };
   const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
-  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, position + rows, -task.stride, 1, upper});
-  write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, position + rows, task.stride, upper,
-         left < run_rows ? left : run_rows});
+  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, position + rows,
+         -task.stride, 1, upper});
+  write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, position + rows,
+         task.stride, upper, left < run_rows ? left : run_rows});
 }
 
 /// All rows of the frequencies begin .. begin + used - 1.
 template <class Round, bool interleaved>
-inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used, const RowTask& task) {
+inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                        const RowTask& task) {
   const std::int64_t size = padded_size(used);
   const ColumnMap map{tables, begin, size};
   Panel panel;
   fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
-    // A last block of few rows has an anchor of its own; else the one that the others' would turn into.
+    // A last block of few rows has an anchor of its own; else the one that the others' would turn
+    // into.
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? (rows - 1) / 2 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {
-      set_anchors(tables, begin, used, size, task.first + row + middle, Round::value_scale, panel.sine, panel.cosine);
+      set_anchors(tables, begin, used, size, task.first + row + middle, Round::value_scale,
+                  panel.sine, panel.cosine);
     } else {
       rotate(tables, begin, size, panel.sine, panel.cosine);
     }
@@ -695,9 +757,10 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
 template <class Round>
 inline void write_rows(const RotationTables& tables, const RowTask& task) {
   const bool interleaved = tables.columns.interleaved;
-  const auto write = task.count == 1 && !Round::adds
-                         ? (interleaved ? write_single_row<Round, true> : write_single_row<Round, false>)
-                         : (interleaved ? write_panel<Round, true> : write_panel<Round, false>);
+  const auto write =
+      task.count == 1 && !Round::adds
+          ? (interleaved ? write_single_row<Round, true> : write_single_row<Round, false>)
+          : (interleaved ? write_panel<Round, true> : write_panel<Round, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < panel_frequencies ? left : panel_frequencies, task);
@@ -708,7 +771,8 @@ inline void write_rows(const RotationTables& tables, const RowTask& task) {
 void rotation_kernel(const RotationTables& tables, const RowTask& task) noexcept {
   switch (task.type) {
     case DataType::float32:
-      return task.addend != nullptr ? write_rows<AddFloat32>(tables, task) : write_rows<RoundToFloat32>(tables, task);
+      return task.addend != nullptr ? write_rows<AddFloat32>(tables, task)
+                                    : write_rows<RoundToFloat32>(tables, task);
     case DataType::float16: return write_rows<RoundToFloat16>(tables, task);
     case DataType::bfloat16: return write_rows<RoundToBFloat16>(tables, task);
     case DataType::float64: return write_rows64(tables, task);

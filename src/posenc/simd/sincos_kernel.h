@@ -1,8 +1,10 @@
-// xsimd: the vectorised sincos of xsimd, of phases in double that are exactly reduced to one turn first.
+// xsimd: the vectorised sincos of xsimd, of phases in double that are exactly reduced to one turn
+// first.
 //
-// Rows of a block (aligned to sincos_block_rows, so that a row depends on its position alone) share an anchor: phase = anchor + n w, in
-// turns, each split in a multiple of 2^-40, whose sums are exact, and a rest. The phase in radians carries two roundings at pi, 2^-52 in
-// all, and xsimd's double sincos one ulp: within 2^-50.
+// Rows of a block (aligned to sincos_block_rows, so that a row depends on its position alone) share
+// an anchor: phase = anchor + n w, in turns, each split in a multiple of 2^-40, whose sums are
+// exact, and a rest. The phase in radians carries two roundings at pi, 2^-52 in all, and xsimd's
+// double sincos one ulp: within 2^-50.
 #pragma once
 
 namespace posenc::simd {
@@ -42,7 +44,8 @@ inline SineCosine sincos_at(const SincosPanel& panel, std::int64_t k, Doubles n)
   return {both.first, both.second};
 }
 
-/// float_lanes sines or cosines of consecutive frequencies, and two vectors of them in the order of interleaved columns.
+/// float_lanes sines or cosines of consecutive frequencies, and two vectors of them in the order of
+/// interleaved columns.
 template <class Element>
 struct Lanes;
 
@@ -84,8 +87,8 @@ inline void copy_columns(const Element* from, std::int64_t count, Element* to) {
 
 /// One row of float_lanes frequencies, of which `used` exist.
 template <class Element>
-inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin, std::int64_t k,
-                         std::int64_t used, Doubles n, Element* row) {
+inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin,
+                         std::int64_t k, std::int64_t used, Doubles n, Element* row) {
   const SineCosine a = sincos_at(panel, k, n), b = sincos_at(panel, k + double_lanes, n);
   const Lanes<Element> sines(a.sine, b.sine), cosines(a.cosine, b.cosine);
   Element part[2 * float_lanes];
@@ -109,7 +112,8 @@ inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, s
 }
 
 template <class Element>
-inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size, const RowTask& task) {
+inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, std::int64_t size,
+                               const RowTask& task) {
   SincosPanel panel;
   const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t k = 0; k < padded; ++k) {
@@ -124,7 +128,8 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
       for (std::int64_t k = 0; k < padded; ++k) {
         __extension__ typedef unsigned __int128 uint128;
         const uint128 low = static_cast<uint128>(tables.turns_low[begin + k]) * position;
-        const std::uint64_t high = tables.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
+        const std::uint64_t high =
+            tables.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
         const SplitTurns anchor = split(high, static_cast<std::uint64_t>(low));
         panel.anchor_high[k] = anchor.high;
         panel.anchor_low[k] = anchor.low;
@@ -139,7 +144,8 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
 }
 
 void sincos_kernel(const SincosTables& tables, const RowTask& task) noexcept {
-  const auto write = task.type == DataType::float64 ? write_sincos_panel<double> : write_sincos_panel<float>;
+  const auto write =
+      task.type == DataType::float64 ? write_sincos_panel<double> : write_sincos_panel<float>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += sincos_panel) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < sincos_panel ? left : sincos_panel, task);

@@ -29,7 +29,8 @@ class FormatArgument {
 };
 
 /// The pattern with its fields ("{}", "{:.3g}", as {fmt} has them) replaced by the arguments.
-std::string format_arguments(std::string_view pattern, std::initializer_list<FormatArgument> arguments);
+std::string format_arguments(std::string_view pattern,
+                             std::initializer_list<FormatArgument> arguments);
 
 template <class... Arguments>
 std::string format_text(std::string_view pattern, const Arguments&... arguments) {

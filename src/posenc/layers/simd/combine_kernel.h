@@ -1,5 +1,5 @@
-// out = dropout(scale * x + encoding), in one pass over the memory. Every operation rounds by itself, so that one pass gives the
-// same bits as the operations in turn, on every ISA.
+// out = dropout(scale * x + encoding), in one pass over the memory. Every operation rounds by
+// itself, so that one pass gives the same bits as the operations in turn, on every ISA.
 #pragma once
 
 #include "posenc/layers/simd/dropout_kernel.h"
@@ -28,11 +28,13 @@ inline void combine_all(const CombineTask task, const std::uint8_t* keep) {
   std::int64_t i = 0;
   if constexpr (streamed) {
     constexpr std::uintptr_t line = 64;
-    for (; i < task.count && reinterpret_cast<std::uintptr_t>(task.out + i) % line != 0; ++i) one(i);
+    for (; i < task.count && reinterpret_cast<std::uintptr_t>(task.out + i) % line != 0; ++i)
+      one(i);
   }
   for (; i + float_lanes <= task.count; i += float_lanes) {
     const Floats encoding = encoded ? load(task.encoding + i) : Floats(0.0f);
-    Floats value = combined<encoded, masked>(load(task.x + i), Floats(task.scale), encoding, Floats(keep_scale));
+    Floats value = combined<encoded, masked>(load(task.x + i), Floats(task.scale), encoding,
+                                             Floats(keep_scale));
     if constexpr (masked) value = value & wide_mask(keep + i);
     if constexpr (streamed) {
       stream(value, task.out + i);
@@ -45,7 +47,8 @@ inline void combine_all(const CombineTask task, const std::uint8_t* keep) {
 
 template <bool encoded, bool masked>
 inline void combine_part(const CombineTask& task, const std::uint8_t* keep) {
-  (task.streamed ? combine_all<encoded, masked, true> : combine_all<encoded, masked, false>)(task, keep);
+  (task.streamed ? combine_all<encoded, masked, true> : combine_all<encoded, masked, false>)(task,
+                                                                                             keep);
 }
 
 template <bool encoded>

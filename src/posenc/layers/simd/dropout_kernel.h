@@ -1,8 +1,9 @@
 // The mask of dropout: Philox4x32-10 (philox.h) with the counters in the lanes of vectors.
 //
-// A lane of 64 bits holds one word of one counter, and what stands above its 32 bits does not count: a product of two words needs no
-// unpacking then, and a round is two products, two shifts and the exclusive ors. The words end in pairs, so that 8 counters give the
-// bytes of a block's 128 elements in the order that dropout.h defines, without a transposition.
+// A lane of 64 bits holds one word of one counter, and what stands above its 32 bits does not
+// count: a product of two words needs no unpacking then, and a round is two products, two shifts
+// and the exclusive ors. The words end in pairs, so that 8 counters give the bytes of a block's 128
+// elements in the order that dropout.h defines, without a transposition.
 #pragma once
 
 namespace posenc::simd {
@@ -35,7 +36,10 @@ struct PhiloxLanes {
 
   /// `stream` is the third word of the counter.
   PhiloxLanes(Quads counter, std::uint32_t stream)
-      : word_0(counter), word_1(counter >> 32), word_2(std::uint64_t{stream}), word_3(std::uint64_t{0}) {}
+      : word_0(counter),
+        word_1(counter >> 32),
+        word_2(std::uint64_t{stream}),
+        word_3(std::uint64_t{0}) {}
 
   void round(Quads key_0, Quads key_1) {
     const Quads product_0 = multiply_low_words(word_0, Quads(std::uint64_t{0xD2511F53}));
@@ -46,7 +50,9 @@ struct PhiloxLanes {
     word_3 = product_0;
   }
 
-  static Quads pair(Quads low, Quads high) { return (low & Quads(std::uint64_t{0xFFFFFFFF})) | (high << 32); }
+  static Quads pair(Quads low, Quads high) {
+    return (low & Quads(std::uint64_t{0xFFFFFFFF})) | (high << 32);
+  }
 };
 
 template <std::size_t... round, class... Lanes>
@@ -78,14 +84,16 @@ class Mask {
     return mask_elements - static_cast<std::int64_t>(first % block_elements);
   }
 
-  /// `count` elements from `first`, which may stand anywhere in a block; the first of them is at the returned place.
+  /// `count` elements from `first`, which may stand anywhere in a block; the first of them is at
+  /// the returned place.
   const std::uint8_t* fill(const DropoutRule& rule, std::uint64_t first, std::int64_t count) {
     const auto skipped = static_cast<std::int64_t>(first % block_elements);
     const std::uint64_t first_block = first / block_elements;
     const std::int64_t blocks = (skipped + count + block_elements - 1) / block_elements;
     const PhiloxKeys keys(rule.seed);
     fill_bytes(keys, first_block * block_counters, blocks * block_counters);
-    // Vectors with a byte that equals the threshold are noted without a branch, which nobody could predict.
+    // Vectors with a byte that equals the threshold are noted without a branch, which nobody could
+    // predict.
     Undecided undecided[mask_elements / byte_lanes + 1];
     std::int64_t undecided_count = 0;
     for (std::int64_t i = 0; i < blocks * block_elements; i += byte_lanes) {
@@ -105,16 +113,19 @@ class Mask {
   }
 
   template <std::size_t... v>
-  void fill_some(const PhiloxKeys& keys, std::uint64_t first_counter, std::int64_t begin, std::index_sequence<v...>) {
+  void fill_some(const PhiloxKeys& keys, std::uint64_t first_counter, std::int64_t begin,
+                 std::index_sequence<v...>) {
     const Quads counter = lane_numbers() + Quads(first_counter + static_cast<std::uint64_t>(begin));
-    PhiloxLanes lanes[] = {PhiloxLanes(counter + Quads(static_cast<std::uint64_t>(v * quad_lanes)), 0)...};
+    PhiloxLanes lanes[] = {
+        PhiloxLanes(counter + Quads(static_cast<std::uint64_t>(v * quad_lanes)), 0)...};
     philox(keys, lanes[v]...);
     (store(lanes[v], begin + static_cast<std::int64_t>(v) * quad_lanes), ...);
   }
 
   /// The bytes of counters, the first of which is `at`.
   void store(const PhiloxLanes& lanes, std::int64_t at) {
-    std::uint8_t* const to = bytes_ + at / block_counters * block_elements + at % block_counters * 8;
+    std::uint8_t* const to =
+        bytes_ + at / block_counters * block_elements + at % block_counters * 8;
     store(PhiloxLanes::pair(lanes.word_0, lanes.word_1), to);
     store(PhiloxLanes::pair(lanes.word_2, lanes.word_3), to + block_elements / 2);
   }
@@ -132,14 +143,16 @@ class Mask {
   };
 
   /// One element in 256 is undecided: as many as a vector holds are decided at once.
-  void decide(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first, const Undecided* undecided,
-              std::int64_t count) {
+  void decide(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first,
+              const Undecided* undecided, std::int64_t count) {
     std::uint64_t waiting[quad_lanes] = {};
     std::int64_t waiting_count = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::uint64_t equal = undecided[i].equal; equal != 0; equal &= equal - 1) {
-        waiting[waiting_count++] = static_cast<std::uint64_t>(undecided[i].begin + __builtin_ctzll(equal) / flag_step);
-        if (waiting_count == quad_lanes) decide_waiting(rule, keys, first, waiting, std::exchange(waiting_count, 0));
+        waiting[waiting_count++] =
+            static_cast<std::uint64_t>(undecided[i].begin + __builtin_ctzll(equal) / flag_step);
+        if (waiting_count == quad_lanes)
+          decide_waiting(rule, keys, first, waiting, std::exchange(waiting_count, 0));
       }
     }
     if (waiting_count > 0) decide_waiting(rule, keys, first, waiting, waiting_count);

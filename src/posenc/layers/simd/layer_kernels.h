@@ -5,12 +5,14 @@
 
 namespace posenc::simd {
 
-/// Which elements dropout keeps: dropout.h says how an element's random bits come from the generator.
+/// Which elements dropout keeps: dropout.h says how an element's random bits come from the
+/// generator.
 struct DropoutRule {
   std::uint64_t seed;
-  std::uint8_t threshold;        ///< an element whose byte is below is dropped, one above is kept
-  std::uint32_t fine_threshold;  ///< where the byte is equal, a word of its own decides in the same way
-  float scale;                   ///< of what is kept
+  std::uint8_t threshold;  ///< an element whose byte is below is dropped, one above is kept
+  std::uint32_t
+      fine_threshold;  ///< where the byte is equal, a word of its own decides in the same way
+  float scale;         ///< of what is kept
 };
 
 /// out[i] = dropout(scale * x[i] + encoding[i]), each operation rounded by itself.
@@ -27,10 +29,10 @@ struct CombineTask {
 
 using CombineKernel = void (*)(const CombineTask& task) noexcept;
 
-/// Turns the pairs of channels of one head in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair k is (x[2k], x[2k + 1]) where
-/// interleaved, else (x[k], x[pairs + k]).
-using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs, bool interleaved,
-                              float* x) noexcept;
+/// Turns the pairs of channels of one head in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair
+/// k is (x[2k], x[2k + 1]) where interleaved, else (x[k], x[pairs + k]).
+using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
+                              bool interleaved, float* x) noexcept;
 
 /// After the last streamed task: stores past the caches are not ordered with others before it.
 using FenceKernel = void (*)() noexcept;

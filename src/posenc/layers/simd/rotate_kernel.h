@@ -1,12 +1,13 @@
-// Rotary embeddings: pairs of channels turned by the angle of their position. Plain loops, which the compiler turns into this ISA's vectors.
+// Rotary embeddings: pairs of channels turned by the angle of their position. Plain loops, which
+// the compiler turns into this ISA's vectors.
 #pragma once
 
 namespace posenc::simd {
 namespace {
 
 template <bool interleaved>
-inline void rotate_pairs(const float* __restrict cosine, const float* __restrict sine, std::int64_t pairs,
-                         float* __restrict x) {
+inline void rotate_pairs(const float* __restrict cosine, const float* __restrict sine,
+                         std::int64_t pairs, float* __restrict x) {
   constexpr std::int64_t step = interleaved ? 2 : 1;
   const std::int64_t other = interleaved ? 1 : pairs;
   for (std::int64_t k = 0; k < pairs; ++k) {
@@ -16,7 +17,8 @@ inline void rotate_pairs(const float* __restrict cosine, const float* __restrict
   }
 }
 
-void rotate_kernel(const float* cosine, const float* sine, std::int64_t pairs, bool interleaved, float* x) noexcept {
+void rotate_kernel(const float* cosine, const float* sine, std::int64_t pairs, bool interleaved,
+                   float* x) noexcept {
   (interleaved ? rotate_pairs<true> : rotate_pairs<false>)(cosine, sine, pairs, x);
 }
 
