@@ -8,16 +8,17 @@
 //   case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N]
 //                  [source=automatic|fused|cached] [input=FILE]
 //   time NAME CALLS        runs the case once, then so often again; replies "ok SECONDS", wall time
-//   of all but the first write NAME FILE        what the last run computed, as raw float32 forget
-//   NAME            frees its memory cpu                    replies with the CPU's name, as
-//   accuracy reports and profiles give it
+//                          of all but the first
+//   write NAME FILE        what the last run computed, as raw float32
+//   forget NAME            frees its memory
+//   cpu                    replies with the CPU's name, as accuracy reports and profiles give it
 #include "driver_cases.h"
 #include "support.h"
 #include "yardstick.h"
 
 #include "posenc/cpu.h"
-#include "posenc/output_file.h"
 #include "posenc/spec.h"
+#include "posenc/support/atomic_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into
 //   warm memory encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
 //   encode/.../d:512/dtype:float16                             tables of other types than float32
-//   encode/.../stores:streamed                                 where --stores overrides the
+//   encode/.../stores:non_temporal                                 where --stores overrides the
 //   library's choice copy/rows:512/d:512                                        the same table,
 //   kept elsewhere and copied encode_fresh/<backend>:<isa>/memory:vector/...             memory
 //   that the system has just given (encode_fresh.h)
@@ -33,7 +33,7 @@ namespace {
 
 /// What the command line says of every table.
 struct How {
-  Stores stores;
+  StorePolicy stores;
   DataType type;
 };
 
@@ -42,8 +42,8 @@ void explain_limit() {
                   "the faster of a plain and a non-temporal store loop over the same bytes");
 }
 
-void add_encode(const Backend& backend, const Shape& shape, Stores stores) {
-  if (!backend.plan({.d_model = 2})->writes(shape.type)) return;
+void add_encode(const Backend& backend, const Shape& shape, StorePolicy stores) {
+  if (!backend.plan({.d_model = 2})->supports(shape.type)) return;
   explain_limit();
   const auto checked =
       std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
@@ -126,12 +126,16 @@ const std::vector<std::pair<std::string, void (*)(const Backends&, const How&)>>
     {"cache-to-memory", add_cache_to_memory},
     {"dtypes", add_dtypes},
     {"fresh", add_fresh},
-    {"cliffs", [](const Backends& backends,
-                  const How& how) { add_cliffs(best_isa_only(backends), how.stores, how.type); }},
+    {"cliffs",
+     [](const Backends& backends, const How& how) {
+       add_slowdowns(best_isa_only(backends), how.stores, how.type);
+     }},
 };
 
-const std::map<std::string, Stores> stores_by_name = {
-    {"automatic", Stores::automatic}, {"cached", Stores::cached}, {"streamed", Stores::streamed}};
+const std::map<std::string, StorePolicy> stores_by_name = {
+    {"automatic", StorePolicy::automatic},
+    {"cached", StorePolicy::cached},
+    {"non_temporal", StorePolicy::non_temporal}};
 
 struct Options {
   bool quick = false;
@@ -221,7 +225,7 @@ void add_options(CLI::App& app, Options& options) {
       app.add_option("--stores", options.stores,
                      "How tables are stored, in the place of the library's choice")
           ->type_name("NAME");
-  allow_only(*stores, {"automatic", "cached", "streamed"});
+  allow_only(*stores, {"automatic", "cached", "non_temporal"});
   app.add_option("--dtype", options.type,
                  "Elements of the tables: float32, float64, float16 or bfloat16")
       ->type_name("NAME");

@@ -3,11 +3,12 @@
 //
 //   in_place/batch:1/rows:8192/d:4096/threads:1        x += PE, as the layer does it by itself
 //   in_place_fused/...                                 ... computed where it is added, whatever the
-//   layer would pick out_of_place/...                                   y = x + PE
+//                                                      layer would pick
+//   out_of_place/...                                   y = x + PE
 //   sequence_first/...                                 in place, shape (rows, batch, d_model)
 //   embed/batch:1/rows:65536/d:512/threads:1           y = sqrt(d_model) E[id] + PE, in one pass
 //   dropout/...                                        in place, in training, against the same call
-//   without it
+//                                                      without it
 
 #include "selection.h"
 #include "shape.h"
@@ -17,9 +18,9 @@
 #include "posenc/cpu.h"
 #include "posenc/layers/input_embedding.h"
 #include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/share.h"
-#include "posenc/layers/simd/layer_kernels.h"
 #include "posenc/selection.h"
+#include "posenc/simd/layer_kernels.h"
+#include "posenc/support/parallel_for.h"
 
 #include <fmt/format.h>
 
@@ -65,7 +66,7 @@ using Work = std::function<void()>;
 /// A loop over x that only scales it: what the memory allows for a pass in place.
 Work scaling(const Case& shape, float* x) {
   return [=] {
-    share(shape.elements(), shape.threads, [=](std::int64_t begin, std::int64_t end) {
+    parallel_for(shape.elements(), shape.threads, [=](std::int64_t begin, std::int64_t end) {
       simd::layer_kernels().combine({.x = x + begin,
                                      .encoding = nullptr,
                                      .out = x + begin,
@@ -73,7 +74,7 @@ Work scaling(const Case& shape, float* x) {
                                      .scale = 1.0f,
                                      .dropout = nullptr,
                                      .first_element = 0,
-                                     .streamed = false});
+                                     .non_temporal = false});
     });
   };
 }
@@ -186,14 +187,15 @@ void add_embedding(const Case& shape) {
     const ForwardOptions options = {.threads = shape.threads};
     const PositionalEncoding& encoding = layer(shape, EncodingSource::automatic);
     const Work gather = [=, &tokens] {
-      share(shape.batch * shape.rows, shape.threads,
-            [=, &tokens](std::int64_t begin, std::int64_t end) {
-              const MatrixView<const float> weights = tokens.embedding.weights();
-              for (std::int64_t i = begin; i < end; ++i) {
-                std::copy_n(weights.data + tokens.ids[static_cast<std::size_t>(i)] * weights.stride,
-                            shape.d_model, memory + i * shape.d_model);
-              }
-            });
+      parallel_for(shape.batch * shape.rows, shape.threads,
+                   [=, &tokens](std::int64_t begin, std::int64_t end) {
+                     const MatrixView<const float> weights = tokens.embedding.weights();
+                     for (std::int64_t i = begin; i < end; ++i) {
+                       std::copy_n(
+                           weights.data + tokens.ids[static_cast<std::size_t>(i)] * weights.stride,
+                           shape.d_model, memory + i * shape.d_model);
+                     }
+                   });
     };
     const Work scale = scaling(shape, memory);
     const Work add_table = forward(layer(shape, EncodingSource::cached), y, y, options);

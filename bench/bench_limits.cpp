@@ -8,8 +8,8 @@
 #include "shape.h"
 #include "support.h"
 
-#include "posenc/limits.h"
 #include "posenc/presets.h"
+#include "store_bandwidth.h"
 
 #include <fmt/format.h>
 

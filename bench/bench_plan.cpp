@@ -1,16 +1,18 @@
 // What does set-up cost, where does its time go, and when does it matter?
 //
 //   plan/<backend>:<isa>/d:512/spacing:paper         planning alone, the encoder's destruction
-//   included frequencies/d:512/spacing:paper                  the exact frequencies alone, which
-//   xsimd, rotation32 and rotation plan first plan_and_encode/<backend>:<isa>/rows:100/d:20    a
-//   small table from nothing, as one who plans every time pays for it
+//                                                    included
+//   frequencies/d:512/spacing:paper                  the exact frequencies alone, which xsimd,
+//                                                    rotation32 and rotation plan first
+//   plan_and_encode/<backend>:<isa>/rows:100/d:20    a small table from nothing, as one who plans
+//                                                    every time pays for it
 
 #include "naive_row.h"
 #include "selection.h"
 #include "support.h"
 #include "yardstick.h"
 
-#include "posenc/frequency.h"
+#include "posenc/exact/frequency.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,16 @@
 // What does a row cost where rows are not asked for as a table?
 //
 //   row_random/<backend>:<isa>/bits:20/d:512                  one row at random positions below
-//   2^20, and below 2^40 row_next/<backend>:<isa>/d:512                            consecutive
-//   rows, one encode call each row_cursor/<backend>:<isa>/d:512 consecutive rows from a Cursor, as
-//   decoding asks for them gather_random/<backend>:<isa>/rows:1024/d:512             random
-//   positions in one call gather_runs/<backend>:<isa>/sequences:64/run:16/d:512     64 sequences of
-//   16 consecutive positions in one call
+//                                                             2^20, and below 2^40
+//   row_next/<backend>:<isa>/d:512                            consecutive rows, one encode call
+//                                                             each
+//   row_cursor/<backend>:<isa>/d:512                          consecutive rows from a Cursor, as
+//                                                             decoding asks for them
+//   gather_random/<backend>:<isa>/rows:1024/d:512             random positions in one call
+//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512     64 sequences of 16 consecutive
+//                                                             positions in one call
+
+#include "posenc/cursor.h"
 
 #include "naive_row.h"
 #include "selection.h"

@@ -1,7 +1,7 @@
 // What do more threads gain?
 //
 //   encode/<backend>:<isa>/rows:2048/d:1024/threads:2     one encode call, shared between two
-//   threads; wall time
+//                                                         threads; wall time
 
 #include "selection.h"
 #include "shape.h"

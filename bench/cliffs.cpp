@@ -118,7 +118,7 @@ std::vector<Comparison> comparisons(DataType type) {
 /// A case with the backend that encodes it.
 class Encoding {
  public:
-  Encoding(const Backend& backend, const Case& of, Stores stores)
+  Encoding(const Backend& backend, const Case& of, StorePolicy stores)
       : backend_(&backend),
         case_(of),
         options_(of.threads, stores),
@@ -192,7 +192,7 @@ void add_case(const Comparison& comparison, const std::shared_ptr<Base>& base,
   add(encoding->name(comparison.question), body, comparison.clock);
 }
 
-void add_comparison(const Comparison& comparison, const Backend& backend, Stores stores) {
+void add_comparison(const Comparison& comparison, const Backend& backend, StorePolicy stores) {
   // Longer samples than usual: a few percent are told apart. Wall time needs such that other
   // processes have a like share of each.
   const Yardstick yardstick = comparison.clock == Clock::wall ? Yardstick(wall_seconds, 0.05)
@@ -207,7 +207,7 @@ void add_comparison(const Comparison& comparison, const Backend& backend, Stores
 
 }  // namespace
 
-void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, DataType type) {
+void add_slowdowns(const std::vector<const Backend*>& backends, StorePolicy stores, DataType type) {
   // The base is timed beside every repetition of every case.
   constexpr double most_seconds = 0.2;
   add_header_line("cliffs",
@@ -222,7 +222,8 @@ void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, Data
     begin_group();
     for (const Backend* backend :
          leave_out_slow(backends, comparison.cases.front().shape, most_seconds)) {
-      if (backend->plan({.d_model = 2})->writes(type)) add_comparison(comparison, *backend, stores);
+      if (backend->plan({.d_model = 2})->supports(type))
+        add_comparison(comparison, *backend, stores);
     }
   }
 }

@@ -12,12 +12,16 @@ namespace posenc::bench {
 /// One benchmark a case and backend, the base first, with the counter "over_base", time of an
 /// element over that in the base:
 ///   positions/<backend>:<isa>/first:1e12/rows:200/d:512            phases beyond which sines
-///   reduce their arguments in slower ways widths/<backend>:<isa>/rows:32/d:4096 as many elements
-///   in long rows and in short ones strides/<backend>:<isa>/rows:256/d:512/stride:1024 rows a
-///   multiple of 4096 bytes apart, and a cache line more
+///                                                                  reduce their arguments in
+///                                                                  slower ways
+///   widths/<backend>:<isa>/rows:32/d:4096                          as many elements in long rows
+///                                                                  and in short ones
+///   strides/<backend>:<isa>/rows:256/d:512/stride:1024             rows a multiple of 4096 bytes
+///                                                                  apart, and a cache line more
 ///   alignment/<backend>:<isa>/rows:256/d:512/offset:1              rows that begin within a cache
-///   line planning/<backend>:<isa>/rows:100/d:20/plan:included           a plan for every table
+///                                                                  line
+///   planning/<backend>:<isa>/rows:100/d:20/plan:included           a plan for every table
 ///   threads/<backend>:<isa>/rows:2048/d:1024/threads:2             all threads, in wall time
-void add_cliffs(const std::vector<const Backend*>& backends, Stores stores, DataType type);
+void add_slowdowns(const std::vector<const Backend*>& backends, StorePolicy stores, DataType type);
 
 }  // namespace posenc::bench

@@ -36,7 +36,7 @@ class Pages {
 
 /// `get_memory` gives something that owns memory, or a view of it, with data().
 template <class GetMemory>
-void add_memory(const char* kind, const Backend& backend, const Shape& shape, Stores stores,
+void add_memory(const char* kind, const Backend& backend, const Shape& shape, StorePolicy stores,
                 GetMemory get_memory) {
   const auto checked = std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows);
   const std::string name = fmt::format("encode_fresh/{}/memory:{}/{}{}", backend.full_name(), kind,
@@ -60,7 +60,7 @@ void add_memory(const char* kind, const Backend& backend, const Shape& shape, St
 }  // namespace
 
 void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& shape,
-                      Stores stores) {
+                      StorePolicy stores) {
 #ifdef M_MMAP_THRESHOLD
   // glibc keeps what is freed, the larger the more is freed, and hands it out again, warm: with a
   // threshold, it returns it.

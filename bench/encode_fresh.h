@@ -17,6 +17,6 @@ namespace posenc::bench {
 ///   matrix  posenc::Matrix: huge pages where the table is large and the system gives them
 ///   warm    one Matrix, kept
 void add_encode_fresh(const std::vector<const Backend*>& backends, const Shape& shape,
-                      Stores stores);
+                      StorePolicy stores);
 
 }  // namespace posenc::bench

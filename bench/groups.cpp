@@ -1,9 +1,9 @@
 #include "groups.h"
 
-#include "report.h"
 #include "support.h"
+#include "table_reporter.h"
 
-#include "posenc/statistics.h"
+#include "posenc/support/statistics.h"
 
 #include <algorithm>
 #include <functional>
@@ -31,7 +31,7 @@ void register_one(const Added& added) {
         show_progress(added.name);
         added.body(state);
       });
-  registered->ComputeStatistics(spread_name, relative_spread, benchmark::kPercentage);
+  registered->ComputeStatistics(relative_iqr_name, relative_iqr, benchmark::kPercentage);
   if (added.clock == Clock::wall) registered->UseRealTime();
 }
 

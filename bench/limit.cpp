@@ -2,7 +2,7 @@
 
 #include "yardstick.h"
 
-#include "posenc/limits.h"
+#include "store_bandwidth.h"
 
 #include <algorithm>
 #include <map>
@@ -10,12 +10,12 @@
 namespace posenc::bench {
 
 double limit_bytes_per_second(void* destination, std::int64_t bytes) {
-  struct Stores {
+  struct StorePolicy {
     Yardstick plain;
     Yardstick non_temporal;
   };
-  static std::map<std::int64_t, Stores> of_bytes;
-  Stores& stores = of_bytes[bytes];
+  static std::map<std::int64_t, StorePolicy> of_bytes;
+  StorePolicy& stores = of_bytes[bytes];
   const double plain = stores.plain.seconds([=] { store_loop(destination, bytes); });
   const double non_temporal =
       stores.non_temporal.seconds([=] { non_temporal_store_loop(destination, bytes); });

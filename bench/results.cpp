@@ -1,7 +1,7 @@
 #include "results.h"
 
-#include "posenc/output_file.h"
 #include "posenc/spec.h"
+#include "posenc/support/atomic_file.h"
 
 #include <fmt/format.h>
 

@@ -65,11 +65,11 @@ std::string to_string(const Shape& shape) {
   return text;
 }
 
-std::string suffix_of(Stores stores) {
+std::string suffix_of(StorePolicy stores) {
   switch (stores) {
-    case Stores::automatic: return "";
-    case Stores::cached: return "/stores:cached";
-    case Stores::streamed: return "/stores:streamed";
+    case StorePolicy::automatic: return "";
+    case StorePolicy::cached: return "/stores:cached";
+    case StorePolicy::non_temporal: return "/stores:non_temporal";
   }
   return "";
 }

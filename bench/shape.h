@@ -41,8 +41,8 @@ Shape shape_of(std::int64_t rows, std::int64_t d_model);
 std::string to_string(const Shape& shape);
 
 /// What the names of benchmarks end with where --stores overrides the library's choice:
-/// "/stores:streamed".
-std::string suffix_of(Stores stores);
+/// "/stores:non_temporal".
+std::string suffix_of(StorePolicy stores);
 
 /// Tables from the first-level cache to memory, wide ones and long ones: those that speeds are
 /// quoted for.

@@ -1,17 +1,17 @@
 #include "support.h"
 
 #include "groups.h"
-#include "report.h"
 #include "results.h"
+#include "table_reporter.h"
 
 #include "cli/escape.h"
 #include "cli/parse_error.h"
 
-#include "posenc/accuracy.h"
 #include "posenc/cpu.h"
-#include "posenc/limits.h"
+#include "posenc/tuning/accuracy.h"
 #include "posenc/version.h"
 #include "posenc_commit.h"
+#include "store_bandwidth.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -114,7 +114,7 @@ std::string header(std::string_view notes) {
       "        {}; {}; huge pages: {}\n"
       "build   posenc {}, commit {}; {}, {}; xsimd {}, Google Benchmark {}\n"
       "{}"
-      "medians; spread: half the interquartile range over the median\n"
+      "medians; relative_iqr: half the interquartile range over the median\n"
       "{}\n",
       cpu().model, isas(), caches(), huge_pages(), library_version(), POSENC_COMMIT, compiler(),
       compiler_flags(), xsimd_version(), POSENC_BENCHMARK_VERSION, further_header_lines, notes);

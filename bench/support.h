@@ -52,8 +52,8 @@ enum class Clock {
   wall,    ///< for work that several threads share
 };
 
-/// Adds a benchmark to the group, with what all of them have: the spread over its repetitions, and
-/// progress on a terminal.
+/// Adds a benchmark to the group, with what all of them have: the relative_iqr over its
+/// repetitions, and progress on a terminal.
 void add(const std::string& name, std::function<void(benchmark::State&)> body,
          Clock clock = Clock::thread);
 

@@ -1,6 +1,6 @@
 #include "yardstick.h"
 
-#include "posenc/statistics.h"
+#include "posenc/support/statistics.h"
 
 #include <cstddef>
 #include <ctime>

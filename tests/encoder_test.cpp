@@ -1,6 +1,7 @@
 // What every backend owes its callers, whatever its method: one row, one set of bits; nothing
 // written outside the rows.
 #include "posenc/encoder.h"
+#include "posenc/cursor.h"
 
 #include "posenc/registry.h"
 #include "posenc/selection.h"
@@ -206,7 +207,8 @@ TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreStored) {
     const std::int64_t aligned =
         (spec.d_model + 15) / 16 *
         16;  // rows of whole cache lines, so that stores can go past the caches
-    for (const Stores stores : {Stores::automatic, Stores::cached, Stores::streamed}) {
+    for (const StorePolicy stores :
+         {StorePolicy::automatic, StorePolicy::cached, StorePolicy::non_temporal}) {
       for (const std::int64_t stride : {aligned, aligned + 16, aligned + 1}) {
         Matrix memory(rows.count, stride);
         encoder->encode(rows, {memory.data(), rows.count, spec.d_model, stride}, {2, stores});
@@ -469,7 +471,7 @@ TEST_P(EveryEncoder, AddsWhatItEncodes) {
   for (const std::int64_t d_model : {2, 34, 98, 256}) {
     for (const Layout layout : {Layout::interleaved, Layout::halves_cos_first}) {
       const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
-      if (!encoder->can_add()) GTEST_SKIP() << "cannot add";
+      if (!encoder->supports_add()) GTEST_SKIP() << "cannot add";
       for (const RowRange rows : {RowRange{0, 1}, RowRange{0, 37}, RowRange{70'000, 600}}) {
         Matrix table(rows.count, d_model), x(rows.count, d_model), expected(rows.count, d_model);
         encoder->encode(rows, table.view());
@@ -479,7 +481,7 @@ TEST_P(EveryEncoder, AddsWhatItEncodes) {
           expected.data()[i] = scaled + table.data()[i];
         }
         const MatrixView<const float> input = {x.data(), rows.count, d_model, d_model};
-        for (const Stores stores : {Stores::cached, Stores::streamed}) {
+        for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
           Matrix out(rows.count, d_model);
           encoder->add(rows, input, 1.7f, out.view(), stores);
           for (std::int64_t r = 0; r < rows.count; ++r)
@@ -499,7 +501,7 @@ TEST_P(EveryEncoder, RefusesToAddWhatItCannot) {
   const auto add = [&](MatrixView<const float> input) {
     return test::refusal([&] { encoder->add({0, 4}, input, 1.0f, out.view()); });
   };
-  if (!encoder->can_add()) {
+  if (!encoder->supports_add()) {
     EXPECT_THAT(add({x.data(), 4, 8, 8}), testing::HasSubstr("backend is " + encoder->backend()));
     return;
   }

@@ -2,6 +2,7 @@
 // itself.
 #pragma once
 
+#include "posenc/backends/row_task.h"
 #include "posenc/registry.h"
 
 #include <cstddef>

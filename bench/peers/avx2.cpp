@@ -3,4 +3,4 @@
 #define POSENC_PEER_DOUBLES 4
 #define POSENC_PEER_SLEEF_SUFFIX avx2
 #define POSENC_PEER_ABI_LETTER d
-#include "isa_file.h"
+#include "isa-inl.h"

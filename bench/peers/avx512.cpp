@@ -3,4 +3,4 @@
 #define POSENC_PEER_DOUBLES 8
 #define POSENC_PEER_SLEEF_SUFFIX avx512f
 #define POSENC_PEER_ABI_LETTER e
-#include "isa_file.h"
+#include "isa-inl.h"

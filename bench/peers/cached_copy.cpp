@@ -38,7 +38,7 @@ class CachedCopy final : public PeerEncoder {
     }
     const OutputView out(task.row<float>(0), task.count, spec().d_model, task.stride);
     source_->encode({.first = task.first, .count = task.count}, out,
-                    {1, task.streamed ? Stores::streamed : Stores::cached});
+                    {1, task.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
   }
 
   /// False where the table is too short.

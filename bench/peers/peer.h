@@ -3,6 +3,7 @@
 
 #include "kernels.h"
 
+#include "posenc/backends/row_task.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 
@@ -27,7 +28,7 @@ inline constexpr double any_error = 2;
 class PeerEncoder : public Encoder {
  public:
   using Encoder::Encoder;
-  bool writes(DataType type) const noexcept override { return type == DataType::float32; }
+  bool supports(DataType type) const noexcept override { return type == DataType::float32; }
 };
 
 class PeerBackend final : public Backend {

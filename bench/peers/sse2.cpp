@@ -3,4 +3,4 @@
 #define POSENC_PEER_DOUBLES 2
 #define POSENC_PEER_SLEEF_SUFFIX sse2
 #define POSENC_PEER_ABI_LETTER b
-#include "isa_file.h"
+#include "isa-inl.h"

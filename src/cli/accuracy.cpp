@@ -1,5 +1,5 @@
 // posenc accuracy: the accuracy report of some or all backends.
-#include "posenc/accuracy.h"
+#include "posenc/tuning/accuracy.h"
 
 #include "cli/accuracy_json.h"
 #include "cli/commands.h"
@@ -37,7 +37,7 @@ Reports measure(const CommonOptions& options) {
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
     auto encoder = each->plan(shape.spec);
-    if (options.backends.empty() && !encoder->writes(options.type)) continue;
+    if (options.backends.empty() && !encoder->supports(options.type)) continue;
     encoders.push_back(planned.emplace_back(std::move(encoder)).get());
   }
   Progress progress;

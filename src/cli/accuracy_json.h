@@ -1,7 +1,7 @@
 // Accuracy reports as programs read them.
 #pragma once
 
-#include "posenc/accuracy.h"
+#include "posenc/tuning/accuracy.h"
 
 #include <string>
 #include <vector>

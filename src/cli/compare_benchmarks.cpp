@@ -2,7 +2,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-#include "posenc/statistics.h"
+#include "posenc/support/statistics.h"
 
 #include <fmt/format.h>
 
@@ -103,16 +103,16 @@ std::string time_text(const Benchmark* benchmark) {
   return ran(*benchmark) ? seconds_text(median(benchmark->seconds)) : "error";
 }
 
-std::string spread_text(const Benchmark* benchmark) {
+std::string iqr_text(const Benchmark* benchmark) {
   if (benchmark == nullptr || !ran(*benchmark) || benchmark->seconds.size() < 2) return "";
-  return fmt::format("± {:.1f} %", 100 * relative_spread(benchmark->seconds));
+  return fmt::format("± {:.1f} %", 100 * relative_iqr(benchmark->seconds));
 }
 
 Json figures(const Benchmark* benchmark) {
   if (benchmark == nullptr) return {};
   if (!ran(*benchmark)) return {{"error", benchmark->error}};
   return {{"median_seconds", median(benchmark->seconds)},
-          {"spread", relative_spread(benchmark->seconds)},
+          {"relative_iqr", relative_iqr(benchmark->seconds)},
           {"repetitions", benchmark->seconds.size()}};
 }
 
@@ -138,8 +138,8 @@ class Rows {
         both
             ? fmt::format("{:+.1f} %", 100 * (median(after->seconds) / median(before->seconds) - 1))
             : "";
-    table_.add_row({name, time_text(before), spread_text(before), time_text(after),
-                    spread_text(after), change, coloured(said)});
+    table_.add_row({name, time_text(before), iqr_text(before), time_text(after), iqr_text(after),
+                    change, coloured(said)});
     json_.push_back({{"name", name},
                      {"before", figures(before)},
                      {"after", figures(after)},
@@ -151,9 +151,9 @@ class Rows {
  private:
   Table table_{{{"benchmark", Align::wrapped},
                 {"median A"},
-                {"spread"},
+                {"IQR/2"},
                 {"median B"},
-                {"spread"},
+                {"IQR/2"},
                 {"change"},
                 {"", Align::wrapped}}};
   Json json_ = Json::array();

@@ -171,10 +171,10 @@ int generate(const GenerateOptions& options) {
         "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
   }
   const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
-  if (!encoder->writes(type)) {
+  if (!encoder->supports(type)) {
     std::vector<std::string_view> allowed;
     for (const DataType each : all_data_types) {
-      if (encoder->writes(each)) allowed.push_back(to_string(each));
+      if (encoder->supports(each)) allowed.push_back(to_string(each));
     }
     throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type),
                                       encoder->backend(), fmt::join(allowed, ", ")));

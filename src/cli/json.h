@@ -1,8 +1,8 @@
 // The JSON that programs read; every document begins with its format version.
 #pragma once
 
-#include "posenc/accuracy.h"
 #include "posenc/spec.h"
+#include "posenc/tuning/accuracy.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,7 +1,7 @@
 // Where a subcommand's result goes: standard output, or a file that appears whole or not at all.
 #pragma once
 
-#include "posenc/output_file.h"
+#include "posenc/support/atomic_file.h"
 
 #include <csignal>
 #include <optional>

@@ -1,6 +1,6 @@
 // posenc pick: checks and times all backends, prints the table, saves the profile if asked to; or
 // decides from results of others.
-#include "posenc/pick.h"
+#include "posenc/tuning/pick.h"
 
 #include "cli/commands.h"
 #include "cli/manual.h"

@@ -2,7 +2,7 @@
 // reads its standard output.
 #pragma once
 
-#include "posenc/pick.h"
+#include "posenc/tuning/pick.h"
 
 namespace posenc::cli {
 

@@ -2,7 +2,7 @@
 
 #include "cli/pick_text.h"
 
-#include "posenc/statistics.h"
+#include "posenc/support/statistics.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ Json entry_of(const PickMeasurement& measured) {
                 {"tied", measured.tied}};
   if (measured.is_timed()) {
     entry["median_seconds"] = median_seconds(measured);
-    entry["spread"] = spread(measured);
+    entry["relative_iqr"] = relative_iqr(measured);
     entry["gfloats_per_second"] = gfloats_per_second(measured);
   }
   return entry;
@@ -48,7 +48,7 @@ Json entry_of(const ShapeDecision& decision, const PickRun& run) {
                 {"isa", to_string(pick.isa)},
                 {"ties", pick.ties},
                 {"gfloats_per_second", pick.gfloats_per_second},
-                {"spread", pick.spread},
+                {"relative_iqr", pick.relative_iqr},
                 {"noise_floor", decision.noise_floor},
                 {"next", pick.next ? pick.next->backend : ""},
                 {"margin", pick.next ? pick.next->ratio - 1 : 0}};

@@ -4,7 +4,7 @@
 
 #include "cli/json.h"
 
-#include "posenc/pick.h"
+#include "posenc/tuning/pick.h"
 
 #include <optional>
 #include <string>

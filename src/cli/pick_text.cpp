@@ -37,7 +37,7 @@ std::string measurements_text(const PickRun& run) {
                {"max |error|"},
                {"max ulp"},
                {"time a table"},
-               {"spread"},
+               {"IQR/2"},
                {"Gfloat/s"},
                {"", Align::left}});
   const PickMeasurement* last = nullptr;
@@ -51,14 +51,14 @@ std::string measurements_text(const PickRun& run) {
     const bool is_timed = each->is_timed();
     table.add_row({each->full_name() + (each->is_peer ? "*" : ""), error_text(each->max_abs),
                    ulp_text(each->max_ulp), is_timed ? seconds_text(median_seconds(*each)) : "-",
-                   is_timed ? "± " + percent(spread(*each)) : "",
+                   is_timed ? "± " + percent(relative_iqr(*each)) : "",
                    is_timed ? fmt::format("{:.2f}", gfloats_per_second(*each)) : "-",
                    verdict(*each)});
   }
   return with_mark_explained(table.text());
 }
 
-std::string interval_text(const Rival& rival) {
+std::string interval_text(const ComparedCandidate& rival) {
   return std::isfinite(rival.high) ? fmt::format("{:.3f} .. {:.3f}", rival.low, rival.high)
                                    : "unknown";
 }
@@ -91,7 +91,7 @@ std::string picks_text(const PickRun& run) {
   return table.text();
 }
 
-std::string slower_text(const Rival& rival) {
+std::string slower_text(const ComparedCandidate& rival) {
   const std::string interval =
       std::isfinite(rival.high)
           ? fmt::format(", 95 %: {} to {}", percent(rival.low - 1), percent(rival.high - 1))
@@ -103,7 +103,7 @@ std::string slower_text(const Rival& rival) {
 template <class Wanted>
 std::vector<std::string> names_of(const ShapeDecision& decision, Wanted wanted) {
   std::vector<std::string> names;
-  for (const Rival& each : decision.rivals) {
+  for (const ComparedCandidate& each : decision.rivals) {
     if (wanted(each)) names.push_back(slower_text(each));
   }
   return names;
@@ -115,7 +115,7 @@ std::string method_of(const std::string& full_name) {
 
 std::string over_budget_text(const ShapeDecision& decision) {
   std::vector<std::string> over, wrong, not_timed;
-  for (const Rival& each : decision.rivals) {
+  for (const ComparedCandidate& each : decision.rivals) {
     if (each.compared) continue;
     if (!each.keeps_its_bound) {
       wrong.push_back(fmt::format("{} ({} measured, {} promised)", each.backend,
@@ -161,7 +161,7 @@ std::string run_text(const PickRun& run) {
   const bool is_default = run.budget == default_budget(run.type);
   const std::string what = wrapped(fmt::format(
       "{}, {} {}, error budget {}{}; medians of {} processes\n"
-      "spread: half the interquartile range of the processes\n"
+      "IQR/2: half the interquartile range of the processes\n"
       "next/pick: the time of the next over that of the pick, paired by process, and its 95 % "
       "interval\n"
       "noise: how far a backend is from itself, timed as two in a process and in one process after "
@@ -184,17 +184,17 @@ std::string reason_text(const ShapeDecision& decision) {
       fmt::format("{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
                   pick.full_name(), pick.gfloats_per_second, fmt::join(pick.shapes, ", "),
                   error_text(pick.max_abs), ulp_text(pick.max_ulp));
-  const auto ties = names_of(decision, [](const Rival& each) { return each.tied; });
+  const auto ties = names_of(decision, [](const ComparedCandidate& each) { return each.tied; });
   const bool is_fastest = !pick.next || pick.next->ratio >= 1;
   if (!ties.empty()) {
     text += fmt::format(
         " Tied with {}: too close to call{}.", fmt::join(ties, ", "),
         is_fastest ? "" : ", and of tied methods the simplest is picked that costs little");
   }
-  const auto behind = [&](const Rival& each) { return each.compared && !each.tied; };
+  const auto behind = [&](const ComparedCandidate& each) { return each.compared && !each.tied; };
   const auto beaten = std::ranges::find_if(decision.rivals, behind);
   if (beaten != decision.rivals.end()) text += fmt::format(" It beats {}", slower_text(*beaten));
-  const auto other = std::ranges::find_if(decision.rivals, [&](const Rival& each) {
+  const auto other = std::ranges::find_if(decision.rivals, [&](const ComparedCandidate& each) {
     return behind(each) && method_of(each.backend) != pick.backend;
   });
   if (other != decision.rivals.end() && other != beaten) {
@@ -202,10 +202,11 @@ std::string reason_text(const ShapeDecision& decision) {
   }
   if (beaten != decision.rivals.end()) text += ".";
   text += over_budget_text(decision);
-  return text + fmt::format(
-                    " Noise: a backend timed twice differs from itself by up to {}; spread of the "
-                    "pick ± {}.",
-                    percent(decision.noise_floor), percent(pick.spread));
+  return text +
+         fmt::format(
+             " Noise: a backend timed twice differs from itself by up to {}; half the IQR of the "
+             "pick ± {}.",
+             percent(decision.noise_floor), percent(pick.relative_iqr));
 }
 
 std::string explanation_text(const PickRun& run) {

@@ -1,8 +1,9 @@
 // All of posenc that a program needs to encode: one include.
-// Not in it: measuring accuracy and speed (accuracy.h, limits.h, pick.h).
+// Not in it: measuring accuracy and speed (tuning/accuracy.h, tuning/pick.h).
 #pragma once
 
 #include "posenc/cpu.h"
+#include "posenc/cursor.h"
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/error.h"
@@ -13,6 +14,7 @@
 #include "posenc/layers/rotary.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/layers/tied_output.h"
+#include "posenc/matrix.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"

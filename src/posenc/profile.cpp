@@ -1,7 +1,7 @@
 #include "posenc/profile.h"
 
-#include "posenc/output_file.h"
 #include "posenc/spec.h"
+#include "posenc/support/atomic_file.h"
 #include "posenc/support/format.h"
 #include "posenc/version.h"
 

@@ -1,7 +1,7 @@
 #include "posenc/selection.h"
 
 #include "posenc/support/format.h"
-#include "posenc/ties.h"
+#include "posenc/support/ties.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ bool qualifies(Candidate& candidate, const Request& request, bool must_add) {
   const SelectionOptions& options = request.options;
   // What an encoder says of itself for every spec, it says for the smallest one.
   const auto smallest = candidate.backend->plan({.d_model = 2});
-  candidate.qualifies = smallest->writes(options.type) && (!must_add || smallest->can_add());
+  candidate.qualifies = smallest->supports(options.type) && (!must_add || smallest->supports_add());
   if (!*candidate.qualifies) return false;
   if (options.accuracy.measure() == Accuracy::Measure::correctly_rounded) {
     candidate.qualifies = smallest->is_correctly_rounded(options.type);
@@ -79,7 +79,7 @@ Choice choice_of(Candidate& candidate, SelectionSource source, std::string reaso
 Choice from_environment(const Request& request) {
   try {
     const Backend& named = backend(environment());
-    if (!named.plan({.d_model = 2})->writes(request.options.type)) {
+    if (!named.plan({.d_model = 2})->supports(request.options.type)) {
       throw InvalidArgument(
           format_text("backend is '{}', which has not the precision for {}; allowed: one that has",
                       environment(), to_string(request.options.type)));
@@ -194,7 +194,7 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
   const DataType type = request.options.type;
   for (const Candidate& each : built_in_candidates()) {
     const auto encoder = each.backend->plan(request.spec);
-    if (!encoder->writes(type)) continue;
+    if (!encoder->supports(type)) continue;
     least = std::min(least, is_ulp ? encoder->ulp_bound(request.rows, type)
                                    : encoder->error_bound(request.rows, type));
   }

@@ -63,7 +63,7 @@ struct SelectionOptions {
   Accuracy accuracy = {};
   DataType type = DataType::float32;
   int threads = 1;
-  /// Prefers what can add encodings to an input in one pass (Encoder::can_add), as layers do.
+  /// Prefers what can add encodings to an input in one pass (Encoder::supports_add), as layers do.
   bool adds = false;
   /// Where the memory is that is written: by default the class of a table of all rows.
   std::optional<ShapeClass> shape = {};

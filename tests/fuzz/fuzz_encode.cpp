@@ -58,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!arena.harmless(out)) return 0;
   const EncodeOptions options = {
       input.ConsumeIntegralInRange(0, 3),
-      input.PickValueInArray({Stores::automatic, Stores::cached, Stores::streamed})};
+      input.PickValueInArray(
+          {StorePolicy::automatic, StorePolicy::cached, StorePolicy::non_temporal})};
   std::vector<std::int64_t> positions;
   const std::int64_t count = Arena::size(input, 40);
   if (input.ConsumeBool()) {

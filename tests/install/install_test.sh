@@ -30,6 +30,7 @@ done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' | sort)
 
 export POSENC_PROFILE=/nonexistent/posenc/profile.json
 "$scratch/build/consumer"
+"$scratch/build/tuning_consumer"
 "$scratch/build/native_types"
 for example in "${examples[@]}"; do "$scratch/build/$(basename "$example" .cpp)"; done
 "$scratch/prefix/bin/posenc" list >/dev/null
@@ -37,9 +38,13 @@ for example in "${examples[@]}"; do "$scratch/build/$(basename "$example" .cpp)"
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name posenc.pc)")
   export PKG_CONFIG_PATH
-  read -r -a flags <<<"$(pkg-config --cflags --libs posenc) -Wl,-rpath,$(pkg-config --variable=libdir posenc)"
-  "$compiler" -std=c++20 "$source/tests/install/consumer.cpp" "${flags[@]}" -o "$scratch/consumer"
-  "$scratch/consumer"
+  for package in posenc posenc-tuning; do
+    consumer=consumer
+    [[ $package == posenc ]] || consumer=tuning_consumer
+    read -r -a flags <<<"$(pkg-config --cflags --libs "$package") -Wl,-rpath,$(pkg-config --variable=libdir "$package")"
+    "$compiler" -std=c++20 "$source/tests/install/$consumer.cpp" "${flags[@]}" -o "$scratch/$consumer"
+    "$scratch/$consumer"
+  done
 fi
 
 for way in FetchContent add_subdirectory; do

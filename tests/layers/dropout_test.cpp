@@ -4,8 +4,8 @@
 
 #include "layers/layer_support.h"
 #include "posenc/cpu.h"
-#include "posenc/layers/philox.h"
-#include "posenc/layers/simd/layer_kernels.h"
+#include "posenc/layers/internal/philox.h"
+#include "posenc/simd/layer_kernels.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -94,11 +94,11 @@ TEST(Dropout, IsTheSameOnEveryIsa) {
       static_cast<std::uint32_t>((scaled - std::floor(scaled)) * 0x1p32), dropout.scale()};
   for (const Kernels& each : all) {
     if (!cpu_has(each.isa)) continue;
-    for (const bool streamed : {false, true}) {
+    for (const bool non_temporal : {false, true}) {
       for (const std::int64_t count : {0, 1, 3, 15, 16, 17, 100, 1024, 2999}) {
         std::vector<float> out(x.size(), 7.0f);
-        each.kernels.combine(
-            {x.data() + 1, encoding.data() + 2, out.data() + 1, count, 1.5f, &rule, 77, streamed});
+        each.kernels.combine({x.data() + 1, encoding.data() + 2, out.data() + 1, count, 1.5f, &rule,
+                              77, non_temporal});
         each.kernels.fence();
         std::vector<float> expected(x.size(), 7.0f);
         for (std::int64_t i = 0; i < count; ++i) {
@@ -108,7 +108,7 @@ TEST(Dropout, IsTheSameOnEveryIsa) {
               dropout.keeps(99, 77 + static_cast<std::uint64_t>(i)) ? sum * rule.scale : 0.0f;
         }
         EXPECT_TRUE(same_memory(out, expected))
-            << to_string(each.isa) << ", " << count << (streamed ? ", streamed" : "");
+            << to_string(each.isa) << ", " << count << (non_temporal ? ", non_temporal" : "");
       }
     }
   }

@@ -3,7 +3,7 @@
 
 #include "layers/layer_support.h"
 #include "posenc/cpu.h"
-#include "posenc/reference.h"
+#include "posenc/exact/reference.h"
 #include "posenc/registry.h"
 #include "support.h"
 

@@ -3,7 +3,7 @@
 #include "posenc/layers/rotary.h"
 
 #include "layers/layer_support.h"
-#include "posenc/reference.h"
+#include "posenc/exact/reference.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,10 @@
 // div_term: the float32 formula of PyTorch's Transformer tutorial, in its arithmetic, value for
 // value:
-//   div_term = exp(arange(0, d, 2) * (-log(base) / d));  sin(position * div_term), cos(position *
-//   div_term)
+//   div_term = exp(arange(0, d, 2) * (-log(base) / d))
+//   sin(position * div_term), cos(position * div_term)
 // and, where the spacing is inclusive, the same with tensor2tensor's log_timescale_increment.
 #include "posenc/backends/backends.h"
+#include "posenc/backends/row_task.h"
 
 #include <algorithm>
 #include <cmath>

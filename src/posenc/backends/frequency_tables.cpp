@@ -28,7 +28,7 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   return {spec.layout == Layout::interleaved, first.sine, first.cosine};
 }
 
-bool can_stream(const EncodingSpec& spec, const RowTask& task) noexcept {
+bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept {
   constexpr std::int64_t line_bytes = 64;
   const std::int64_t line = line_bytes / size_of(task.type);
   const std::int64_t run = spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2;

@@ -2,9 +2,9 @@
 // that kernels read.
 #pragma once
 
-#include "posenc/frequency.h"
+#include "posenc/backends/row_task.h"
+#include "posenc/exact/frequency.h"
 #include "posenc/isa.h"
-#include "posenc/row_task.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/spec.h"
 
@@ -24,9 +24,9 @@ std::span<const IsaKernels> compiled_kernels();
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// Stores past the caches write whole cache lines: every run of columns must begin and end with
-/// one.
-bool can_stream(const EncodingSpec& spec, const RowTask& task) noexcept;
+/// StorePolicy past the caches write whole cache lines: every run of columns must begin and end
+/// with one.
+bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept;
 
 /// The frequencies' leading 128 bits, padded with zeros.
 struct FrequencyTables {

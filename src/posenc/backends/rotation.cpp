@@ -2,7 +2,8 @@
 // simd/rotation_kernel.h for the method and its bound.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
-#include "posenc/exact.h"
+#include "posenc/backends/row_task.h"
+#include "posenc/exact/sincos.h"
 
 #include <cstddef>
 #include <vector>
@@ -36,7 +37,7 @@ class RotationEncoder final : public Encoder {
     }
   }
 
-  bool can_add() const noexcept override { return true; }
+  bool supports_add() const noexcept override { return true; }
 
   /// Correctly rounded: half an ulp of a value below 1.
   double error_bound(RowRange, DataType type) const noexcept override {
@@ -53,24 +54,19 @@ class RotationEncoder final : public Encoder {
     return round_to_bits(is_cosine ? cosine(phase) : sine(phase), type);
   }
 
-  void encode_rows(const RowTask& task) const noexcept override {
-    if (task.first == 0) {  // its sines are 0, which is certain only because it is known
-      const auto set = [&]<class T>(std::int64_t column, double value) {
-        const double added =
-            task.addend == nullptr
-                ? value
-                : to_double(task.addend[column] * task.scale + static_cast<float>(value));
-        task.row<T>(0)[column] = nearest<T>(added);
-      };
-      with_type(task.type, [&]<class T>(T) {
-        for (std::int64_t k = 0; k < exact_.count(); ++k) {
-          const ChannelPair channel = channels_of(spec(), k);
-          set.template operator()<T>(channel.sine, 0.0);
-          set.template operator()<T>(channel.cosine, 1.0);
-        }
-      });
-      if (task.count > 1) encode_rows(task.after(1));
-      return;
+  void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }
+
+  void add_rows(const RowTask& task, const float* x, float scale) const noexcept override {
+    const simd::Addition addition = {x - static_cast<const float*>(task.out), scale};
+    write(task, &addition);
+  }
+
+  void write(RowTask task, const simd::Addition* addition) const noexcept {
+    task.non_temporal = task.non_temporal && allows_non_temporal(spec(), task);
+    if (task.first == 0) {
+      write_row_0(task, addition);
+      if (task.count == 1) return;
+      task = task.after(1);
     }
     const simd::RotationTables tables = {
         .frequencies = exact_.count(),
@@ -85,9 +81,26 @@ class RotationEncoder final : public Encoder {
         .exact_entry = exact_entry,
         .context = this,
     };
-    RowTask written = task;
-    written.streamed = task.streamed && can_stream(spec(), task);
-    kernel_(tables, written);
+    kernel_(tables, task, addition);
+  }
+
+  /// Position 0, whose sines are 0: no margin of error makes the rounding of 0 certain.
+  void write_row_0(const RowTask& task, const simd::Addition* addition) const noexcept {
+    with_type(task.type, [&]<class T>(T) {
+      T* const out = task.row<T>(0);
+      const auto set = [&](std::int64_t column, float value) {
+        if (addition != nullptr) {
+          value +=
+              static_cast<float>(to_double(out[column + addition->distance])) * addition->scale;
+        }
+        out[column] = nearest<T>(static_cast<double>(value));
+      };
+      for (std::int64_t k = 0; k < exact_.count(); ++k) {
+        const ChannelPair channel = channels_of(spec(), k);
+        set(channel.sine, 0.0f);
+        set(channel.cosine, 1.0f);
+      }
+    });
   }
 
   simd::RotationKernel kernel_;

@@ -2,6 +2,7 @@
 // simd/rotation32_kernel.h for the method and its bound.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
+#include "posenc/backends/row_task.h"
 
 #include <cstddef>
 #include <vector>
@@ -37,7 +38,7 @@ class Rotation32Encoder final : public Encoder {
   double error_bound(RowRange, DataType type) const noexcept override {
     return 3.5e-7 + (size_of(type) == 2 ? half_ulp_of_one(type) : 0);
   }
-  bool writes(DataType type) const noexcept override { return type != DataType::float64; }
+  bool supports(DataType type) const noexcept override { return type != DataType::float64; }
 
  private:
   std::size_t padded() const noexcept { return frequencies_.high.size(); }
@@ -53,7 +54,7 @@ class Rotation32Encoder final : public Encoder {
         .row_stride = frequencies_.padded_count(),
     };
     RowTask written = task;
-    written.streamed = task.streamed && can_stream(spec(), task);
+    written.non_temporal = task.non_temporal && allows_non_temporal(spec(), task);
     kernel_(tables, written);
   }
 

@@ -2,6 +2,7 @@
 // See simd/sincos_kernel.h.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/frequency_tables.h"
+#include "posenc/backends/row_task.h"
 
 #include <algorithm>
 

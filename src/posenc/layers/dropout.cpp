@@ -1,11 +1,11 @@
 #include "posenc/layers/dropout.h"
 
-#include "posenc/layers/checks.h"
-#include "posenc/layers/dropout_rule.h"
-#include "posenc/layers/philox.h"
-#include "posenc/layers/share.h"
+#include "posenc/layers/internal/checks.h"
+#include "posenc/layers/internal/dropout_rule.h"
+#include "posenc/layers/internal/philox.h"
 #include "posenc/spec.h"
 #include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
 
 #include <cmath>
 #include <cstddef>
@@ -67,7 +67,7 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
   // Parts that share no block of the generator, nor a cache line where the memory is aligned.
   const auto count = static_cast<std::int64_t>(in.size());
   constexpr auto block = static_cast<std::int64_t>(block_elements);
-  share((count + block - 1) / block, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for((count + block - 1) / block, threads, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * block, last = std::min(end * block, count);
     simd::layer_kernels().combine(
         {.x = in.data() + first,
@@ -77,7 +77,7 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
          .scale = 1.0f,
          .dropout = rule ? &*rule : nullptr,
          .first_element = first_element + static_cast<std::uint64_t>(first),
-         .streamed = false});
+         .non_temporal = false});
   });
 }
 

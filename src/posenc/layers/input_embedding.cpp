@@ -1,9 +1,9 @@
 #include "posenc/layers/input_embedding.h"
 
 #include "posenc/cpu.h"
-#include "posenc/layers/add_encoding.h"
-#include "posenc/layers/checks.h"
-#include "posenc/layers/dropout_rule.h"
+#include "posenc/layers/internal/add_encoding.h"
+#include "posenc/layers/internal/checks.h"
+#include "posenc/layers/internal/dropout_rule.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void check_ids(std::span<const Id> ids, const SequenceView<float>& y, std::int64
   }
 }
 
-bool past_caches(const SequenceView<float>& y) {
+bool is_non_temporal(const SequenceView<float>& y) {
   return shape_class(y.batch * y.rows * y.columns * std::int64_t{sizeof(float)}) ==
          ShapeClass::memory;
 }
@@ -86,7 +86,7 @@ template <class Id>
 void InputEmbedding::look_up(std::span<const Id> ids, const SequenceView<float>& y,
                              int threads) const {
   check(ids, y, threads);
-  scale_rows({InputRows(view_, ids.data(), y), scale_, y, nullptr, past_caches(y), threads});
+  scale_rows({InputRows(view_, ids.data(), y), scale_, y, nullptr, is_non_temporal(y), threads});
 }
 
 template <class Id>
@@ -101,7 +101,7 @@ void InputEmbedding::look_up_and_encode(std::span<const Id> ids, const Positiona
   encoding.check_rows(y.rows, options.offset);
   const auto rule = dropout_rule(encoding.dropout(), options.training, options.seed);
   encoding.add_to({InputRows(view_, ids.data(), y), scale_, y, rule ? &*rule : nullptr,
-                   past_caches(y), options.threads},
+                   is_non_temporal(y), options.threads},
                   options.offset);
 }
 

@@ -1,9 +1,9 @@
 #include "posenc/layers/positional_encoding.h"
 
 #include "posenc/cpu.h"
-#include "posenc/layers/add_encoding.h"
-#include "posenc/layers/checks.h"
-#include "posenc/layers/dropout_rule.h"
+#include "posenc/layers/internal/add_encoding.h"
+#include "posenc/layers/internal/checks.h"
+#include "posenc/layers/internal/dropout_rule.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
@@ -97,9 +97,9 @@ void PositionalEncoding::forward(const SequenceView<const float>& x, const Seque
   check_overlap(x, y);
   check_rows(x.rows, options.offset);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
-  const bool past_caches =
+  const bool is_non_temporal =
       x.data != y.data && shape_class(bytes_of(y.rows, y.columns) * y.batch) == ShapeClass::memory;
-  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, past_caches, options.threads},
+  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, is_non_temporal, options.threads},
          options.offset);
 }
 

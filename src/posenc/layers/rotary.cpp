@@ -1,10 +1,10 @@
 #include "posenc/layers/rotary.h"
 
-#include "posenc/layers/checks.h"
-#include "posenc/layers/scratch.h"
-#include "posenc/layers/share.h"
-#include "posenc/layers/simd/layer_kernels.h"
+#include "posenc/layers/internal/checks.h"
+#include "posenc/simd/layer_kernels.h"
 #include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
+#include "posenc/support/scratch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -76,7 +76,7 @@ template <class Work>
 void share_with_scratch(std::int64_t rows, int threads, std::int64_t floats, const Work& work) {
   float* const memory = scratch(std::min<std::int64_t>(threads, rows) * floats);
   std::atomic<std::int64_t> parts_begun = 0;
-  share(rows, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(rows, threads, [&](std::int64_t begin, std::int64_t end) {
     work(begin, end, memory + parts_begun.fetch_add(1) * floats);
   });
 }
@@ -102,7 +102,7 @@ void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLa
                      });
 }
 
-/// The encoder writes halves, cosines first; interleaved caches are dealt anew, row by row.
+/// The encoder writes halves, cosines first; interleaved caches are deinterleaved anew, row by row.
 template <class T>
 void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
                 const MatrixView<T>& out, int threads) {
@@ -116,7 +116,7 @@ void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
   encoder.encode(rows, out, threads);
   if (layout == RotaryLayout::halves) return;
   std::atomic<std::int64_t> parts_begun = 0;
-  share(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
     T* const own = halves.data() + parts_begun.fetch_add(1) * dimension;
     for (std::int64_t row = begin; row < end; ++row) {
       T* const cached = out.data + row * out.stride;
@@ -158,7 +158,7 @@ void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads
         for (std::int64_t row = begin; row < end; row += step) {
           const std::int64_t count = std::min(step, end - row);
           selected_.encoder->encode({.first = first + row, .count = count},
-                                    {angles, count, columns, columns}, {1, Stores::cached});
+                                    {angles, count, columns, columns}, {1, StorePolicy::cached});
           for (std::int64_t r = 0; r < count; ++r) {
             rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half,
                        half);

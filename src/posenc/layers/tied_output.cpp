@@ -1,9 +1,9 @@
 #include "posenc/layers/tied_output.h"
 
-#include "posenc/layers/checks.h"
-#include "posenc/layers/share.h"
+#include "posenc/layers/internal/checks.h"
 #include "posenc/spec.h"
 #include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits, int
   check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
   // The vocabulary is the long side, in decoding the only one.
   if (x.rows == 0) return;
-  share(vocabulary(), threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(vocabulary(), threads, [&](std::int64_t begin, std::int64_t end) {
     map(logits).middleCols(begin, end - begin).noalias() =
         map(x) * map(weights_).middleRows(begin, end - begin).transpose();
   });
@@ -78,7 +78,7 @@ void softmax(MatrixView<float> logits, int threads) {
   check_threads(threads);
   check_matrix("logits", read_only(logits));
   if (logits.columns == 0) return;
-  share(logits.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(logits.rows, threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
       softmax_row(logits.data + row * logits.stride, logits.columns);
   });

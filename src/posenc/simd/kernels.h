@@ -2,7 +2,7 @@
 // function with another.
 #pragma once
 
-#include "posenc/row_task.h"
+#include "posenc/backends/row_task.h"
 
 #include <cstdint>
 
@@ -76,9 +76,17 @@ using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* tur
                               const std::uint64_t* turns_low, std::uint64_t position,
                               double* sin_out, double* cos_out) noexcept;
 
-/// Writes the rows of the task. Streamed ones stand in memory aligned to 64 bytes, with runs of
-/// columns and a stride of whole lines.
-using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task) noexcept;
+/// What rows are added to: out = x * scale + encoding in float32, each operation rounded. An
+/// element of x stands `distance` elements behind its output; 0 if it is the output.
+struct Addition {
+  std::ptrdiff_t distance;
+  float scale;
+};
+
+/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). Non-temporal
+/// ones stand in memory aligned to 64 bytes, with runs of columns and a stride of whole lines.
+using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
+                                const Addition* addition) noexcept;
 /// Of every type but float64.
 using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask& task) noexcept;
 /// Of float32 and float64. Null for the ISA scalar, which has no vector library.

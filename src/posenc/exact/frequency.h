@@ -1,0 +1,38 @@
+// The exact frequencies of a spec, in turns, and exactly reduced phases.
+#pragma once
+
+#include "posenc/exact/fixed_point.h"
+#include "posenc/spec.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace posenc {
+
+/// A phase or a frequency as a fraction of a full turn, in units of 2^-256: reduction modulo 2 pi
+/// is what integers do by themselves.
+using Turns = Fraction<4>;
+
+/// w_k / (2 pi) for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value (tested
+/// against MPFR), which leaves a phase at position 2^53 within 2^-201 turns.
+class Frequencies {
+ public:
+  /// The spec must be valid.
+  explicit Frequencies(const EncodingSpec& spec);
+
+  std::int64_t count() const noexcept { return static_cast<std::int64_t>(turns_.size()); }
+  const Turns& operator[](std::int64_t k) const noexcept {
+    return turns_[static_cast<std::size_t>(k)];
+  }
+
+  /// The phase of that position modulo one turn. The product is exact: only the frequency's own
+  /// error counts.
+  Turns phase(std::int64_t k, std::int64_t position) const noexcept {
+    return (*this)[k] * static_cast<std::uint64_t>(position);
+  }
+
+ private:
+  std::vector<Turns> turns_;
+};
+
+}  // namespace posenc

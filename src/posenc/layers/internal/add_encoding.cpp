@@ -1,0 +1,185 @@
+#include "posenc/layers/internal/add_encoding.h"
+
+#include "posenc/support/parallel_for.h"
+#include "posenc/support/scratch.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace posenc {
+namespace {
+
+/// Encodings of consecutive rows; null where none are added.
+struct EncodedRows {
+  const float* data = nullptr;
+  std::int64_t stride = 0;
+
+  const float* row(std::int64_t r) const noexcept {
+    return data == nullptr ? nullptr : data + r * stride;
+  }
+};
+
+/// The rows begin .. end - 1 of the sequences first_batch .. last_batch - 1: the part of one
+/// thread.
+struct Part {
+  std::int64_t begin, end;
+  std::int64_t first_batch, last_batch;
+};
+
+bool allows_non_temporal(const SequenceView<float>& y) noexcept {
+  constexpr std::int64_t line = 16;  // floats
+  const auto whole = [](std::int64_t count, std::int64_t stride) {
+    return count <= 1 || stride % line == 0;
+  };
+  return reinterpret_cast<std::uintptr_t>(y.data) % (line * sizeof(float)) == 0 &&
+         y.columns % line == 0 && whole(y.batch, y.batch_stride) && whole(y.rows, y.row_stride);
+}
+
+/// Combines blocks of rows, which are short enough that what is added to one sequence is still in
+/// cache for the next.
+class Combiner {
+ public:
+  explicit Combiner(const RowWork& work)
+      : work_(work),
+        kernel_(simd::layer_kernels().combine),
+        non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
+
+  /// `encoded` begins at row `begin`.
+  void block(std::int64_t begin, std::int64_t end, const Part& part,
+             EncodedRows encoded) const noexcept {
+    const std::int64_t columns = work_.y.columns;
+    const bool dense = work_.x.dense(columns) && work_.y.row_stride == columns &&
+                       (encoded.data == nullptr || encoded.stride == columns);
+    if (work_.y.order == BatchOrder::sequence_first) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
+          run(b, row, 1, encoded.row(row - begin));
+      }
+    } else if (dense) {
+      // Runs of rows whose encodings stay in the first-level cache while every sequence takes them.
+      const std::int64_t step =
+          work_.y.batch > 1 ? std::max<std::int64_t>(1, run_floats / columns) : end - begin;
+      for (std::int64_t row = begin; row < end; row += step) {
+        const std::int64_t rows = std::min(step, end - row);
+        for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
+          run(b, row, rows, encoded.row(row - begin));
+      }
+    } else {
+      for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) {
+        for (std::int64_t row = begin; row < end; ++row) run(b, row, 1, encoded.row(row - begin));
+      }
+    }
+  }
+
+  /// After a thread's last block.
+  void finish() const noexcept {
+    if (non_temporal_) simd::layer_kernels().fence();
+  }
+
+ private:
+  static constexpr std::int64_t run_floats = 4096;
+
+  void run(std::int64_t batch, std::int64_t row, std::int64_t rows,
+           const float* encoding) const noexcept {
+    const SequenceView<float>& y = work_.y;
+    const std::int64_t index =
+        y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
+    kernel_(
+        {.x = work_.x.row(batch, row),
+         .encoding = encoding,
+         .out = y.data + batch * y.batch_stride + row * y.row_stride,
+         .count = rows * y.columns,
+         .scale = work_.scale,
+         .dropout = work_.dropout,
+         .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
+         .non_temporal = non_temporal_});
+  }
+
+  const RowWork& work_;
+  simd::CombineKernel kernel_;
+  bool non_temporal_;
+};
+
+/// Calls on_part(part) for one part a thread: parts are rows, so that no encoding is computed
+/// twice, or sequences where there are fewer rows than threads.
+template <class Work>
+void share_rows(const RowWork& work, const Work& on_part) {
+  const std::int64_t batch = work.y.batch, rows = work.y.rows;
+  if (batch == 0 || rows == 0) return;
+  const bool by_rows = rows >= work.threads || rows >= batch;
+  parallel_for(by_rows ? rows : batch, work.threads, [&](std::int64_t begin, std::int64_t end) {
+    on_part(by_rows ? Part{begin, end, 0, batch} : Part{0, rows, begin, end});
+  });
+}
+
+/// Rows of a block: enough that the start of a block, which costs as much as several rows, does not
+/// count; and in cache.
+std::int64_t block_rows(std::int64_t columns) noexcept {
+  constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
+                         enough_rows = 32;
+  const std::int64_t row_bytes = columns * std::int64_t{sizeof(float)};
+  const std::int64_t at_least = std::clamp<std::int64_t>(most_bytes / row_bytes, 1, enough_rows);
+  return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
+}
+
+/// Whether the encoder's own add() does the work: one sequence, nothing dropped, and nothing but
+/// the encoding between input and output.
+bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
+  return encoder.supports_add() && work.y.batch == 1 && work.dropout == nullptr &&
+         work.x.row_stride() == work.y.row_stride && work.y.row_stride >= work.y.columns;
+}
+
+void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
+  const SequenceView<float>& y = work.y;
+  const StorePolicy stores = work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached;
+  parallel_for(y.rows, work.threads, [&](std::int64_t begin, std::int64_t end) {
+    const MatrixView<const float> x = {work.x.row(0, begin), end - begin, y.columns, y.row_stride};
+    encoder.add({rows.first + begin, end - begin}, x, work.scale,
+                {y.data + begin * y.row_stride, end - begin, y.columns, y.row_stride}, stores);
+  });
+}
+
+}  // namespace
+
+void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
+  if (can_add_directly(encoder, work)) return add_directly(encoder, rows, work);
+  const std::int64_t columns = work.y.columns;
+  const std::int64_t step = std::min(block_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
+  const std::int64_t most_parts =
+      std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));
+  float* const memory = scratch(most_parts * step * columns);
+  std::atomic<std::int64_t> parts_begun = 0;
+  share_rows(work, [&](const Part& part) {
+    const Combiner combiner(work);
+    float* const own = memory + parts_begun.fetch_add(1) * step * columns;
+    for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
+      const std::int64_t count = std::min(step, part.end - begin);
+      encoder.encode({.first = rows.first + begin, .count = count}, {own, count, columns, columns},
+                     {1, StorePolicy::cached});
+      combiner.block(begin, begin + count, part, {own, columns});
+    }
+    combiner.finish();
+  });
+}
+
+void add_table(MatrixView<const float> table, const RowWork& work) {
+  const std::int64_t step = block_rows(work.y.columns);
+  share_rows(work, [&](const Part& part) {
+    const Combiner combiner(work);
+    for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
+      const std::int64_t end = std::min(begin + step, part.end);
+      combiner.block(begin, end, part, {table.data + begin * table.stride, table.stride});
+    }
+    combiner.finish();
+  });
+}
+
+void scale_rows(const RowWork& work) {
+  share_rows(work, [&](const Part& part) {
+    const Combiner combiner(work);
+    combiner.block(part.begin, part.end, part, {});
+    combiner.finish();
+  });
+}
+
+}  // namespace posenc

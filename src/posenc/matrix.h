@@ -1,0 +1,101 @@
+// Tables in memory: views of memory that the caller owns, and a matrix that owns its memory.
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/export.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace POSENC_API posenc {
+
+/// A row-major matrix in memory that somebody else owns. Row r starts at data + r * stride; stride
+/// >= columns, counted in elements. No alignment beyond that of T is asked for.
+template <class T>
+struct MatrixView {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t stride = 0;
+
+  /// What may be written may also be read.
+  operator MatrixView<const T>() const noexcept  // NOLINT: implicit
+      requires(!std::is_const_v<T>) {
+    return {data, rows, columns, stride};
+  }
+};
+
+/// A MatrixView of any element type of tables (see data_type.h) that can be written: what encode()
+/// takes.
+struct OutputView {
+  template <class T>
+  requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
+      : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
+
+  template <class T>
+  requires(!std::is_const_v<T>) OutputView(T* first, std::int64_t row_count,
+                                           std::int64_t column_count, std::int64_t row_stride)
+      : data(first),
+        rows(row_count),
+        columns(column_count),
+        stride(row_stride),
+        type(data_type_of<T>) {}
+
+  void* data;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t stride;
+  DataType type;
+};
+
+/// Memory for a dense table, to be given back with free_table: see BasicMatrix.
+void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
+void free_table(void* memory) noexcept;
+
+/// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is
+/// large and the system gives them. T is an element type of tables: float, double, Float16,
+/// BFloat16, or what else data_type.h names.
+template <class T>
+class BasicMatrix {
+ public:
+  BasicMatrix() = default;
+  /// Uninitialised; throws InvalidArgument or std::bad_alloc.
+  BasicMatrix(std::int64_t rows, std::int64_t columns)
+      : data_(static_cast<T*>(allocate_table(rows, columns, data_type_of<T>))),
+        rows_(rows),
+        columns_(columns) {}
+
+  std::int64_t rows() const noexcept { return rows_; }
+  std::int64_t columns() const noexcept { return columns_; }
+  T* data() noexcept { return data_.get(); }
+  const T* data() const noexcept { return data_.get(); }
+  T& operator()(std::int64_t row, std::int64_t column) noexcept {
+    return data_.get()[row * columns_ + column];
+  }
+  const T& operator()(std::int64_t row, std::int64_t column) const noexcept {
+    return data_.get()[row * columns_ + column];
+  }
+  std::span<T> row(std::int64_t r) noexcept {
+    return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
+  }
+  std::span<const T> row(std::int64_t r) const noexcept {
+    return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
+  }
+  MatrixView<T> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
+  MatrixView<const T> view() const noexcept { return {data_.get(), rows_, columns_, columns_}; }
+
+ private:
+  struct Free {
+    void operator()(T* memory) const noexcept { free_table(memory); }
+  };
+  std::unique_ptr<T[], Free> data_;
+  std::int64_t rows_ = 0;
+  std::int64_t columns_ = 0;
+};
+
+using Matrix = BasicMatrix<float>;
+
+}  // namespace posenc

@@ -1,0 +1,114 @@
+// Anchors: sine and cosine at one position for all frequencies, from the exactly reduced phase.
+#pragma once
+
+namespace posenc::simd {
+namespace {
+
+/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. Filled before they are read:
+/// a vector that is loaded right after its lanes were stored one by one waits for all of them.
+constexpr std::int64_t most_phases = 64;
+
+struct Phases {
+  std::uint64_t high[most_phases];
+  std::uint64_t low[most_phases];
+
+  /// position times 128-bit frequencies: integers, so that nothing is lost at any position.
+  /// Frequency k goes to place(k).
+  template <class Place>
+  Phases(std::int64_t count, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
+         std::uint64_t position, const Place& place) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      __extension__ typedef unsigned __int128 uint128;
+      const uint128 low_product = static_cast<uint128>(turns_low[k]) * position;
+      high[place(k)] = turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
+      low[place(k)] = static_cast<std::uint64_t>(low_product);
+    }
+  }
+};
+
+/// Integers below 2^52, less `offset`, as doubles: no ISA below AVX-512 converts 64 bits at once.
+inline F64 to_doubles(U64 integers, double offset) {
+  return cast_bits<F64>(integers | U64(0x4330000000000000)) - F64(0x1p52 + offset);
+}
+
+/// A phase reduced to the nearest quarter turn: high 2^-54 + low 2^-106 turns, high at most 2^51 in
+/// magnitude, after so many quarters.
+struct ReducedPhases {
+  U64 quarters;  ///< in the upper two bits
+  F64 high;
+  F64 low;
+};
+
+inline ReducedPhases reduce(U64 high, U64 low) {
+  const U64 biased = high + U64(std::uint64_t{1} << 61);
+  const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
+  return {biased, to_doubles(in_quarter >> 10, 0x1p51),
+          to_doubles(((in_quarter & U64(1023)) << 42) | (low >> 22), 0)};
+}
+
+/// Sine and cosine after so many quarters, from those of the angle past the nearest of them.
+inline void turn(U64 quarters, F64& sine, F64& cosine) {
+  const auto bits = [](F64 x) { return cast_bits<U64>(x); };
+  const U64 sign(std::uint64_t{1} << 63);
+  const U64 differ = (bits(sine) ^ bits(cosine)) &
+                     (U64(std::uint64_t{0}) - ((quarters << 1) >> 63));  // swapped at odd ones
+  const U64 sine_sign = quarters & sign,
+            cosine_sign = (quarters + U64(std::uint64_t{1} << 62)) & sign;
+  sine = cast_bits<F64>(bits(sine) ^ differ ^ sine_sign);
+  cosine = cast_bits<F64>(bits(cosine) ^ differ ^ cosine_sign);
+}
+
+/// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60
+/// of the value.
+inline F64 small_sine(F64 x, F64 square) {
+  F64 sum(-1.0 / 1307674368000.0);  // 1 / 15!
+  sum = fused(sum, square, F64(1.0 / 6227020800.0));
+  sum = fused(sum, square, F64(-1.0 / 39916800.0));
+  sum = fused(sum, square, F64(1.0 / 362880.0));
+  sum = fused(sum, square, F64(-1.0 / 5040.0));
+  sum = fused(sum, square, F64(1.0 / 120.0));
+  sum = fused(sum, square, F64(-1.0 / 6.0));
+  return fused(sum * square, x, x);
+}
+
+inline F64 small_cosine(F64 square) {
+  F64 sum(1.0 / 20922789888000.0);  // 1 / 16!
+  sum = fused(sum, square, F64(-1.0 / 87178291200.0));
+  sum = fused(sum, square, F64(1.0 / 479001600.0));
+  sum = fused(sum, square, F64(-1.0 / 3628800.0));
+  sum = fused(sum, square, F64(1.0 / 40320.0));
+  sum = fused(sum, square, F64(-1.0 / 720.0));
+  sum = fused(sum, square, F64(1.0 / 24.0));
+  sum = fused(sum, square, F64(-1.0 / 2.0));
+  return fused(sum, square, F64(1.0));
+}
+
+/// See AnchorKernel. Errors: x is rounded twice (2^-53 each, relatively), the series adds less than
+/// 2^-53 of the value: within 2^-52 for the cosine, 1.5 * 2^-52 |value| for the sine.
+void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high,
+                   const std::uint64_t* turns_low, std::uint64_t position, double* sin_out,
+                   double* cos_out) noexcept {
+  constexpr double two_pi = 6.283185307179586;
+  constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
+  for (std::int64_t begin = 0; begin < frequencies; begin += most_phases) {
+    const std::int64_t count =
+        frequencies - begin < most_phases ? frequencies - begin : most_phases;
+    const Phases phases(count, turns_high + begin, turns_low + begin, position,
+                        [](std::int64_t k) { return k; });
+    for (std::int64_t k = 0; k < count; k += double_lanes) {
+      const ReducedPhases phase =
+          reduce(U64::load_unaligned(phases.high + k), U64::load_unaligned(phases.low + k));
+      const F64 rest =
+          fused(phase.low, F64(two_pi * 0x1p-106), phase.high * F64(two_pi_rest * 0x1p-54));
+      const F64 x = fused(phase.high, F64(two_pi * 0x1p-54), rest);
+      const F64 square = x * x;
+      F64 sine = small_sine(x, square), cosine = small_cosine(square);
+      turn(phase.quarters, sine, cosine);
+      sine.store_unaligned(sin_out + begin + k);
+      cosine.store_unaligned(cos_out + begin + k);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd

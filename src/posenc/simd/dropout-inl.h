@@ -1,0 +1,179 @@
+// The mask of dropout: Philox4x32-10 (philox.h) with the counters in the lanes of vectors.
+//
+// A lane of 64 bits holds one word of one counter, and what stands above its 32 bits does not
+// count: a product of two words needs no unpacking then, and a round is two products, two shifts
+// and the exclusive ors. The words end in pairs, so that 8 counters give the bytes of a block's 128
+// elements in the order that dropout.h defines, without a transposition.
+#pragma once
+
+namespace posenc::simd {
+namespace {
+
+constexpr std::int64_t u64_lanes = static_cast<std::int64_t>(U64::size);
+constexpr std::int64_t block_elements = 128;
+constexpr std::int64_t block_counters = 8;
+
+/// Of the ten rounds. In memory, from where vectors are filled at no cost.
+struct PhiloxKeys {
+  static constexpr std::size_t rounds = 10;
+  std::uint64_t first[rounds];
+  std::uint64_t second[rounds];
+
+  explicit PhiloxKeys(std::uint64_t seed) {
+    auto key_0 = static_cast<std::uint32_t>(seed), key_1 = static_cast<std::uint32_t>(seed >> 32);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      first[round] = key_0;
+      second[round] = key_1;
+      key_0 += 0x9E3779B9;
+      key_1 += 0xBB67AE85;
+    }
+  }
+};
+
+/// A vector of counters, and what the rounds make of them.
+struct PhiloxLanes {
+  U64 word_0, word_1, word_2, word_3;
+
+  /// `stream` is the third word of the counter.
+  PhiloxLanes(U64 counter, std::uint32_t stream)
+      : word_0(counter),
+        word_1(counter >> 32),
+        word_2(std::uint64_t{stream}),
+        word_3(std::uint64_t{0}) {}
+
+  void round(U64 key_0, U64 key_1) {
+    const U64 product_0 = multiply_low_halves(word_0, U64(std::uint64_t{0xD2511F53}));
+    const U64 product_1 = multiply_low_halves(word_2, U64(std::uint64_t{0xCD9E8D57}));
+    word_0 = (product_1 >> 32) ^ word_1 ^ key_0;
+    word_1 = product_1;
+    word_2 = (product_0 >> 32) ^ word_3 ^ key_1;
+    word_3 = product_0;
+  }
+
+  static U64 pair(U64 low, U64 high) {
+    return (low & U64(std::uint64_t{0xFFFFFFFF})) | (high << 32);
+  }
+};
+
+template <std::size_t... round, class... Lanes>
+inline void philox_rounds(const PhiloxKeys& keys, std::index_sequence<round...>, Lanes&... lanes) {
+  const auto all = [&](U64 key_0, U64 key_1) { (lanes.round(key_0, key_1), ...); };
+  (all(U64(keys.first[round]), U64(keys.second[round])), ...);
+}
+
+/// All rounds of some vectors, which do not wait for each other.
+template <class... Lanes>
+inline void philox(const PhiloxKeys& keys, Lanes&... lanes) {
+  philox_rounds(keys, std::make_index_sequence<PhiloxKeys::rounds>(), lanes...);
+}
+
+inline U64 lane_numbers() {
+  static constexpr std::uint64_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  return U64::load_unaligned(numbers);
+}
+
+/// Vectors of counters whose rounds do not wait for each other: as many as the registers hold.
+constexpr std::size_t vectors_at_once = float_lanes == 16 ? 4 : 2;
+constexpr std::int64_t mask_elements = 2048;
+
+/// Which elements are kept: a byte each, all ones or 0.
+class Mask {
+ public:
+  /// How many elements from `first` there is memory for: blocks are computed whole.
+  static std::int64_t may_hold(std::uint64_t first) {
+    return mask_elements - static_cast<std::int64_t>(first % block_elements);
+  }
+
+  /// `count` elements from `first`, which may stand anywhere in a block; the first of them is at
+  /// the returned place.
+  const std::uint8_t* fill(const DropoutRule& rule, std::uint64_t first, std::int64_t count) {
+    const auto skipped = static_cast<std::int64_t>(first % block_elements);
+    const std::uint64_t first_block = first / block_elements;
+    const std::int64_t blocks = (skipped + count + block_elements - 1) / block_elements;
+    const PhiloxKeys keys(rule.seed);
+    fill_bytes(keys, first_block * block_counters, blocks * block_counters);
+    // Vectors with a byte that equals the threshold are noted without a branch, which nobody could
+    // predict.
+    Undecided undecided[mask_elements / byte_lanes + 1];
+    std::int64_t undecided_count = 0;
+    for (std::int64_t i = 0; i < blocks * block_elements; i += byte_lanes) {
+      const std::uint64_t equal = compare_bytes(bytes_ + i, rule.threshold, keep_ + i);
+      undecided[undecided_count] = {i, equal};
+      undecided_count += equal != 0 ? 1 : 0;
+    }
+    decide(rule, keys, first_block * block_elements, undecided, undecided_count);
+    return keep_ + skipped;
+  }
+
+ private:
+  void fill_bytes(const PhiloxKeys& keys, std::uint64_t first_counter, std::int64_t counters) {
+    for (std::int64_t begin = 0; begin < counters; begin += vectors_at_once * u64_lanes) {
+      fill_some(keys, first_counter, begin, std::make_index_sequence<vectors_at_once>());
+    }
+  }
+
+  template <std::size_t... v>
+  void fill_some(const PhiloxKeys& keys, std::uint64_t first_counter, std::int64_t begin,
+                 std::index_sequence<v...>) {
+    const U64 counter = lane_numbers() + U64(first_counter + static_cast<std::uint64_t>(begin));
+    PhiloxLanes lanes[] = {
+        PhiloxLanes(counter + U64(static_cast<std::uint64_t>(v * u64_lanes)), 0)...};
+    philox(keys, lanes[v]...);
+    (store(lanes[v], begin + static_cast<std::int64_t>(v) * u64_lanes), ...);
+  }
+
+  /// The bytes of counters, the first of which is `at`.
+  void store(const PhiloxLanes& lanes, std::int64_t at) {
+    std::uint8_t* const to =
+        bytes_ + at / block_counters * block_elements + at % block_counters * 8;
+    store(PhiloxLanes::pair(lanes.word_0, lanes.word_1), to);
+    store(PhiloxLanes::pair(lanes.word_2, lanes.word_3), to + block_elements / 2);
+  }
+
+  static void store(U64 words, std::uint8_t* to) {
+    std::uint64_t values[u64_lanes];
+    words.store_unaligned(values);
+    std::memcpy(to, values, sizeof values);
+  }
+
+  /// Elements of one vector of bytes that equal the threshold, as compare_bytes() gives them.
+  struct Undecided {
+    std::int64_t begin;
+    std::uint64_t equal;
+  };
+
+  /// One element in 256 is undecided: as many as a vector holds are decided at once.
+  void decide(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first,
+              const Undecided* undecided, std::int64_t count) {
+    std::uint64_t waiting[u64_lanes] = {};
+    std::int64_t waiting_count = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::uint64_t equal = undecided[i].equal; equal != 0; equal &= equal - 1) {
+        waiting[waiting_count++] =
+            static_cast<std::uint64_t>(undecided[i].begin + __builtin_ctzll(equal) / flag_step);
+        if (waiting_count == u64_lanes)
+          decide_waiting(rule, keys, first, waiting, std::exchange(waiting_count, 0));
+      }
+    }
+    if (waiting_count > 0) decide_waiting(rule, keys, first, waiting, waiting_count);
+  }
+
+  void decide_waiting(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first,
+                      const std::uint64_t (&waiting)[u64_lanes], std::int64_t count) {
+    const U64 element = U64::load_unaligned(waiting) + U64(first);
+    PhiloxLanes random(element, 1);
+    philox(keys, random);
+    std::uint64_t words[u64_lanes];
+    random.word_0.store_unaligned(words);
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+      if (static_cast<std::uint32_t>(words[lane]) < rule.fine_threshold) keep_[waiting[lane]] = 0;
+    }
+  }
+
+  // Whole groups of vectors are computed.
+  std::uint8_t bytes_[mask_elements + static_cast<std::int64_t>(vectors_at_once) * block_elements];
+  std::uint8_t keep_[mask_elements];
+};
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,346 @@
+// rotation, for float64: angle addition in more than double, rounded once and correctly.
+//
+//   anchor   V and U, sine and cosine at a block's first position: from the integer phase every
+//            anchored_blocks64 blocks, else the last
+//            block's, rotated by block_rows64 w
+//   row n    sin(phase + n w) = V cos(n w) + U sin(n w),  cos(phase + n w) = U cos(n w) - V sin(n
+//            w), from a table that the call makes
+//
+// All values are Fixed: a multiple of 2^-26 and a rest. Products of multiples, and sums of two of
+// them, are exact in double with or without fused operations, so that only rests, which are below
+// 2^-25, are rounded.
+//
+// Error bound, absolute, in units of 2^-76:
+//   an angle addition    four products of rests (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
+//                        factors C + c (2^-80 together) and a new
+//                        rest (2^-81): below 1/2 a component, so that the norm of both errors grows
+//                            by less than 1
+//   anchor_kernel64      5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62, the
+//                        argument's 2^-78 and the last product: below 2
+//   row table            up to four anchors added: 4 * 2 + 3, below 12
+//   block j after an anchor   2 + j (1 + 2), the latter for the constants
+//   in all               2 + 3 j + 12 + 1, and 2 pi 2^-128 position for the end of the frequency
+#pragma once
+
+namespace posenc::simd {
+namespace {
+
+/// high, a multiple of 2^-26 up to 1, plus low, at most 2^-27.
+struct Fixed {
+  F64 high;
+  F64 low;
+};
+
+/// The same value as high + low, for a high that is a multiple of 2^-52 below 2, and a low below
+/// 2^-24.
+inline Fixed split(F64 high, F64 low) {
+  const F64 magic(0x1.8p26);  // its last bit weighs 2^-26
+  const F64 multiple = ((high + low) + magic) - magic;
+  return {multiple, (high - multiple) + low};
+}
+
+/// high + low, high exact.
+struct Sum {
+  F64 high;
+  F64 low;
+};
+
+struct FixedPair {
+  Fixed sine;
+  Fixed cosine;
+};
+
+inline Sum rotated_sine(const FixedPair& of, const FixedPair& by) {
+  const F64 high = fused(of.sine.high, by.cosine.high, of.cosine.high * by.sine.high);
+  F64 low = of.sine.high * by.cosine.low;
+  low = fused(of.sine.low, by.cosine.high + by.cosine.low, low);
+  low = fused(of.cosine.high, by.sine.low, low);
+  low = fused(of.cosine.low, by.sine.high + by.sine.low, low);
+  return {high, low};
+}
+
+inline Sum rotated_cosine(const FixedPair& of, const FixedPair& by) {
+  const F64 high = fused_minus(of.cosine.high, by.cosine.high, of.sine.high * by.sine.high);
+  F64 minus_low = of.sine.high * by.sine.low;
+  minus_low = fused(of.sine.low, by.sine.high + by.sine.low, minus_low);
+  const F64 low = fused_minus(of.cosine.high, by.cosine.low, minus_low);
+  return {high, fused(of.cosine.low, by.cosine.high + by.cosine.low, low)};
+}
+
+inline Fixed split(const Sum& sum) { return split(sum.high, sum.low); }
+
+/// a b + c
+inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
+  const F64 low = fused(a.high, b.low, fused(a.low, b.high + b.low, c.low));
+  return split(fused(a.high, b.high, c.high), low);
+}
+
+inline Fixed constant(double high, double low) { return {F64(high), F64(low)}; }
+
+/// Of an angle up to pi / 4: Taylor series, the first terms left out below 2^-82. Coefficients are
+/// Fixed where their rounding to double would show.
+inline FixedPair small_sincos(const Fixed& x) {
+  const Fixed square = multiply_add(x, x, constant(0, 0));
+  const F64 z = square.high + square.low;
+
+  F64 tail(1.0 / 51090942171709440000.0);  // 1 / 21!
+  tail = fused(tail, z, F64(-1.0 / 121645100408832000.0));
+  tail = fused(tail, z, F64(1.0 / 355687428096000.0));
+  tail = fused(tail, z, F64(-1.0 / 1307674368000.0));
+  tail = fused(tail, z, F64(1.0 / 6227020800.0));
+  tail = fused(tail, z, F64(-1.0 / 39916800.0));
+  Fixed sine = split(F64(0.0), tail);
+  sine = multiply_add(sine, square, constant(0x1.72p-19, -0x1.0e2d549c66383p-30));     // 1 / 9!
+  sine = multiply_add(sine, square, constant(-0x1.a018p-13, -0x1.00d00d00d00dp-28));   // -1 / 7!
+  sine = multiply_add(sine, square, constant(0x1.11112p-7, -0x1.ddddddddddddep-28));   // 1 / 5!
+  sine = multiply_add(sine, square, constant(-0x1.555556p-3, 0x1.5555555555555p-28));  // -1 / 3!
+  sine = multiply_add(multiply_add(sine, square, constant(0, 0)), x, x);
+
+  tail = F64(-1.0 / 1124000727777607680000.0);  // -1 / 22!
+  tail = fused(tail, z, F64(1.0 / 2432902008176640000.0));
+  tail = fused(tail, z, F64(-1.0 / 6402373705728000.0));
+  tail = fused(tail, z, F64(1.0 / 20922789888000.0));
+  tail = fused(tail, z, F64(-1.0 / 87178291200.0));
+  tail = fused(tail, z, F64(1.0 / 479001600.0));
+  Fixed cosine = split(F64(0.0), tail);
+  cosine = multiply_add(cosine, square, constant(-0x1.2p-22, -0x1.f93edde27d71dp-28));  // -1 / 10!
+  cosine = multiply_add(cosine, square, constant(0x1.ap-16, 0x1.a01a01a01a01ap-28));    // 1 / 8!
+  cosine = multiply_add(cosine, square, constant(-0x1.6c17p-10, 0x1.f49f49f49f49fp-29));  // -1 / 6!
+  cosine = multiply_add(cosine, square, constant(0x1.555558p-5, -0x1.5555555555555p-28));  // 1 / 4!
+  cosine = multiply_add(cosine, square, constant(-0.5, 0));
+  cosine = multiply_add(cosine, square, constant(1, 0));
+  return {sine, cosine};
+}
+
+/// Some frequencies' sines and cosines as Fixed.
+constexpr std::int64_t panel64 = 32;
+
+struct Waves {
+  double sine_high[panel64], sine_low[panel64], cosine_high[panel64], cosine_low[panel64];
+
+  FixedPair at(std::int64_t k) const {
+    return {{load(sine_high + k), load(sine_low + k)},
+            {load(cosine_high + k), load(cosine_low + k)}};
+  }
+  void set(std::int64_t k, const FixedPair& both) {
+    both.sine.high.store_unaligned(sine_high + k);
+    both.sine.low.store_unaligned(sine_low + k);
+    both.cosine.high.store_unaligned(cosine_high + k);
+    both.cosine.low.store_unaligned(cosine_low + k);
+  }
+};
+
+/// Where the k-th frequency stands: in order, or within its vector so that sines and cosines,
+/// unpacked, are interleaved columns.
+template <bool interleaved>
+constexpr std::int64_t place64(std::int64_t k) {
+  constexpr std::int64_t half = double_lanes / 2;
+  const std::int64_t lane = k % double_lanes;
+  return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
+}
+
+/// Waves of `size` frequencies from `begin` on at one position.
+template <bool interleaved>
+inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                            std::uint64_t position, Waves& waves) {
+  const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position,
+                      place64<interleaved>);
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    // The angle past the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
+    // magnitude.
+    const U64 biased = U64::load_unaligned(phases.high + k) + U64(std::uint64_t{1} << 61);
+    const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
+    const F64 turns = to_doubles(in_quarter >> 36, 0x1p25) * F64(0x1p-28);
+    const U64 tail =
+        ((in_quarter & U64(0xfffffffff)) << 16) | (U64::load_unaligned(phases.low + k) >> 48);
+    // 2 pi is a multiple of 2^-23 with 26 bits, and a rest.
+    const F64 two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
+    FixedPair both =
+        small_sincos(split(turns * two_pi, fused(to_doubles(tail, 0),
+                                                 F64(6.283185307179586 * 0x1p-80), turns * rest)));
+    turn(biased, both.sine.high, both.cosine.high);
+    turn(biased, both.sine.low, both.cosine.low);
+    waves.set(k, both);
+  }
+}
+
+inline void rotate(const Waves& waves, const Waves& by, std::int64_t size, Waves& out) {
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const FixedPair of = waves.at(k), with = by.at(k);
+    out.set(k, {split(rotated_sine(of, with)), split(rotated_cosine(of, with))});
+  }
+}
+
+/// Past the last frequency both are 3/4, which rounds for certain.
+template <bool interleaved>
+inline void rest_past(std::int64_t used, std::int64_t size, Waves& waves) {
+  for (std::int64_t k = used; k < size; ++k) {
+    const std::int64_t at = place64<interleaved>(k);
+    waves.sine_high[at] = waves.cosine_high[at] = 0.75;
+    waves.sine_low[at] = waves.cosine_low[at] = 0.0;
+  }
+}
+
+/// A sum rounded, and where the error decides how.
+struct Rounded64 {
+  F64 value;
+  U64 doubt;  ///< 0 where it is certain
+};
+
+inline Rounded64 round64(const Sum& sum, F64 error) {
+  const F64 below = sum.high + (sum.low - error), above = sum.high + (sum.low + error);
+  return {below, cast_bits<U64>(below) ^ cast_bits<U64>(above)};
+}
+
+inline bool any_doubt(U64 doubt) { return xsimd::any(doubt != U64(std::uint64_t{0})); }
+
+template <bool non_temporal>
+inline void store64(F64 value, double* to) {
+  if constexpr (non_temporal) {
+    store_non_temporal(cast_bits<F32>(value), reinterpret_cast<float*>(to));
+  } else {
+    value.store_unaligned(to);
+  }
+}
+
+template <bool interleaved, bool non_temporal>
+inline void store_waves(F64 sines, F64 cosines, double* sine, double* cosine) {
+  if constexpr (interleaved) {
+    const Both<F64> pairs = deinterleave_pairs(sines, cosines);
+    store64<non_temporal>(pairs.first, sine);
+    store64<non_temporal>(pairs.second, sine + double_lanes);
+  } else {
+    store64<non_temporal>(sines, sine);
+    store64<non_temporal>(cosines, cosine);
+  }
+}
+
+/// One row of a panel.
+struct Row64 {
+  double* sine;
+  double* cosine;
+  std::int64_t position;
+  std::int64_t used;
+};
+
+/// Writes a row; false where an entry is in doubt.
+template <bool interleaved, bool non_temporal>
+inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F64 error) {
+  constexpr std::int64_t columns_each = interleaved ? 2 : 1;
+  U64 doubt(std::uint64_t{0});
+  std::int64_t k = 0;
+  const auto rounded = [&](std::int64_t at) {
+    const FixedPair of = waves.at(at), with = by.at(at);
+    const Rounded64 s = round64(rotated_sine(of, with), error),
+                    c = round64(rotated_cosine(of, with), error);
+    doubt = doubt | s.doubt | c.doubt;
+    return Both<F64>{s.value, c.value};
+  };
+  for (; k + double_lanes <= row.used; k += double_lanes) {
+    const Both<F64> both = rounded(k);
+    store_waves<interleaved, non_temporal>(both.first, both.second, row.sine + columns_each * k,
+                                           row.cosine + columns_each * k);
+  }
+  if (k < row.used) {
+    double last[2 * double_lanes];
+    const Both<F64> both = rounded(k);
+    store_waves<interleaved, false>(both.first, both.second, last, last + double_lanes);
+    for (std::int64_t i = 0; i < columns_each * (row.used - k); ++i)
+      row.sine[columns_each * k + i] = last[i];
+    for (std::int64_t i = 0; !interleaved && i < row.used - k; ++i)
+      row.cosine[k + i] = last[double_lanes + i];
+  }
+  return !any_doubt(doubt);
+}
+
+/// Goes over the row once more and replaces every entry that is in doubt.
+template <bool interleaved>
+[[gnu::noinline]] void correct_row64(const RotationTables& tables, std::int64_t begin,
+                                     const Waves& waves, const Waves& by, const Row64& row,
+                                     F64 error) {
+  constexpr std::int64_t columns_each = interleaved ? 2 : 1;
+  const auto correct = [&](std::int64_t k, U64 doubt, bool cosine, double* column) {
+    std::uint64_t lanes[double_lanes];
+    doubt.store_unaligned(lanes);
+    for (std::int64_t i = 0; i < double_lanes && k + i < row.used; ++i) {
+      if (lanes[place64<interleaved>(i)] == 0) continue;
+      column[columns_each * (k + i)] = std::bit_cast<double>(tables.exact_entry(
+          tables.context, row.position, begin + k + i, cosine, DataType::float64));
+    }
+  };
+  for (std::int64_t k = 0; k < row.used; k += double_lanes) {
+    const FixedPair of = waves.at(k), with = by.at(k);
+    const U64 s = round64(rotated_sine(of, with), error).doubt,
+              c = round64(rotated_cosine(of, with), error).doubt;
+    if (any_doubt(s)) correct(k, s, false, row.sine);
+    if (any_doubt(c)) correct(k, c, true, interleaved ? row.sine + 1 : row.cosine);
+  }
+}
+
+constexpr std::int64_t block_rows64 = 16;
+constexpr std::int64_t anchored_blocks64 = 8;
+
+inline double error64(std::int64_t blocks_since_anchor, std::int64_t position) {
+  return 0x1p-76 * static_cast<double>(3 * blocks_since_anchor + 15) +
+         0x1p-125 * static_cast<double>(position);
+}
+
+/// cos and sin of n w for the rows n of a block: powers of two from the phase, the others as their
+/// sums.
+template <bool interleaved>
+inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                      std::int64_t rows, Waves* by) {
+  for (std::int64_t n = 0; n < rows; ++n) {
+    if ((n & (n - 1)) == 0) {
+      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n]);
+    } else {
+      rotate(by[n & (n - 1)], by[n & -n], size, by[n]);
+    }
+  }
+}
+
+template <bool interleaved, bool non_temporal>
+inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                          const RowTask& task) {
+  const std::int64_t size = (used + double_lanes - 1) / double_lanes * double_lanes;
+  const std::int64_t first_column = interleaved ? 2 * begin : begin;
+  Waves waves, block_step, by[block_rows64];
+  fill_rows<interleaved>(tables, begin, size, task.count < block_rows64 ? task.count : block_rows64,
+                         by);
+  if (task.count > block_rows64)
+    anchor_kernel64<interleaved>(tables, begin, size, block_rows64, block_step);
+  for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows64, ++block) {
+    const std::int64_t position = task.first + row, since_anchor = block % anchored_blocks64;
+    if (since_anchor == 0) {
+      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position),
+                                   waves);
+      rest_past<interleaved>(used, size, waves);
+    } else {
+      rotate(waves, block_step, size, waves);
+    }
+    const std::int64_t rows = task.count - row < block_rows64 ? task.count - row : block_rows64;
+    const F64 error(error64(since_anchor, position + rows));
+    for (std::int64_t n = 0; n < rows; ++n) {
+      double* const out = task.row<double>(row + n) + first_column;
+      const Row64 to = {out + tables.columns.sine, out + tables.columns.cosine, position + n, used};
+      if (!write_row64<interleaved, non_temporal>(waves, by[n], to, error)) {
+        correct_row64<interleaved>(tables, begin, waves, by[n], to, error);
+      }
+    }
+  }
+}
+
+inline void write_rows64(const RotationTables& tables, const RowTask& task) {
+  const auto write =
+      tables.columns.interleaved
+          ? (task.non_temporal ? write_panel64<true, true> : write_panel64<true, false>)
+          : (task.non_temporal ? write_panel64<false, true> : write_panel64<false, false>);
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel64) {
+    const std::int64_t left = tables.frequencies - begin;
+    write(tables, begin, left < panel64 ? left : panel64, task);
+  }
+  if (task.non_temporal) fence();
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,28 @@
+// Work that several threads share. Internal: not installed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace posenc {
+
+/// Calls work(begin, end) on contiguous parts of [0, count), one a thread.
+template <class Work>
+void parallel_for(std::int64_t count, int threads, const Work& work) noexcept {
+  const std::int64_t parts = std::min<std::int64_t>(threads, count);
+  if (parts <= 1) {
+    if (count > 0) work(std::int64_t{0}, count);
+    return;
+  }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
+#endif
+  for (std::int64_t part = 0; part < parts; ++part) {
+    // Not count * part / parts, which overflows where both are large.
+    const std::int64_t whole = count / parts, rest = count % parts;
+    const auto start = [=](std::int64_t p) { return whole * p + std::min(p, rest); };
+    work(start(part), start(part + 1));
+  }
+}
+
+}  // namespace posenc

@@ -1,0 +1,56 @@
+// Order statistics of a few samples. Internal: not installed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace posenc {
+
+/// Linear interpolation between order statistics; 0 <= share <= 1, samples not empty.
+inline double quantile(std::vector<double> samples, double share) {
+  std::sort(samples.begin(), samples.end());
+  const double place = share * static_cast<double>(samples.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, samples.size() - 1);
+  return std::lerp(samples[below], samples[above], place - static_cast<double>(below));
+}
+
+inline double median(std::vector<double> samples) { return quantile(std::move(samples), 0.5); }
+
+/// Half the interquartile range over the median: the relative noise of a sample.
+inline double relative_iqr(const std::vector<double>& samples) {
+  return (quantile(samples, 0.75) - quantile(samples, 0.25)) / 2 / median(samples);
+}
+
+/// The larger error. A NaN stays, and fails every bound.
+inline double worst(double known, double found) {
+  return found > known || std::isnan(found) ? found : known;
+}
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// The 95 % confidence interval of the median, whatever the distribution: without the k smallest
+/// and the k largest samples, for the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %. Under six
+/// samples none is: then the whole range.
+inline Interval median_interval(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const std::size_t n = samples.size();
+  double term = std::pow(0.5, static_cast<double>(n));
+  double below = term;
+  std::size_t k = 0;
+  while (k + 1 < (n + 1) / 2) {
+    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    if (below + term > 0.025) break;
+    below += term;
+    ++k;
+  }
+  return {samples[k], samples[n - 1 - k]};
+}
+
+}  // namespace posenc

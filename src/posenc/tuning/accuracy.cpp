@@ -1,0 +1,350 @@
+#include "posenc/tuning/accuracy.h"
+
+#include "posenc/exact/reference.h"
+#include "posenc/registry.h"
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace posenc {
+namespace {
+
+/// Counts of absolute errors in bins of 1/64 octave from 2^-80 to 2^2: quantiles in constant
+/// memory, within 1.1 %.
+class ErrorHistogram {
+ public:
+  void add(double abs_error) noexcept { ++counts_[bin(abs_error)]; }
+
+  void merge(const ErrorHistogram& other) noexcept {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  }
+
+  /// The upper end of the bin that holds the entry of that rank.
+  double quantile(double share, std::int64_t entries) const noexcept {
+    const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(entries)));
+    std::int64_t seen = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      seen += counts_[i];
+      if (seen >= rank && seen > 0) return i == 0 ? 0.0 : upper_end(i);
+    }
+    return upper_end(counts_.size() - 1);
+  }
+
+ private:
+  static constexpr int least_exponent = -80, greatest_exponent = 2, bins_per_octave = 64;
+  static constexpr std::size_t bins = 1 + (greatest_exponent - least_exponent) * bins_per_octave;
+
+  /// Bin 0 holds 0 and what is below 2^-80; the others follow the leading bits of the double.
+  static std::size_t bin(double abs_error) noexcept {
+    if (abs_error < std::ldexp(1.0, least_exponent)) return 0;
+    const auto leading =
+        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(abs_error) >> (52 - 6));
+    const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
+    return static_cast<std::size_t>(std::min<std::int64_t>(leading - first + 1, bins - 1));
+  }
+
+  static double upper_end(std::size_t i) noexcept {
+    const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
+    return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i))
+                                 << (52 - 6));
+  }
+
+  std::array<std::int64_t, bins> counts_{};
+};
+
+struct ErrorSum {
+  double max_abs = 0;
+  double max_ulp = 0;
+  double squares = 0;
+  std::int64_t count = 0;
+
+  void add(double abs_error, double ulps) noexcept {
+    max_abs = std::max(max_abs, abs_error);
+    max_ulp = std::max(max_ulp, ulps);
+    squares += abs_error * abs_error;
+    ++count;
+  }
+
+  void merge(const ErrorSum& other) noexcept {
+    max_abs = std::max(max_abs, other.max_abs);
+    max_ulp = std::max(max_ulp, other.max_ulp);
+    squares += other.squares;
+    count += other.count;
+  }
+
+  ErrorSummary summary() const noexcept {
+    return {max_abs, max_ulp, count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0.0};
+  }
+};
+
+constexpr std::size_t octaves = 55;  // of positions up to 2^53, 0 apart
+
+std::size_t octave(std::int64_t position) noexcept {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(position)));
+}
+
+/// What is summed up for one encoder over some rows.
+struct Tally {
+  explicit Tally(std::int64_t d_model) : by_channel(static_cast<std::size_t>(d_model)) {}
+
+  void merge(const Tally& other) {
+    histogram.merge(other.histogram);
+    for (std::size_t i = 0; i < octaves; ++i) by_octave[i].merge(other.by_octave[i]);
+    for (std::size_t i = 0; i < by_channel.size(); ++i) by_channel[i].merge(other.by_channel[i]);
+    wrongly_rounded += other.wrongly_rounded;
+    from_div_term = std::max(from_div_term, other.from_div_term);
+    if (other.worst_error > worst_error) {
+      worst_error = other.worst_error;
+      worst = other.worst;
+    }
+  }
+
+  ErrorHistogram histogram;
+  std::array<ErrorSum, octaves> by_octave{};
+  std::vector<ErrorSum> by_channel;
+  std::int64_t wrongly_rounded = 0;
+  double from_div_term = 0;
+  double worst_error = -1;
+  WorstEntry worst;
+};
+
+/// An exact entry, with all that is derived from it once.
+struct ExactEntry {
+  long double value;
+  double rest;  ///< what the value lacks of the exact one, as Reference gives it
+  double nearest;
+  double ulps_per_unit;  ///< 1 / the spacing of the type at the value
+};
+
+double ulps_per_unit(long double value, DataType type) noexcept {
+  const FloatFormat format = format_of(type);
+  const int ulp = value == 0 ? format.least_exponent : std::ilogb(value) - format.precision + 1;
+  return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
+}
+
+/// The distance of a value from the exact one.
+double distance(double value, long double exact, double rest) noexcept {
+  return static_cast<double>(
+      std::fabs(static_cast<long double>(value) - exact - static_cast<long double>(rest)));
+}
+
+/// The entries of one row, in the order of its channels.
+void fill_exact_row(const Reference& reference, std::int64_t position, DataType type,
+                    std::vector<ExactEntry>& row) {
+  for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
+    const ReferencePair exact = reference(k, position);
+    const ChannelPair channel = channels_of(reference.spec(), k);
+    const auto entry = [&](bool cosine, long double value, double rest) {
+      return ExactEntry{value, rest, reference.nearest(k, position, cosine, value, type),
+                        ulps_per_unit(value, type)};
+    };
+    row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
+    row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine, exact.cosine_rest);
+  }
+}
+
+void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got,
+                 const float* div_term, Tally& tally) {
+  ErrorSum& of_octave = tally.by_octave[octave(position)];
+  for (std::size_t channel = 0; channel < exact.size(); ++channel) {
+    const double value = got[channel];
+    double error = distance(value, exact[channel].value, exact[channel].rest);
+    if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the worst of errors
+    // The nearest value is at most half an ulp away; the long double, whose last bits a float64
+    // error shows, is not that exact.
+    if (value == exact[channel].nearest)
+      error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
+    const double ulps = error * exact[channel].ulps_per_unit;
+    tally.histogram.add(error);
+    of_octave.add(error, ulps);
+    tally.by_channel[channel].add(error, ulps);
+    tally.wrongly_rounded += value != exact[channel].nearest;
+    tally.from_div_term =
+        std::max(tally.from_div_term, std::fabs(value - to_double(div_term[channel])));
+    if (error > tally.worst_error) {
+      tally.worst_error = error;
+      tally.worst = {position, static_cast<std::int64_t>(channel), value,
+                     static_cast<double>(exact[channel].value)};
+    }
+  }
+}
+
+AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
+  AccuracyReport report;
+  report.backend = encoder.backend();
+  report.isa = encoder.isa();
+  report.spec = encoder.spec();
+  report.rows = rows;
+  report.type = type;
+  report.reference = to_string(reference_method);
+  report.error_bound = encoder.error_bound(rows, type);
+  ErrorSum all;
+  for (const ErrorSum& each : tally.by_channel) {
+    all.merge(each);
+    report.by_channel.push_back(each.summary());
+  }
+  report.entries = all.count;
+  report.error = all.summary();
+  report.wrongly_rounded = tally.wrongly_rounded;
+  report.correctly_rounded =
+      1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  report.max_abs_from_div_term = tally.from_div_term;
+  report.worst = tally.worst;
+  for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
+    report.quantiles.push_back(
+        {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
+  }
+  report.quantiles.push_back({1.0, all.max_abs});
+  for (std::size_t i = 0; i < octaves; ++i) {
+    if (tally.by_octave[i].count == 0) continue;
+    const std::int64_t begin = std::max(rows.first, i == 0 ? 0 : std::int64_t{1} << (i - 1));
+    const std::int64_t end = std::min(rows.first + rows.count, std::int64_t{1} << i);
+    report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
+  }
+  return report;
+}
+
+void check(std::span<const Encoder* const> encoders, RowRange rows,
+           const AccuracyOptions& options) {
+  validate(rows);
+  if (rows.count == 0)
+    throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
+  if (options.threads < 1)
+    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
+  for (const Encoder* encoder : encoders) {
+    if (encoder->spec() != encoders.front()->spec()) {
+      throw InvalidArgument(
+          format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
+                      encoder->backend(), encoders.front()->backend()));
+    }
+    if (!encoder->supports(options.type)) {
+      throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
+                                        to_string(options.type), encoder->backend()));
+    }
+  }
+}
+
+/// The encodings of those rows in that type, as doubles.
+BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type) {
+  BasicMatrix<double> values(rows.count, encoder.spec().d_model);
+  with_type(type, [&]<class T>(T) {
+    BasicMatrix<T> table(values.rows(), values.columns());
+    encoder.encode(rows, table.view());
+    for (std::int64_t i = 0; i < values.rows() * values.columns(); ++i)
+      values.data()[i] = to_double(table.data()[i]);
+  });
+  return values;
+}
+
+/// Compares the rows of one part with the reference, a few at a time, so that memory stays
+/// constant.
+void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
+                const Reference& reference, RowRange rows, DataType type,
+                std::vector<Tally>& tallies) {
+  constexpr std::int64_t batch = 32;
+  const std::int64_t d_model = reference.spec().d_model;
+  std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
+  Matrix compatible(std::min(batch, rows.count), d_model);
+  std::vector<BasicMatrix<double>> got(encoders.size());
+  for (std::int64_t done = 0; done < rows.count; done += batch) {
+    const RowRange part = {rows.first + done, std::min(batch, rows.count - done)};
+    div_term.encode(part, compatible.view());
+    for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
+    for (std::int64_t row = 0; row < part.count; ++row) {
+      fill_exact_row(reference, part.first + row, type, exact);
+      for (std::size_t i = 0; i < encoders.size(); ++i) {
+        compare_row(part.first + row, exact, got[i].row(row).data(), compatible.row(row).data(),
+                    tallies[i]);
+      }
+    }
+  }
+}
+
+std::vector<Tally> empty_tallies(std::size_t count, std::int64_t d_model) {
+  return std::vector<Tally>(count, Tally(d_model));
+}
+
+}  // namespace
+
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange rows, const AccuracyOptions& options) {
+  check(encoders, rows, options);
+  if (encoders.empty()) return {};
+  const EncodingSpec& spec = encoders.front()->spec();
+  const Reference reference(spec);
+  const auto div_term = backend("div_term").plan(spec);
+
+  // Rounds of one part a thread: between them the caller hears how far it is. Enough rounds for a
+  // bar, few enough not to wait.
+  const std::int64_t parts_in_all =
+      std::min<std::int64_t>(rows.count, 100 * std::int64_t{options.threads});
+  std::vector<Tally> sums = empty_tallies(encoders.size(), spec.d_model);
+  for (std::int64_t part = 0; part < parts_in_all; part += options.threads) {
+    const auto parts =
+        static_cast<int>(std::min<std::int64_t>(options.threads, parts_in_all - part));
+    std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts),
+                                            empty_tallies(encoders.size(), spec.d_model));
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+#endif
+    for (int i = 0; i < parts; ++i) {
+      const std::int64_t begin = rows.count * (part + i) / parts_in_all,
+                         end = rows.count * (part + i + 1) / parts_in_all;
+      tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin}, options.type,
+                 tallies[static_cast<std::size_t>(i)]);
+    }
+    for (const auto& of_part : tallies) {
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i].merge(of_part[i]);
+    }
+    if (options.progress)
+      options.progress(static_cast<double>(part + parts) / static_cast<double>(parts_in_all));
+  }
+
+  std::vector<AccuracyReport> reports;
+  for (std::size_t i = 0; i < encoders.size(); ++i)
+    reports.push_back(report_of(*encoders[i], rows, options.type, sums[i]));
+  return reports;
+}
+
+std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
+  validate(rows);
+  if (rows.count == 0) return {};
+  // Runs of rows at the start, the end and between, so that block edges of any method are crossed.
+  constexpr std::int64_t run_rows = 20, runs = 5, entries_per_row = 64;
+  const Reference reference(encoder.spec());
+  const double bound = encoder.error_bound(rows, type);
+  const std::int64_t frequencies = encoder.spec().d_model / 2;
+  const std::int64_t step = std::max<std::int64_t>(1, frequencies / entries_per_row);
+  const std::int64_t count = std::min(rows.count, run_rows);
+  for (std::int64_t run = 0; run < runs; ++run) {
+    const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
+    const BasicMatrix<double> got = encoded(encoder, {first, count}, type);
+    for (std::int64_t row = 0; row < count; ++row) {
+      for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
+        const ReferencePair exact = reference(k, first + row);
+        const ChannelPair channel = channels_of(encoder.spec(), k);
+        for (const auto& [index, expected, rest] :
+             {std::tuple{channel.sine, exact.sine, exact.sine_rest},
+              std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
+          const double value = got(row, index);
+          if (!(distance(value, expected, rest) <=
+                bound + static_cast<double>(Reference::relative_error))) {
+            return format_text(
+                "position {} channel {}: got {}, expected {}, which is off by more than the bound "
+                "of {:.3g}",
+                first + row, index, value, static_cast<double>(expected), bound);
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace posenc

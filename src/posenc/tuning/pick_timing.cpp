@@ -1,0 +1,226 @@
+// The clock of a pick: one process's turns, and whether it had a processor all the time.
+#include "posenc/support/format.h"
+#include "posenc/support/statistics.h"
+#include "posenc/tuning/pick.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <time.h>
+#include <unistd.h>
+
+namespace posenc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Processor time of the calling thread, which takes part in the work of every table.
+double thread_seconds() noexcept {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// What the hypervisor has taken from all processors of this machine since its start; 0 if the
+/// system does not tell.
+double stolen_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string word;
+  double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+  file >> word >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return file && word == "cpu" && ticks > 0 ? steal / ticks : 0;
+}
+
+/// Memory for a table of the shape, touched: the first touch is not any candidate's to pay.
+class Table {
+ public:
+  Table(const EncodingSpec& spec, std::int64_t rows, DataType type)
+      : memory_(table_bytes(spec, rows, size_of(type)) / size_of(DataType::float32) + 1, 1) {
+    std::fill_n(memory_.data(), memory_.rows(), 0.0f);
+    view_ = with_type(type, [&]<class T>(T) {
+      return OutputView(reinterpret_cast<T*>(memory_.data()), rows, spec.d_model, spec.d_model);
+    });
+  }
+  const OutputView& view() const { return *view_; }
+
+ private:
+  Matrix memory_;
+  std::optional<OutputView> view_;
+};
+
+/// Kernels share work between so many rows from a multiple of it.
+constexpr std::int64_t aligned_rows = 64;
+
+/// A table that takes more than so many samples is timed a slice a sample.
+constexpr double slow_samples = 4;
+
+/// One candidate: what a sample of it encodes.
+class Timed {
+ public:
+  Timed(const TimingRequest& request, const TimingRequest::Shape& shape,
+        const std::string& backend_name)
+      : request_(request),
+        rows_(shape.rows),
+        encoder_(backend(backend_name).plan(shape.spec)),
+        stores_(shape_class(table_bytes(shape.spec, rows_.count, size_of(request.type))) ==
+                        ShapeClass::memory
+                    ? StorePolicy::non_temporal
+                    : StorePolicy::cached) {}
+
+  /// Warms caches, page tables, threads and clocks, and finds how many rows fill a sample.
+  void warm_up(const OutputView& table) {
+    for (rows_a_sample_ = std::min(rows_.count, aligned_rows);;) {
+      const double seconds = work(table);
+      if (seconds >= request_.seconds_per_sample / 2) {
+        const double wanted =
+            request_.seconds_per_sample / seconds * static_cast<double>(rows_a_sample_);
+        rows_a_sample_ = whole(wanted);
+        break;
+      }
+      rows_a_sample_ *= 2;
+    }
+    next_ = 0;
+    work(table);
+  }
+
+  /// Seconds a table.
+  double sample(const OutputView& table) {
+    const double seconds = work(table);
+    return seconds * static_cast<double>(rows_.count) / static_cast<double>(rows_a_sample_);
+  }
+
+ private:
+  /// A number of whole tables, or a slice of one if a whole one would take too long.
+  std::int64_t whole(double rows) const {
+    const auto count = static_cast<double>(rows_.count);
+    if (rows * slow_samples >= count) {
+      return std::max<std::int64_t>(1, std::llround(rows / count)) * rows_.count;
+    }
+    const auto slice = static_cast<std::int64_t>(rows) / aligned_rows * aligned_rows;
+    return std::clamp<std::int64_t>(slice, std::min(aligned_rows, rows_.count), rows_.count);
+  }
+
+  /// Encodes rows_a_sample_ rows, a slice from where the last one ended. Its rows are stored as
+  /// those of the whole table would be.
+  double work(const OutputView& table) {
+    if (next_ + std::min(rows_a_sample_, rows_.count) > rows_.count) next_ = 0;
+    const auto start = Clock::now();
+    for (std::int64_t left = rows_a_sample_; left > 0;) {
+      const std::int64_t count = std::min(left, rows_.count - next_);
+      OutputView part = table;
+      part.rows = count;
+      part.data = static_cast<char*>(table.data) + next_ * table.stride * size_of(table.type);
+      encoder_->encode({.first = rows_.first + next_, .count = count}, part,
+                       {request_.threads, stores_});
+      next_ = (next_ + count) % rows_.count;
+      left -= count;
+    }
+    return seconds_since(start);
+  }
+
+  const TimingRequest& request_;
+  RowRange rows_;
+  std::unique_ptr<const Encoder> encoder_;
+  StorePolicy stores_;
+  std::int64_t rows_a_sample_ = 1;
+  std::int64_t next_ = 0;  ///< the row of the table that the next sample begins at
+};
+
+/// One place in the turns: a candidate, and its samples.
+struct Turn {
+  Timed* candidate;
+  int samples;
+  std::vector<double> seconds;
+};
+
+TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest::Shape& shape,
+                               std::mt19937& random, TimingResult& result) {
+  const Table table(shape.spec, shape.rows.count, request.type);
+  std::vector<std::unique_ptr<Timed>> candidates;
+  std::vector<Turn> turns;
+  for (const TimingRequest::Candidate& each : shape.candidates) {
+    candidates.push_back(std::make_unique<Timed>(request, shape, each.backend));
+    turns.push_back({candidates.back().get(), each.samples, {}});
+    candidates.back()->warm_up(table.view());
+  }
+  turns.push_back({turns[shape.repeated].candidate, turns[shape.repeated].samples, {}});
+  std::vector<Turn*> order;
+  for (Turn& each : turns) order.push_back(&each);
+  const int most = std::ranges::max(turns, {}, &Turn::samples).samples;
+  for (int sample = 0; sample < most; ++sample) {
+    std::ranges::shuffle(order, random);
+    for (Turn* const turn : order) {
+      if (sample >= turn->samples) continue;
+      const auto start = Clock::now();
+      const double processor = thread_seconds();
+      turn->seconds.push_back(turn->candidate->sample(table.view()));
+      const double had = thread_seconds() - processor, passed = seconds_since(start);
+      result.timed_seconds += passed;
+      result.lost_seconds += std::max(0.0, passed - had);
+    }
+  }
+  TimingResult::Shape timed;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    timed.seconds.push_back(median(turns[i].seconds));
+  timed.repeated_seconds = median(turns.back().seconds);
+  return timed;
+}
+
+void check(const TimingRequest& request) {
+  const double seconds = request.seconds_per_sample;
+  if (!std::isfinite(seconds) || seconds <= 0) {
+    throw InvalidArgument(
+        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
+  }
+  if (request.threads < 1)
+    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", request.threads));
+  for (const TimingRequest::Shape& shape : request.shapes) {
+    validate(shape.spec);
+    validate(shape.rows);
+    if (shape.rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to time");
+    if (shape.candidates.empty())
+      throw InvalidArgument("candidates is empty; allowed: at least one to time");
+    if (shape.repeated >= shape.candidates.size()) {
+      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", shape.repeated,
+                                        shape.candidates.size()));
+    }
+    for (const TimingRequest::Candidate& each : shape.candidates) {
+      if (each.samples < 1)
+        throw InvalidArgument(format_text("samples is {}; allowed: at least 1", each.samples));
+    }
+  }
+}
+
+}  // namespace
+
+TimingResult time_candidates(const TimingRequest& request) {
+  check(request);
+  std::mt19937 random(static_cast<std::mt19937::result_type>(request.seed));
+  TimingResult result;
+  const auto start = Clock::now();
+  const double stolen = stolen_seconds();
+  for (const TimingRequest::Shape& shape : request.shapes) {
+    result.shapes.push_back(time_shape(request, shape, random, result));
+  }
+  // Stolen from any processor, in all that time: the timed part's share of it.
+  const double stolen_share = (stolen_seconds() - stolen) / std::max(seconds_since(start), 1e-9);
+  result.lost_seconds = std::max(result.lost_seconds, stolen_share * result.timed_seconds);
+  return result;
+}
+
+}  // namespace posenc

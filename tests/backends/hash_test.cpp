@@ -1,0 +1,402 @@
+// rotation's bits, pinned: one hash for every case, the same on every ISA, compiler and platform. A
+// machine that passes computes the tables that every other machine does.
+//
+// The constants come from the exact path alone, and PinnedHash.IsThatOfTheExactValues proves each
+// of them anew: it computes every entry as round_to_bits(sine(Frequencies(spec).phase(k,
+// position))), in integers, and hashes the lot. That test also prints the list to paste below when
+// cases change:
+//   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.IsThatOf*/*' | grep '^ *{"'
+#include "posenc/encoder.h"
+#include "posenc/exact/frequency.h"
+#include "posenc/exact/sincos.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/tuning/accuracy.h"
+#include "support.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <ostream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::bits;
+using test::GuardedMatrix;
+using test::same_bits;
+
+struct Pin {
+  std::string_view name;
+  std::uint64_t hash;
+};
+
+constexpr Pin pins[] = {
+    {"tutorial", 0x2043f0cf513fc715},
+    {"tensor2tensor", 0xba2ed7266a6d9001},
+    {"model_garden", 0xd00af9d6198546c1},
+    {"fairseq", 0x8c3225eabe5f5ba4},
+    {"opennmt", 0x2043f0cf513fc715},
+    {"speech2text", 0x9d954d23a628041a},
+    {"m2m_100", 0x255c68627ef09a8e},
+    {"marian", 0xd00af9d6198546c1},
+    {"hf_marian", 0x22df393f39c365b7},
+    {"xlm", 0x73392907fa328f99},
+    {"whisper", 0xec6b4950c0c29f6d},
+    {"musicgen", 0x8a92bbe3d0b8abb8},
+    {"mae", 0x09a87f92feba8a21},
+    {"keras_hub", 0x65b2b9cb733a5d5b},
+    {"ctranslate2", 0xc36148bb3b00d86f},
+    {"diffusers", 0x839f9212080a9a8e},
+    {"stable_diffusion", 0x9da51ef2ad4b7ca0},
+    {"dit", 0x21d859be86685b35},
+    {"ggml", 0x9da51ef2ad4b7ca0},
+    {"roformer", 0xdd7d61f62d419f28},
+    {"hf_roformer", 0x6ac7e30b1f913721},
+    {"gpt_j", 0xbcc6a41012853b1a},
+    {"llama_3", 0x251b580de0b8dd25},
+    {"vllm", 0x161610adcc1e3655},
+    {"chunk", 0x920999fe595a6225},
+    {"long_context", 0x6a46462a531acee5},
+    {"wide", 0x73e545cf8b5ad018},
+    {"d512_from_0", 0x3822b4ee4060b6ed},
+    {"d512_from_1e6", 0x47e2dc9057ccc02a},
+    {"d512_from_2_31", 0xc387fab6207821f9},
+    {"d512_from_1e12", 0x27325817807febdf},
+    {"d512_from_2_53_less_300", 0xddb9a6e1247c5797},
+    {"d320_halves_inclusive_from_0", 0x839f9212080a9a8e},
+    {"d320_halves_inclusive_from_1e6", 0x0b387f2eeee8dc68},
+    {"d320_halves_inclusive_from_2_31", 0x497cc81df0e8229f},
+    {"d320_halves_inclusive_from_1e12", 0x048a443a70d48269},
+    {"d320_halves_inclusive_from_2_53_less_300", 0x4b8d851d8731dca8},
+    {"d98_cos_first_from_0", 0xe3ac0c50c96bf5b6},
+    {"d98_cos_first_from_1e6", 0x74c241b18a482c96},
+    {"d98_cos_first_from_2_31", 0x0e6d0628edebfe5a},
+    {"d98_cos_first_from_1e12", 0x3aaa1ae8ab8e107d},
+    {"d98_cos_first_from_2_53_less_300", 0x4423911b24af626d},
+    {"d2_from_0", 0x20574a2e19b97ba4},
+    {"d2_from_1e6", 0x32d2defc4782c115},
+    {"d2_from_2_31", 0x4ed99be3ae8bb485},
+    {"d2_from_1e12", 0x5570950d903c70e5},
+    {"d2_from_2_53_less_300", 0x02bead3ae7155f47},
+    {"d130_base_2_from_0", 0x867091c1c0ae13e2},
+    {"d130_base_2_from_1e6", 0x52f5c19c62252886},
+    {"d130_base_2_from_2_31", 0xdbea15d01b44c9df},
+    {"d130_base_2_from_1e12", 0xdd096f6dc1880c5f},
+    {"d130_base_2_from_2_53_less_300", 0x0904ec2d8ace1854},
+    {"d130_base_500000_from_0", 0xe728b4c08b32f1a5},
+    {"d130_base_500000_from_1e6", 0x936d937df3619c82},
+    {"d130_base_500000_from_2_31", 0x10b495f40c980e1a},
+    {"d130_base_500000_from_1e12", 0x3819e761caf1a594},
+    {"d130_base_500000_from_2_53_less_300", 0x48837ad75d2fa9b7},
+    {"d130_base_1e10_from_0", 0xeb9920d56177417f},
+    {"d130_base_1e10_from_1e6", 0x408446734bb2362e},
+    {"d130_base_1e10_from_2_31", 0x673395744feef31a},
+    {"d130_base_1e10_from_1e12", 0xb13a7fb5351455ac},
+    {"d130_base_1e10_from_2_53_less_300", 0x5f3bc056c1d77950},
+    {"d512_from_0_float64", 0xa0ca9b3974e10fe0},
+    {"d512_from_1e12_float64", 0x19a68ae6c9546cce},
+    {"d98_cos_first_from_2_53_less_300_float64", 0x519589e5c9185027},
+    {"d130_base_500000_from_0_float64", 0x0a0fba98233164dc},
+    {"d512_from_0_float16", 0x19689120e730173e},
+    {"d512_from_1e12_float16", 0x760e70a98866b5a4},
+    {"d98_cos_first_from_2_53_less_300_float16", 0x8459b9247695381f},
+    {"d130_base_500000_from_0_float16", 0x17c60e5983c27f5a},
+    {"d512_from_0_bfloat16", 0x63daa9c61ebd9653},
+    {"d512_from_1e12_bfloat16", 0xdc0ec1505fd7d960},
+    {"d98_cos_first_from_2_53_less_300_bfloat16", 0xab61562cf386cd34},
+    {"d130_base_500000_from_0_bfloat16", 0x45d2b84268f8bb46},
+};
+
+struct Case {
+  std::string name;
+  EncodingSpec spec;
+  RowRange rows;
+  DataType type = DataType::float32;
+
+  friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+};
+
+struct Start {
+  std::string_view name;
+  std::int64_t position;
+};
+
+constexpr Start far_starts[] = {
+    {"1e6", 1'000'000},
+    {"2_31", std::int64_t{1} << 31},
+    {"1e12", 1'000'000'000'000},
+    {"2_53_less_300", max_position - 300},
+};
+
+/// Every preset and benchmark shape, its first rows up to 2^19 entries; layouts and spacings far
+/// out, up to the last position; other bases and odd shapes.
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  constexpr std::int64_t most_entries = 1 << 19;
+  for (const auto& named : {presets(), benchmark_shapes()}) {
+    for (const Preset& each : named) {
+      const std::int64_t count = std::min(each.rows.count, most_entries / each.spec.d_model);
+      cases.push_back({std::string(each.name), each.spec, {each.rows.first, count}});
+    }
+  }
+  const auto everywhere = [&cases](const std::string& name, const EncodingSpec& spec) {
+    cases.push_back({name + "_from_0", spec, {0, 1000}});
+    for (const Start& start : far_starts) {
+      cases.push_back({name + "_from_" + std::string(start.name), spec, {start.position, 301}});
+    }
+  };
+  everywhere("d512", {512, 1e4, Layout::interleaved, Spacing::paper});
+  everywhere("d320_halves_inclusive", {320, 1e4, Layout::halves, Spacing::inclusive});
+  everywhere("d98_cos_first", {98, 1e4, Layout::halves_cos_first, Spacing::paper});
+  everywhere("d2", {2, 1e4, Layout::interleaved, Spacing::paper});
+  everywhere("d130_base_2", {130, 2, Layout::interleaved, Spacing::paper});
+  everywhere("d130_base_500000", {130, 5e5, Layout::halves_cos_first, Spacing::paper});
+  everywhere("d130_base_1e10", {130, 1e10, Layout::halves, Spacing::inclusive});
+  for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16}) {
+    const auto typed = [&](const std::string& name, const EncodingSpec& spec, RowRange rows) {
+      cases.push_back({name + "_" + std::string(to_string(type)), spec, rows, type});
+    };
+    typed("d512_from_0", {512, 1e4, Layout::interleaved, Spacing::paper}, {0, 1000});
+    typed("d512_from_1e12", {512, 1e4, Layout::interleaved, Spacing::paper},
+          {1'000'000'000'000, 301});
+    typed("d98_cos_first_from_2_53_less_300", {98, 1e4, Layout::halves_cos_first, Spacing::paper},
+          {max_position - 300, 301});
+    typed("d130_base_500000_from_0", {130, 5e5, Layout::halves, Spacing::paper}, {0, 1000});
+  }
+  return cases;
+}
+
+/// The exact values, each rounded to float32 once.
+Matrix exact_rows(const EncodingSpec& spec, std::span<const std::int64_t> positions) {
+  const Frequencies frequencies(spec);
+  Matrix table(static_cast<std::int64_t>(positions.size()), spec.d_model);
+  float* row = table.data();
+  for (const std::int64_t position : positions) {
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const Turns phase = frequencies.phase(k, position);
+      const ChannelPair channel = channels_of(spec, k);
+      row[channel.sine] = round_to_float(sine(phase));
+      row[channel.cosine] = round_to_float(cosine(phase));
+    }
+    row += spec.d_model;
+  }
+  return table;
+}
+
+std::vector<std::int64_t> positions_of(RowRange rows) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows.count));
+  std::iota(positions.begin(), positions.end(), rows.first);
+  return positions;
+}
+
+/// FNV-1a of the elements' bits, lowest byte first whatever the byte order of the machine.
+class Hash {
+ public:
+  void add(std::uint64_t word, DataType type) {
+    for (int shift = 0; shift < 8 * size_of(type); shift += 8)
+      hash_ = (hash_ ^ ((word >> shift) & 0xff)) * 0x100000001b3;
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t bits_of(float value) { return bits(value); }
+std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
+template <class T>
+std::uint64_t bits_of(T value) {
+  return value.bits;
+}
+
+std::uint64_t encoded_hash(const Encoder& encoder, const Case& c) {
+  return with_type(c.type, [&]<class T>(T) {
+    BasicMatrix<T> table(c.rows.count, c.spec.d_model);
+    encoder.encode(c.rows, table.view());
+    Hash hash;
+    for (std::int64_t i = 0; i < table.rows() * table.columns(); ++i)
+      hash.add(bits_of(table.data()[i]), c.type);
+    return hash.value();
+  });
+}
+
+/// Of the exact values, each rounded once.
+std::uint64_t exact_hash(const Case& c) {
+  const Frequencies frequencies(c.spec);
+  std::vector<std::uint64_t> row(static_cast<std::size_t>(c.spec.d_model));
+  Hash hash;
+  for (std::int64_t r = 0; r < c.rows.count; ++r) {
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const Turns phase = frequencies.phase(k, c.rows.first + r);
+      const ChannelPair channel = channels_of(c.spec, k);
+      row[static_cast<std::size_t>(channel.sine)] = round_to_bits(sine(phase), c.type);
+      row[static_cast<std::size_t>(channel.cosine)] = round_to_bits(cosine(phase), c.type);
+    }
+    for (const std::uint64_t word : row) hash.add(word, c.type);
+  }
+  return hash.value();
+}
+
+std::string hexadecimal(std::uint64_t hash) {
+  char text[19];
+  std::snprintf(text, sizeof text, "0x%016" PRIx64, hash);
+  return text;
+}
+
+std::string pinned_hash(std::string_view name) {
+  const auto* const pin = std::ranges::find(pins, name, &Pin::name);
+  return pin == std::end(pins) ? "(none is pinned)" : hexadecimal(pin->hash);
+}
+
+class PinnedHash : public testing::TestWithParam<Case> {};
+
+TEST_P(PinnedHash, IsThatOfTheExactValues) {
+  const std::string hash = hexadecimal(exact_hash(GetParam()));
+  if (std::getenv("POSENC_PRINT_HASHES") != nullptr)
+    std::printf("    {\"%s\", %s},\n", GetParam().name.c_str(), hash.c_str());
+  EXPECT_EQ(hash, pinned_hash(GetParam().name));
+}
+
+INSTANTIATE_TEST_SUITE_P(Exact, PinnedHash, testing::ValuesIn(all_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+std::vector<const Backend*> rotations() {
+  std::vector<const Backend*> running = test::running_backends();
+  std::erase_if(running, [](const Backend* each) { return each->name() != "rotation"; });
+  return running;
+}
+
+class RotationHash : public testing::TestWithParam<std::tuple<const Backend*, Case>> {};
+
+TEST_P(RotationHash, IsThePinnedOne) {
+  const auto& [backend, c] = GetParam();
+  const auto encoder = backend->plan(c.spec);
+  const std::string hash = hexadecimal(encoded_hash(*encoder, c)), pinned = pinned_hash(c.name);
+  if (hash == pinned) return;
+  const Encoder* const encoders[] = {encoder.get()};
+  const auto report = measure_accuracy(encoders, c.rows, {.type = c.type, .progress = {}})[0];
+  FAIL() << hash << ", pinned: " << pinned << "; " << report.wrongly_rounded
+         << " entries are not exact, the worst at position " << report.worst.position
+         << ", channel " << report.worst.channel;
+}
+
+/// "avx2_tutorial"
+std::string isa_and_case(const testing::TestParamInfo<RotationHash::ParamType>& each) {
+  const auto& [backend, c] = each.param;
+  return std::string(to_string(backend->isa())) + "_" + c.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rotation, RotationHash,
+                         testing::Combine(testing::ValuesIn(rotations()),
+                                          testing::ValuesIn(all_cases())),
+                         isa_and_case);
+
+/// Whatever the shape and however the rows are asked for: a range, strides, alignments, threads, a
+/// gather.
+class RotationBits : public testing::TestWithParam<const Backend*> {
+ protected:
+  void expect_exact(const EncodingSpec& spec, RowRange rows) const {
+    SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", " << to_string(spec.layout)
+                                    << ", rows " << rows.first << " + " << rows.count);
+    const auto encoder = GetParam()->plan(spec);
+    std::vector<std::int64_t> positions = positions_of(rows);
+    const Matrix exact = exact_rows(spec, positions);
+    for (const std::int64_t gap : {0, 3, 64}) {
+      for (const int threads : {1, 3}) {
+        GuardedMatrix out(rows.count, spec.d_model, spec.d_model + gap, gap % 7);
+        encoder->encode(rows, out.view(), threads);
+        expect_rows(out, exact);
+      }
+    }
+    std::shuffle(positions.begin(), positions.end(), std::mt19937(1));
+    GuardedMatrix gathered(rows.count, spec.d_model, spec.d_model + 1, 1);
+    encoder->encode(positions, gathered.view(), 2);
+    expect_rows(gathered, exact_rows(spec, positions));
+  }
+
+ private:
+  static void expect_rows(const GuardedMatrix& got, const Matrix& exact) {
+    for (std::int64_t r = 0; r < exact.rows(); ++r)
+      ASSERT_TRUE(same_bits(got.row(r), exact.row(r))) << "row " << r;
+    ASSERT_TRUE(got.surroundings_untouched());
+  }
+};
+
+TEST_P(RotationBits, AreExactInEveryShape) {
+  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+    for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 514, 1030}) {
+      for (const RowRange rows :
+           {RowRange{0, 19}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {
+        expect_exact({.d_model = d_model, .layout = layout}, rows);
+      }
+    }
+  }
+}
+
+TEST_P(RotationBits, AreExactPastManyAnchors) {
+  expect_exact({.d_model = 34}, {(std::int64_t{1} << 31) - 700, 1401});
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+/// Sets the processor's mode in which subnormal numbers are 0, as a program linked with -ffast-math
+/// does.
+class FlushedSubnormals {
+ public:
+  FlushedSubnormals() : before_(mode()) { set_mode(before_ | flush_bits); }
+  ~FlushedSubnormals() { set_mode(before_); }
+  FlushedSubnormals(const FlushedSubnormals&) = delete;
+  FlushedSubnormals& operator=(const FlushedSubnormals&) = delete;
+
+ private:
+#if defined(__x86_64__)
+  static constexpr std::uint64_t flush_bits = 0x8040;  // flush to zero, and denormals are zeros
+  static std::uint64_t mode() { return __builtin_ia32_stmxcsr(); }
+  static void set_mode(std::uint64_t mode) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(mode)); }
+#else
+  static constexpr std::uint64_t flush_bits = 1 << 24;
+  static std::uint64_t mode() {
+    std::uint64_t value = 0;
+    asm volatile("mrs %0, fpcr" : "=r"(value));
+    return value;
+  }
+  static void set_mode(std::uint64_t mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+#endif
+  std::uint64_t before_;
+};
+
+TEST_P(RotationBits, AreExactInAProgramThatFlushesSubnormals) {
+  // The smallest frequencies make entries that are subnormal in every type but float64, and some
+  // that round to 0.
+  for (const double base : {1e4, 1e48, 1e300}) {
+    for (const DataType type : all_data_types) {
+      const Case c = {"", {66, base, Layout::interleaved, Spacing::paper}, {0, 100}, type};
+      const std::uint64_t hash = [&] {
+        const FlushedSubnormals flushed;
+        return encoded_hash(*GetParam()->plan(c.spec), c);
+      }();
+      EXPECT_EQ(hash, exact_hash(c)) << "base " << base << ", " << to_string(type);
+    }
+  }
+}
+
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Rotation, RotationBits, testing::ValuesIn(rotations()),
+                         [](const auto& each) {
+                           return std::string(to_string(each.param->isa()));
+                         });
+
+}  // namespace
+}  // namespace posenc

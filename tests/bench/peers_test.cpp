@@ -1,0 +1,210 @@
+// Other libraries behind the Backend interface: within the bounds that they are given, never
+// picked, and shared by threads like the library's own.
+#include "peers.h"
+#include "posenc/registry.h"
+#include "posenc/selection.h"
+#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/pick.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::identifier;
+
+/// Those of this build that run here.
+std::vector<const Backend*> running_peers() {
+  peers::register_peers();
+  std::vector<const Backend*> running = test::running_backends();
+  std::erase_if(running, [](const Backend* each) { return each->can_be_picked(); });
+  return running;
+}
+
+class Peer : public testing::TestWithParam<const Backend*> {};
+
+INSTANTIATE_TEST_SUITE_P(All, Peer, testing::ValuesIn(running_peers()),
+                         [](const auto& each) { return identifier(*each.param); });
+
+void expect_within_bound(const Backend& peer, const EncodingSpec& spec, RowRange rows) {
+  SCOPED_TRACE(testing::Message() << "d_model " << spec.d_model << ", base " << spec.base << ", "
+                                  << to_string(spec.layout) << ", " << to_string(spec.spacing)
+                                  << ", rows " << rows.first << " + " << rows.count);
+  const auto encoder = peer.plan(spec);
+  const Encoder* const one[] = {encoder.get()};
+  const AccuracyReport report = measure_accuracy(one, rows).front();
+  EXPECT_LE(report.error.max_abs, report.error_bound)
+      << "worst: position " << report.worst.position << ", channel " << report.worst.channel
+      << ", got " << report.worst.got;
+}
+
+TEST_P(Peer, IsWithinItsBoundInEveryLayoutAndTail) {
+  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+    for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+      for (const std::int64_t d_model : {2, 20, 66, 512, 1026}) {
+        expect_within_bound(*GetParam(), {.d_model = d_model, .layout = layout, .spacing = spacing},
+                            {0, 50});
+      }
+    }
+  }
+}
+
+// Past 201, 39000 and 117435 rad, where libraries change their reduction, and past what float32
+// counts.
+TEST_P(Peer, IsWithinItsBoundNearAndFar) {
+  for (const std::int64_t first : {100LL, 18'800LL, 25'900LL, 38'980LL, 71'400LL, 117'400LL,
+                                   131'000LL, 799'990LL, 16'777'210LL, 1'000'000'000'000LL}) {
+    expect_within_bound(*GetParam(), {.d_model = 130}, {first, 100});
+  }
+  expect_within_bound(*GetParam(), {.d_model = 34}, {max_position - 49, 50});
+}
+
+TEST_P(Peer, IsWithinItsBoundForOtherBases) {
+  for (const double base : {1.0000001, 2.0, 500000.0, 1e300}) {
+    for (const std::int64_t first : {0LL, 5000LL, 1'000'000LL}) {
+      expect_within_bound(*GetParam(), {.d_model = 66, .base = base}, {first, 50});
+    }
+  }
+}
+
+TEST_P(Peer, HasBoundsThatGrowWithTheRows) {
+  const auto encoder = GetParam()->plan({.d_model = 512});
+  for (const RowRange rows :
+       {RowRange{0, 5000}, RowRange{0, 1 << 20}, RowRange{1'000'000'000'000, 10}}) {
+    const double bound = encoder->error_bound(rows);
+    EXPECT_GE(bound, 0x1p-25);
+    EXPECT_LE(bound, 2);
+    EXPECT_LE(encoder->error_bound({rows.first, rows.count / 2}), bound);
+  }
+}
+
+TEST_P(Peer, WritesARowThatDependsOnItsPositionAlone) {
+  const EncodingSpec spec{.d_model = 74};
+  const auto encoder = GetParam()->plan(spec);
+  for (const std::int64_t first : {0LL, 4090LL, 38'990LL, 131'060LL, 1'000'000LL}) {
+    const RowRange rows{first, 40};
+    Matrix whole(rows.count, spec.d_model);
+    encoder->encode(rows, whole.view());
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      test::GuardedMatrix alone(1, spec.d_model, spec.d_model + 5, 3);
+      encoder->encode({.first = first + r, .count = 1}, alone.view());
+      ASSERT_TRUE(test::same_bits(whole.row(r), alone.row(0))) << "position " << first + r;
+      ASSERT_TRUE(alone.surroundings_untouched());
+    }
+  }
+}
+
+TEST_P(Peer, WritesNothingButTheRowsChannels) {
+  for (const Layout layout : {Layout::interleaved, Layout::halves}) {
+    for (const std::int64_t d_model : {2, 34, 510}) {
+      const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
+      test::GuardedMatrix table(5, d_model, d_model + 7, 1);
+      encoder->encode({.first = 7, .count = 5}, table.view());
+      EXPECT_TRUE(table.surroundings_untouched()) << "d_model " << d_model;
+    }
+  }
+}
+
+TEST_P(Peer, RefusesOtherTypesThanFloat32) {
+  const auto encoder = GetParam()->plan({.d_model = 4});
+  BasicMatrix<double> table(1, 4);
+  EXPECT_THAT(test::refusal([&] { encoder->encode({.first = 0, .count = 1}, table.view()); }),
+              testing::HasSubstr("float64"));
+}
+
+TEST_P(Peer, ServesManyThreadsAtOnce) {
+  const EncodingSpec spec{.d_model = 130};
+  constexpr RowRange rows{3000, 200};
+  Matrix expected(rows.count, spec.d_model);
+  GetParam()->plan(spec)->encode(rows, expected.view());
+  const auto encoder = GetParam()->plan(spec);  // new: what it keeps is made by all of them
+  std::atomic<int> wrong = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      // Later threads ask for more rows, so that whatever grows does so while others read.
+      const std::int64_t count = rows.count + 500 * i;
+      Matrix table(count, spec.d_model);
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        encoder->encode({.first = rows.first, .count = count}, table.view(), 1 + i % 2);
+        for (std::int64_t r = 0; r < rows.count; ++r)
+          wrong += !test::same_bits(table.row(r), expected.row(r));
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Peers, AreThoseOfThisBuildOrNamedAsMissing) {
+  peers::register_peers();
+  std::string known;
+  for (const Backend* each : backends()) known.append(each->name()).append(", ");
+  for (const peers::MissingPeers& each : peers::missing_peers()) {
+    known.append(each.names).append(", ");
+    EXPECT_THAT(std::string(each.reason), testing::Not(testing::IsEmpty()));
+  }
+  for (const char* const name :
+       {"ggml_recurrence", "drifting_rotation", "cached_copy", "sleef_u10", "sleef_u35",
+        "sleef_f64", "libmvec_f32", "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
+    EXPECT_THAT(known, testing::HasSubstr(name));
+  }
+}
+
+TEST(Peers, AreMeasuredByThePickAndNeverPicked) {
+  peers::register_peers();
+  PickOptions options;
+  options.budget = ErrorBudget{.most = 2};
+  options.shapes = {{"small", {.d_model = 64}, {0, 40}}};
+  options.processes = 2;
+  options.samples = 2;
+  options.seconds_per_sample = 1e-4;
+  const PickResult result = pick(options);
+  std::set<std::string> measured;
+  for (const PickMeasurement& each : result.measurements) {
+    if (!each.is_peer) continue;
+    measured.insert(each.backend);
+    EXPECT_FALSE(each.seconds.empty()) << each.full_name();
+    EXPECT_FALSE(each.picked || each.tied) << each.full_name();
+  }
+  for (const Backend* each : running_peers())
+    EXPECT_TRUE(measured.contains(std::string(each->name()))) << each->full_name();
+  ASSERT_EQ(result.decisions.size(), 1U);
+  ASSERT_TRUE(result.decisions.front().pick.has_value());
+  EXPECT_TRUE(backend(result.decisions.front().pick->backend).can_be_picked());
+  for (const MeasuredBackend& each : result.profile.classes.at(0).backends) {
+    EXPECT_TRUE(backend(each.backend).can_be_picked()) << each.backend;
+  }
+}
+
+TEST(Peers, AreSelectedByNothingButTheirNames) {
+  peers::register_peers();
+  EXPECT_TRUE(select_backend({.d_model = 512}, {0, 5000}).backend->can_be_picked());
+  EXPECT_FALSE(backend("cached_copy").can_be_picked());
+}
+
+// The field's figure: 4.9e-2 at 131072 rows of 512.
+TEST(GgmlRecurrence, HasTheErrorThatTheFieldReports) {
+  peers::register_peers();
+  const auto encoder = backend("ggml_recurrence").plan({.d_model = 512});
+  const Encoder* const one[] = {encoder.get()};
+  double max_abs = 0;
+  for (std::int64_t first = 120'000; first < 131'000; first += 500) {
+    max_abs = std::max(max_abs, measure_accuracy(one, {first, 10}).front().error.max_abs);
+  }
+  EXPECT_GT(max_abs, 1e-2);
+  EXPECT_LT(max_abs, 7e-2);
+}
+
+}  // namespace
+}  // namespace posenc

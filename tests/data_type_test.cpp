@@ -1,0 +1,302 @@
+// Element types: conversions, and what holds for float32 tables held for every other type.
+#include "posenc/data_type.h"
+#include "posenc/encoder.h"
+#include "posenc/exact/frequency.h"
+#include "posenc/exact/sincos.h"
+#include "posenc/registry.h"
+#include "posenc/tuning/accuracy.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using testing::HasSubstr;
+
+// ---- conversions to 16 bits
+
+template <class T>
+class SixteenBits : public testing::Test {};
+
+using SixteenBitTypes = testing::Types<Float16, BFloat16>;
+TYPED_TEST_SUITE(SixteenBits, SixteenBitTypes);
+
+template <class T>
+T from_bits(unsigned bits) {
+  return {static_cast<std::uint16_t>(bits)};
+}
+
+template <class T>
+constexpr unsigned infinity_bits = std::is_same_v<T, Float16> ? 0x7c00 : 0x7f80;
+
+TYPED_TEST(SixteenBits, EveryValueIsItsOwnNearest) {
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    const auto value = from_bits<TypeParam>(bits);
+    if (std::isnan(to_double(value))) {
+      EXPECT_TRUE(std::isnan(to_double(nearest<TypeParam>(to_double(value)))));
+    } else {
+      ASSERT_EQ(nearest<TypeParam>(to_double(value)).bits, bits);
+    }
+  }
+}
+
+TYPED_TEST(SixteenBits, MidpointsGoToTheEvenNeighbourAndTheRestToTheNearer) {
+  for (unsigned bits = 0; bits + 1 < infinity_bits<TypeParam>; ++bits) {
+    const double low = to_double(from_bits<TypeParam>(bits)),
+                 high = to_double(from_bits<TypeParam>(bits + 1));
+    const double middle = (low + high) / 2;  // exact: a double has the bits
+    ASSERT_EQ(nearest<TypeParam>(middle).bits, bits + bits % 2);
+    ASSERT_EQ(nearest<TypeParam>(std::nextafter(middle, low)).bits, bits);
+    ASSERT_EQ(nearest<TypeParam>(std::nextafter(middle, high)).bits, bits + 1);
+    ASSERT_EQ(nearest<TypeParam>(-middle).bits, 0x8000 | (bits + bits % 2));
+  }
+}
+
+TYPED_TEST(SixteenBits, EndsAreInfinityAndZero) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double largest = to_double(from_bits<TypeParam>(infinity_bits<TypeParam> - 1));
+  EXPECT_EQ(nearest<TypeParam>(infinity).bits, infinity_bits<TypeParam>);
+  EXPECT_EQ(nearest<TypeParam>(-infinity).bits, 0x8000 | infinity_bits<TypeParam>);
+  EXPECT_EQ(nearest<TypeParam>(2 * largest).bits, infinity_bits<TypeParam>);
+  EXPECT_EQ(nearest<TypeParam>(largest).bits, infinity_bits<TypeParam> - 1);
+  EXPECT_EQ(nearest<TypeParam>(0.0).bits, 0);
+  EXPECT_EQ(nearest<TypeParam>(-0.0).bits, 0x8000);
+  EXPECT_EQ(nearest<TypeParam>(1e-300).bits, 0);
+}
+
+TEST(DataTypes, HaveNamesThatParseAndOthersDoNot) {
+  for (const DataType type : all_data_types) EXPECT_EQ(parse_data_type(to_string(type)), type);
+  const std::string refused = test::refusal([] { parse_data_type("float8"); });
+  EXPECT_THAT(refused, HasSubstr("'float8'"));
+  EXPECT_THAT(refused, HasSubstr("float32, float64, float16, bfloat16"));
+}
+
+// ---- tables
+
+/// Memory for a table of any type, its surroundings filled with a pattern.
+class GuardedTable {
+ public:
+  GuardedTable(std::int64_t rows, std::int64_t columns, std::int64_t gap, std::int64_t offset,
+               DataType type)
+      : rows_(rows),
+        row_bytes_(columns * size_of(type)),
+        stride_bytes_((columns + gap) * size_of(type)),
+        start_(64 + offset * size_of(type)),
+        type_(type),
+        columns_(columns),
+        memory_((start_ + rows * stride_bytes_) / 4 + 32, 1) {
+    std::memset(memory_.data(), guard, static_cast<std::size_t>(memory_.rows() * 4));
+  }
+
+  OutputView view() {
+    return with_type(type_, [&]<class T>(T) {
+      return OutputView(reinterpret_cast<T*>(bytes() + start_), rows_, columns_,
+                        stride_bytes_ / size_of(type_));
+    });
+  }
+
+  bool row_is(std::int64_t r, const void* expected) {
+    return std::memcmp(bytes() + start_ + r * stride_bytes_, expected,
+                       static_cast<std::size_t>(row_bytes_)) == 0;
+  }
+
+  bool surroundings_untouched() {
+    for (std::int64_t i = 0; i < memory_.rows() * 4; ++i) {
+      const std::int64_t from_start = i - start_;
+      const bool inside = from_start >= 0 && from_start < rows_ * stride_bytes_ &&
+                          from_start % stride_bytes_ < row_bytes_;
+      if (!inside && bytes()[i] != guard) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr unsigned char guard = 0xa5;
+  unsigned char* bytes() { return reinterpret_cast<unsigned char*>(memory_.data()); }
+
+  std::int64_t rows_, row_bytes_, stride_bytes_, start_;
+  DataType type_;
+  std::int64_t columns_;
+  Matrix memory_;
+};
+
+using BackendAndType = std::tuple<const Backend*, DataType>;
+
+std::string name_of(const testing::TestParamInfo<BackendAndType>& each) {
+  return test::identifier(*std::get<0>(each.param)) + "_" +
+         std::string(to_string(std::get<1>(each.param)));
+}
+
+class EveryType : public testing::TestWithParam<BackendAndType> {
+ protected:
+  void SetUp() override {
+    encoder_ = std::get<0>(GetParam())->plan(spec_);
+    if (!encoder_->supports(type_)) GTEST_SKIP() << "not written by this backend";
+  }
+
+  DataType type_ = std::get<1>(GetParam());
+  EncodingSpec spec_ = {.d_model = 98, .layout = Layout::halves};
+  std::unique_ptr<const Encoder> encoder_;
+};
+
+TEST_P(EveryType, StaysWithinItsBound) {
+  for (const EncodingSpec& spec :
+       {EncodingSpec{.d_model = 512},
+        EncodingSpec{.d_model = 70, .base = 1e6, .layout = Layout::halves},
+        EncodingSpec{.d_model = 2}}) {
+    const auto encoder = std::get<0>(GetParam())->plan(spec);
+    const Encoder* const encoders[] = {encoder.get()};
+    for (const RowRange rows : {RowRange{0, 400}, RowRange{1'000'000'000'000, 150}}) {
+      const auto report = measure_accuracy(encoders, rows, {.type = type_, .progress = {}})[0];
+      EXPECT_EQ(report.type, type_);
+      EXPECT_LE(report.error.max_abs, report.error_bound)
+          << "d_model " << spec.d_model << " from " << rows.first;
+      EXPECT_EQ(verify(*encoder, rows, type_), "");
+    }
+  }
+}
+
+TEST_P(EveryType, HasTheSameBitsHoweverRowsAreAskedFor) {
+  for (const EncodingSpec& spec :
+       {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256}}) {
+    const auto encoder = std::get<0>(GetParam())->plan(spec);
+    const RowRange rows = {4091, 77};
+    with_type(type_, [&]<class T>(T) {
+      BasicMatrix<T> alone(rows.count, spec.d_model);
+      for (std::int64_t r = 0; r < rows.count; ++r) {
+        encoder->encode({.first = rows.first + r, .count = 1},
+                        {&alone.data()[r * spec.d_model], 1, spec.d_model, spec.d_model});
+      }
+      const auto expect = [&](GuardedTable& table, std::int64_t count) {
+        for (std::int64_t r = 0; r < count; ++r)
+          ASSERT_TRUE(table.row_is(r, alone.row(r).data())) << "row " << r;
+        ASSERT_TRUE(table.surroundings_untouched());
+      };
+      for (const std::int64_t gap : {0, 5, 64}) {
+        for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+          GuardedTable table(rows.count, spec.d_model, gap, gap == 64 ? 0 : gap, type_);
+          encoder->encode(rows, table.view(), {3, stores});
+          expect(table, rows.count);
+        }
+      }
+      std::vector<std::int64_t> positions(40);
+      std::iota(positions.begin(), positions.end(), rows.first);
+      GuardedTable gathered(40, spec.d_model, 1, 1, type_);
+      encoder->encode(positions, gathered.view(), 2);
+      expect(gathered, 40);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryType,
+                         testing::Combine(testing::ValuesIn(test::running_backends()),
+                                          testing::ValuesIn(all_data_types)),
+                         name_of);
+
+TEST(Rotation32, RefusesFloat64BeforeItWrites) {
+  const auto encoder = backend("rotation32").plan({.d_model = 8});
+  GuardedTable table(4, 8, 0, 0, DataType::float64);
+  const std::string refused =
+      test::refusal([&] { encoder->encode({.first = 0, .count = 4}, table.view()); });
+  EXPECT_THAT(refused, HasSubstr("dtype is float64; backend rotation32"));
+  std::vector<double> untouched(8);
+  std::memset(untouched.data(), 0xa5, 64);
+  EXPECT_TRUE(table.row_is(0, untouched.data()));
+}
+
+// ---- the compiler's own 16-bit types
+
+template <class Native, class Stored>
+void expect_same_tables() {
+  static_assert(data_type_of<Native> == data_type_of<Stored> && sizeof(Native) == sizeof(Stored));
+  const auto encoder = backend("rotation").plan({.d_model = 34});
+  const RowRange rows = {1'000'000, 20};
+  BasicMatrix<Native> native(rows.count, 34);
+  BasicMatrix<Stored> stored(rows.count, 34);
+  encoder->encode(rows, native.view());
+  encoder->encode(rows, stored.view());
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (std::int64_t c = 0; c < 34; ++c) {
+      ASSERT_EQ(static_cast<double>(native(r, c)), to_double(stored(r, c))) << r << ", " << c;
+    }
+  }
+}
+
+// Those of C++23, std::bfloat16_t and std::float16_t, are tried in install/native_types.cpp.
+TEST(NativeTypes, Float16HasTheSameTable) {
+#ifdef POSENC_HAS_NATIVE_FLOAT16
+  expect_same_tables<_Float16, Float16>();
+#else
+  GTEST_SKIP() << "this compiler has no _Float16";
+#endif
+}
+
+// ---- rotation: correctly rounded in every type
+
+std::vector<const Backend*> rotations() {
+  std::vector<const Backend*> running = test::running_backends();
+  std::erase_if(running, [](const Backend* each) { return each->name() != "rotation"; });
+  return running;
+}
+
+class RotationType : public testing::TestWithParam<BackendAndType> {};
+
+template <class T>
+T exact(const Frequencies& frequencies, std::int64_t k, std::int64_t position, bool is_cosine) {
+  const Turns phase = frequencies.phase(k, position);
+  const std::uint64_t bits =
+      round_to_bits(is_cosine ? cosine(phase) : sine(phase), data_type_of<T>);
+  T value;
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof value);  // little-endian
+  return value;
+}
+
+TEST_P(RotationType, IsExactInEveryShape) {
+  const auto [backend, type] = GetParam();
+  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+    for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 1030}) {
+      const EncodingSpec spec = {.d_model = d_model, .layout = layout};
+      const Frequencies frequencies(spec);
+      const auto encoder = backend->plan(spec);
+      for (const RowRange rows : {RowRange{0, 19}, RowRange{70'000, 87}, RowRange{1'000'003, 33},
+                                  RowRange{max_position - 16, 17}}) {
+        with_type(type, [&]<class T>(T) {
+          BasicMatrix<T> table(rows.count, d_model);
+          encoder->encode(rows, table.view());
+          for (std::int64_t r = 0; r < rows.count; ++r) {
+            for (std::int64_t k = 0; k < d_model / 2; ++k) {
+              const ChannelPair channel = channels_of(spec, k);
+              const std::int64_t position = rows.first + r;
+              ASSERT_EQ(table(r, channel.sine), exact<T>(frequencies, k, position, false))
+                  << position << ", k " << k;
+              ASSERT_EQ(table(r, channel.cosine), exact<T>(frequencies, k, position, true))
+                  << position << ", k " << k;
+            }
+          }
+        });
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rotation, RotationType,
+                         testing::Combine(testing::ValuesIn(rotations()),
+                                          testing::ValuesIn(all_data_types)),
+                         name_of);
+
+}  // namespace
+}  // namespace posenc

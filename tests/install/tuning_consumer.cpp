@@ -1,0 +1,13 @@
+// A program that measures: it links posenc::tuning, which brings posenc::posenc along.
+#include <posenc/posenc.h>
+#include <posenc/tuning/accuracy.h>
+#include <posenc/tuning/pick.h>
+
+#include <cstdio>
+
+int main() {
+  const auto encoder = posenc::backend("rotation").plan({.d_model = 64});
+  const auto complaint = posenc::verify(*encoder, {.first = 0, .count = 100});
+  std::puts(complaint.empty() ? "verified" : complaint.c_str());
+  return complaint.empty() ? 0 : 1;
+}

@@ -1,0 +1,109 @@
+// Temporary files of processes that were killed are removed by the next that writes the same file,
+// and no others.
+#include "posenc/support/atomic_file.h"
+
+#include "posenc/support/read_file.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+namespace posenc {
+namespace {
+
+using test::ScratchFolder;
+using test::write_file;
+using testing::ElementsAre;
+
+/// A process that has been, and is gone.
+pid_t dead_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+std::string temporary_of(const std::string& file, pid_t process) {
+  return "." + file + "." + std::to_string(process) + "-0.tmp";
+}
+
+void write_whole(const std::filesystem::path& file) {
+  OutputFile output(file);
+  output.write("whole");
+  output.commit();
+}
+
+TEST(OutputFile, RemovesWhatKilledProcessesLeft) {
+  const ScratchFolder folder;
+  const pid_t dead = dead_process();
+  write_file(folder / temporary_of("table", dead), "half");
+  write_whole(folder / "table");
+  EXPECT_THAT(folder.listing(), ElementsAre("table"));
+  EXPECT_EQ(read_file(folder / "table"), "whole");
+}
+
+TEST(OutputFile, RemovesThemInTheCurrentFolderToo) {
+  const ScratchFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  write_file(folder / temporary_of("table", dead_process()), "half");
+  write_whole("table");
+  std::filesystem::current_path(before);
+  EXPECT_THAT(folder.listing(), ElementsAre("table"));
+}
+
+TEST(OutputFile, LeavesWhatALivingProcessWrites) {
+  const ScratchFolder folder;
+  const std::string mine = temporary_of("table", ::getpid() == 1 ? 1 : ::getppid());
+  write_file(folder / mine, "half");
+  write_whole(folder / "table");
+  EXPECT_THAT(folder.listing(), ElementsAre(mine, "table"));
+}
+
+TEST(OutputFile, LeavesWhatIsLocked) {
+  // As of a process in another container, whose number says nothing here.
+  const ScratchFolder folder;
+  const std::string name = temporary_of("table", dead_process());
+  write_file(folder / name, "half");
+  const int descriptor = ::open((folder / name).c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
+  write_whole(folder / "table");
+  ::close(descriptor);
+  EXPECT_THAT(folder.listing(), ElementsAre(name, "table"));
+  write_whole(folder / "table");
+  EXPECT_THAT(folder.listing(), ElementsAre("table"));
+}
+
+TEST(OutputFile, LeavesFilesThatAreNotItsOwn) {
+  const ScratchFolder folder;
+  const std::string dead = std::to_string(dead_process());
+  const std::vector<std::string> others = {".other." + dead + "-0.tmp",  ".table." + dead + ".tmp",
+                                           ".table." + dead + "-0",      ".table.notes-0.tmp",
+                                           ".table." + dead + "-0x.tmp", ".table.tmp"};
+  for (const std::string& each : others) write_file(folder / each, "precious");
+  write_whole(folder / "table");
+  for (const std::string& each : others)
+    EXPECT_TRUE(std::filesystem::exists(folder / each)) << each;
+}
+
+TEST(ReadFile, SaysWhyAFileCannotBeRead) {
+  const ScratchFolder folder;
+  const auto reason = [](const std::filesystem::path& file) {
+    try {
+      return "read: " + read_file(file);
+    } catch (const std::system_error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(reason(folder / "nothing"), testing::EndsWith("nothing: No such file or directory"));
+  EXPECT_THAT(reason(folder.path()), testing::EndsWith("Is a directory"));
+  write_file(folder / "large", std::string(100'000, 'x'));
+  EXPECT_EQ(read_file(folder / "large"), std::string(100'000, 'x'));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,476 @@
+#include "posenc/tuning/pick.h"
+
+#include "fake_backend.h"
+#include "posenc/cpu.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using test::RegisteredFake;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const PickShape small = {"small", {.d_model = 64}, {0, 40}};
+// Where float32 phases fail.
+const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};
+
+/// Enough to choose by, and short: what is tested is the choice and not the clock.
+PickOptions quick(std::vector<PickShape> shapes) {
+  PickOptions options;
+  options.budget = ErrorBudget{1e-6, ErrorBudget::Measure::absolute};
+  options.shapes = std::move(shapes);
+  options.processes = 3;
+  options.samples = 2;
+  options.seconds_per_sample = 1e-4;
+  return options;
+}
+
+const PickMeasurement& measurement_of(const PickResult& result, std::string_view full_name,
+                                      std::string_view name) {
+  const auto found = std::find_if(result.measurements.begin(), result.measurements.end(),
+                                  [&](const PickMeasurement& each) {
+                                    return each.full_name() == full_name && each.name == name;
+                                  });
+  if (found == result.measurements.end())
+    throw std::runtime_error("no measurement of " + std::string(full_name));
+  return *found;
+}
+
+TEST(Pick, MeasuresEveryCandidateOnEveryShape) {
+  const PickResult result = pick(quick({small, long_one}));
+  std::set<std::string> measured;
+  for (const PickMeasurement& each : result.measurements)
+    measured.insert(each.full_name() + " " + each.name);
+  for (const Backend* each : test::running_backends()) {
+    if (!each->can_be_picked()) continue;
+    EXPECT_TRUE(measured.contains(each->full_name() + " small")) << each->full_name();
+    EXPECT_TRUE(measured.contains(each->full_name() + " long_one")) << each->full_name();
+  }
+}
+
+TEST(Pick, PicksOnePerShapeClassWithinTheBudget) {
+  const PickResult result = pick(quick({small, long_one}));
+  std::set<ShapeClass> timed;
+  for (const PickMeasurement& each : result.measurements) timed.insert(each.shape);
+  ASSERT_EQ(result.decisions.size(), timed.size());
+  for (const ShapeDecision& decision : result.decisions) {
+    EXPECT_TRUE(timed.contains(decision.shape));
+    EXPECT_GE(decision.noise_floor, 0);
+    ASSERT_TRUE(decision.pick.has_value());
+    const ClassPick& picked = *decision.pick;
+    EXPECT_LE(picked.max_abs, 1e-6);
+    ASSERT_TRUE(picked.next.has_value());
+    EXPECT_GE(picked.next->ratio, picked.next->low);
+    EXPECT_LE(picked.next->ratio, picked.next->high);
+    EXPECT_GT(picked.gfloats_per_second, 0);
+    EXPECT_THAT(picked.shapes, Not(IsEmpty()));
+    EXPECT_TRUE(backend(picked.backend, picked.isa).runs_here());
+  }
+}
+
+TEST(Pick, TheProfileKeepsWhatWasMeasuredAndNoVerdict) {
+  PickOptions options = quick({small, {"other", {.d_model = 64}, {0, 40}}});
+  options.type = DataType::float16;
+  options.budget.reset();
+  const PickResult result = pick(options);
+  EXPECT_EQ(result.profile.cpu_model, profile_of_this_machine().cpu_model);
+  ASSERT_EQ(result.profile.classes.size(), 1U);
+  const MeasuredClass& measured = result.profile.classes.front();
+  EXPECT_EQ(measured.type, DataType::float16);
+  EXPECT_EQ(measured.threads, 1);
+  EXPECT_EQ(measured.noise_floor, result.decisions.front().noise_floor);
+  EXPECT_THAT(measured.shapes, testing::ElementsAre("small", "other"));
+  std::set<std::string> names;
+  for (const MeasuredBackend& each : measured.backends) {
+    names.insert(each.backend);
+    EXPECT_EQ(each.seconds_per_entry.size(), static_cast<std::size_t>(result.processes))
+        << each.backend;
+    EXPECT_LE(each.max_abs, each.error_bound) << each.backend;
+  }
+  EXPECT_TRUE(names.contains("rotation32"))
+      << "over this budget, and of use to those who allow more";
+}
+
+TEST(Pick, TheDefaultBudgetLetsDoubleBasedBackendsInWhateverTheType) {
+  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+    SCOPED_TRACE(std::string(to_string(type)));
+    PickOptions options = quick({small});
+    options.budget.reset();
+    options.type = type;
+    const PickResult result = pick(options);
+    EXPECT_EQ(result.budget, default_budget(type));
+    EXPECT_GT(result.budget.most, half_ulp_of_one(type));
+    for (const char* name : {"naive", "xsimd", "rotation"}) {
+      EXPECT_TRUE(measurement_of(result, backend(name).full_name(), "small").within_budget) << name;
+    }
+    const PickMeasurement& rotation32 =
+        measurement_of(result, backend("rotation32").full_name(), "small");
+    EXPECT_EQ(rotation32.within_budget, rotation32.error_bound <= default_budget(type).most);
+    EXPECT_TRUE(result.decisions.front().pick.has_value());
+  }
+  PickOptions options = quick({small});
+  options.budget.reset();
+  options.type = DataType::float64;
+  EXPECT_EQ(pick(options).decisions.front().pick.value().backend, "rotation");
+}
+
+TEST(Pick, DefaultShapesGoFromTheFirstCacheToMemory) {
+  for (const DataType type : all_data_types) {
+    std::set<ShapeClass> classes;
+    std::set<std::string> names;
+    for (const PickShape& each : default_pick_shapes(type)) {
+      EXPECT_TRUE(names.insert(each.name).second) << each.name;
+      classes.insert(shape_class(table_bytes(each.spec, each.rows.count, size_of(type))));
+    }
+    EXPECT_TRUE(classes.contains(ShapeClass::l1));
+    EXPECT_TRUE(classes.contains(ShapeClass::memory) || cpu().l3_bytes >= (std::int64_t{1} << 30));
+  }
+}
+
+TEST(Pick, FiguresOfAMeasurementFitItsSamples) {
+  for (const PickMeasurement& each : pick(quick({small})).measurements) {
+    SCOPED_TRACE(each.full_name());
+    EXPECT_LE(each.max_abs, each.error_bound);
+    EXPECT_EQ(each.within_budget, std::max(each.max_abs, each.error_bound) <= 1e-6);
+    ASSERT_FALSE(each.seconds.empty());
+    const auto [least, most] = std::minmax_element(each.seconds.begin(), each.seconds.end());
+    EXPECT_GT(*least, 0);
+    EXPECT_GE(median_seconds(each), *least);
+    EXPECT_LE(median_seconds(each), *most);
+    EXPECT_GE(relative_iqr(each), 0);
+  }
+}
+
+TEST(Pick, WhatIsOverTheBudgetCannotWin) {
+  const PickResult result = pick(quick({long_one}));
+  const PickMeasurement& div_term = measurement_of(result, "div_term:scalar", "long_one");
+  EXPECT_GT(div_term.max_abs, 1e-6);
+  EXPECT_FALSE(div_term.within_budget);
+  EXPECT_FALSE(div_term.picked);
+  EXPECT_FALSE(div_term.tied);
+  EXPECT_THAT(div_term.seconds, Not(IsEmpty())) << "measured, and of use to those who allow more";
+  for (const ShapeDecision& each : result.decisions)
+    EXPECT_NE(each.pick.value().backend, "div_term");
+}
+
+TEST(Pick, AFastBackendThatLiesAboutItsErrorCannotWin) {
+  const RegisteredFake fake({.name = "liar", .can_be_picked = true, .error_bound = 1e-9});
+  const PickResult result = pick(quick({small}));
+  const PickMeasurement& liar = measurement_of(result, "liar:scalar", "small");
+  EXPECT_GT(liar.max_abs, 0.4);
+  EXPECT_FALSE(liar.within_budget);
+  EXPECT_FALSE(liar.picked);
+  EXPECT_THAT(liar.seconds, IsEmpty());
+  for (const ShapeDecision& each : result.decisions) {
+    EXPECT_NE(each.pick.value().backend, "liar");
+    EXPECT_THAT(each.pick->ties, Not(testing::Contains("liar:scalar")));
+  }
+  for (const MeasuredClass& each : result.profile.classes) {
+    for (const MeasuredBackend& measured : each.backends) EXPECT_NE(measured.backend, "liar");
+  }
+}
+
+TEST(Pick, AFastBackendThatPromisesTooLittleCannotWin) {
+  const RegisteredFake fake({.name = "modest", .can_be_picked = true, .error_bound = 2});
+  PickOptions options = quick({small});
+  options.budget->most = 1.5;  // its measured error is 1
+  const PickResult result = pick(options);
+  EXPECT_FALSE(measurement_of(result, "modest:scalar", "small").within_budget);
+}
+
+TEST(Pick, AHugeBudgetLetsTheFastestWin) {
+  const RegisteredFake fake({.name = "anything_goes", .can_be_picked = true, .error_bound = 2});
+  PickOptions options = quick({{"medium", {.d_model = 512}, {0, 500}}});
+  options.budget->most = 2;
+  const PickResult result = pick(options);
+  ASSERT_EQ(result.decisions.size(), 1U);
+  EXPECT_TRUE(measurement_of(result, "anything_goes:scalar", "medium").within_budget);
+  // Filling memory is at least as fast as any method: picked, or tied with what is as simple.
+  const ClassPick& picked = result.decisions.front().pick.value();
+  EXPECT_TRUE(picked.backend == "anything_goes" ||
+              std::count(picked.ties.begin(), picked.ties.end(), "anything_goes:scalar") == 1)
+      << picked.backend;
+}
+
+TEST(Pick, ABudgetInUlpIsHeldAgainstTheMeasuredUlp) {
+  PickOptions options = quick({long_one});
+  options.budget = ErrorBudget{1, ErrorBudget::Measure::ulp};
+  const PickResult result = pick(options);
+  const PickMeasurement& rotation32 =
+      measurement_of(result, backend("rotation32").full_name(), "long_one");
+  EXPECT_GT(rotation32.max_ulp, 1);
+  EXPECT_FALSE(rotation32.within_budget);
+  const PickMeasurement& rotation =
+      measurement_of(result, backend("rotation").full_name(), "long_one");
+  EXPECT_LE(rotation.max_ulp, 0.5);
+  EXPECT_TRUE(rotation.within_budget);
+  EXPECT_EQ(result.budget, options.budget);
+  for (const ShapeDecision& each : result.decisions) EXPECT_LE(each.pick.value().max_ulp, 1);
+}
+
+TEST(Pick, OneBackendOfEveryShapeIsTimedTwiceInEveryProcess) {
+  const PickResult result = pick(quick({small, long_one}));
+  for (const char* name : {"small", "long_one"}) {
+    int repeated = 0;
+    for (const PickMeasurement& each : result.measurements) {
+      if (each.name != name || each.self_ratios.empty()) continue;
+      ++repeated;
+      EXPECT_EQ(each.self_ratios.size(), each.seconds.size());
+      for (const double ratio : each.self_ratios) EXPECT_GT(ratio, 0);
+    }
+    EXPECT_EQ(repeated, 1) << name;
+  }
+}
+
+/// Times that a test makes up: by process and candidate.
+class MadeUpProcesses {
+ public:
+  std::vector<TimingRequest> requests;
+  std::function<double(std::size_t process, const std::string& backend)> seconds;
+  double noise = 0;  ///< A/A
+  double lost_share = 0;
+
+  PickOptions options() {
+    PickOptions made = quick({small});
+    made.time_in_process = [this](const TimingRequest& request) {
+      const std::size_t process = requests.size();
+      requests.push_back(request);
+      TimingResult result = {.shapes = {}, .timed_seconds = 1, .lost_seconds = lost_share};
+      for (const TimingRequest::Shape& shape : request.shapes) {
+        TimingResult::Shape& timed = result.shapes.emplace_back();
+        for (const auto& each : shape.candidates)
+          timed.seconds.push_back(seconds(process, each.backend));
+        timed.repeated_seconds = timed.seconds[shape.repeated] * (1 + noise);
+      }
+      return result;
+    };
+    return made;
+  }
+};
+
+double rotation_first(std::size_t process, const std::string& backend) {
+  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
+  return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
+}
+
+TEST(PickProcesses, EachGetsEveryCandidateInAnOrderOfItsOwn) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  const PickResult result = pick(processes.options());
+  EXPECT_EQ(result.processes, 3);
+  ASSERT_EQ(processes.requests.size(), 3U);
+  std::set<std::uint64_t> seeds;
+  for (const TimingRequest& each : processes.requests) {
+    seeds.insert(each.seed);
+    ASSERT_EQ(each.shapes.size(), 1U);
+    EXPECT_EQ(each.shapes.front().candidates.size(), result.measurements.size());
+    for (const auto& candidate : each.shapes.front().candidates) EXPECT_EQ(candidate.samples, 2);
+  }
+  EXPECT_EQ(seeds.size(), 3U);
+  EXPECT_EQ(result.disturbed, "");
+  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
+}
+
+TEST(PickProcesses, OneBadProcessDecidesNothing) {
+  MadeUpProcesses processes;
+  // In the first process the best is a hundred times as slow as it is.
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    const double first = process == 0 && backend.starts_with("rotation:") ? 100 : 1;
+    return first * rotation_first(process, backend);
+  };
+  PickOptions options = processes.options();
+  options.processes = 5;
+  options.samples = 9;
+  const PickResult result = pick(options);
+  for (const TimingRequest& each : processes.requests) {
+    for (const auto& candidate : each.shapes.front().candidates) {
+      if (candidate.backend.starts_with("rotation:")) {
+        EXPECT_EQ(candidate.samples, 9);
+      }
+    }
+  }
+  // What is not certain is a tie that names it.
+  const ClassPick& pick = result.decisions.front().pick.value();
+  const bool is_named =
+      pick.backend == "rotation" || std::ranges::any_of(pick.ties, [](const auto& each) {
+        return each.starts_with("rotation:");
+      });
+  EXPECT_TRUE(is_named) << pick.backend;
+}
+
+TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  PickOptions options = processes.options();
+  options.processes = 5;
+  options.samples = 9;
+  pick(options);
+  ASSERT_EQ(processes.requests.size(), 5U);
+  for (std::size_t process = 0; process < 5; ++process) {
+    for (const auto& each : processes.requests[process].shapes.front().candidates) {
+      const bool is_slow = !each.backend.starts_with("rotation:");
+      EXPECT_EQ(each.samples, is_slow && process >= 3 ? 3 : 9)
+          << each.backend << ", process " << process;
+    }
+  }
+}
+
+TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  processes.noise = 0.05;
+  PickResult result = pick(processes.options());
+  EXPECT_EQ(result.processes, 6);
+  EXPECT_EQ(result.disturbed, "");
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0.05, 1e-6);
+
+  processes.noise = 0.3;
+  result = pick(processes.options());
+  EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
+}
+
+TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
+  MadeUpProcesses processes;
+  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
+  // faster.
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
+    return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);
+  };
+  const PickResult result = pick(processes.options());
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0.25, 1e-6);
+  EXPECT_THAT(result.disturbed, HasSubstr("25 %"));
+}
+
+TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
+  MadeUpProcesses processes;
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, backend);
+  };
+  const PickResult result = pick(processes.options());
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0, 1e-6);
+  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
+  EXPECT_EQ(result.disturbed, "");
+}
+
+TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  processes.lost_share = 0.33;
+  EXPECT_THAT(pick(processes.options()).disturbed,
+              AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
+  processes.lost_share = 0.01;
+  EXPECT_EQ(pick(processes.options()).disturbed, "");
+}
+
+TEST(TimeCandidates, TimesEachAndSaysWhatItLost) {
+  const std::string rotation = backend("rotation").full_name();
+  TimingRequest request;
+  request.seconds_per_sample = 1e-4;
+  request.shapes = {{{.d_model = 64}, {0, 40}, {{"naive:scalar", 2}, {rotation, 3}}, 1}};
+  const TimingResult result = time_candidates(request);
+  ASSERT_EQ(result.shapes.size(), 1U);
+  ASSERT_EQ(result.shapes.front().seconds.size(), 2U);
+  for (const double each : result.shapes.front().seconds) EXPECT_GT(each, 0);
+  EXPECT_GT(result.shapes.front().repeated_seconds, 0);
+  EXPECT_GT(result.timed_seconds, 0);
+  EXPECT_GE(result.lost_seconds, 0);
+
+  const auto refused = [&](auto change) {
+    TimingRequest bad = request;
+    change(bad);
+    return refusal([&] { time_candidates(bad); });
+  };
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].repeated = 2; }), HasSubstr("repeated is 2"));
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates.clear(); }),
+              HasSubstr("candidates is empty"));
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].samples = 0; }),
+              HasSubstr("samples is 0"));
+  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].backend = "x"; }),
+              HasSubstr("backend is 'x'"));
+  EXPECT_THAT(refused([](auto& r) { r.threads = 0; }), HasSubstr("threads is 0"));
+}
+
+TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
+  // Within the budget, and faster than any method: filling memory.
+  const RegisteredFake fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
+  PickOptions options = quick({small});
+  options.budget = ErrorBudget{2, ErrorBudget::Measure::absolute};
+  const PickResult result = pick(options);
+  const PickMeasurement& peer = measurement_of(result, "peer:scalar", "small");
+  EXPECT_TRUE(peer.is_peer);
+  EXPECT_TRUE(peer.within_budget);
+  EXPECT_FALSE(peer.seconds.empty());
+  EXPECT_FALSE(peer.picked);
+  EXPECT_FALSE(peer.tied);
+  ASSERT_EQ(result.decisions.size(), 1U);
+  EXPECT_NE(result.decisions.front().pick.value().backend, "peer");
+  EXPECT_NE(result.decisions.front().pick->next.value().backend, "peer:scalar");
+  for (const MeasuredBackend& each : result.profile.classes.at(0).backends)
+    EXPECT_NE(each.backend, "peer");
+}
+
+TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {
+  PickOptions options = quick({small});
+  options.budget->most = 1e-12;
+  const PickResult result = pick(options);
+  for (const ShapeDecision& each : result.decisions) EXPECT_FALSE(each.pick.has_value());
+  EXPECT_THAT(result.measurements, Not(IsEmpty()));
+  for (const PickMeasurement& each : result.measurements) EXPECT_FALSE(each.picked);
+}
+
+TEST(Pick, ProgressRisesAndSaysWhatItDoes) {
+  PickOptions options = quick({small, long_one});
+  std::vector<double> shares;
+  bool silent = false;
+  options.progress = [&](double share, std::string_view doing) {
+    shares.push_back(share);
+    silent |= doing.empty();
+  };
+  pick(options);
+  ASSERT_FALSE(shares.empty());
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_GE(shares.front(), 0);
+  EXPECT_LE(shares.back(), 1 + 1e-12);
+  EXPECT_FALSE(silent);
+}
+
+TEST(Pick, RefusesBadOptions) {
+  const auto refused = [](auto change) {
+    PickOptions options = quick({small});
+    change(options);
+    return refusal([&] { pick(options); });
+  };
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THAT(refused([&](auto& o) { o.budget->most = bad; }),
+                AllOf(HasSubstr("max_error is"), HasSubstr("greater than 0")));
+    EXPECT_THAT(refused([&](auto& o) {
+                  o.budget = ErrorBudget{bad, ErrorBudget::Measure::ulp};
+                }),
+                HasSubstr("max_ulp is"));
+    EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }),
+                HasSubstr("seconds_per_sample is"));
+  }
+  EXPECT_THAT(refused([](auto& o) { o.threads = 0; }), HasSubstr("threads is 0"));
+  EXPECT_THAT(refused([](auto& o) { o.processes = 0; }), HasSubstr("processes is 0"));
+  EXPECT_THAT(refused([](auto& o) { o.samples = 0; }), HasSubstr("samples is 0"));
+  EXPECT_THAT(refused([](auto& o) { o.shapes.front().spec.d_model = 3; }),
+              HasSubstr("d_model is 3"));
+  EXPECT_THAT(refused([](auto& o) { o.shapes.front().rows.count = 0; }), HasSubstr("0 rows"));
+}
+
+}  // namespace
+}  // namespace posenc
