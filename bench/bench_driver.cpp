@@ -13,8 +13,7 @@
 //   forget NAME            frees its memory
 //   cpu                    replies with the CPU's name, as accuracy reports and profiles give it
 #include "driver_cases.h"
-#include "support.h"
-#include "yardstick.h"
+#include "program.h"
 
 #include "posenc/cpu.h"
 #include "posenc/spec.h"
@@ -26,6 +25,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -97,10 +97,11 @@ CaseOptions options_from(std::istringstream& words) {
 }
 
 double seconds_of(Case& timed, std::int64_t calls) {
-  timed.run();  // whoever had the turn before has emptied the caches
-  const double start = wall_seconds();
+  using Clock = std::chrono::steady_clock;
+  timed.run();  // The other program, which had the turn before, has emptied the caches.
+  const auto start = Clock::now();
   for (std::int64_t call = 0; call < calls; ++call) timed.run();
-  return wall_seconds() - start;
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 class Driver {

@@ -1,22 +1,25 @@
 // How fast does each backend encode, and how far is that from what the memory system allows?
 //
-//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280     the shapes of real systems, into
-//   warm memory encode/<backend>:<isa>/rows:512/d:512                      sizes from L1 to memory
-//   encode/.../d:512/dtype:float16                             tables of other types than float32
-//   encode/.../stores:non_temporal                                 where --stores overrides the
-//   library's choice copy/rows:512/d:512                                        the same table,
-//   kept elsewhere and copied encode_fresh/<backend>:<isa>/memory:vector/...             memory
-//   that the system has just given (encode_fresh.h)
-//   positions/<backend>:<isa>/first:1e12/rows:200/d:512        where speeds fall off; widths/,
-//   strides/ ... (cliffs.h)
+//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   shapes of real systems, warm memory
+//   encode/<backend>:<isa>/rows:512/d:512                    sizes from L1 to memory
+//   encode/.../d:512/dtype:float16                           other types than float32
+//   encode/.../stores:non_temporal                           --stores overrides the library
+//   copy/rows:512/d:512                                      the table, kept elsewhere and copied
+//   limit/store/bytes:1048576                                the limit (baselines.h)
+//   encode_fresh/<backend>:<isa>/memory:vector/...           new memory (fresh_memory.h)
+//   positions/<backend>:<isa>/first:1e12/rows:200/d:512      what slows encoding down, and widths/,
+//                                                            strides/ ... (slowdowns.h)
 
-#include "cliffs.h"
-#include "encode_fresh.h"
-#include "limit.h"
+#include "baselines.h"
+#include "checked_encoder.h"
+#include "fresh_memory.h"
+#include "options.h"
 #include "peers.h"
-#include "selection.h"
-#include "shape.h"
-#include "support.h"
+#include "program.h"
+#include "provenance.h"
+#include "slowdowns.h"
+#include "table_shape.h"
+#include "warm_memory.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,111 +27,89 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posenc::bench {
 namespace {
 
 /// What the command line says of every table.
-struct How {
+struct TableOptions {
   StorePolicy stores;
   DataType type;
 };
 
-void explain_limit() {
-  add_header_line("limit",
-                  "the faster of a plain and a non-temporal store loop over the same bytes");
-}
-
-void add_encode(const Backend& backend, const Shape& shape, StorePolicy stores) {
+void add_encode(const Backend& backend, const TableShape& shape, StorePolicy stores) {
   if (!backend.plan({.d_model = 2})->supports(shape.type)) return;
-  explain_limit();
-  const auto checked =
-      std::make_shared<CheckedEncoder>(backend, shape.spec, shape.rows, shape.type);
-  const std::string name =
-      fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores));
-  add(name, [checked, shape, stores](benchmark::State& state) {
-    const Encoder* const encoder = checked->get(state);
-    if (encoder == nullptr) return;
-    const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
-    OutputView view = view_of(shape, warm_memory(shape.span_bytes()));
+  const auto body = [=](benchmark::State& state, const Encoder& encoder) {
+    const OutputView view = view_of(shape, warm_memory(shape.span_bytes()));
     for (auto _ : state) {
-      encoder->encode(shape.rows, view, {1, stores});
-      benchmark::DoNotOptimize(view.data);
+      encoder.encode(shape.rows, view, {1, stores});
       benchmark::ClobberMemory();
     }
-    count(state, shape);
-    compare_with_limit(state, shape.bytes(), limit);
-  });
-}
-
-void add_copy(const Shape& shape) {
-  explain_limit();
-  add(fmt::format("copy/{}", to_string(shape)), [shape](benchmark::State& state) {
-    const double limit = limit_bytes_per_second(warm_memory(shape.bytes()), shape.bytes());
-    time_copy(state, shape.bytes());
-    compare_with_limit(state, shape.bytes(), limit);
-  });
+    count_elements_and_bytes(state, shape);
+  };
+  add_checked(
+      fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores)),
+      backend, shape, body, {share_of_limit(shape.bytes())});
 }
 
 using Backends = std::vector<const Backend*>;
 
-Shape typed(Shape shape, DataType type) {
-  shape.type = type;
-  return shape;
-}
-
-void add_all(const Backends& backends, const Shape& shape, const How& how) {
+void add_all(const Backends& backends, const TableShape& shape, const TableOptions& options) {
   begin_group();
-  for (const Backend* backend : backends) add_encode(*backend, typed(shape, how.type), how.stores);
+  for (const Backend* backend : backends)
+    add_encode(*backend, with_type_of(shape, options.type), options.stores);
 }
 
-void add_presets(const Backends& backends, const How& how) {
-  for (const Preset& preset : presets()) add_all(backends, shape_of(preset), how);
-  for (const Preset& each : benchmark_shapes()) add_all(backends, shape_of(each), how);
+void add_presets(const Backends& backends, const TableOptions& options) {
+  for (const Preset& preset : presets()) add_all(backends, shape_of(preset), options);
+  for (const Preset& each : benchmark_shapes()) add_all(backends, shape_of(each), options);
 }
 
-void add_sweep(const Backends& backends, const How& how) {
+void add_sweep(const Backends& backends, const TableOptions& options) {
   for (const std::int64_t d_model : {64, 512}) {
     for (const std::int64_t bytes : swept_bytes())
-      add_all(backends, shape_of(bytes / 4 / d_model, d_model), how);
+      add_all(backends, shape_of(bytes / 4 / d_model, d_model), options);
   }
 }
 
-void add_cache_to_memory(const Backends& backends, const How& how) {
-  for (const Shape& shape : cache_to_memory_shapes()) {
-    add_all(leave_out_slow(best_isa_only(backends), shape), shape, how);
-    add_copy(typed(shape, how.type));
+void add_cache_to_memory(const Backends& backends, const TableOptions& options) {
+  for (const TableShape& shape : cache_to_memory_shapes()) {
+    add_all(leave_out_slow(best_isa_only(backends), shape), shape, options);
+    const TableShape copied = with_type_of(shape, options.type);
+    add_copy(fmt::format("copy/{}", to_string(copied)), copied.bytes(),
+             {share_of_limit(copied.bytes())});
   }
 }
 
-void add_fresh(const Backends& backends, const How& how) {
-  for (const Shape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
-    add_encode_fresh(leave_out_slow(best_isa_only(backends), shape), shape, how.stores);
+void add_fresh(const Backends& backends, const TableOptions& options) {
+  for (const TableShape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
+    add_fresh_memory(leave_out_slow(best_isa_only(backends), shape), shape, options.stores);
   }
 }
 
 /// The same tables in every type, whatever --dtype says: half the bytes should take half the time
-/// where memory decides.
-void add_dtypes(const Backends& backends, const How& how) {
-  for (const Shape& shape : {shape_of(512, 512), shape_of(131072, 128), shape_of(8192, 4096)}) {
+/// if memory decides.
+void add_dtypes(const Backends& backends, const TableOptions& options) {
+  for (const TableShape& shape :
+       {shape_of(512, 512), shape_of(131072, 128), shape_of(8192, 4096)}) {
     for (const DataType type : all_data_types) {
-      add_all(leave_out_slow(best_isa_only(backends), shape), shape, {how.stores, type});
+      add_all(leave_out_slow(best_isa_only(backends), shape), shape, {options.stores, type});
     }
   }
 }
 
-const std::vector<std::pair<std::string, void (*)(const Backends&, const How&)>> sets = {
+const std::vector<std::pair<std::string, void (*)(const Backends&, const TableOptions&)>> sets = {
     {"presets", add_presets},
     {"sweep", add_sweep},
     {"cache-to-memory", add_cache_to_memory},
     {"dtypes", add_dtypes},
     {"fresh", add_fresh},
-    {"cliffs",
-     [](const Backends& backends, const How& how) {
-       add_slowdowns(best_isa_only(backends), how.stores, how.type);
+    {"slowdowns",
+     [](const Backends& backends, const TableOptions& options) {
+       add_slowdowns(best_isa_only(backends), options.stores, options.type);
      }},
 };
 
@@ -148,7 +129,8 @@ struct Options {
   bool with_peers = false;
 };
 
-/// Peers join the backends; what this build is without is said, so that nobody takes it for beaten.
+/// Peers join the backends. The header names those that this build lacks, so that nobody takes
+/// them for beaten.
 void add_peers() {
   peers::register_peers();
   const auto count = std::ranges::count_if(best_isa_only(backends()),
@@ -163,55 +145,52 @@ void add_peers() {
   if (!missing.empty()) add_header_line("without", fmt::format("{}", fmt::join(missing, "; ")));
 }
 
+void add_quick(const Backends& backends, const std::vector<std::string>& presets,
+               const TableOptions& options) {
+  // One name for each size of table: other presets differ in layout or spacing, which cost next to
+  // nothing.
+  const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
+                                          "whisper", "long_context", "wide"};
+  for (const Preset& preset : select_presets(presets.empty() ? sizes : presets)) {
+    const TableShape shape = shape_of(preset);
+    add_all(leave_out_slow(best_isa_only(backends), shape), shape, options);
+  }
+}
+
 void register_all(const Options& options) {
   if (options.with_peers) add_peers();
   const Backends backends = select_backends(options.choice);
-  const How how = {stores_by_name.at(options.stores), parse_data_type(options.type)};
-  const auto is_asked_for = [&options](const std::string& set) {
-    return std::ranges::find(options.sets, set) != options.sets.end();
-  };
+  const TableOptions table = {stores_by_name.at(options.stores), parse_data_type(options.type)};
   const bool has_choice = options.all || !options.sets.empty() || !options.presets.empty();
-  if (options.quick || !has_choice) {
-    // One name for each size of table; other presets differ in layout or spacing, which cost next
-    // to nothing.
-    const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
-                                            "whisper", "long_context", "wide"};
-    for (const Preset& preset : select_presets(options.presets.empty() ? sizes : options.presets)) {
-      add_all(leave_out_slow(best_isa_only(backends), shape_of(preset)), shape_of(preset), how);
-    }
-    return;
-  }
+  if (options.quick || !has_choice) return add_quick(backends, options.presets, table);
   for (const Preset& preset : select_presets(options.presets))
-    add_all(backends, shape_of(preset), how);
+    add_all(backends, shape_of(preset), table);
   for (const auto& [name, add_set] : sets) {
-    if (options.all || is_asked_for(name)) add_set(backends, how);
+    if (options.all || std::ranges::count(options.sets, name) > 0) add_set(backends, table);
   }
 }
 
-std::vector<std::string> set_names() {
-  std::vector<std::string> names;
-  for (const auto& each : sets) names.push_back(each.first);
-  return names;
-}
-
-void add_options(CLI::App& app, Options& options) {
-  CLI::Option* const quick =
-      app.add_flag("--quick", options.quick,
-                   "Seven tables of different sizes, or those of --preset, best ISAs only; "
-                   "about a minute. What runs where nothing is chosen");
+/// What is registered. A filter cannot say it: the sets share names, the best ISA differs between
+/// machines, and a backend is planned and estimated before a name is there to be filtered.
+void add_selecting_options(CLI::App& app, Options& options) {
+  CLI::Option* const quick = app.add_flag(
+      "--quick", options.quick,
+      "Seven tables of different sizes, or those of --preset, best ISAs only; about a minute. "
+      "The default if nothing is chosen");
   CLI::Option* const all =
       app.add_flag("--all", options.all, "Every set of --set, at every ISA")->excludes(quick);
-  CLI::Option* const set = app.add_option("--set", options.sets,
-                                          "Only these benchmarks, at every ISA; may be repeated. "
-                                          "cache-to-memory: the shapes that speeds "
-                                          "are quoted for; cliffs: where speeds fall off, by "
-                                          "position, width, stride, alignment, planning "
-                                          "and threads; and presets, sweep, dtypes, fresh")
-                               ->type_name("NAME")
-                               ->excludes(quick)
-                               ->excludes(all)
-                               ->allow_extra_args(false);
-  allow_only(*set, set_names());
+  CLI::Option* const set =
+      app.add_option("--set", options.sets,
+                     "Only these benchmarks, at every ISA; may be repeated. cache-to-memory: the "
+                     "shapes that speeds are quoted for; slowdowns: what position, width, stride, "
+                     "alignment, planning and threads cost; and presets, sweep, dtypes, fresh")
+          ->type_name("NAME")
+          ->excludes(quick)
+          ->excludes(all)
+          ->allow_extra_args(false);
+  std::vector<std::string> names;
+  for (const auto& each : sets) names.push_back(each.first);
+  allow_only(*set, names);
   app.add_option("--preset", options.presets,
                  "Only this preset, or the shape chunk, long_context or wide, at every ISA; may be "
                  "repeated")
@@ -221,9 +200,13 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--peers", options.with_peers,
                "Other libraries and methods too: SLEEF, Highway, Eigen, libmvec, ggml's "
                "recurrence, a cached copy ...");
+}
+
+/// How tables are written.
+void add_table_options(CLI::App& app, Options& options) {
   CLI::Option* const stores =
       app.add_option("--stores", options.stores,
-                     "How tables are stored, in the place of the library's choice")
+                     "How tables are stored, instead of as the library chooses")
           ->type_name("NAME");
   allow_only(*stores, {"automatic", "cached", "non_temporal"});
   app.add_option("--dtype", options.type,
@@ -235,11 +218,16 @@ void add_options(CLI::App& app, Options& options) {
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  posenc::bench::Options options;
-  const posenc::bench::Program program = {"bench_encode",
-                                          "Times the encoders of all backends: presets, sizes from "
-                                          "L1 to memory, element types, fresh memory, cliffs."};
-  return posenc::bench::run(
-      argc, argv, program, [&](CLI::App& app) { posenc::bench::add_options(app, options); },
-      [&] { posenc::bench::register_all(options); });
+  using namespace posenc::bench;
+  Options options;
+  const auto add_options = [&](CLI::App& app) {
+    add_selecting_options(app, options);
+    add_table_options(app, options);
+  };
+  return run(argc, argv,
+             {.name = "bench_encode",
+              .description = "Times the encoders of all backends: presets, sizes from L1 to memory, "
+                             "element types, fresh memory, and what slows them down.",
+              .add_options = add_options,
+              .register_benchmarks = [&] { register_all(options); }});
 }

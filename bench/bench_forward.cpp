@@ -1,21 +1,26 @@
 // What does the input side of a Transformer cost, and when does generating encodings beat a table
-// in memory?
+// in memory? Wall time, shapes as in in_place/batch:1/rows:8192/d:4096/threads:1.
 //
-//   in_place/batch:1/rows:8192/d:4096/threads:1        x += PE, as the layer does it by itself
-//   in_place_fused/...                                 ... computed where it is added, whatever the
-//                                                      layer would pick
-//   out_of_place/...                                   y = x + PE
-//   sequence_first/...                                 in place, shape (rows, batch, d_model)
-//   embed/batch:1/rows:65536/d:512/threads:1           y = sqrt(d_model) E[id] + PE, in one pass
-//   dropout/...                                        in place, in training, against the same call
-//                                                      without it
+//   in_place/...         x += PE, as the layer does it by itself
+//   in_place_fused/...   computed while it is added, whatever the layer would do
+//   out_of_place/...     y = x + PE
+//   sequence_first/...   in place, shape (rows, batch, d_model)
+//   dropout/...          in place, in training
+//   embed/...            y = sqrt(d_model) E[id] + PE, in one pass
+//
+// What they are compared with, in the same group:
+//
+//   in_place_table/..., out_of_place_table/..., sequence_first_table/...
+//                        the same from a table that was computed before
+//   scaling/...          a loop that scales x: what the memory allows for a pass in place
+//   no_dropout/...       the call of dropout/, not in training
+//   in_turn/...          lookup, scaling, and adding a table, one after the other
 
-#include "selection.h"
-#include "shape.h"
-#include "support.h"
-#include "yardstick.h"
+#include "checked_encoder.h"
+#include "options.h"
+#include "program.h"
+#include "warm_memory.h"
 
-#include "posenc/cpu.h"
 #include "posenc/layers/input_embedding.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/selection.h"
@@ -27,7 +32,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,34 +41,54 @@
 namespace posenc::bench {
 namespace {
 
-struct Case {
+struct Activations {
   std::int64_t batch;
   std::int64_t rows;
   std::int64_t d_model;
   int threads = 1;
 
-  EncodingSpec spec() const { return {.d_model = d_model}; }
   std::int64_t elements() const { return batch * rows * d_model; }
   std::int64_t bytes() const { return elements() * std::int64_t{sizeof(float)}; }
-  std::string name() const {
-    return fmt::format("batch:{}/rows:{}/d:{}/threads:{}", batch, rows, d_model, threads);
+  std::string name(std::string_view question) const {
+    return fmt::format("{}/batch:{}/rows:{}/d:{}/threads:{}", question, batch, rows, d_model,
+                       threads);
   }
 };
 
 /// Layers are kept for the repetitions, and a table is shared by all benchmarks of its shape.
-const PositionalEncoding& layer(const Case& shape, EncodingSource source, double dropout = 0) {
+const PositionalEncoding& layer(const Activations& shape, EncodingSource source,
+                                double dropout = 0) {
   using Key = std::tuple<std::int64_t, std::int64_t, EncodingSource, double>;
   static std::map<Key, PositionalEncoding> kept;
   const Key key = {shape.rows, shape.d_model, source, dropout};
   const auto found = kept.find(key);
   if (found != kept.end()) return found->second;
-  return kept.try_emplace(key, shape.spec(), shape.rows, dropout, source).first->second;
+  return kept.try_emplace(key, EncodingSpec{.d_model = shape.d_model}, shape.rows, dropout, source)
+      .first->second;
 }
 
 using Work = std::function<void()>;
 
-/// A loop over x that only scales it: what the memory allows for a pass in place.
-Work scaling(const Case& shape, float* x) {
+/// Times the work that `prepare` gives. Returns the benchmark's name.
+std::string add_work(std::string_view question, const Activations& shape,
+                     std::function<Work()> prepare, std::vector<Ratio> ratios = {}) {
+  const std::string name = shape.name(question);
+  const TableShape table = shape_of(shape.rows, shape.d_model);
+  const Backend& backend = *select_backend(table.spec, table.rows).backend;
+  const auto body = [=](benchmark::State& state, const Encoder&) {
+    const Work work = prepare();
+    work();
+    for (auto _ : state) {
+      work();
+      benchmark::ClobberMemory();
+    }
+    state.SetItemsProcessed(state.iterations() * shape.elements());
+  };
+  add_checked(name, backend, table, body, std::move(ratios), Clock::wall);
+  return name;
+}
+
+Work scaling(const Activations& shape, float* x) {
   return [=] {
     parallel_for(shape.elements(), shape.threads, [=](std::int64_t begin, std::int64_t end) {
       simd::layer_kernels().combine({.x = x + begin,
@@ -79,166 +103,153 @@ Work scaling(const Case& shape, float* x) {
   };
 }
 
-/// What a benchmark is compared with: a counter and the work.
-struct Comparison {
-  std::string counter;
-  Work work;
-  benchmark::Counter::Flags flags =
-      benchmark::Counter::kIsIterationInvariantRate;  ///< how many times faster this is
+/// Adds the encodings to activations in warm memory.
+struct Forward {
+  BatchOrder order = BatchOrder::batch_first;
+  bool in_place = true;
+  double dropout = 0;
+  bool training = false;
+
+  Work prepare(const Activations& shape, EncodingSource source) const {
+    float* const memory = warm_memory(in_place ? shape.bytes() : 2 * shape.bytes());
+    const auto view = [&](float* data) {
+      return order == BatchOrder::batch_first
+                 ? batch_first(data, shape.batch, shape.rows, shape.d_model)
+                 : sequence_first(data, shape.rows, shape.batch, shape.d_model);
+    };
+    const ForwardOptions options = {.training = training, .seed = 1, .threads = shape.threads};
+    return [&encoding = layer(shape, source, dropout), x = view(memory),
+            y = view(in_place ? memory : memory + shape.elements()),
+            options] { encoding.forward(x, y, options); };
+  }
 };
 
-struct Prepared {
-  Work work;
-  std::vector<Comparison> compared;
-};
-
-/// Times the work that `prepare` gives, and what it is compared with between the repetitions.
-void add_forward(std::string_view question, const Case& shape, std::function<Prepared()> prepare) {
-  const auto checked =
-      std::make_shared<CheckedEncoder>(*select_backend(shape.spec(), {0, shape.rows}).backend,
-                                       shape.spec(), RowRange{0, shape.rows});
-  const auto yardsticks = std::make_shared<std::map<std::string, Yardstick>>();
-  add(
-      fmt::format("{}/{}", question, shape.name()),
-      [=](benchmark::State& state) {
-        if (checked->get(state) == nullptr) return;
-        const Prepared prepared = prepare();
-        for (const Comparison& each : prepared.compared) {
-          Yardstick& yardstick =
-              yardsticks->try_emplace(each.counter, wall_seconds, 0.05).first->second;
-          state.counters[each.counter] =
-              benchmark::Counter(yardstick.seconds(each.work), each.flags);
-        }
-        prepared.work();
-        for (auto _ : state) {
-          prepared.work();
-          benchmark::ClobberMemory();
-        }
-        state.SetItemsProcessed(state.iterations() * shape.elements());
-      },
-      Clock::wall);
+std::string add_forward(std::string_view question, const Activations& shape, const Forward& forward,
+                        EncodingSource source, std::vector<Ratio> ratios = {}) {
+  return add_work(
+      question, shape, [=] { return forward.prepare(shape, source); }, std::move(ratios));
 }
 
-Work forward(const PositionalEncoding& encoding, SequenceView<const float> x, SequenceView<float> y,
-             ForwardOptions options) {
-  return [=, &encoding] { encoding.forward(x, y, options); };
+Ratio over_table(const std::string& question, const Activations& shape, const Forward& forward) {
+  return {"over_table",
+          {add_forward(question + "_table", shape, forward, EncodingSource::cached)}};
 }
 
-/// In place, in either order; compared with a table and with scaling.
-void add_in_place(std::string_view question, const Case& shape, EncodingSource source,
-                  BatchOrder order) {
-  add_forward(question, shape, [=] {
-    float* const memory = warm_memory(shape.bytes());
-    const auto x = order == BatchOrder::batch_first
-                       ? batch_first(memory, shape.batch, shape.rows, shape.d_model)
-                       : sequence_first(memory, shape.rows, shape.batch, shape.d_model);
-    const ForwardOptions options = {.threads = shape.threads};
-    return Prepared{forward(layer(shape, source), x, x, options),
-                    {{"over_table", forward(layer(shape, EncodingSource::cached), x, x, options)},
-                     {"over_scaling", scaling(shape, memory)}}};
-  });
+Ratio over_scaling(const Activations& shape) {
+  const auto prepare = [=] { return scaling(shape, warm_memory(shape.bytes())); };
+  return {"over_scaling", {add_work("scaling", shape, prepare)}};
 }
 
-void add_out_of_place(const Case& shape) {
-  add_forward("out_of_place", shape, [=] {
-    float* const memory = warm_memory(2 * shape.bytes());
-    const auto x = batch_first(memory, shape.batch, shape.rows, shape.d_model);
-    const auto y = batch_first(memory + shape.elements(), shape.batch, shape.rows, shape.d_model);
-    const ForwardOptions options = {.threads = shape.threads};
-    return Prepared{forward(layer(shape, EncodingSource::automatic), x, y, options),
-                    {{"over_table", forward(layer(shape, EncodingSource::cached), x, y, options)}}};
-  });
+void add_in_place(const Activations& shape) {
+  const std::vector<Ratio> ratios = {over_table("in_place", shape, {}), over_scaling(shape)};
+  add_forward("in_place", shape, {}, EncodingSource::automatic, ratios);
+  if (shape.batch == 1) add_forward("in_place_fused", shape, {}, EncodingSource::fused, ratios);
 }
 
-void add_dropout(const Case& shape) {
-  add_forward("dropout", shape, [=] {
-    float* const memory = warm_memory(shape.bytes());
-    const auto x = batch_first(memory, shape.batch, shape.rows, shape.d_model);
-    const PositionalEncoding& dropping = layer(shape, EncodingSource::automatic, 0.1);
-    const auto inverse = static_cast<benchmark::Counter::Flags>(
-        benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-    return Prepared{
-        forward(dropping, x, x, {.training = true, .seed = 1, .threads = shape.threads}),
-        {{"over_undropped", forward(dropping, x, x, {.training = false, .threads = shape.threads}),
-          inverse}}};
-  });
+void add_out_of_place(const Activations& shape) {
+  const Forward forward = {.in_place = false};
+  add_forward("out_of_place", shape, forward, EncodingSource::automatic,
+              {over_table("out_of_place", shape, forward)});
 }
 
-/// A vocabulary as GPT-2's, and ids all over it.
+void add_sequence_first(const Activations& shape) {
+  const Forward forward = {.order = BatchOrder::sequence_first};
+  add_forward("sequence_first", shape, forward, EncodingSource::automatic,
+              {over_table("sequence_first", shape, forward), over_scaling(shape)});
+}
+
+void add_dropout(const Activations& shape) {
+  const auto source = EncodingSource::automatic;
+  const std::string without = add_forward("no_dropout", shape, {.dropout = 0.1}, source);
+  add_forward("dropout", shape, {.dropout = 0.1, .training = true}, source,
+              {{"over_undropped", {without}, 1, Quantity::time}});
+}
+
+/// A vocabulary of GPT-2's size, and ids all over it.
 struct Tokens {
   static constexpr std::int64_t vocabulary = 50257;
   InputEmbedding embedding;
   std::vector<std::int32_t> ids;
 
-  explicit Tokens(const Case& shape) : embedding(vocabulary, shape.d_model) {
+  explicit Tokens(const Activations& shape) : embedding(vocabulary, shape.d_model) {
     for (std::int64_t i = 0; i < shape.batch * shape.rows; ++i) {
       ids.push_back(static_cast<std::int32_t>(i * 7919 % vocabulary));
     }
   }
+
+  /// Writes the embeddings of all ids to y.
+  void look_up(float* y, int threads) const {
+    const MatrixView<const float> weights = embedding.weights();
+    const auto count = static_cast<std::int64_t>(ids.size());
+    parallel_for(count, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        std::copy_n(weights.data + ids[static_cast<std::size_t>(i)] * weights.stride,
+                    weights.columns, y + i * weights.columns);
+      }
+    });
+  }
 };
 
-void add_embedding(const Case& shape) {
-  const auto kept = std::make_shared<std::unique_ptr<Tokens>>();
-  add_forward("embed", shape, [=] {
-    if (!*kept) *kept = std::make_unique<Tokens>(shape);
-    const Tokens& tokens = **kept;
-    float* const memory = warm_memory(shape.bytes());
-    const auto y = batch_first(memory, shape.batch, shape.rows, shape.d_model);
-    const ForwardOptions options = {.threads = shape.threads};
-    const PositionalEncoding& encoding = layer(shape, EncodingSource::automatic);
-    const Work gather = [=, &tokens] {
-      parallel_for(shape.batch * shape.rows, shape.threads,
-                   [=, &tokens](std::int64_t begin, std::int64_t end) {
-                     const MatrixView<const float> weights = tokens.embedding.weights();
-                     for (std::int64_t i = begin; i < end; ++i) {
-                       std::copy_n(
-                           weights.data + tokens.ids[static_cast<std::size_t>(i)] * weights.stride,
-                           shape.d_model, memory + i * shape.d_model);
-                     }
-                   });
+/// Kept for the repetitions, whatever the number of threads.
+const Tokens& tokens(const Activations& shape) {
+  static std::map<std::pair<std::int64_t, std::int64_t>, Tokens> kept;
+  return kept.try_emplace({shape.batch * shape.rows, shape.d_model}, shape).first->second;
+}
+
+void add_embedding(const Activations& shape) {
+  const auto in_turn = [=]() -> Work {
+    float* const y = warm_memory(shape.bytes());
+    return [=, &all = tokens(shape), scale = scaling(shape, y),
+            &encoding = layer(shape, EncodingSource::cached)] {
+      all.look_up(y, shape.threads);
+      scale();
+      encoding.forward(batch_first(y, shape.batch, shape.rows, shape.d_model),
+                       {.threads = shape.threads});
     };
-    const Work scale = scaling(shape, memory);
-    const Work add_table = forward(layer(shape, EncodingSource::cached), y, y, options);
-    return Prepared{
-        [=, &tokens, &encoding] { tokens.embedding.forward(tokens.ids, encoding, y, options); },
-        {{"over_in_turn", [=] {
-            gather();
-            scale();
-            add_table();
-          }}}};
-  });
+  };
+  const auto in_one_pass = [=]() -> Work {
+    float* const y = warm_memory(shape.bytes());
+    return [=, &all = tokens(shape), &encoding = layer(shape, EncodingSource::automatic)] {
+      all.embedding.forward(all.ids, encoding,
+                            batch_first(y, shape.batch, shape.rows, shape.d_model),
+                            {.threads = shape.threads});
+    };
+  };
+  add_work("embed", shape, in_one_pass, {{"over_in_turn", {add_work("in_turn", shape, in_turn)}}});
 }
 
 /// Tables and batches in the caches of one core, in the shared one, and four times beyond it.
-void register_all(const std::vector<int>& threads) {
-  for (const int count : threads) {
-    for (const auto& [rows, d_model] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-             {64, 64}, {512, 512}, {2048, 1024}, {131072, 128}, {32768, 1024}, {8192, 4096}}) {
+void register_all(const std::vector<int>& thread_counts) {
+  for (const int threads : thread_counts) {
+    for (const Activations& shape :
+         std::vector<Activations>{{1, 64, 64, threads},
+                                  {1, 512, 512, threads},
+                                  {1, 2048, 1024, threads},
+                                  {1, 131072, 128, threads},
+                                  {1, 32768, 1024, threads},
+                                  {1, 8192, 4096, threads}}) {
       begin_group();
-      const Case one = {1, rows, d_model, count};
-      add_in_place("in_place", one, EncodingSource::automatic, BatchOrder::batch_first);
-      add_in_place("in_place_fused", one, EncodingSource::fused, BatchOrder::batch_first);
-      add_out_of_place(one);
-      add_dropout(one);
+      add_in_place(shape);
+      add_out_of_place(shape);
+      add_dropout(shape);
     }
-    for (const auto& [rows, d_model] :
-         std::vector<std::pair<std::int64_t, std::int64_t>>{{512, 512}, {4096, 1024}}) {
+    for (const Activations& shape :
+         std::vector<Activations>{{8, 512, 512, threads}, {8, 4096, 1024, threads}}) {
       begin_group();
-      const Case eight = {8, rows, d_model, count};
-      add_in_place("in_place", eight, EncodingSource::automatic, BatchOrder::batch_first);
-      add_in_place("sequence_first", eight, EncodingSource::automatic, BatchOrder::sequence_first);
-      add_dropout(eight);
+      add_in_place(shape);
+      add_sequence_first(shape);
+      add_dropout(shape);
     }
-    begin_group();
-    add_embedding({1, 512, 512, count});
-    add_embedding({1, 65536, 512, count});
-    add_embedding({8, 4096, 1024, count});
+    for (const Activations& shape : std::vector<Activations>{
+             {1, 512, 512, threads}, {1, 65536, 512, threads}, {8, 4096, 1024, threads}}) {
+      begin_group();
+      add_embedding(shape);
+    }
   }
 }
 
 constexpr std::string_view notes =
-    "wall time; each comparison is with other work on the same memory, measured in this run "
-    "between the repetitions:\n"
+    "wall time; each comparison is with other work on the same memory, timed in the same group:\n"
     "  x table      how many times faster than adding a table that was computed before\n"
     "  x scaling    how many times faster than a loop that scales x in place\n"
     "  x in turn    how many times faster than lookup, scaling and adding a table, one after the "
@@ -249,17 +260,15 @@ constexpr std::string_view notes =
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
+  using namespace posenc::bench;
   std::vector<int> threads;
-  const posenc::bench::Program program = {
-      "bench_forward",
-      "Times adding positional encodings to activations and embedding tokens, against a table in "
-      "memory, a loop that "
-      "scales, and the same done in turn.",
-      posenc::bench::notes};
-  const auto add_options = [&](CLI::App& app) {
-    posenc::bench::add_threads_option(app, threads, "1 and 2");
-  };
-  return posenc::bench::run(argc, argv, program, add_options, [&] {
-    posenc::bench::register_all(threads.empty() ? std::vector{1, 2} : threads);
-  });
+  return run(argc, argv,
+             {.name = "bench_forward",
+              .description = "Times adding positional encodings to activations and embedding "
+                             "tokens, against a table in memory, a loop that scales, and the same "
+                             "done in turn.",
+              .notes = notes,
+              .add_options = [&](CLI::App& app) { add_threads_option(app, threads, "1 and 2"); },
+              .register_benchmarks =
+                  [&] { register_all(threads.empty() ? std::vector{1, 2} : threads); }});
 }

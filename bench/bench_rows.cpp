@@ -1,25 +1,25 @@
-// What does a row cost where rows are not asked for as a table?
+// What does a row cost if rows are not asked for as a table?
 //
-//   row_random/<backend>:<isa>/bits:20/d:512                  one row at random positions below
-//                                                             2^20, and below 2^40
-//   row_next/<backend>:<isa>/d:512                            consecutive rows, one encode call
-//                                                             each
-//   row_cursor/<backend>:<isa>/d:512                          consecutive rows from a Cursor, as
-//                                                             decoding asks for them
-//   gather_random/<backend>:<isa>/rows:1024/d:512             random positions in one call
-//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512     64 sequences of 16 consecutive
-//                                                             positions in one call
+//   row_random/<backend>:<isa>/bits:20/d:512                one row at random positions below 2^20,
+//                                                           and below 2^40
+//   row_next/<backend>:<isa>/d:512                          consecutive rows, one encode call each
+//   row_cursor/<backend>:<isa>/d:512                        consecutive rows from a Cursor, as
+//                                                           decoding asks for them
+//   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
+//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive positions
+//                                                           in one call
+
+#include "baselines.h"
+#include "checked_encoder.h"
+#include "options.h"
+#include "program.h"
+#include "warm_memory.h"
 
 #include "posenc/cursor.h"
-
-#include "naive_row.h"
-#include "selection.h"
-#include "support.h"
 
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int near_bits = 20, far_bits = 40;
 
-/// Rows of one kind: how many an iteration gives, and below which power of two their positions are.
+/// What an iteration gives: `count` rows at positions below 2^bits.
 struct Rows {
   std::int64_t d_model;
   std::int64_t count = 1;
@@ -41,34 +41,27 @@ MatrixView<float> warm_rows(const Rows& rows) {
   return {warm_memory(4 * rows.count * rows.d_model), rows.count, rows.d_model, rows.d_model};
 }
 
-/// Consecutive rows begin in the middle of the range: naive is faster where most phases are below
-/// one.
+/// Consecutive rows begin in the middle of the range: naive is faster if most phases are below one.
 std::int64_t middle(const Rows& rows) { return std::int64_t{1} << (rows.bits - 1); }
 
 /// Times what `prepare(encoder, rows)` returns: a call of it gives the rows.
 template <class Prepare>
 void add_rows(std::string_view question, std::string_view detail, const Backend& backend,
               const Rows& rows, Prepare prepare) {
-  const auto checked = std::make_shared<CheckedEncoder>(
-      backend, EncodingSpec{.d_model = rows.d_model}, RowRange{0, std::int64_t{1} << rows.bits});
-  const std::string name =
-      fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, rows.d_model);
-  add(name, [checked, rows, prepare](benchmark::State& state) {
-    const Encoder* const encoder = checked->get(state);
-    if (encoder == nullptr) return;
-    const auto count = static_cast<double>(rows.count);
-    const double naive_seconds = naive_row_seconds(rows.d_model, rows.bits);
-    auto give_rows = prepare(*encoder, rows);
+  const auto body = [=](benchmark::State& state, const Encoder& encoder) {
+    auto give_rows = prepare(encoder, rows);
     for (auto _ : state) {
       give_rows();
       benchmark::ClobberMemory();
     }
     state.SetItemsProcessed(state.iterations() * rows.count * rows.d_model);
     using benchmark::Counter;
-    state.counters["seconds_per_row"] =
-        Counter(count, Counter::kIsIterationInvariantRate | Counter::kInvert);
-    count_times_naive(state, count * naive_seconds);
-  });
+    state.counters["seconds_per_row"] = Counter(
+        static_cast<double>(rows.count), Counter::kIsIterationInvariantRate | Counter::kInvert);
+  };
+  const TableShape checked = {{}, {.d_model = rows.d_model}, {0, std::int64_t{1} << rows.bits}};
+  add_checked(fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, rows.d_model),
+              backend, checked, body, {times_naive(rows.d_model, rows.bits, rows.count)});
 }
 
 auto random_rows(const Encoder& encoder, const Rows& rows) {
@@ -76,7 +69,6 @@ auto random_rows(const Encoder& encoder, const Rows& rows) {
           next = std::size_t{0}]() mutable {
     next = (next + 1) % positions.size();
     encoder.encode({.first = positions[next], .count = 1}, view);
-    benchmark::DoNotOptimize(view.data);
   };
 }
 
@@ -84,7 +76,6 @@ auto next_rows(const Encoder& encoder, const Rows& rows) {
   return
       [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
         encoder.encode({.first = position, .count = 1}, view);
-        benchmark::DoNotOptimize(view.data);
         if (++position == 2 * first) position = first;
       };
 }
@@ -98,9 +89,8 @@ auto cursor_rows(const Encoder& encoder, const Rows& rows) {
 }
 
 auto gather(const Encoder& encoder, const Rows& rows, std::vector<std::int64_t> positions) {
-  return [&encoder, view = warm_rows(rows), positions = std::move(positions)]() mutable {
+  return [&encoder, view = warm_rows(rows), positions = std::move(positions)]() {
     encoder.encode(positions, view);
-    benchmark::DoNotOptimize(view.data);
   };
 }
 
@@ -122,36 +112,37 @@ void register_all(const BackendChoice& choice) {
   const std::vector<const Backend*> backends = best_isa_only(select_backends(choice));
   const auto add_all = [&backends](std::string_view question, const std::string& detail,
                                    const Rows& rows, auto prepare) {
-    begin_group();
     for (const Backend* backend : backends) add_rows(question, detail, *backend, rows, prepare);
   };
   constexpr std::int64_t gathered = 1024;
   for (const std::int64_t d_model : {512, 4096}) {
-    for (const int bits : {near_bits, far_bits}) {
-      add_all("row_random", fmt::format("bits:{}/", bits), {d_model, 1, bits}, random_rows);
-    }
+    begin_group();
+    add_all("row_random", "bits:20/", {d_model, 1, near_bits}, random_rows);
     add_all("row_next", "", {d_model}, next_rows);
     add_all("row_cursor", "", {d_model}, cursor_rows);
     add_all("gather_random", fmt::format("rows:{}/", gathered), {d_model, gathered}, gathered_rows);
     add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows),
             {d_model, gathered}, gathered_runs);
+    begin_group();
+    add_all("row_random", "bits:40/", {d_model, 1, far_bits}, random_rows);
   }
 }
 
 constexpr std::string_view notes =
     "bits: positions are drawn from [0, 2^bits), bits 20 where the name has none\n"
-    "times naive: the time of naive for single rows at random positions over the time here\n";
+    "times naive: how many times faster than naive for single rows at random positions\n";
 
 }  // namespace
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  posenc::bench::BackendChoice choice;
-  const posenc::bench::Program program = {"bench_rows",
-                                          "Times single rows, consecutive rows and gathers with "
-                                          "planned encoders, against naive's single row.",
-                                          posenc::bench::notes};
-  const auto add_options = [&](CLI::App& app) { posenc::bench::add_backend_options(app, choice); };
-  return posenc::bench::run(argc, argv, program, add_options,
-                            [&] { posenc::bench::register_all(choice); });
+  using namespace posenc::bench;
+  BackendChoice choice;
+  return run(argc, argv,
+             {.name = "bench_rows",
+              .description = "Times single rows, consecutive rows and gathers with planned "
+                             "encoders, against naive's single row.",
+              .notes = notes,
+              .add_options = [&](CLI::App& app) { add_backend_options(app, choice); },
+              .register_benchmarks = [&] { register_all(choice); }});
 }

@@ -1,28 +1,104 @@
 #include "groups.h"
 
-#include "support.h"
-#include "table_reporter.h"
+#include "progress.h"
+#include "table.h"
 
+#include "posenc/error.h"
 #include "posenc/support/statistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <functional>
-#include <sstream>
+#include <map>
+#include <regex>
+#include <set>
 #include <utility>
-#include <vector>
 
 namespace posenc::bench {
 namespace {
 
 struct Added {
   std::string name;
-  std::function<void(benchmark::State&)> body;
+  Body body;
+  std::vector<Ratio> ratios;
   Clock clock;
+
+  /// The name that filters are matched with.
+  std::string full_name() const { return clock == Clock::wall ? name + "/real_time" : name; }
 };
 
-std::vector<std::vector<Added>>& groups() {
-  static std::vector<std::vector<Added>> all(1);
-  return all;
+using Group = std::vector<Added>;
+
+struct Groups {
+  std::vector<Group> all{1};
+  std::map<std::string, std::size_t> group_of;  ///< by name
+};
+
+Groups& groups() {
+  static Groups added;
+  return added;
+}
+
+/// Hands results over group by group. Google Benchmark counts from 0 in each.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  explicit Collector(std::span<Output* const> outputs) : outputs_(outputs) {}
+
+  bool ReportContext(const Context& context) override {
+    if (!std::exchange(has_begun_, true)) {
+      for (Output* output : outputs_) output->begin(context);
+    }
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      Runs& kept = results_[run.family_index];
+      kept.push_back(run);
+      kept.back().family_index += families_before_;
+    }
+  }
+
+  void add_group(const RatiosByName& ratios) {
+    if (results_.empty()) return;
+    add_ratios(results_, ratios);
+    for (Output* output : outputs_) output->add_group(results_);
+    families_before_ += results_.rbegin()->first + 1;
+    results_.clear();
+  }
+
+ private:
+  std::span<Output* const> outputs_;
+  bool has_begun_ = false;
+  std::int64_t families_before_ = 0;
+  Results results_;
+};
+
+/// Throws InvalidArgument if the filter is no regular expression.
+std::function<bool(const std::string&)> matcher_of(const std::string& filter) try {
+  if (filter.empty() || filter == "all") return [](const std::string&) { return true; };
+  const bool is_negative = filter.front() == '-';
+  const std::regex regex(filter.substr(is_negative ? 1 : 0), std::regex::extended);
+  return [=](const std::string& name) { return std::regex_search(name, regex) != is_negative; };
+} catch (const std::regex_error&) {
+  throw InvalidArgument(fmt::format(
+      "--benchmark_filter is '{}'; allowed: an extended regular expression, or '-' and one",
+      filter));
+}
+
+/// What the filter takes, and the baselines of that.
+std::set<std::string> selected_names(const std::vector<Group>& all, const std::string& filter) {
+  const auto matches = matcher_of(filter);
+  std::set<std::string> names;
+  for (const Group& group : all) {
+    for (const Added& each : group) {
+      if (!matches(each.full_name())) continue;
+      names.insert(each.name);
+      for (const Ratio& ratio : each.ratios)
+        names.insert(ratio.baselines.begin(), ratio.baselines.end());
+    }
+  }
+  return names;
 }
 
 void register_one(const Added& added) {
@@ -35,66 +111,54 @@ void register_one(const Added& added) {
   if (added.clock == Clock::wall) registered->UseRealTime();
 }
 
+void run_group(const Group& group, const std::set<std::string>& selected, Collector& collector) {
+  RatiosByName ratios;
+  benchmark::ClearRegisteredBenchmarks();
+  for (const Added& each : group) {
+    if (!selected.contains(each.name)) continue;
+    register_one(each);
+    ratios[each.name] = each.ratios;
+  }
+  if (ratios.empty()) return;
+  benchmark::RunSpecifiedBenchmarks(&collector, nullptr, ".");
+  collector.add_group(ratios);
+}
+
 }  // namespace
 
 void begin_group() {
-  if (!groups().back().empty()) groups().emplace_back();
+  if (!groups().all.back().empty()) groups().all.emplace_back();
 }
 
-void add(const std::string& name, std::function<void(benchmark::State&)> body, Clock clock) {
-  groups().back().push_back({name, std::move(body), clock});
+void add(const std::string& name, Body body, std::vector<Ratio> ratios, Clock clock) {
+  std::size_t group = groups().all.size() - 1;
+  for (const Ratio& ratio : ratios) {
+    const auto found = groups().group_of.find(ratio.baselines.front());
+    if (found != groups().group_of.end()) group = found->second;
+  }
+  if (!groups().group_of.emplace(name, group).second) return;
+  groups().all[group].push_back({name, std::move(body), std::move(ratios), clock});
 }
 
 std::size_t longest_name() {
   std::size_t longest = 0;
-  for (const auto& group : groups()) {
-    for (const Added& each : group) longest = std::max(longest, each.name.size());
-  }
+  for (const auto& [name, group] : groups().group_of) longest = std::max(longest, name.size());
   return longest;
 }
 
-std::string_view any_name() {
-  return groups().front().empty() ? std::string_view() : groups().front().front().name;
-}
-
-std::size_t run_groups(benchmark::BenchmarkReporter& display, benchmark::BenchmarkReporter* file) {
-  std::ostringstream of_groups_without_match;
-  std::ostream& errors = display.GetErrorStream();
-  display.SetErrorStream(&of_groups_without_match);
-  std::size_t matched = 0;
-  for (const auto& group : groups()) {
-    benchmark::ClearRegisteredBenchmarks();
-    for (const Added& each : group) register_one(each);
-    matched += benchmark::RunSpecifiedBenchmarks(&display, file);
+void run_groups(const std::string& filter, std::span<Output* const> outputs) {
+  const std::vector<Group> all = std::exchange(groups(), {}).all;
+  const std::set<std::string> selected = selected_names(all, filter);
+  if (selected.empty()) {
+    const std::string example = all.front().empty() ? "" : all.front().front().name;
+    throw InvalidArgument(
+        fmt::format("--benchmark_filter is '{}'; allowed: a regular expression that is found in a "
+                    "name, such as {}",
+                    filter, example));
   }
+  Collector collector(outputs);
+  for (const Group& group : all) run_group(group, selected, collector);
   benchmark::ClearRegisteredBenchmarks();
-  groups().assign(1, {});
-  display.SetErrorStream(&errors);
-  return matched;
-}
-
-bool JoiningReporter::ReportContext(const Context& context) {
-  if (has_begun_) return is_wanted_;
-  has_begun_ = true;
-  Context of_all = context;
-  of_all.name_field_width = std::max(context.name_field_width, name_width_);
-  is_wanted_ = joined_.ReportContext(of_all);
-  return is_wanted_;
-}
-
-void JoiningReporter::ReportRuns(const std::vector<Run>& runs) {
-  std::vector<Run> joined = runs;
-  for (Run& each : joined) {
-    each.family_index += first_family_;
-    next_family_ = std::max(next_family_, each.family_index + 1);
-  }
-  joined_.ReportRuns(joined);
-}
-
-void JoiningReporter::Finalize() { first_family_ = next_family_; }
-
-void JoiningReporter::finish() {
-  if (has_begun_) joined_.Finalize();
 }
 
 }  // namespace posenc::bench

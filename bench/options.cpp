@@ -1,4 +1,4 @@
-#include "selection.h"
+#include "options.h"
 
 #include "cli/spelling.h"
 
@@ -17,10 +17,9 @@
 #include <system_error>
 
 namespace posenc::bench {
-
 namespace {
 
-/// OpenMP ends the program where it cannot make as many as it is asked for.
+/// OpenMP ends the program if it cannot make as many as it is asked for.
 constexpr int most_threads = 1024;
 
 void check_runs_here(const std::string& isa) {
@@ -31,7 +30,7 @@ void check_runs_here(const std::string& isa) {
                                     fmt::join(allowed, ", ")));
 }
 
-/// True where nothing is asked for.
+/// True if nothing is asked for.
 bool is_among(const std::vector<std::string>& asked_for, std::string_view name,
               std::string_view other = {}) {
   return asked_for.empty() || std::ranges::any_of(asked_for, [=](const std::string& each) {
@@ -78,7 +77,7 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
 }
 
 std::vector<const Backend*> select_backends(const BackendChoice& choice) {
-  for (const std::string& name : choice.names) {  // throws where it cannot be used
+  for (const std::string& name : choice.names) {  // Throws if it cannot be used.
     cli::with_suggestion([&]() -> const Backend& { return backend(name); }, name,
                          cli::known_backends());
   }

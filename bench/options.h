@@ -1,4 +1,4 @@
-// Which backends and presets a benchmark binary runs, from its command line.
+// Options that several benchmark binaries have, and what they select.
 #pragma once
 
 #include "posenc/presets.h"
@@ -15,13 +15,13 @@ class Option;
 
 namespace posenc::bench {
 
+/// Empty lists allow everything.
 struct BackendChoice {
-  std::vector<std::string>
-      names;  ///< "rotation" for each ISA, "rotation:avx2" for one; none: every backend
-  std::vector<std::string> isas;  ///< none: every ISA
+  std::vector<std::string> names;  ///< "rotation" for each ISA, "rotation:avx2" for one
+  std::vector<std::string> isas;   ///< "avx2"
 };
 
-/// Refuses other values of the option.
+/// Refuses all other values of the option.
 void allow_only(CLI::Option& option, const std::vector<std::string>& names);
 
 /// The option --threads, which may be repeated.
@@ -30,14 +30,14 @@ void add_threads_option(CLI::App& app, std::vector<int>& threads, const std::str
 /// The options --backend and --isa, which may be repeated.
 void add_backend_options(CLI::App& app, BackendChoice& choice);
 
-/// The backends chosen, of those that run here. Throws InvalidArgument where a name or an ISA is
-/// unknown or does not run here, or where no backend is left.
+/// The backends chosen, of those that run here. Throws InvalidArgument if a name or an ISA is
+/// unknown or does not run here, or if no backend is left.
 std::vector<const Backend*> select_backends(const BackendChoice& choice);
 
 /// Of each method, the backend of the best ISA.
 std::vector<const Backend*> best_isa_only(const std::vector<const Backend*>& backends);
 
-/// The presets and benchmark shapes of those names; throws InvalidArgument where one is unknown.
+/// The presets and benchmark shapes of those names; throws InvalidArgument if one is unknown.
 std::vector<Preset> select_presets(const std::vector<std::string>& names);
 
 }  // namespace posenc::bench

@@ -1,29 +1,31 @@
-#include "shape.h"
+#include "table_shape.h"
 
-#include "yardstick.h"
+#include "posenc/cpu.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <limits>
 
 namespace posenc::bench {
 namespace {
 
 /// Seconds that one table of the shape takes, from a few rows in its middle.
-double estimate_seconds(const Backend& backend, const Shape& shape) {
+double estimate_seconds(const Backend& backend, const TableShape& shape) {
+  using Clock = std::chrono::steady_clock;
   constexpr std::int64_t sampled_elements = 1 << 14;
   const std::int64_t rows =
       std::clamp<std::int64_t>(sampled_elements / shape.spec.d_model, 1, shape.rows.count);
   const auto encoder = backend.plan(shape.spec);
   Matrix sample(rows, shape.spec.d_model);
-  double least = 0;
+  double least = std::numeric_limits<double>::infinity();
   for (int repetition = 0; repetition < 3; ++repetition) {
-    const double begin = thread_seconds();
+    const auto begin = Clock::now();
     encoder->encode({.first = shape.rows.first + (shape.rows.count - rows) / 2, .count = rows},
                     sample.view());
-    const double seconds = thread_seconds() - begin;
-    least = repetition == 0 ? seconds : std::min(least, seconds);
+    least = std::min(least, std::chrono::duration<double>(Clock::now() - begin).count());
   }
   return least * static_cast<double>(shape.rows.count) / static_cast<double>(rows);
 }
@@ -38,20 +40,25 @@ std::string position_text(std::int64_t position) {
 
 }  // namespace
 
-OutputView view_of(const Shape& shape, void* memory) {
+TableShape shape_of(const Preset& preset) { return {preset.name, preset.spec, preset.rows}; }
+
+TableShape shape_of(std::int64_t rows, std::int64_t d_model) {
+  return {{}, {.d_model = d_model}, {0, rows}};
+}
+
+TableShape with_type_of(TableShape shape, DataType type) {
+  shape.type = type;
+  return shape;
+}
+
+OutputView view_of(const TableShape& shape, void* memory) {
   return with_type(shape.type, [&]<class T>(T) {
     return OutputView(static_cast<T*>(memory) + shape.offset, shape.rows.count, shape.spec.d_model,
                       shape.row_stride());
   });
 }
 
-Shape shape_of(const Preset& preset) { return {preset.name, preset.spec, preset.rows}; }
-
-Shape shape_of(std::int64_t rows, std::int64_t d_model) {
-  return {{}, {.d_model = d_model}, {0, rows}};
-}
-
-std::string to_string(const Shape& shape) {
+std::string to_string(const TableShape& shape) {
   std::string text;
   if (!shape.preset.empty()) {
     text = fmt::format("preset:{}/", shape.preset);
@@ -74,12 +81,21 @@ std::string suffix_of(StorePolicy stores) {
   return "";
 }
 
-std::vector<Shape> cache_to_memory_shapes() {
+std::vector<TableShape> cache_to_memory_shapes() {
   return {shape_of(64, 64),      shape_of(512, 512),    shape_of(2048, 1024), shape_of(5000, 512),
           shape_of(131072, 128), shape_of(32768, 1024), shape_of(8192, 4096)};
 }
 
-void count_elements(benchmark::State& state, const Shape& shape) {
+std::vector<std::int64_t> swept_bytes() {
+  constexpr std::int64_t smallest = 16 << 10, largest = 256 << 20, typical_l3 = 32 << 20;
+  const std::int64_t l3 = cpu().l3_bytes > 0 ? cpu().l3_bytes : typical_l3;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = smallest; bytes <= std::min(4 * l3, largest); bytes *= 4)
+    sizes.push_back(bytes);
+  return sizes;
+}
+
+void count_elements(benchmark::State& state, const TableShape& shape) {
   state.SetItemsProcessed(state.iterations() * shape.elements());
   state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}",
                              shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
@@ -87,21 +103,13 @@ void count_elements(benchmark::State& state, const Shape& shape) {
                              to_string(shape.type)));
 }
 
-void count(benchmark::State& state, const Shape& shape) {
+void count_elements_and_bytes(benchmark::State& state, const TableShape& shape) {
   count_elements(state, shape);
   state.SetBytesProcessed(state.iterations() * shape.bytes());
 }
 
-void compare_with_limit(benchmark::State& state, std::int64_t bytes,
-                        double limit_bytes_per_second) {
-  // The time at the limit over the time of an iteration: Google Benchmark divides by the latter.
-  state.counters["share_of_limit"] =
-      benchmark::Counter(static_cast<double>(bytes) / limit_bytes_per_second,
-                         benchmark::Counter::kIsIterationInvariantRate);
-}
-
 std::vector<const Backend*> leave_out_slow(const std::vector<const Backend*>& backends,
-                                           const Shape& shape, double most_seconds) {
+                                           const TableShape& shape, double most_seconds) {
   std::vector<const Backend*> quick;
   for (const Backend* backend : backends) {
     const double seconds = estimate_seconds(*backend, shape);
