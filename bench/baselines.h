@@ -21,8 +21,8 @@ void add_store_limits(std::int64_t bytes);
 /// Adds a copy of a table of so many bytes that is kept elsewhere.
 void add_copy(const std::string& name, std::int64_t bytes, std::vector<Ratio> ratios = {});
 
-/// The ratio "share_of_limit" of a benchmark that writes so many bytes: the time of the faster store
-/// loop over as many bytes, which are added, over its own time.
+/// The ratio "share_of_limit" of a benchmark that writes so many bytes: the time of the faster
+/// store loop over as many bytes, which are added, over its own time.
 Ratio share_of_limit(std::int64_t bytes);
 
 /// The ratio "times_naive" of a benchmark that gives so many rows at positions below 2^bits: how

@@ -224,10 +224,11 @@ int main(int argc, char** argv) {
     add_selecting_options(app, options);
     add_table_options(app, options);
   };
-  return run(argc, argv,
-             {.name = "bench_encode",
-              .description = "Times the encoders of all backends: presets, sizes from L1 to memory, "
-                             "element types, fresh memory, and what slows them down.",
-              .add_options = add_options,
-              .register_benchmarks = [&] { register_all(options); }});
+  return run(
+      argc, argv,
+      {.name = "bench_encode",
+       .description = "Times the encoders of all backends: presets, sizes from L1 to memory, "
+                      "element types, fresh memory, and what slows them down.",
+       .add_options = add_options,
+       .register_benchmarks = [&] { register_all(options); }});
 }

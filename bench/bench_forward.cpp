@@ -131,8 +131,7 @@ std::string add_forward(std::string_view question, const Activations& shape, con
 }
 
 Ratio over_table(const std::string& question, const Activations& shape, const Forward& forward) {
-  return {"over_table",
-          {add_forward(question + "_table", shape, forward, EncodingSource::cached)}};
+  return {"over_table", {add_forward(question + "_table", shape, forward, EncodingSource::cached)}};
 }
 
 Ratio over_scaling(const Activations& shape) {
@@ -221,13 +220,12 @@ void add_embedding(const Activations& shape) {
 /// Tables and batches in the caches of one core, in the shared one, and four times beyond it.
 void register_all(const std::vector<int>& thread_counts) {
   for (const int threads : thread_counts) {
-    for (const Activations& shape :
-         std::vector<Activations>{{1, 64, 64, threads},
-                                  {1, 512, 512, threads},
-                                  {1, 2048, 1024, threads},
-                                  {1, 131072, 128, threads},
-                                  {1, 32768, 1024, threads},
-                                  {1, 8192, 4096, threads}}) {
+    for (const Activations& shape : std::vector<Activations>{{1, 64, 64, threads},
+                                                             {1, 512, 512, threads},
+                                                             {1, 2048, 1024, threads},
+                                                             {1, 131072, 128, threads},
+                                                             {1, 32768, 1024, threads},
+                                                             {1, 8192, 4096, threads}}) {
       begin_group();
       add_in_place(shape);
       add_out_of_place(shape);
@@ -270,5 +268,7 @@ int main(int argc, char** argv) {
               .notes = notes,
               .add_options = [&](CLI::App& app) { add_threads_option(app, threads, "1 and 2"); },
               .register_benchmarks =
-                  [&] { register_all(threads.empty() ? std::vector{1, 2} : threads); }});
+                  [&] {
+                    register_all(threads.empty() ? std::vector{1, 2} : threads);
+                  }});
 }

@@ -87,7 +87,8 @@ void register_all(const BackendChoice& choice) {
 }
 
 constexpr std::string_view notes =
-    "naive rows: the time over that of one row of naive, of the same width and at random positions\n"
+    "naive rows: the time over that of one row of naive, of the same width and at random "
+    "positions\n"
     "times naive: how many times faster than naive\n"
     "frequencies: what xsimd, rotation32 and rotation plan first; xsimd plans little else, "
     "rotation its tables too\n";

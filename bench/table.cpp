@@ -75,7 +75,9 @@ std::size_t width_of(const std::string& title) {
 template <class Line>
 bool begins_paragraph(const std::vector<Line>& lines, std::size_t i) {
   const auto are_alike = [&](std::size_t a, std::size_t b) {
-    const auto kind = [&](std::size_t j) { return lines[j].name.substr(0, lines[j].name.find('/')); };
+    const auto kind = [&](std::size_t j) {
+      return lines[j].name.substr(0, lines[j].name.find('/'));
+    };
     return b < lines.size() && kind(a) == kind(b);
   };
   if (i == 0 || are_alike(i - 1, i)) return false;
@@ -107,8 +109,7 @@ TableOutput::Line TableOutput::line_of(const Runs& runs) {
     line.cells[time_title] = duration(seconds_of(run));
     for (const CounterColumn& column : counter_columns) {
       const auto found = run.counters.find(column.counter);
-      if (found != run.counters.end())
-        line.cells[column.title] = column.text(found->second.value);
+      if (found != run.counters.end()) line.cells[column.title] = column.text(found->second.value);
     }
   }
   return line;
@@ -129,12 +130,14 @@ void TableOutput::add_group(const Results& results) {
   for (const auto& [place, runs] : results) lines.push_back(line_of(runs));
   Titles titles = all_titles();
   std::erase_if(titles, [&](const std::string& title) {
-    return std::ranges::none_of(lines, [&](const Line& each) { return each.cells.contains(title); });
+    return std::ranges::none_of(lines,
+                                [&](const Line& each) { return each.cells.contains(title); });
   });
   if (!shown_.empty()) std::cout << '\n';
   if (titles != shown_) {
     std::string heading = fmt::format("{:<{}}", "benchmark", width_);
-    for (const std::string& title : titles) heading += fmt::format("{:>{}}", title, width_of(title));
+    for (const std::string& title : titles)
+      heading += fmt::format("{:>{}}", title, width_of(title));
     print_line(heading);
   }
   shown_ = titles;
@@ -143,7 +146,8 @@ void TableOutput::add_group(const Results& results) {
     print_line(text_of(lines[i], titles));
   }
   for (const Line& line : lines) {
-    if (!line.error.empty()) std::cout << "\nnot timed: " << line.name << ": " << line.error << '\n';
+    if (!line.error.empty())
+      std::cout << "\nnot timed: " << line.name << ": " << line.error << '\n';
   }
   std::cout << std::flush;
 }

@@ -28,7 +28,7 @@ class TableOutput : public Output {
  private:
   struct Line {
     std::string name;
-    std::string error;  ///< empty if there are figures
+    std::string error;                         ///< empty if there are figures
     std::map<std::string, std::string> cells;  ///< by the column's title
   };
   using Titles = std::vector<std::string>;

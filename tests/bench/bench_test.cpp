@@ -1,7 +1,7 @@
 // The benchmark binaries as their users meet them: when results are shown, what they are written
 // as, and bad input.
 #include "bench/groups.h"
-#include "bench/support.h"
+#include "bench/program.h"
 #include "command.h"
 #include "support.h"
 
@@ -12,7 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -61,7 +64,7 @@ int run_here(const Arguments& arguments, const std::function<void()>& add_benchm
   for (std::string& each : words) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   const int count = static_cast<int>(pointers.size()) - 1;
-  return bench::run(count, pointers.data(), {.name = name}, {}, add_benchmarks);
+  return bench::run(count, pointers.data(), {.name = name, .register_benchmarks = add_benchmarks});
 }
 
 void count_up(benchmark::State& state) {
@@ -117,6 +120,147 @@ TEST(Groups, TitlesAreRepeatedOnlyWhereTheColumnsChange) {
               state.counters["speed_up"] = 1;
             })),
             2);
+}
+
+/// Takes as long as so many passes over a short loop.
+bench::Body passes(int count) {
+  return [count](benchmark::State& state) {
+    std::int64_t sum = 0;
+    for (auto _ : state) {
+      for (int i = 0; i < 1000 * count; ++i) benchmark::DoNotOptimize(++sum);
+    }
+  };
+}
+
+void add_with_ratios() {
+  bench::add("slow", passes(16), {{"own", {"slow"}}});
+  bench::add("fast", passes(1));
+  bench::add("wrong", [](benchmark::State& state) { state.SkipWithError("wrong"); });
+  bench::add("some", passes(4),
+             {{"speed", {"slow", "fast", "wrong"}},
+              {"double_work", {"fast"}, 2},
+              {"time", {"fast"}, 1, bench::Quantity::time},
+              {"over_wrong", {"wrong"}}});
+}
+
+/// The entries of one benchmark in the JSON of what the filter takes of these.
+std::vector<json> entries_of(const std::string& name, const std::string& filter,
+                             const std::function<void()>& add_benchmarks) {
+  const Shown shown;
+  const int code =
+      run_here({"--benchmark_format=json", "--benchmark_filter=" + filter}, add_benchmarks);
+  EXPECT_EQ(code, 0);
+  std::vector<json> entries;
+  const json document = json::parse(shown.text());
+  for (const json& each : document.at("benchmarks")) {
+    if (each.at("run_name") == name) entries.push_back(each);
+  }
+  return entries;
+}
+
+std::vector<double> values_of(const std::vector<json>& entries, const std::string& key,
+                              const std::string& type = "iteration") {
+  std::vector<double> values;
+  for (const json& each : entries) {
+    if (each.at("run_type") == type && each.contains(key)) values.push_back(each.at(key));
+  }
+  return values;
+}
+
+TEST(Ratios, AreOfTheFastestBaselinesMedianTimeInEveryRepetition) {
+  const Shown shown;
+  ASSERT_EQ(run_here({"--benchmark_format=json"}, add_with_ratios), 0);
+  const json document = json::parse(shown.text());
+  const auto median_of = [&](const std::string& name) {
+    for (const json& each : document.at("benchmarks")) {
+      if (each.at("name") == name + "_median") return each.at("cpu_time").get<double>();
+    }
+    return 0.0;
+  };
+  const double fastest = std::min(median_of("fast"), median_of("slow"));
+  ASSERT_GT(fastest, 0);
+  int repetitions = 0;
+  for (const json& each : document.at("benchmarks")) {
+    if (each.at("run_name") != "some" || each.at("run_type") != "iteration") continue;
+    const double seconds = each.at("cpu_time");
+    const double to_fast = median_of("fast") / seconds;
+    EXPECT_NEAR(each.at("speed"), fastest / seconds, 1e-9 * fastest / seconds);
+    EXPECT_NEAR(each.at("double_work"), 2 * to_fast, 1e-9 * to_fast);
+    EXPECT_NEAR(each.at("time"), 1 / to_fast, 1e-9 / to_fast);
+    EXPECT_FALSE(each.contains("over_wrong")) << "a baseline without figures";
+    ++repetitions;
+  }
+  EXPECT_EQ(repetitions, 2);
+}
+
+TEST(Ratios, HaveTheAggregatesOfTheirRepetitions) {
+  const std::vector<json> entries = entries_of("some", "some", add_with_ratios);
+  const std::vector<double> values = values_of(entries, "speed");
+  ASSERT_EQ(values.size(), 2U);
+  int aggregates = 0;
+  for (const json& each : entries) {
+    if (each.at("run_type") != "aggregate") continue;
+    ++aggregates;
+    ASSERT_TRUE(each.contains("speed")) << each.at("name");
+    const double middle = (values[0] + values[1]) / 2;
+    const std::string aggregate = each.at("aggregate_name");
+    if (aggregate == "median" || aggregate == "mean") {
+      EXPECT_NEAR(each.at("speed"), middle, 1e-9 * middle);
+    }
+    if (aggregate == "relative_iqr") {
+      EXPECT_NEAR(each.at("speed"), std::abs(values[0] - values[1]) / 4 / middle, 1e-9);
+    }
+  }
+  EXPECT_EQ(aggregates, 5) << "mean, median, stddev, cv, relative_iqr";
+}
+
+TEST(Ratios, OfABaselineToItselfAreOne) {
+  EXPECT_THAT(values_of(entries_of("slow", "slow", add_with_ratios), "own"), ElementsAre(1.0, 1.0));
+}
+
+TEST(Ratios, AFilterTakesTheBaselinesToo) {
+  EXPECT_EQ(values_of(entries_of("fast", "^some$", add_with_ratios), "cpu_time").size(), 2U);
+  EXPECT_THAT(entries_of("some", "^fast$", add_with_ratios), IsEmpty());
+  EXPECT_THAT(entries_of("fast", "-fast|some", add_with_ratios), IsEmpty());
+  EXPECT_THAT(entries_of("slow", "-fast|some", add_with_ratios), Not(IsEmpty()));
+}
+
+TEST(Ratios, AreInTheTable) {
+  const Shown shown;
+  EXPECT_EQ(run_here({},
+                     [] {
+                       bench::add("one", passes(1));
+                       bench::add("two", passes(1), {{"share_of_limit", {"one"}}});
+                     }),
+            0);
+  EXPECT_THAT(shown.text(), HasSubstr("of limit"));
+}
+
+TEST(Groups, WhatIsComparedJoinsTheGroupOfItsBaseline) {
+  const auto add_benchmarks = [] {
+    bench::add("base", passes(1));
+    bench::begin_group();
+    bench::add("other", passes(1));
+    bench::add("base", passes(100));  // The name is taken.
+    bench::add("late", passes(1), {{"speed", {"base"}}});
+  };
+  EXPECT_EQ(values_of(entries_of("base", ".", add_benchmarks), "cpu_time").size(), 2U);
+  EXPECT_EQ(values_of(entries_of("late", ".", add_benchmarks), "speed").size(), 2U);
+}
+
+TEST(Groups, AggregatesOnlyLeavesTheRatiosWhole) {
+  const Shown shown;
+  ASSERT_EQ(
+      run_here({"--benchmark_format=json", "--benchmark_report_aggregates_only"}, add_with_ratios),
+      0);
+  const json document = json::parse(shown.text());
+  int medians = 0;
+  for (const json& each : document.at("benchmarks")) {
+    if (each.value("error_occurred", false)) continue;
+    EXPECT_EQ(each.at("run_type"), "aggregate") << each.at("name");
+    medians += each.at("name") == "some_median" && each.contains("speed");
+  }
+  EXPECT_EQ(medians, 1);
 }
 
 /// A result by what tells it from the others.
@@ -273,7 +417,7 @@ TEST(Benches, BadArgumentsAreOneLineInOurWords) {
   expect_bad_input(refused({"stray"}), "argument is 'stray'");
   expect_bad_input(refused({"--preset", "chnuk"}), "did you mean 'chunk'?");
   expect_bad_input(refused({"--backend", "naiv"}), "did you mean 'naive'?");
-  expect_bad_input(refused({"--set", "clifs"}), "did you mean 'cliffs'?");
+  expect_bad_input(refused({"--set", "slowdown"}), "did you mean 'slowdowns'?");
   expect_bad_input(refused({"--stores", "none"}), "automatic, cached, non_temporal");
   expect_bad_input(refused({"--set"}), "--set has no value; allowed: --set NAME");
   expect_bad_input(refused({"--quick", "--all"}), "allowed: one of them");
@@ -284,6 +428,13 @@ TEST(Benches, BadArgumentsAreOneLineInOurWords) {
                    "--threads is '0'; allowed: an integer, 1 to 1024");
   expect_bad_input(run_bench("bench_threads", {"--threads", "two"}), "--threads is 'two'");
   expect_bad_input(run_bench("bench_driver", {"--fast"}), "argument is '--fast'");
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 TEST(Benches, TheLongListStandsBehindAFlag) {
@@ -298,13 +449,43 @@ TEST(Benches, TheLongListStandsBehindAFlag) {
   EXPECT_EQ(read_file(folder / "out.json"), "precious") << "no result, no file";
   EXPECT_GE(std::ranges::count(all, '\n'), 5 * std::ranges::count(bare, '\n'));
   EXPECT_THAT(all, AllOf(HasSubstr("encode_fresh/"), HasSubstr("positions/"), HasSubstr("copy/")));
+  const std::vector<std::string> lines = lines_of(all);
+  const std::set<std::string> unique(lines.begin(), lines.end());
+  EXPECT_EQ(unique.size(), lines.size()) << "a name stands for one benchmark";
   EXPECT_THAT(run_bench("bench_encode", {"--help"}).out, HasSubstr("--all"));
 }
 
 TEST(Benches, HelpKeepsItsLines) {
-  EXPECT_THAT(
-      run_bench("bench_encode", {"--help"}).out,
-      HasSubstr("\n  --benchmark_filter=REGEX          only benchmarks whose names match\n"));
+  EXPECT_THAT(run_bench("bench_encode", {"--help"}).out,
+              HasSubstr("\n  --benchmark_filter=REGEX          only benchmarks whose names match, "
+                        "and their baselines\n"));
+}
+
+TEST(Benches, TheShareOfTheLimitIsOfTheStoresInTheSameRun) {
+  const CommandResult result = run_bench(
+      "bench_encode", small + brief +
+                          Arguments{"--benchmark_format=json", "--benchmark_filter=^encode/",
+                                    "--benchmark_repetitions=3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  double limit = 0;
+  for (const json& each : document.at("benchmarks")) {
+    const std::string name = each.at("name");
+    if (name.starts_with("limit/") && name.ends_with("_median"))
+      limit = std::max(limit, each.at("bytes_per_second").get<double>());
+  }
+  ASSERT_GT(limit, 0);
+  std::set<std::string> with_share;
+  for (const json& each : document.at("benchmarks")) {
+    const std::string name = each.at("name");
+    EXPECT_EQ(each.contains("share_of_limit"), name.starts_with("encode/")) << name;
+    if (!each.contains("share_of_limit")) continue;
+    with_share.insert(each.value("aggregate_name", "repetition"));
+    if (each.at("run_type") != "iteration") continue;
+    const double share = each.at("bytes_per_second").get<double>() / limit;
+    EXPECT_NEAR(each.at("share_of_limit"), share, 1e-6 * share) << name;
+  }
+  EXPECT_THAT(with_share, testing::IsSupersetOf({"repetition", "median", "relative_iqr"}));
 }
 
 TEST(Benches, TheSpeedUpOfOneThreadIsOne) {
