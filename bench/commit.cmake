@@ -1,4 +1,5 @@
-# Writes OUTPUT, a header that names the commit of SOURCE: "1a2b3c4", "1a2b3c4-dirty", or "unknown" without git.
+# Writes OUTPUT, a header that names the commit of SOURCE: "1a2b3c4", "1a2b3c4-dirty", or "unknown"
+# without git.
 cmake_policy(VERSION 3.25)
 set(commit "")
 find_program(git git)

@@ -1,8 +1,8 @@
-// cached_copy: the table computed once and copied from then on, as systems do that keep one.
+// cached_copy: the table is computed once and copied from then on, as in systems that keep one.
 //
-// It grows, to a power of two rows, when a longer one is asked for, up to 256 MiB; rows beyond are
-// computed each time. The first call pays for the table, later ones for the copy: what is timed is
-// the copy.
+// It grows, to a power of two rows, when more rows are asked for, up to 256 MiB; rows beyond are
+// computed each time. The first call pays for the table and later ones for the copy, which is what
+// benchmarks time.
 #include "peer.h"
 
 #include <bit>
@@ -41,7 +41,7 @@ class CachedCopy final : public PeerEncoder {
                     {1, task.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
   }
 
-  /// False where the table is too short.
+  /// False if the table is too short.
   bool copied(const RowTask& task) const noexcept {
     const std::shared_lock lock(mutex_);
     if (task.first + task.count > table_.rows()) return false;
@@ -57,7 +57,7 @@ class CachedCopy final : public PeerEncoder {
     return true;
   }
 
-  /// To at least `rows`; leaves the table as it is where there is no memory for that.
+  /// Makes the table at least `rows` long; leaves it as it is if there is no memory for that.
   void grow(std::int64_t rows) const noexcept {
     const std::unique_lock lock(mutex_);
     if (table_.rows() >= rows) return;

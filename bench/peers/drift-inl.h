@@ -1,4 +1,4 @@
-// A rotation a position, in float32, for ever. For ISA files only.
+// One float32 rotation for each position, never re-anchored. For ISA files only.
 #pragma once
 
 #include "vectors-inl.h"

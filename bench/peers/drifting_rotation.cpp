@@ -1,9 +1,9 @@
-// drifting_rotation: each row from the one before by a rotation in float32, never re-anchored: the
-// fastest recurrence that there is, and what becomes of it over a long context.
+// drifting_rotation: each row is the one before, rotated in float32, and never re-anchored: the
+// fastest recurrence that there is, and the error that it gathers over a long context.
 //
 // A row is a function of its position: contexts of 2^17 positions each begin with exact sines and
-// drift from there to their end. Planning keeps the state of every 4096th row, so that a row in the
-// middle does not cost all those before it; the state kept is the state drifted.
+// drift from there to their end. Planning keeps the drifted state of every 4096th row, so that a
+// row in the middle does not cost all those before it.
 #include "peer.h"
 
 namespace posenc::peers {
@@ -77,15 +77,15 @@ class DriftingRotation final : public PeerEncoder {
   void write_from_anchor(const RowTask& task, std::int64_t place) const noexcept {
     const auto begin = static_cast<double>(task.first - place);
     const DriftTables all = tables();
-    for (std::int64_t k = 0; k < all.frequencies; k += most_lanes) {
-      float sine[most_lanes], cosine[most_lanes];
-      for (std::int64_t lane = 0; lane < most_lanes; ++lane) {
+    for (std::int64_t k = 0; k < all.frequencies; k += padding) {
+      float sine[padding], cosine[padding];
+      for (std::int64_t lane = 0; lane < padding; ++lane) {
         const double phase = begin * radians_[static_cast<std::size_t>(k + lane)];
         sine[lane] = static_cast<float>(std::sin(phase));
         cosine[lane] = static_cast<float>(std::cos(phase));
       }
       const DriftTables piece = {
-          .frequencies = std::min(most_lanes, all.frequencies - k),
+          .frequencies = std::min(padding, all.frequencies - k),
           .columns = all.columns,
           .sin_step = all.sin_step + k,
           .cos_step = all.cos_step + k,
@@ -105,7 +105,7 @@ class DriftingRotation final : public PeerEncoder {
 }  // namespace
 
 void add_drifting_rotation(Peers& peers) {
-  for (const Kernels* each : compiled_kernels()) {
+  for (const Kernels* each : peer_kernels()) {
     peers.push_back(
         std::make_unique<PeerBackend>("drifting_rotation", each->isa,
                                       "a float32 rotation a row, never re-anchored over 2^17 rows",

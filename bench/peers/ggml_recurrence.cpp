@@ -1,6 +1,8 @@
-// ggml_recurrence: as ggml fills its cache for rotary embeddings: the phase of the next channel
-// from that of the last one,
+// ggml_recurrence: as ggml fills its cache for rotary embeddings. The phase of each channel comes
+// from that of the channel before,
+//
 //   theta = position;  cosf(theta), sinf(theta);  theta *= base^(-2 / d)
+//
 // all in float32, so that every channel inherits the roundings of those before it.
 #include "peer.h"
 

@@ -1,8 +1,9 @@
 // Highway's Sin and Cos (hwy/contrib/math) behind its own dynamic dispatch: this file is compiled
-// once a target, all for the baseline ISA, and the best target for the CPU is called.
+// once for each target, with the flags of the baseline ISA, and the best target for the CPU is
+// called.
 //
-// Highway documents them for phases up to 39000 rad. Further rows take whole turns off first, in
-// double, as its users must.
+// Highway documents them for phases up to 39000 rad. Further rows first subtract whole turns in
+// double, as Highway's users must.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "highway.cpp"
 #include <hwy/foreach_target.h>
@@ -148,8 +149,7 @@ Isa dispatched_isa() {
 
 }  // namespace
 
-/// Within 3 ulp where the target has fused operations, 256 where it has not: what Highway's own
-/// tests ask for.
+/// Within 3 ulp if the target has fused operations, else 256: the bounds of Highway's own tests.
 void add_highway_peers(Peers& peers) {
   const Isa isa = dispatched_isa();
   const double ulps = isa == Isa::sse2 ? 256 : 3;

@@ -23,22 +23,13 @@ const Kernels POSENC_PEER_KERNELS_NAME(POSENC_PEER_ISA) = {
     .sleef_u10 = write_rows<float, sleef_u10>,
     .sleef_u35 = write_rows<float, sleef_u35>,
     .sleef_f64 = write_rows<double, from_doubles<SleefDouble>>,
-#else
-    .sleef_u10 = nullptr,
-    .sleef_u35 = nullptr,
-    .sleef_f64 = nullptr,
 #endif
 #ifdef POSENC_PEER_LIBMVEC
     .libmvec_f32 = write_rows<float, libmvec_float>,
     .libmvec_f64 = write_rows<double, from_doubles<LibmvecDouble>>,
-#else
-    .libmvec_f32 = nullptr,
-    .libmvec_f64 = nullptr,
 #endif
 #ifdef POSENC_PEER_EIGEN
     .eigen = eigen_rows,
-#else
-    .eigen = nullptr,
 #endif
     .drift = drift,
     .drift_rows = drift_rows,

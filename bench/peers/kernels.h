@@ -3,27 +3,21 @@
 
 #include "posenc/backends/row_task.h"
 #include "posenc/isa.h"
+#include "posenc/simd/kernels.h"
 
 #include <cstdint>
 
 namespace posenc::peers {
 
-/// Frequencies and float32 rows are padded to whole vectors of the widest ISA.
-inline constexpr std::int64_t most_lanes = 16;
-
-/// Where a row's sines and cosines stand.
-struct Columns {
-  bool interleaved;
-  std::int64_t sine;    ///< the first one's channel
-  std::int64_t cosine;  ///< the first one's channel
-};
+using simd::Columns;
+using simd::padding;
 
 /// T is the type of the phases; rows are float32.
 template <class T>
 struct SincosTables {
   std::int64_t frequencies;
   Columns columns;
-  const T* radians;  ///< a position, padded with zeros to a multiple of most_lanes
+  const T* radians;  ///< a position, padded with zeros to a multiple of `padding`
 };
 
 template <class T>
@@ -42,14 +36,15 @@ using DriftKernel = void (*)(const DriftTables&, std::int64_t rows, float* sine,
 using DriftRowsKernel = void (*)(const DriftTables&, std::int64_t skipped, const float* sine,
                                  const float* cosine, const RowTask&);
 
-/// Null where the library was not found.
+/// Null if the library was not found.
 struct Kernels {
   Isa isa;
-  SincosKernel<float> sleef_u10, sleef_u35;
-  SincosKernel<double> sleef_f64;
-  SincosKernel<float> libmvec_f32;
-  SincosKernel<double> libmvec_f64;
-  SincosKernel<float> eigen;
+  SincosKernel<float> sleef_u10 = nullptr;
+  SincosKernel<float> sleef_u35 = nullptr;
+  SincosKernel<double> sleef_f64 = nullptr;
+  SincosKernel<float> libmvec_f32 = nullptr;
+  SincosKernel<double> libmvec_f64 = nullptr;
+  SincosKernel<float> eigen = nullptr;
   DriftKernel drift;
   DriftRowsKernel drift_rows;
 };

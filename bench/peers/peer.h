@@ -3,6 +3,7 @@
 
 #include "kernels.h"
 
+#include "posenc/backends/frequency_tables.h"
 #include "posenc/backends/row_task.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
@@ -20,8 +21,7 @@
 
 namespace posenc::peers {
 
-/// The largest error there can be, of values that stay between -1 and 1: a phase that is off by
-/// this or more promises nothing.
+/// The largest error that values between -1 and 1 can have.
 inline constexpr double any_error = 2;
 
 /// Writes float32 tables, as the libraries' users do.
@@ -56,14 +56,12 @@ class PeerBackend final : public Backend {
 
 using Peers = std::vector<std::unique_ptr<Backend>>;
 
-Columns columns_of(const EncodingSpec& spec) noexcept;
-
 /// w_k as a user of a vectorised sine computes it: in double, then rounded to T. Padded with zeros
-/// to a multiple of most_lanes.
+/// to a multiple of `padding`.
 template <class T>
 std::vector<T> radians(const EncodingSpec& spec) {
   const std::int64_t count = spec.d_model / 2;
-  std::vector<T> all(static_cast<std::size_t>((count + most_lanes - 1) / most_lanes * most_lanes));
+  std::vector<T> all(static_cast<std::size_t>((count + padding - 1) / padding * padding));
   const auto denominator = static_cast<double>(exponent_denominator(spec));
   for (std::int64_t k = 0; k < count; ++k) {
     all[static_cast<std::size_t>(k)] =
@@ -72,9 +70,9 @@ std::vector<T> radians(const EncodingSpec& spec) {
   return all;
 }
 
-/// What a phase may be off by, a position. In float32 the position, the frequency and their product
-/// each carry a relative 2^-24. In double the frequency carries 2^-53 of pow and 2^-53 |ln w| of
-/// the exponent, the product 2^-53 more; w |ln w| is at most 1 / e.
+/// The largest error of a phase, divided by the position. In float32 the position, the frequency
+/// and their product each carry a relative 2^-24. In double the frequency carries 2^-53 of pow and
+/// 2^-53 |ln w| of the exponent, the product 2^-53 more; w |ln w| is at most 1 / e.
 template <class T>
 inline constexpr double phase_error = sizeof(T) == sizeof(float) ? 3.01 * 0x1p-24 : 3 * 0x1p-53;
 
@@ -106,7 +104,7 @@ class SincosPeer final : public PeerEncoder {
   std::vector<T> radians_;
 };
 
-/// Nothing where the kernel is null.
+/// Adds nothing if the kernel is null.
 template <class T>
 void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description,
                      SincosKernel<T> kernel, double sine_error) {
@@ -124,7 +122,7 @@ void add_ggml_recurrence(Peers& peers);
 void add_drifting_rotation(Peers& peers);
 void add_cached_copy(Peers& peers);
 
-/// The ISAs that the vectorised peers are compiled for, ascending.
-std::vector<const Kernels*> compiled_kernels();
+/// The kernels of every ISA that the vectorised peers are compiled for, ascending.
+std::vector<const Kernels*> peer_kernels();
 
 }  // namespace posenc::peers

@@ -37,7 +37,7 @@ std::vector<MissingPeers> find_missing() {
   missing.push_back({"libmvec_f32, libmvec_f64",
                      "libmvec was not found by this build (part of glibc on x86-64)"});
 #endif
-  if (compiled_kernels().empty())
+  if (peer_kernels().empty())
     missing.push_back({"drifting_rotation", "its kernels are written for x86-64"});
   return missing;
 }

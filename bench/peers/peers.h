@@ -1,5 +1,5 @@
-// Other libraries and methods behind the Backend interface, so that they stand in every table
-// beside the library's own. They are not part of posenc and are never picked.
+// Other libraries and methods behind the Backend interface, so that they appear in every table
+// beside the library's own backends. They are not part of posenc and are never picked.
 #pragma once
 
 #include <span>

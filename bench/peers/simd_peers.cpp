@@ -4,12 +4,7 @@
 
 namespace posenc::peers {
 
-Columns columns_of(const EncodingSpec& spec) noexcept {
-  const ChannelPair first = channels_of(spec, 0);
-  return {spec.layout == Layout::interleaved, first.sine, first.cosine};
-}
-
-std::vector<const Kernels*> compiled_kernels() {
+std::vector<const Kernels*> peer_kernels() {
 #ifdef POSENC_PEER_X86
   return {&kernels_sse2, &kernels_avx2, &kernels_avx512};
 #else
@@ -19,34 +14,22 @@ std::vector<const Kernels*> compiled_kernels() {
 
 void add_simd_peers(Peers& peers) {
   constexpr double float_ulp = 0x1p-24, double_ulp = 0x1p-53;
-  const std::vector<const Kernels*> all = compiled_kernels();
-  for (const Kernels* each : all) {
-    add_sincos_peer(peers, "sleef_u10", each->isa, "SLEEF's sincos within 1.0 ulp, float32 phases",
-                    each->sleef_u10, 1.0 * float_ulp);
-  }
-  for (const Kernels* each : all) {
-    add_sincos_peer(peers, "sleef_u35", each->isa, "SLEEF's sincos within 3.5 ulp, float32 phases",
-                    each->sleef_u35, 3.5 * float_ulp);
-  }
-  for (const Kernels* each : all) {
-    add_sincos_peer(peers, "sleef_f64", each->isa,
-                    "SLEEF's sincos within 3.5 ulp, double phases, rounded once", each->sleef_f64,
-                    3.5 * double_ulp);
-  }
-  for (const Kernels* each : all) {
-    add_sincos_peer(peers, "libmvec_f32", each->isa,
-                    "glibc's vectorised sinf and cosf, float32 phases", each->libmvec_f32,
-                    4 * float_ulp);
-  }
-  for (const Kernels* each : all) {
-    add_sincos_peer(peers, "libmvec_f64", each->isa,
-                    "glibc's vectorised sin and cos, double phases, rounded once",
-                    each->libmvec_f64, 4 * double_ulp);
-  }
-  for (const Kernels* each : all) {
-    add_sincos_peer(peers, "eigen", each->isa, "Eigen's array sin and cos, float32 phases",
-                    each->eigen, 2 * float_ulp);
-  }
+  const auto add = [&]<class T>(std::string_view name, std::string_view description,
+                                SincosKernel<T> Kernels::*kernel, double sine_error) {
+    for (const Kernels* each : peer_kernels())
+      add_sincos_peer(peers, name, each->isa, description, each->*kernel, sine_error);
+  };
+  add("sleef_u10", "SLEEF's sincos within 1.0 ulp, float32 phases", &Kernels::sleef_u10,
+      1.0 * float_ulp);
+  add("sleef_u35", "SLEEF's sincos within 3.5 ulp, float32 phases", &Kernels::sleef_u35,
+      3.5 * float_ulp);
+  add("sleef_f64", "SLEEF's sincos within 3.5 ulp, double phases, rounded once",
+      &Kernels::sleef_f64, 3.5 * double_ulp);
+  add("libmvec_f32", "glibc's vectorised sinf and cosf, float32 phases", &Kernels::libmvec_f32,
+      4 * float_ulp);
+  add("libmvec_f64", "glibc's vectorised sin and cos, double phases, rounded once",
+      &Kernels::libmvec_f64, 4 * double_ulp);
+  add("eigen", "Eigen's array sin and cos, float32 phases", &Kernels::eigen, 2 * float_ulp);
 }
 
 }  // namespace posenc::peers
