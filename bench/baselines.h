@@ -2,7 +2,7 @@
 // shown as any other.
 //
 //   limit/store/bytes:16384                what the memory system allows: plain stores
-//   limit/non_temporal_store/bytes:16384   stores past the caches
+//   limit/non_temporal_store/bytes:16384   non-temporal stores
 //   naive_row/bits:20/d:512                the formula as it is read: one row of `naive` a call, at
 //                                          random positions below 2^20
 #pragma once

@@ -82,7 +82,7 @@ Comparison alignment() {
           {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
 }
 
-/// Only aligned rows can be stored past the caches.
+/// Only aligned rows can be stored with non-temporal stores.
 Comparison alignment_in_memory() {
   const TableShape shape = shape_of(131072, 128);
   return {"alignment", {{shape}, {with_rows(shape, 0, 1)}}};
@@ -156,12 +156,12 @@ void add_variant(const Comparison& comparison, const Variant& variant, const Bac
 
 void add_slowdowns(const std::vector<const Backend*>& backends, StorePolicy stores, DataType type) {
   constexpr double most_seconds = 0.2;  // There are many variants.
-  add_header_line("x base",
-                  "time of an element over that in the base, the nearest line above with 1.00; "
-                  "first: the position of the first row, 0 unless given; stride: elements from row "
-                  "to row, d unless given (multiples of 4096 bytes, and a cache line more); "
-                  "offset: elements before the first row; times are CPU times, those of threads "
-                  "wall times");
+  add_header_line("base",
+                  "x base is the time of an element over that in the base, the nearest line above "
+                  "with 1.00; first: the position of the first row, 0 unless given; stride: "
+                  "elements from row to row, d unless given (multiples of 4096 bytes, and a cache "
+                  "line more); offset: elements before the first row; times are CPU times, those "
+                  "of threads wall times");
   for (const Comparison& comparison : comparisons(type)) {
     begin_group();
     for (const Backend* backend :

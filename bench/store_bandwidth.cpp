@@ -28,7 +28,7 @@ struct StoreLoops {
 
 #if defined(__x86_64__)
 
-// The empty asm hides the value from the optimiser, so that no loop of it becomes a memset.
+// The empty asm hides the value from the optimiser, so that no loop becomes a memset.
 #define POSENC_STORE_STEPS(NAME, TARGET, VECTOR, SET, STORE)                                   \
   [[gnu::target(TARGET)]] std::int64_t NAME(float* to, std::int64_t bytes) noexcept {          \
     VECTOR value = SET(stored_value);                                                          \
@@ -54,7 +54,7 @@ StoreLoops best_stores() noexcept {
   return {store_sse2, stream_sse2};
 }
 
-/// Non-temporal stores are not ordered with others, and are not done before a fence.
+/// Non-temporal stores are not ordered with others, and are complete only after a fence.
 void fence() noexcept { _mm_sfence(); }
 
 #else
@@ -64,7 +64,8 @@ using Vector [[gnu::vector_size(16)]] = float;
 std::int64_t store_vectors(float* destination, std::int64_t bytes) noexcept {
   Vector value = Vector{} + stored_value;
 #if defined(__aarch64__)
-  asm("" : "+w"(value));  // hidden from the optimiser, so that the loop does not become a memset
+  // Hides the value from the optimiser, so that the loop does not become a memset.
+  asm("" : "+w"(value));
 #endif
   auto* to = reinterpret_cast<Vector*>(destination);
   std::int64_t done = 0;
@@ -88,8 +89,8 @@ std::int64_t stream_vectors(float* destination, std::int64_t bytes) noexcept {
   return done;
 }
 #else
-constexpr StoreSteps stream_vectors =
-    store_vectors;  // no portable way past the caches: the same limit twice
+// There are no portable non-temporal stores: both limits are the same.
+constexpr StoreSteps stream_vectors = store_vectors;
 #endif
 
 StoreLoops best_stores() noexcept { return {store_vectors, stream_vectors}; }
