@@ -118,19 +118,19 @@ void register_all(const BackendChoice& choice) {
   constexpr std::int64_t gathered = 1024;
   for (const std::int64_t d_model : {512, 4096}) {
     begin_group();
-    add_all("row_random", "bits:20/", {d_model, 1, near_bits}, random_rows);
+    add_all("row_random", fmt::format("bits:{}/", near_bits), {d_model, 1, near_bits}, random_rows);
     add_all("row_next", "", {d_model}, next_rows);
     add_all("row_cursor", "", {d_model}, cursor_rows);
     add_all("gather_random", fmt::format("rows:{}/", gathered), {d_model, gathered}, gathered_rows);
     add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows),
             {d_model, gathered}, gathered_runs);
     begin_group();
-    add_all("row_random", "bits:40/", {d_model, 1, far_bits}, random_rows);
+    add_all("row_random", fmt::format("bits:{}/", far_bits), {d_model, 1, far_bits}, random_rows);
   }
 }
 
 constexpr std::string_view notes =
-    "bits: positions are drawn from [0, 2^bits), bits 20 where the name has none\n"
+    "bits: positions are drawn from [0, 2^bits), bits 20 if the name has none\n"
     "times naive: how many times faster than naive for single rows at random positions\n";
 
 }  // namespace

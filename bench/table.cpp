@@ -55,11 +55,16 @@ constexpr CounterColumn counter_columns[] = {
     {"over_undropped", "x undropped", two_decimals},
 };
 
-/// In their order, with all that a table can have.
-std::vector<std::string> all_titles() {
+/// The columns that any of the lines has, in the order of all columns.
+template <class Line>
+std::vector<std::string> titles_of(const std::vector<Line>& lines) {
   std::vector<std::string> titles = {time_title};
   for (const CounterColumn& each : counter_columns) titles.emplace_back(each.title);
   titles.emplace_back(noise_title);
+  std::erase_if(titles, [&](const std::string& title) {
+    const auto has_it = [&](const Line& line) { return line.cells.contains(title); };
+    return std::ranges::none_of(lines, has_it);
+  });
   return titles;
 }
 
@@ -95,6 +100,12 @@ void TableOutput::begin(const benchmark::BenchmarkReporter::Context&) {
   std::cout << header_ << std::flush;
 }
 
+TableOutput::Line TableOutput::heading_of(const Titles& titles) {
+  Line heading = {"benchmark", "", {}};
+  for (const std::string& title : titles) heading.cells[title] = title;
+  return heading;
+}
+
 TableOutput::Line TableOutput::line_of(const Runs& runs) {
   Line line = {name_of(runs.front()), error_of(runs.front()), {}};
   if (!line.error.empty()) return line;
@@ -128,18 +139,9 @@ void TableOutput::add_group(const Results& results) {
   show_progress("");
   std::vector<Line> lines;
   for (const auto& [place, runs] : results) lines.push_back(line_of(runs));
-  Titles titles = all_titles();
-  std::erase_if(titles, [&](const std::string& title) {
-    return std::ranges::none_of(lines,
-                                [&](const Line& each) { return each.cells.contains(title); });
-  });
+  const Titles titles = titles_of(lines);
   if (!shown_.empty()) std::cout << '\n';
-  if (titles != shown_) {
-    std::string heading = fmt::format("{:<{}}", "benchmark", width_);
-    for (const std::string& title : titles)
-      heading += fmt::format("{:>{}}", title, width_of(title));
-    print_line(heading);
-  }
+  if (titles != shown_) print_line(text_of(heading_of(titles), titles));
   shown_ = titles;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (begins_paragraph(lines, i)) std::cout << '\n';

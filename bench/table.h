@@ -32,6 +32,7 @@ class TableOutput : public Output {
     std::map<std::string, std::string> cells;  ///< by the column's title
   };
   using Titles = std::vector<std::string>;
+  static Line heading_of(const Titles& titles);
   static Line line_of(const Runs& runs);
   std::string text_of(const Line& line, const Titles& titles) const;
 

@@ -12,8 +12,8 @@
 namespace posenc::peers {
 namespace {
 
-/// a * b + c. Fused where the ISA can, and always the same: a row has the same bits whether those
-/// before it are written or skipped.
+/// a * b + c, fused if the ISA has fused operations. Writing and skipping rows use the same one, so
+/// that a row has the same bits whether those before it are written or skipped.
 inline F32 multiply_add(F32 a, F32 b, F32 c) noexcept {
 #if defined(__AVX512F__)
   return _mm512_fmadd_ps(a, b, c);

@@ -22,7 +22,7 @@ class GgmlRecurrence final : public PeerEncoder {
   }
 
   /// An ulp of the sine; the position's rounding; and 2^-24 of the scale's rounding and of the
-  /// product's for each of the k channels before: position w_k k 2^-23, where k is the worst. A
+  /// product's for each of the k channels before: position w_k k 2^-23, for the worst k. A
   /// tenth more for what the products of those errors add.
   double error_bound(RowRange rows, DataType) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
