@@ -100,7 +100,7 @@ def measure(folder):
         "sizes", "bench_encode", "--set", "cache-to-memory", "--backend", "rotation", "--benchmark_filter=d:(64|512)$"
     )
     # Of the kinds of benchmarks that no figure shows, and that no figure may take for others.
-    bench("slowdowns", "bench_encode", "--set", "slowdowns", "--backend", "rotation", "--benchmark_filter=^(widths|strides)/")
+    bench("cliffs", "bench_encode", "--set", "cliffs", "--backend", "rotation", "--benchmark_filter=^(widths|strides)/")
     bench("limits", "bench_limits", "--benchmark_filter=bytes:(16384|524288)$")
     bench("rows", "bench_rows", "--benchmark_filter=^row_.*d:512$")
     bench("plan", "bench_plan", "--benchmark_filter=^plan/.*d:512/spacing:paper")
