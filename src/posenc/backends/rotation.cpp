@@ -1,11 +1,10 @@
 // rotation: angle addition from exactly reduced anchors, correctly rounded. See
-// simd/rotation_kernel.h for the method and its bound.
+// simd/recurrence-inl.h for the method and its bound.
 #include "posenc/backends/backends.h"
+#include "posenc/backends/rotation_constants.h"
 #include "posenc/backends/row_task.h"
-#include "posenc/backends/vectorised.h"
 #include "posenc/exact/sincos.h"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,25 +22,7 @@ class RotationEncoder final : public Encoder {
       : Encoder(spec, std::string(method), compiled.isa),
         kernel_(compiled.kernels.rotation),
         exact_(spec),
-        frequencies_(exact_),
-        radians_(padded()),
-        cos_row_(padded()),
-        sin_row_(padded()),
-        cos_block_(padded()),
-        sin_block_(padded()) {
-    const auto anchors = compiled.kernels.anchors;
-    const std::int64_t count = frequencies_.padded_count();
-    anchors(count, frequencies_.high.data(), frequencies_.low.data(), 1, sin_row_.data(),
-            cos_row_.data());
-    anchors(count, frequencies_.high.data(), frequencies_.low.data(), simd::block_rows,
-            sin_block_.data(), cos_block_.data());
-    for (std::size_t k = 0; k < radians_.size(); ++k) {
-      constexpr double two_pi = 6.283185307179586;
-      radians_[k] =
-          static_cast<float>(two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
-                                       static_cast<double>(frequencies_.low[k]) * 0x1p-128));
-    }
-  }
+        constants_(exact_, compiled.kernels) {}
 
   bool supports_add() const noexcept override { return true; }
 
@@ -52,8 +33,6 @@ class RotationEncoder final : public Encoder {
   bool is_correctly_rounded(DataType) const noexcept override { return true; }
 
  private:
-  std::size_t padded() const noexcept { return frequencies_.high.size(); }
-
   static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
                                    bool is_cosine, DataType type) noexcept {
     const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
@@ -74,19 +53,9 @@ class RotationEncoder final : public Encoder {
       if (task.count == 1) return;
       task = task.after(1);
     }
-    const simd::RotationTables tables = {
-        .frequencies = exact_.count(),
-        .columns = columns_of(spec()),
-        .turns_high = frequencies_.high.data(),
-        .turns_low = frequencies_.low.data(),
-        .radians = radians_.data(),
-        .cos_row = cos_row_.data(),
-        .sin_row = sin_row_.data(),
-        .cos_block = cos_block_.data(),
-        .sin_block = sin_block_.data(),
-        .exact_entry = exact_entry,
-        .context = this,
-    };
+    simd::RotationTables tables = constants_.tables(spec());
+    tables.exact_entry = exact_entry;
+    tables.context = this;
     kernel_(tables, task, addition);
   }
 
@@ -111,9 +80,7 @@ class RotationEncoder final : public Encoder {
 
   simd::RotationKernel kernel_;
   Frequencies exact_;
-  FrequencyTables frequencies_;
-  std::vector<float> radians_;
-  std::vector<double> cos_row_, sin_row_, cos_block_, sin_block_;
+  RotationConstants constants_;
 };
 
 }  // namespace

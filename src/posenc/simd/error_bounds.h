@@ -21,23 +21,31 @@ inline constexpr std::int64_t anchored_blocks = 16;
 /// The error of an entry before it is rounded, in units of double_roundoff times the largest
 /// magnitude M of its column in the block.
 struct RotationError {
-  double anchor = 2;      ///< of the anchor
-  double rotation = 3.5;  ///< of one rotation of sine and cosine: 1 for its constants, 2.5 for its
-                          ///< roundings
-  double multiplier = 1.2;  ///< of 2 cos(w) times a row, averaged over the steps of a run
-  double step;              ///< of the roundings of one step of the recurrence
+  bool has_fused_operations;
 
-  explicit constexpr RotationError(bool has_fused_operations)
-      : step(has_fused_operations ? 1 : 3) {}
-
-  /// An error of one step grows with every later one: it counts sin(n w) / sin(w) <= n times after
-  /// n of them.
+  /// Of an anchor.
+  static constexpr double anchor = 2;
+  /// Of one angle addition: an anchor's error in both of its constants, and its roundings, of two
+  /// products whose magnitudes add up to at most sqrt(2) M, and of their sum.
+  static constexpr double rotation_roundings = 1.4143 + 1;
+  static constexpr double rotation = 1.4143 * anchor + rotation_roundings;
+  /// Of 2 cos(w), times a row: the average over the steps of a run.
+  static constexpr double multiplier = 1.2;
+  /// Of the roundings of one step of the recurrence: of its result, and of a product of up to 2 M.
+  constexpr double step() const { return has_fused_operations ? 1 : 3; }
+  /// An error of one step counts sin(n w) / sin(w) <= n times after n later ones.
   static constexpr double growth = static_cast<double>(run_rows * (run_rows - 1) / 2);
 
-  constexpr double blocks() const { return static_cast<double>(anchored_blocks - 1) * rotation; }
-  constexpr double second_row() const { return static_cast<double>(run_rows) * rotation; }
-  constexpr double recurrence() const { return growth * (multiplier + step); }
-  constexpr double total() const { return anchor + blocks() + second_row() + recurrence(); }
+  /// Absolute, and beside the terms above: of frequencies, cut after 2^-128 turns, at positions up
+  /// to 2^53, and of phases, cut after 2^-106 turns.
+  static constexpr double truncation = 0x1p-70;
+
+  static constexpr double middle_row() {
+    return anchor + static_cast<double>(anchored_blocks - 1) * rotation;
+  }
+  static constexpr double second_row() { return static_cast<double>(run_rows) * rotation; }
+  constexpr double recurrence() const { return growth * (multiplier + step()); }
+  constexpr double total() const { return middle_row() + second_row() + recurrence(); }
 };
 
 // rotation32: see rotation32-inl.h.

@@ -110,6 +110,11 @@ inline To cast_bits(const From& from) {
   const I32 is_small = (magnitude - I32(0x38800000)) >> 31;
   return (normal & ~is_small) | (subnormal & is_small) | ((bits ^ magnitude) >> 16);
 }
+/// Where column k of float_lanes stands if it is deinterleaved.
+constexpr std::int64_t deinterleaved_place(std::int64_t k) {
+  return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
+}
+
 template <class Batch>
 struct Both {
   Batch first;

@@ -13,14 +13,14 @@
 // values of a column in the block: 1, or (last position) w if that is less and the column is a
 // sine.
 //   anchor       2 M
-//   middle row   3.5 M a rotation: its constants (M) and the roundings of a sum of two products
-//   second row   3.5 M, which the recurrence amplifies by at most run_rows
-//   recurrence   after the step j of run_rows - 1, the error of 2 cos(w) and of the step's
-//   roundings
-//                grows by sin(n w) / sin(w) <= n = run_rows - j. The roundings are M, or 3 M
-//                without fused operations. 2 cos(w) is off by up to u (1 + 4 w sin(w)), and the
-//                larger this is, the less it grows: 1.2 M on average.
-// The frequencies' end adds 2^-125 a position.
+//   middle row   5.3 M a rotation: the errors of its constants, which are anchors, and the
+//                roundings of two products and their sum
+//   second row   one rotation more, whose error the recurrence amplifies by at most run_rows
+//   recurrence   of run_rows - 1 steps; the error of step j grows by sin(n w) / sin(w) <= n
+//                = run_rows - j. The roundings of a step are M, or 3 M without fused operations.
+//                2 cos(w) is off by up to u (1 + 8 w^2), and where this is large, sin(n w) / sin(w)
+//                is small: 1.2 M on average.
+// Frequencies and phases are cut off, which adds 2^-70, absolutely.
 //
 // Valid for every position up to max_position. Cost: one operation a vector of doubles and row.
 // Source: the three-term recurrence of Chebyshev polynomials; rows in both directions from the

@@ -57,11 +57,6 @@ struct Panel32 {
   float cosine[rotation32_panel];         ///< U
 };
 
-/// Where the k-th of float_lanes frequencies stands among deinterleaved ones.
-constexpr std::int64_t dealt_place(std::int64_t k) {
-  return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
-}
-
 /// The phases at a block: exact at every anchored_blocks32-th, then a sum of truncated steps, off
 /// by less than 2^-58 turns.
 inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin,
@@ -74,7 +69,7 @@ inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int6
     const uint128 product = static_cast<uint128>(low) * position;
     const uint128 step =
         (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows32);
-    const std::int64_t at = k / float_lanes * float_lanes + dealt_place(k % float_lanes);
+    const std::int64_t at = k / float_lanes * float_lanes + deinterleaved_place(k % float_lanes);
     panel.step[at] = static_cast<std::uint64_t>(step >> 64);
     panel.phase[at] = high * position + static_cast<std::uint64_t>(product >> 64) +
                       static_cast<std::uint64_t>(in_group) * panel.step[at];

@@ -23,10 +23,9 @@
 namespace posenc::simd {
 namespace {
 
-constexpr float error_in_units = static_cast<float>(RotationError(fused_rounds_once).total());
+constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
 /// Of a row that is an anchor: 1 more for the sine, whose error is relative to its own value.
-constexpr float anchor_error_in_units =
-    static_cast<float>(RotationError(fused_rounds_once).anchor + 1);
+constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
 
 /// a < b, for which there is no instruction, by their maximum, for which there is one.
 inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
@@ -71,9 +70,10 @@ struct RoundToFloat32 {
   /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
   /// least |distance * value| 2^-56 away from the midpoint. If that exceeds the error,
   /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M. The factor
-  /// 1.0001 covers the rounding of the product, and 2^-14 the end of the frequency (2^-70).
+  /// 1.0001 covers the rounding of the product.
   static Threshold threshold(F32 bound) {
-    return fused(bound, F32(8.0f * error_in_units * 1.0001f), F32(0x1p-14f));
+    return fused(bound, F32(8.0f * error_in_units * 1.0001f),
+                 F32(static_cast<float>(RotationError::truncation * 0x1p56)));
   }
 
   static Value round(F64 a, F64 b, Threshold threshold, RoundingMargin& least) {
@@ -184,11 +184,13 @@ struct RoundTo16Bits {
 using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
 using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 
-/// Columns of a tile: a whole cache line where stores go past the caches (a line written in parts
-/// would go there in parts), else what the registers hold best.
+/// Columns of a tile. Non-temporal stores need a whole cache line at once: if it is written in
+/// parts, each part goes to memory by itself. Else what the registers hold best.
 template <class Round>
-constexpr std::int64_t non_temporal_vectors =
+constexpr std::int64_t line_vectors =
     64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
+template <class Round>
+constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
 constexpr std::int64_t cached_vectors = 2;
 constexpr std::int64_t most_tile_columns = 32;
 
