@@ -3,9 +3,9 @@
 
 #include "kernels.h"
 
-#include "posenc/backends/row_task.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
+#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>

@@ -75,16 +75,14 @@ class Encoder {
   void encode(RangeOrPositions ambiguous, OutputView out,
               EncodeOptions options = {}) const = delete;
 
-  /// out = x * scale + encoding in float32, one pass over memory and no table in it; each operation
-  /// rounds, so that the bits are those of encode() and the two operations in turn. x may be out
-  /// itself; else they must not overlap. Only where supports_add(); one thread. Throws
-  /// InvalidArgument as encode() does, and where x has another stride than out, or a dtype is not
-  /// float32.
+  /// out = x * scale + encoding in float32, without materialising the table. Bit-identical to
+  /// encode(), then a multiplication, then an addition. x may be out itself; else they must not
+  /// overlap. Throws InvalidArgument as encode() does, and if x has another stride than out, or if
+  /// not supports_add().
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
-           StorePolicy stores = StorePolicy::automatic) const;
+           EncodeOptions options = {}) const;
 
-  /// Whether add() is there: methods whose values stand in registers before they are stored have
-  /// it.
+  /// True if add() works: for methods that hold a row in registers before it is stored.
   virtual bool supports_add() const noexcept { return false; }
 
   /// The largest |output - exact value| that the method allows over these rows: a proven bound, not

@@ -106,10 +106,11 @@ const LoadedProfile& profile_in_use();
 
 /// The encodings of positions rows.first .., by the backend that selection gives for this shape:
 /// correctly rounded.
-Matrix encode(RowRange rows, const EncodingSpec& spec, int threads = 1);
+Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {});
 
 /// The same, as accurate as the program asks for.
-Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy, int threads = 1);
+Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
+              EncodeOptions options = {});
 
 /// Positions 0 .. rows - 1 in the paper's convention: shape (rows, d_model).
 Matrix encode(std::int64_t rows, std::int64_t d_model);

@@ -3,7 +3,7 @@
 # kernel with the tests as a static program and nothing else. Ends with the tests' exit code. Further arguments go to the tests
 # instead of the usual filter: tests/emulated/test-avx512.sh --emulate --gtest_filter='KernelTest*'
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # Of the tests by the name of avx512: those that prove numerics, small enough for an emulator of 45 million instructions a second.
 emulated=(

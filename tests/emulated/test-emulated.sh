@@ -3,7 +3,7 @@
 # qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]. The arguments go to the tests instead of the
 # usual selection: tests/emulated/test-emulated.sh riscv64 --gtest_filter='*KernelTest*'
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 usage="usage: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]"
 target=${1:?$usage}

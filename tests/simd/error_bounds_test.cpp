@@ -95,7 +95,7 @@ void expect_tight(const std::string& what, long double measured, double bound) {
 /// What 2 cos(w), a doubled anchor, is off by at most: a rounding of cos(w), and the errors of a
 /// polynomial in w^2 that is rounded a few times. Beyond pi / 4 it is any anchor.
 long double multiplier_error(long double w) {
-  return w <= 0.785L ? 1 + 8 * w * w : 2 * RotationError::anchor;
+  return w <= 0.785L ? 1 + 8 * w * w : 2 * RotationError::anchor_cosine;
 }
 
 class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> {
@@ -107,14 +107,14 @@ class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> 
   RotationError error() const { return {kernels().fused_rounds_once}; }
 };
 
-/// Anchors of many frequencies at many positions.
+/// Anchors of many frequencies at many positions; sines relative to their values.
 TEST_P(RotationErrors, OfAnchors) {
   const EncodingSpec spec = {.d_model = 512, .base = 1.01};
   const Frequencies frequencies(spec);
   const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
   std::vector<double> sines(constants.turns.high.size()), cosines(sines.size());
   std::mt19937_64 random(1);
-  long double worst = 0;
+  long double worst_sine = 0, worst_cosine = 0;
   for (int i = 0; i < 3000; ++i) {
     const std::uint64_t position = (random() >> 11) >> (random() % 53);
     kernels_of(GetParam().isa)
@@ -123,11 +123,14 @@ TEST_P(RotationErrors, OfAnchors) {
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
       const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
       const auto at = static_cast<std::size_t>(k);
-      worst = std::max({worst, std::fabs(sines[at] - to_long_double(sine(phase))),
-                        std::fabs(cosines[at] - to_long_double(cosine(phase)))});
+      const long double exact_sine = to_long_double(sine(phase));
+      const long double sine_error = std::fabs(sines[at] - exact_sine) - RotationError::truncation;
+      worst_sine = std::max(worst_sine, sine_error / std::fabs(exact_sine));
+      worst_cosine = std::max(worst_cosine, std::fabs(cosines[at] - to_long_double(cosine(phase))));
     }
   }
-  expect_tight("anchor", worst / unit, RotationError::anchor);
+  expect_tight("anchor, cosine", worst_cosine / unit, RotationError::anchor_cosine);
+  expect_tight("anchor, sine, relative", worst_sine / unit, RotationError::anchor_sine);
 }
 
 /// The roundings of one rotation by the constants as they are. Its values are just above a power of
@@ -195,7 +198,7 @@ TEST_P(RotationErrors, OfTheMultiplier) {
       worst = std::max(worst, off);
     }
   }
-  show("2 cos(w), any w", worst, 2 * RotationError::anchor);
+  show("2 cos(w), any w", worst, 2 * RotationError::anchor_cosine);
   EXPECT_LE(excess, 0) << "2 cos(w) is off by more than assumed";
   EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
 }

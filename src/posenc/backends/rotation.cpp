@@ -2,8 +2,8 @@
 // simd/recurrence-inl.h for the method and its bound.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
-#include "posenc/backends/row_task.h"
 #include "posenc/exact/sincos.h"
+#include "posenc/simd/row_task.h"
 
 #include <string>
 #include <string_view>

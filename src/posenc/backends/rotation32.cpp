@@ -1,8 +1,8 @@
 // rotation32: one angle addition in float32 an entry: the fastest tier. See
-// simd/rotation32_kernel.h for the method and its bound.
+// simd/rotation32-inl.h for the method and its bound.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/row_task.h"
 #include "posenc/backends/vectorised.h"
+#include "posenc/simd/row_task.h"
 
 #include <cstddef>
 #include <string>

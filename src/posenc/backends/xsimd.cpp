@@ -1,8 +1,8 @@
 // xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases: the direct SIMD way.
-// See simd/sincos_kernel.h.
+// See simd/sincos-inl.h.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/row_task.h"
 #include "posenc/backends/vectorised.h"
+#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <string>

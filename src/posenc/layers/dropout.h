@@ -1,6 +1,7 @@
 // Inverted dropout whose mask is a pure function of a seed and an element's index.
 #pragma once
 
+#include "posenc/encoder.h"
 #include "posenc/export.h"
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class Dropout {
   /// For activations and for gradients. Throws InvalidArgument where the sizes differ, threads < 1,
   /// or `out` overlaps `in` without being the same memory.
   void apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
-             std::uint64_t first_element = 0, int threads = 1) const;
+             std::uint64_t first_element = 0, EncodeOptions options = {}) const;
 
  private:
   double probability_;

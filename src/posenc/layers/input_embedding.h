@@ -39,9 +39,9 @@ class InputEmbedding {
   /// y is not allowed (see PositionalEncoding::forward), y overlaps the ids or the weights, or
   /// threads < 1.
   void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
-               int threads = 1) const;
+               EncodeOptions options = {}) const;
   void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
-               int threads = 1) const;
+               EncodeOptions options = {}) const;
 
   /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward()
   /// followed by that of `encoding`, whose selection() says which backend computes PE, and why.
@@ -55,7 +55,8 @@ class InputEmbedding {
   template <class Id>
   void check(std::span<const Id> ids, const SequenceView<float>& y, int threads) const;
   template <class Id>
-  void look_up(std::span<const Id> ids, const SequenceView<float>& y, int threads) const;
+  void look_up(std::span<const Id> ids, const SequenceView<float>& y,
+               const EncodeOptions& options) const;
   template <class Id>
   void look_up_and_encode(std::span<const Id> ids, const PositionalEncoding& encoding,
                           const SequenceView<float>& y, const ForwardOptions& options) const;

@@ -22,9 +22,10 @@ enum class EncodingSource {
 struct ForwardOptions {
   std::int64_t offset =
       0;  ///< position of the first row: the length of the cached prefix in incremental decoding
-  bool training = false;   ///< dropout is the identity elsewhere
-  std::uint64_t seed = 0;  ///< of the dropout mask: another one for every step
-  int threads = 1;         ///< at least 1
+  bool training = false;                        ///< dropout is the identity elsewhere
+  std::uint64_t seed = 0;                       ///< of the dropout mask: another one for every step
+  int threads = 1;                              ///< at least 1
+  StorePolicy stores = StorePolicy::automatic;  ///< of results out of place
 };
 
 /// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then

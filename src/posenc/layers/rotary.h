@@ -46,25 +46,29 @@ class Rotary {
   /// Writes cosines and sines of those positions, each the nearest value of its type to the exact
   /// one unless another accuracy was asked for: out has shape (rows.count, dimension). Throws
   /// InvalidArgument, before anything is written, as Encoder::encode does.
-  void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads = 1) const;
-  void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads = 1) const;
-  void cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads = 1) const;
+  void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out,
+             EncodeOptions options = {}) const;
+  void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out,
+             EncodeOptions options = {}) const;
+  void cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
+             EncodeOptions options = {}) const;
 
   /// Turns x in place, without a cache in memory: x is sequence_first(data, rows, heads, head_dim)
   /// for the shape (rows, heads, head_dim), or batch_first(data, heads, rows, head_dim) for (heads,
   /// rows, head_dim), and row r is at position first + r. Throws InvalidArgument, before anything
   /// is written, where x has fewer columns than the dimension or is not allowed otherwise (see
   /// PositionalEncoding::forward), a position is not, or threads < 1.
-  void apply(const SequenceView<float>& x, std::int64_t first = 0, int threads = 1) const;
+  void apply(const SequenceView<float>& x, std::int64_t first = 0,
+             EncodeOptions options = {}) const;
 
   /// The same by the rows of a cache of that layout: row r of x by row r of the cache, which has at
   /// least as many. Throws as above.
   void apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
-             int threads = 1) const;
+             EncodeOptions options = {}) const;
   void apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x,
-             int threads = 1) const;
+             EncodeOptions options = {}) const;
   void apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<float>& x,
-             int threads = 1) const;
+             EncodeOptions options = {}) const;
 
  private:
   SelectedEncoder selected_;  ///< cosines before sines

@@ -23,12 +23,14 @@ inline constexpr std::int64_t anchored_blocks = 16;
 struct RotationError {
   bool has_fused_operations;
 
-  /// Of an anchor.
-  static constexpr double anchor = 2;
-  /// Of one angle addition: an anchor's error in both of its constants, and its roundings, of two
-  /// products whose magnitudes add up to at most sqrt(2) M, and of their sum.
+  /// Of an anchor: a cosine, and a sine, whose error is relative to its own value.
+  static constexpr double anchor_cosine = 2, anchor_sine = 3;
+  static constexpr double anchor = anchor_sine;
+  /// Of one angle addition: the errors of its constants, an anchor's cosine times a value and its
+  /// sine, which is at most M in a column of small values, times another one; and its roundings, of
+  /// two products whose magnitudes add up to at most sqrt(2) M, and of their sum.
   static constexpr double rotation_roundings = 1.4143 + 1;
-  static constexpr double rotation = 1.4143 * anchor + rotation_roundings;
+  static constexpr double rotation = anchor_cosine + anchor_sine + rotation_roundings;
   /// Of 2 cos(w), times a row: the average over the steps of a run.
   static constexpr double multiplier = 1.2;
   /// Of the roundings of one step of the recurrence: of its result, and of a product of up to 2 M.

@@ -2,8 +2,8 @@
 // function with another.
 #pragma once
 
-#include "posenc/backends/row_task.h"
 #include "posenc/simd/error_bounds.h"
+#include "posenc/simd/row_task.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -12,8 +12,8 @@
 // Error bound (RotationError in error_bounds.h), in units of u = 2^-53 times M, where M bounds the
 // values of a column in the block: 1, or (last position) w if that is less and the column is a
 // sine.
-//   anchor       2 M
-//   middle row   5.3 M a rotation: the errors of its constants, which are anchors, and the
+//   anchor       2 u for a cosine; 3 u times its value, at most 3 M, for a sine
+//   middle row   7.4 M a rotation: the errors of its constants, which are anchors, and the
 //                roundings of two products and their sum
 //   second row   one rotation more, whose error the recurrence amplifies by at most run_rows
 //   recurrence   of run_rows - 1 steps; the error of step j grows by sin(n w) / sin(w) <= n

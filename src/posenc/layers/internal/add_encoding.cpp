@@ -131,12 +131,9 @@ bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
 
 void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
   const SequenceView<float>& y = work.y;
-  const StorePolicy stores = work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached;
-  parallel_for(y.rows, work.threads, [&](std::int64_t begin, std::int64_t end) {
-    const MatrixView<const float> x = {work.x.row(0, begin), end - begin, y.columns, y.row_stride};
-    encoder.add({rows.first + begin, end - begin}, x, work.scale,
-                {y.data + begin * y.row_stride, end - begin, y.columns, y.row_stride}, stores);
-  });
+  const MatrixView<const float> x = {work.x.row(0, 0), y.rows, y.columns, y.row_stride};
+  encoder.add(rows, x, work.scale, {y.data, y.rows, y.columns, y.row_stride},
+              {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
 }
 
 }  // namespace

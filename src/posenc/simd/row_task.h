@@ -24,6 +24,13 @@ struct RowTask {
     return static_cast<T*>(out) + r * stride;
   }
 
+  /// Its rows begin .. end - 1.
+  RowTask part(std::int64_t begin, std::int64_t end) const noexcept {
+    RowTask task = after(begin);
+    task.count = end - begin;
+    return task;
+  }
+
   /// The task without its first rows.
   RowTask after(std::int64_t rows) const noexcept {
     RowTask rest = *this;
