@@ -1,11 +1,13 @@
 // rotation: angle addition from exactly reduced anchors, correctly rounded. See
 // simd/rotation_kernel.h for the method and its bound.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/frequency_tables.h"
 #include "posenc/backends/row_task.h"
+#include "posenc/backends/vectorised.h"
 #include "posenc/exact/sincos.h"
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc {
@@ -13,8 +15,12 @@ namespace {
 
 class RotationEncoder final : public Encoder {
  public:
-  RotationEncoder(const EncodingSpec& spec, const IsaKernels& compiled)
-      : Encoder(spec, "rotation", compiled.isa),
+  static constexpr std::string_view method = "rotation";
+  static constexpr std::string_view description =
+      "angle addition from exact anchors, correctly rounded";
+
+  RotationEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
+      : Encoder(spec, std::string(method), compiled.isa),
         kernel_(compiled.kernels.rotation),
         exact_(spec),
         frequencies_(exact_),
@@ -110,30 +116,10 @@ class RotationEncoder final : public Encoder {
   std::vector<double> cos_row_, sin_row_, cos_block_, sin_block_;
 };
 
-class RotationBackend final : public Backend {
- public:
-  explicit RotationBackend(const IsaKernels& compiled) : compiled_(compiled) {}
-  std::string_view name() const noexcept override { return "rotation"; }
-  std::string_view description() const noexcept override {
-    return "angle addition from exact anchors, correctly rounded";
-  }
-  Isa isa() const noexcept override { return compiled_.isa; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<RotationEncoder>(spec, compiled_);
-  }
-
-  IsaKernels compiled_;
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<Backend>> make_rotation_backends() {
-  std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels())
-    all.push_back(std::make_unique<RotationBackend>(compiled));
-  return all;
+  return backends_of_method<RotationEncoder>(&simd::Kernels::rotation);
 }
 
 }  // namespace posenc

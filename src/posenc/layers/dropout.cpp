@@ -69,7 +69,7 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
   constexpr auto block = static_cast<std::int64_t>(block_elements);
   parallel_for((count + block - 1) / block, threads, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * block, last = std::min(end * block, count);
-    simd::layer_kernels().combine(
+    simd::best_kernels().combine(
         {.x = in.data() + first,
          .encoding = nullptr,
          .out = out.data() + first,

@@ -1,7 +1,7 @@
 #include "posenc/layers/rotary.h"
 
 #include "posenc/layers/internal/checks.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
@@ -60,7 +60,7 @@ void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int
 /// Turns row `row` of every head.
 void rotate_row(const SequenceView<float>& x, std::int64_t row, RotaryLayout channels,
                 const float* cosine, const float* sine, std::int64_t pairs) noexcept {
-  const simd::RotateKernel rotate = simd::layer_kernels().rotate;
+  const simd::RotateKernel rotate = simd::best_kernels().rotate;
   for (std::int64_t head = 0; head < x.batch; ++head) {
     float* const data = x.data + head * x.batch_stride + row * x.row_stride;
     rotate(cosine, sine, pairs, channels == RotaryLayout::interleaved, data);

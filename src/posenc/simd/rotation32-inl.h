@@ -1,20 +1,19 @@
-// rotation32: one angle addition in float32 for every entry, of two factors that are each evaluated
-// directly: the fastest tier.
+// rotation32: one angle addition in float32 for every entry: the fastest tier.
 //
-//   position = 16 b + n:  sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n
-//                         w)
-//   V, U      sine and cosine at the block's first position, from its phase in integers (modulo one
-//             turn by themselves)
-//   cos(n w), sin(n w)   tables of 16 rows, made when planning
-//
+// Method. At position block_rows32 b + n:
+//   sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n w)
+//   V, U              sine and cosine at the block's first position, from its integer phase
+//   cos(n w), sin(n w)  tables of block_rows32 rows, made when planning
 // Blocks and their anchors stand at multiples of their length, so that a row depends on its
 // position alone.
 //
-// Error bound: the angle of V and U carries two roundings (2 * 2^-24 pi / 4), their series and its
-// last rounding 2^-24: 1.6e-7 at most; the angle addition passes sqrt(2) of that on, 2.3e-7, and
-// adds the tables' roundings, sqrt(2) 2^-25, and its own, 2 * 2^-25: 3.3e-7. 16-bit types add half
-// an ulp of theirs.
+// Error bound (rotation32_error in error_bounds.h): the angle of V and U has two roundings of at
+// most pi / 4, their series and its last rounding: 1.6e-7. The angle addition multiplies it by at
+// most sqrt(2), with the tables' roundings, 2^-25 each, and adds its own two: 3.3e-7. 16-bit types
+// add half an ulp of theirs.
 #pragma once
+
+#include "posenc/simd/anchors-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -41,7 +41,7 @@ class Combiner {
  public:
   explicit Combiner(const RowWork& work)
       : work_(work),
-        kernel_(simd::layer_kernels().combine),
+        kernel_(simd::best_kernels().combine),
         non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
 
   /// `encoded` begins at row `begin`.
@@ -73,7 +73,7 @@ class Combiner {
 
   /// After a thread's last block.
   void finish() const noexcept {
-    if (non_temporal_) simd::layer_kernels().fence();
+    if (non_temporal_) simd::best_kernels().fence();
   }
 
  private:

@@ -4,7 +4,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/layers/sequence_view.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 
 #include <cstdint>

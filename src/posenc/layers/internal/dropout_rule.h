@@ -2,7 +2,7 @@
 #pragma once
 
 #include "posenc/layers/dropout.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 
 #include <cstdint>
 #include <optional>

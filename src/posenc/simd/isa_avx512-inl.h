@@ -1,5 +1,11 @@
-// The operations that lanes.h declares, on AVX-512 (F, CD, DQ, BW).
+// The ISA avx512: AVX-512 (F, CD, DQ, BW).
 #pragma once
+
+#define POSENC_ISA avx512
+#define POSENC_ARCH xsimd::avx512bw
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -16,7 +22,7 @@ inline Both<F32> interleave(F32 a, F32 b) {
       _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   return {F32(_mm512_permutex2var_ps(a, low, b)), F32(_mm512_permutex2var_ps(a, high, b))};
 }
-inline Both<F64> dedeinterleave_pairs(F64 a, F64 b) {
+inline Both<F64> deinterleave(F64 a, F64 b) {
   return {F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0))),
           F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)))};
 }

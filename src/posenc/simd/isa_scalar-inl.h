@@ -1,5 +1,10 @@
-// The operations that lanes.h declares, in plain C++.
+// The ISA scalar: plain C++, for every 64-bit processor.
 #pragma once
+
+#define POSENC_ISA scalar
+#define POSENC_ARCH void
+#define POSENC_VECTORS "posenc/simd/portable_batch-inl.h"
+#include "posenc/simd/isa-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -20,7 +25,7 @@ inline Both<F32> interleave(F32 a, F32 b) {
   const float second[] = {a.lanes[2], b.lanes[2], a.lanes[3], b.lanes[3]};
   return {load(first), load(second)};
 }
-inline Both<F64> dedeinterleave_pairs(F64 a, F64 b) { return {a, b}; }
+inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   const double first[] = {a.lanes[0], b.lanes[0]}, second[] = {a.lanes[1], b.lanes[1]};
   return {load(first), load(second)};

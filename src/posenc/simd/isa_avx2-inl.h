@@ -1,5 +1,11 @@
-// The operations that lanes.h declares, on AVX2 with FMA and F16C.
+// The ISA avx2: AVX2 with FMA and F16C.
 #pragma once
+
+#define POSENC_ISA avx2
+#define POSENC_ARCH xsimd::fma3<xsimd::avx2>
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -15,7 +21,7 @@ inline Both<F32> interleave(F32 a, F32 b) {
   return {F32(_mm256_permute2f128_ps(low, high, 0x20)),
           F32(_mm256_permute2f128_ps(low, high, 0x31))};
 }
-inline Both<F64> dedeinterleave_pairs(F64 a, F64 b) {
+inline Both<F64> deinterleave(F64 a, F64 b) {
   return {F64(_mm256_permute2f128_pd(a, b, 0x20)), F64(_mm256_permute2f128_pd(a, b, 0x31))};
 }
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {

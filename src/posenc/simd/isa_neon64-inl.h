@@ -1,5 +1,11 @@
-// The operations that lanes.h declares, on Advanced SIMD of AArch64.
+// The ISA neon64: Advanced SIMD of AArch64.
 #pragma once
+
+#define POSENC_ISA neon64
+#define POSENC_ARCH xsimd::neon64
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -9,7 +15,7 @@ constexpr bool has_word_minimum = true;
 
 inline F32 narrow(F64 a, F64 b) { return F32(vcvt_high_f32_f64(vcvt_f32_f64(a), b)); }
 inline Both<F32> interleave(F32 a, F32 b) { return {F32(vzip1q_f32(a, b)), F32(vzip2q_f32(a, b))}; }
-inline Both<F64> dedeinterleave_pairs(F64 a, F64 b) { return {a, b}; }
+inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   return {F64(vzip1q_f64(a, b)), F64(vzip2q_f64(a, b))};
 }

@@ -1,27 +1,8 @@
-#include "posenc/backends/frequency_tables.h"
+#include "posenc/backends/vectorised.h"
 
 #include <cstddef>
 
 namespace posenc {
-
-std::span<const IsaKernels> compiled_kernels() {
-  static const std::vector<IsaKernels> all = {
-      {Isa::scalar, simd::scalar_kernels()},
-#ifdef POSENC_HAVE_SSE2
-      {Isa::sse2, simd::sse2_kernels()},
-#endif
-#ifdef POSENC_HAVE_AVX2
-      {Isa::avx2, simd::avx2_kernels()},
-#endif
-#ifdef POSENC_HAVE_AVX512
-      {Isa::avx512, simd::avx512_kernels()},
-#endif
-#ifdef POSENC_HAVE_NEON64
-      {Isa::neon64, simd::neon64_kernels()},
-#endif
-  };
-  return all;
-}
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   const ChannelPair first = channels_of(spec, 0);

@@ -1,5 +1,11 @@
-// The operations that lanes.h declares, on SSE2, the x86-64 baseline.
+// The ISA sse2: SSE2, the baseline of x86-64.
 #pragma once
+
+#define POSENC_ISA sse2
+#define POSENC_ARCH xsimd::sse2
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -11,7 +17,7 @@ inline F32 narrow(F64 a, F64 b) { return F32(_mm_movelh_ps(_mm_cvtpd_ps(a), _mm_
 inline Both<F32> interleave(F32 a, F32 b) {
   return {F32(_mm_unpacklo_ps(a, b)), F32(_mm_unpackhi_ps(a, b))};
 }
-inline Both<F64> dedeinterleave_pairs(F64 a, F64 b) { return {a, b}; }
+inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   return {F64(_mm_unpacklo_pd(a, b)), F64(_mm_unpackhi_pd(a, b))};
 }
