@@ -14,7 +14,8 @@ awk -v folder="$scratch" '
   FNR == 1 { page = FILENAME; sub(".*/", "", page); sub("[.]md$", "", page); block = inside = 0 }
   /^```cpp/ { ++block; inside = 1; next }
   /^```/ { inside = 0 }
-  inside { print >(folder "/example_" page "_" block ".cpp") }' "$source/README.md" "$source"/docs/*.md
+  inside { print >(folder "/example_" page "_" block ".cpp") }' \
+  "$source/README.md" "$source"/docs/*.md
 examples=("$scratch"/example_*.cpp)
 [[ -s $scratch/example_README_1.cpp ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
 
