@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs into a scratch prefix, then builds and runs a project of its own against it, and the examples of the README,
-# with CMake and with pkg-config; and configures a parent project that builds posenc within itself.
+# Installs into a scratch prefix, then builds and runs a project of its own against it, and the
+# examples of README.md and docs/, with CMake and with pkg-config; and configures a parent project
+# that builds posenc within itself.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 compiler=$4
 
@@ -8,13 +9,19 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 "$cmake" --install "$build" --prefix "$scratch/prefix" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
-awk -v folder="$scratch" '/^```cpp/ { ++block; inside = 1; next } /^```/ { inside = 0 }
-                          inside { print >folder "/readme_example_" block ".cpp" }' "$source/README.md"
-examples=("$scratch"/readme_example_*.cpp)
-[[ -s ${examples[0]} ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
+# Every block of C++ in the pages is a whole program: example_README_1.cpp, example_layers_1.cpp ...
+awk -v folder="$scratch" '
+  FNR == 1 { page = FILENAME; sub(".*/", "", page); sub("[.]md$", "", page); block = inside = 0 }
+  /^```cpp/ { ++block; inside = 1; next }
+  /^```/ { inside = 0 }
+  inside { print >(folder "/example_" page "_" block ".cpp") }' \
+  "$source/README.md" "$source"/docs/*.md
+examples=("$scratch"/example_*.cpp)
+[[ -s $scratch/example_README_1.cpp ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
 
 "$cmake" -S "$source/tests/install" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DREADME_EXAMPLES="$(IFS=';'; echo "${examples[*]}")"
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
+  -DEXAMPLES="$(IFS=';'; echo "${examples[*]}")"
 "$cmake" --build "$scratch/build"
 
 # Each header stands alone, and tells a compiler that is set to C++17 what is wrong before anything else fails.

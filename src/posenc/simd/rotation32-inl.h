@@ -9,7 +9,7 @@
 //
 // Error bound (rotation32_error in error_bounds.h): the angle of V and U has two roundings of at
 // most pi / 4, their series and its last rounding: 1.6e-7. The angle addition multiplies it by at
-// most sqrt(2), with the tables' roundings, 2^-25 each, and adds its own two: 3.3e-7. 16-bit types
+// most sqrt(2), with the tables' roundings, 2^-25 each, and adds its own two: 3.21e-7. 16-bit types
 // add half an ulp of theirs.
 #pragma once
 
