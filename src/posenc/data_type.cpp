@@ -1,4 +1,5 @@
 #include "posenc/data_type.h"
+#include "posenc/support/float_format.h"
 
 #include "posenc/support/enum_names.h"
 
