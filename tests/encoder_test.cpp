@@ -105,7 +105,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Every count, and every first position with two counts: all of them where memory and time are
+/// Every count, and every first position with two counts: all of them if memory and time are
 /// small.
 std::vector<RowRange> row_ranges() {
   std::vector<RowRange> ranges;

@@ -13,7 +13,7 @@ namespace POSENC_API posenc {
 struct Cpu {
   std::string model;          ///< "AMD EPYC 9B14"; the architecture's name if the system gives none
   std::vector<Isa> isas;      ///< what the CPU and the operating system support, ascending
-  std::int64_t l1_bytes = 0;  ///< data cache of one core; 0 where unknown
+  std::int64_t l1_bytes = 0;  ///< data cache of one core; 0 if unknown
   std::int64_t l2_bytes = 0;  ///< of one core
   std::int64_t l3_bytes = 0;  ///< shared
   int logical_cores = 1;      ///< on which this process may run

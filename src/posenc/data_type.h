@@ -56,7 +56,7 @@ inline constexpr DataType data_type_of<Float16> = DataType::float16;
 template <>
 inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
 
-// The compiler's own 16-bit types, where it has them.
+// The compiler's own 16-bit types, if it has them.
 // Their tables have the bits of those of Float16 and BFloat16.
 // g++ before 13 may name the limits of _Float16 on any CPU, but has the type in C++ on x86 alone.
 #if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))

@@ -22,9 +22,9 @@ class Backend {
   virtual Isa isa() const noexcept = 0;
   /// True for the library's own methods; a backend for comparison only is never picked.
   virtual bool can_be_picked() const noexcept { return true; }
-  /// True where this CPU and its operating system can run the backend.
+  /// True if this CPU and its operating system can run the backend.
   bool runs_here() const noexcept;
-  /// Throws InvalidArgument where the spec is not allowed or the backend does not run here.
+  /// Throws InvalidArgument if the spec is not allowed or the backend does not run here.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
   /// "rotation:avx2"
   std::string full_name() const;
@@ -38,12 +38,12 @@ class Backend {
 std::vector<const Backend*> backends();
 
 /// The backend of that name ("rotation", or "rotation:avx2" for one ISA): without an ISA, the best
-/// that runs here. Throws InvalidArgument, listing the known ones, where there is none, or where it
+/// that runs here. Throws InvalidArgument, listing the known ones, if there is none, or if it
 /// does not run here.
 const Backend& backend(std::string_view name);
 const Backend& backend(std::string_view name, Isa isa);
 
-/// Adds a backend, owned by the registry from then on. Throws InvalidArgument where one of its name
+/// Adds a backend, owned by the registry from then on. Throws InvalidArgument if one of its name
 /// and ISA is known.
 const Backend& register_backend(std::unique_ptr<Backend> added);
 

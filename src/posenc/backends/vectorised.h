@@ -18,7 +18,7 @@ namespace posenc {
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// StorePolicy past the caches write whole cache lines: every run of columns must begin and end
+/// Non-temporal stores write whole cache lines: every run of columns must begin and end
 /// with one.
 bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept;
 

@@ -64,7 +64,7 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
   }
   if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
   const auto rule = dropout_rule(*this, true, seed);
-  // Parts that share no block of the generator, nor a cache line where the memory is aligned.
+  // Parts that share no block of the generator, nor a cache line if the memory is aligned.
   const auto count = static_cast<std::int64_t>(in.size());
   constexpr auto block = static_cast<std::int64_t>(block_elements);
   parallel_for((count + block - 1) / block, options.threads,

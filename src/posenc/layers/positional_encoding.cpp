@@ -20,7 +20,7 @@ std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
 /// max_d_model.
 constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
 
-/// A table is worth keeping where it and what it is added to share the last-level cache.
+/// A table is worth keeping if it and what it is added to share the last-level cache.
 bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
   return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
 }

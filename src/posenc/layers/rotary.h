@@ -16,15 +16,14 @@ namespace POSENC_API posenc {
 /// How the cosine and the sine of frequency k stand in a row of a cache, or the two channels that
 /// it turns in a head. h = dimension / 2.
 enum class RotaryLayout {
-  halves,  ///< k and h + k: caches as vLLM has them, cosines before sines; channels as in GPT-NeoX
-           ///< and Llama
-  interleaved,  ///< 2k and 2k + 1: caches as ggml has them, cosine before sine; channels as in the
-                ///< paper and GPT-J
+  /// k and h + k. Caches of vLLM, cosines before sines; channels of GPT-NeoX and Llama.
+  halves,
+  /// 2k and 2k + 1. Caches of ggml, cosine before sine; channels of the paper and GPT-J.
+  interleaved,
 };
 
-/// Turns channel pair k of every head at position p by the angle p w_k, w_k = base^(-2k /
-/// dimension):
-///   (a, b) -> (a cos - b sin, b cos + a sin)
+/// Turns channel pair k of every head at position p by the angle p w_k:
+///   (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
 /// The first `dimension` channels of a head are turned, and those behind them are left as they are.
 /// Immutable: any number of threads may use one.
 class Rotary {
@@ -38,9 +37,8 @@ class Rotary {
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {});
 
   std::int64_t dimension() const noexcept { return selected_.encoder->spec().d_model; }
-  const Selection& selection() const noexcept {
-    return selected_.selection;
-  }  ///< which backend, and why
+  /// Which backend computes the angles, and why.
+  const Selection& selection() const noexcept { return selected_.selection; }
   RotaryLayout channels() const noexcept { return channels_; }
 
   /// Writes cosines and sines of those positions, each the nearest value of its type to the exact
@@ -56,7 +54,7 @@ class Rotary {
   /// Turns x in place, without a cache in memory: x is sequence_first(data, rows, heads, head_dim)
   /// for the shape (rows, heads, head_dim), or batch_first(data, heads, rows, head_dim) for (heads,
   /// rows, head_dim), and row r is at position first + r. Throws InvalidArgument, before anything
-  /// is written, where x has fewer columns than the dimension or is not allowed otherwise (see
+  /// is written, if x has fewer columns than the dimension or is not allowed otherwise (see
   /// PositionalEncoding::forward), a position is not, or threads < 1.
   void apply(const SequenceView<float>& x, std::int64_t first = 0,
              EncodeOptions options = {}) const;

@@ -22,7 +22,7 @@ class TiedOutput {
 
   /// x of shape (rows, d_model), logits of shape (rows, vocabulary), both with any stride. Sums are
   /// in float32, in an order that depends on the shape and on threads. Throws InvalidArgument,
-  /// before anything is written, where shapes or strides are not allowed, there is no memory,
+  /// before anything is written, if shapes or strides are not allowed, there is no memory,
   /// logits overlap x or the weights, or threads < 1.
   void logits(MatrixView<const float> x, MatrixView<float> logits,
               EncodeOptions options = {}) const;

@@ -58,7 +58,7 @@ struct SumTile {
     }
   }
 
-  /// True where every entry is certain.
+  /// True if every entry is certain.
   bool write(const Run& run, std::int64_t column, const Addition* addition, float* out,
              LinesAhead& ahead) {
     Tile<RoundToFloat32, vectors> tile(run, column);

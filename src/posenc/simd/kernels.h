@@ -89,10 +89,9 @@ using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) n
 /// generator.
 struct DropoutRule {
   std::uint64_t seed;
-  std::uint8_t threshold;  ///< an element whose byte is below is dropped, one above is kept
-  std::uint32_t
-      fine_threshold;  ///< where the byte is equal, a word of its own decides in the same way
-  float scale;         ///< of what is kept
+  std::uint8_t threshold;        ///< an element whose byte is below is dropped, one above is kept
+  std::uint32_t fine_threshold;  ///< if the byte is equal, a word of its own decides alike
+  float scale;                   ///< of what is kept
 };
 
 /// out[i] = dropout(scale * x[i] + encoding[i]), each operation rounded by itself.
@@ -104,17 +103,17 @@ struct CombineTask {
   float scale;
   const DropoutRule* dropout;   ///< null: all are kept, as they are
   std::uint64_t first_element;  ///< of dropout: the index of out[0]
-  bool non_temporal;            ///< store past the caches; a fence must follow
+  bool non_temporal;            ///< a fence must follow
 };
 
 using CombineKernel = void (*)(const CombineTask& task) noexcept;
 
 /// Turns the pairs of channels of one head in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair
-/// k is (x[2k], x[2k + 1]) where interleaved, else (x[k], x[pairs + k]).
+/// k is (x[2k], x[2k + 1]) if interleaved, else (x[k], x[pairs + k]).
 using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
                               bool interleaved, float* x) noexcept;
 
-/// After the last non_temporal task: stores past the caches are not ordered with others before it.
+/// After the last non-temporal task: until then its stores are not ordered with others.
 using FenceKernel = void (*)() noexcept;
 
 /// The kernels of one ISA.

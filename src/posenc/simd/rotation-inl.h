@@ -22,7 +22,7 @@ inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
                                       bool non_temporal, const Addition* addition) {
   constexpr std::int64_t line = non_temporal_vectors<Round>;
   if constexpr (Round::adds) {
-    // Two lines a row where the registers hold them: 1.2 to 1.5 times as fast as one where rows
+    // Two lines a row if the registers hold them: 1.2 to 1.5 times as fast as one if rows
     // stand 4096 bytes apart.
     constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
     return non_temporal ? add_tiles<wide, true>(map, run, segment, addition)

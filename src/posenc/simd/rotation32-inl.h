@@ -122,7 +122,7 @@ inline void store32(F32 first, F32 second, T* to) {
 /// Frequencies of one step: two vectors, so that 16-bit types fill a vector too.
 constexpr std::int64_t step32 = 2 * float_lanes;
 
-/// Writes step32 frequencies of one row: to one place where they are interleaved, else to two.
+/// Writes step32 frequencies of one row: to one place if they are interleaved, else to two.
 template <class T, bool interleaved, bool non_temporal>
 inline void write_step32(const SineCosine32 (&both)[2], T* sine, T* cosine) {
   if constexpr (interleaved) {

@@ -94,10 +94,10 @@ inline void rest_past(std::int64_t used, std::int64_t size, Waves& waves) {
   }
 }
 
-/// A sum rounded, and where the error decides how.
+/// A sum rounded, and if the error decides how.
 struct Rounded64 {
   F64 value;
-  U64 doubt;  ///< 0 where it is certain
+  U64 doubt;  ///< 0 if it is certain
 };
 
 inline Rounded64 round64(const Sum& sum, F64 error) {
@@ -136,7 +136,7 @@ struct Row64 {
   std::int64_t used;
 };
 
-/// Writes a row; false where an entry is in doubt.
+/// Writes a row; false if an entry is in doubt.
 template <bool interleaved, bool non_temporal>
 inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F64 error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;

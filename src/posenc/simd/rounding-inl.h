@@ -209,7 +209,7 @@ inline void write_row(const F64* row, typename Round::Threshold threshold,
   }
 }
 
-/// Writes the tile's rows; true where every entry is certain.
+/// Writes the tile's rows. True if every entry is certain.
 template <class Round, std::int64_t vectors, bool non_temporal>
 [[gnu::always_inline]] inline bool write_tile(const Run& run, std::int64_t column,
                                               typename Round::Element* out, std::ptrdiff_t stride) {

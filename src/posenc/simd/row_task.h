@@ -16,7 +16,7 @@ struct RowTask {
   void* out;              ///< the first row
   std::ptrdiff_t stride;  ///< elements from one row to the next
   DataType type;
-  bool non_temporal;  ///< the table should be stored past the caches
+  bool non_temporal;  ///< the table should be stored non-temporally
 
   /// Row r, for the T that `type` names.
   template <class T>

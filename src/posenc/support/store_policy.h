@@ -1,4 +1,4 @@
-// When a table is stored past the caches.
+// When a table is stored non-temporally.
 #pragma once
 
 #include "posenc/cpu.h"

@@ -9,7 +9,7 @@
 namespace posenc {
 namespace {
 
-/// Encodings of consecutive rows; null where none are added.
+/// Encodings of consecutive rows; null if none are added.
 struct EncodedRows {
   const float* data = nullptr;
   std::int64_t stride = 0;
@@ -101,7 +101,7 @@ class Combiner {
 };
 
 /// Calls on_part(part) for one part a thread: parts are rows, so that no encoding is computed
-/// twice, or sequences where there are fewer rows than threads.
+/// twice, or sequences if there are fewer rows than threads.
 template <class Work>
 void share_rows(const RowWork& work, const Work& on_part) {
   const std::int64_t batch = work.y.batch, rows = work.y.rows;

@@ -9,7 +9,7 @@
 
 namespace posenc {
 
-/// Nothing where nothing is dropped: identity then, and no cost.
+/// Nothing if nothing is dropped: identity then, and no cost.
 std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,
                                               std::uint64_t seed) noexcept;
 
