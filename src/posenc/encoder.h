@@ -5,6 +5,7 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/encode_options.h"
 #include "posenc/export.h"
 #include "posenc/isa.h"
 #include "posenc/matrix.h"
@@ -17,25 +18,6 @@
 namespace POSENC_API posenc {
 
 struct RowTask;
-
-/// How a table is stored.
-enum class StorePolicy {
-  automatic,  ///< non-temporal if the table is larger than the last-level cache
-  cached,     ///< plain stores
-  /// Past the caches, if the backend can and the table's memory, its rows and its runs of columns
-  /// begin and end at multiples of 64 bytes; else plain stores.
-  non_temporal,
-};
-
-/// How a call is executed. Its results do not depend on it.
-struct EncodeOptions {
-  /// Implicit: encode(rows, out, 4) shares the work between 4 threads.
-  EncodeOptions(int thread_count = 1, StorePolicy policy = StorePolicy::automatic)
-      : threads(thread_count), stores(policy) {}  // NOLINT
-
-  int threads;  ///< at least 1; a build without OpenMP uses one
-  StorePolicy stores;
-};
 
 /// A backend planned for a spec: frequencies and tables are ready. Immutable, so that any number of
 /// threads may use one encoder at once. A row is a pure function of its position: it has the same

@@ -1,37 +1,15 @@
 // The backends of this build. See selection.h for which one is used if the caller does not say.
 #pragma once
 
-#include "posenc/encoder.h"
+#include "posenc/backend.h"
 #include "posenc/export.h"
 #include "posenc/isa.h"
-#include "posenc/spec.h"
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace POSENC_API posenc {
-
-/// One method of computing an encoding, at one instruction set.
-class Backend {
- public:
-  virtual ~Backend() = default;
-  virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
-  virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
-  virtual Isa isa() const noexcept = 0;
-  /// True for the library's own methods; a backend for comparison only is never picked.
-  virtual bool can_be_picked() const noexcept { return true; }
-  /// True if this CPU and its operating system can run the backend.
-  bool runs_here() const noexcept;
-  /// Throws InvalidArgument if the spec is not allowed or the backend does not run here.
-  std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
-  /// "rotation:avx2"
-  std::string full_name() const;
-
- private:
-  virtual std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const = 0;
-};
 
 /// Every backend of this build, in the order of registration (simplest method first), each method
 /// by ascending ISA.

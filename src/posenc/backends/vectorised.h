@@ -2,9 +2,9 @@
 // kernels read them.
 #pragma once
 
+#include "posenc/backend.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/isa.h"
-#include "posenc/registry.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/spec.h"

@@ -1,7 +1,7 @@
 // Inverted dropout whose mask is a pure function of a seed and an element's index.
 #pragma once
 
-#include "posenc/encoder.h"
+#include "posenc/encode_options.h"
 #include "posenc/export.h"
 
 #include <cstdint>

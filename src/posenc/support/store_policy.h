@@ -2,7 +2,7 @@
 #pragma once
 
 #include "posenc/cpu.h"
-#include "posenc/encoder.h"
+#include "posenc/encode_options.h"
 
 #include <cstdint>
 
