@@ -1,8 +1,10 @@
-"""How every figure of the project looks: colours that stay apart in greyscale, fonts, and files that appear whole."""
+"""How every figure of the project looks: colours that stay apart in greyscale, markers, fonts."""
 
-import io
+from typing import Any
 
-from common import write_whole
+from measuring.results import OTHER_PROGRAMS
+
+Look = dict[str, Any]  # keyword arguments of matplotlib's Axes.plot
 
 INK = "#1c2733"
 MUTED = "#5b6875"
@@ -28,7 +30,7 @@ ON_DARK = {
 
 # A backend looks the same in every figure. Dark and light alternate, and no two share a dash
 # pattern and a marker, so that each is told apart without colour too.
-BACKENDS = {
+BACKENDS: dict[str, Look] = {
     "rotation": {"color": NAVY, "linestyle": "-", "marker": "o"},
     "rotation32": {"color": ORANGE, "linestyle": (0, (6, 2)), "marker": "s"},
     "xsimd": {"color": TEAL, "linestyle": (0, (2, 2)), "marker": "^"},
@@ -36,17 +38,24 @@ BACKENDS = {
     "div_term": {"color": CRIMSON, "linestyle": (0, (4, 1, 1, 1, 1, 1)), "marker": "v"},
 }
 # Series that are no backends: limits, the ideal. Without markers.
-LINES = {
+LINES: dict[str, Look] = {
     "store": {"color": INK, "linestyle": "-"},
     "non_temporal_store": {"color": MUTED, "linestyle": "-"},
     "copy": {"color": MUTED, "linestyle": (0, (4, 3))},
     "ideal": {"color": MUTED, "linestyle": ":"},
 }
-# The periods have no common factor: the first 63 pairs of colour and marker are different.
+# The numbers of colours, markers and dashes have no common factor: the first 63 pairs of colour and
+# marker are different.
 OTHER_MARKERS = ("P", "X", "<", ">", "p", "h", "d", "*", "8")
-OTHER_DASHES = ("-", (0, (5, 1, 1, 1)), (0, (1, 1)), (0, (9, 3)), (0, (3, 1, 1, 1)))
-# Of these, the looks are the same in every report. Others get the next ones in the order of their
-# first appearance, and keep them.
+OTHER_DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1, 1, 1)),
+    (0, (1, 1)),
+    (0, (9, 3)),
+    (0, (3, 1, 1, 1)),
+)
+# These look the same in every report. Other backends get the next looks in the order of their first
+# appearance, and keep them.
 _others = [
     "sleef_u10",
     "sleef_u35",
@@ -59,8 +68,7 @@ _others = [
     "ggml_recurrence",
     "drifting_rotation",
     "cached_copy",
-    "pytorch",
-    "numpy",
+    *OTHER_PROGRAMS,
 ]
 
 RC = {
@@ -100,7 +108,7 @@ RC = {
 }
 
 
-def other_style(place):
+def other_style(place: int) -> Look:
     """Colour, line style and marker of the series at a place among those not of BACKENDS."""
     return {
         "color": OTHER_COLORS[place % len(OTHER_COLORS)],
@@ -109,48 +117,10 @@ def other_style(place):
     }
 
 
-def backend_style(name):
+def backend_style(name: str) -> Look:
     """Colour, line style and marker of a backend, of the library or not, in every figure."""
     if name in BACKENDS:
         return BACKENDS[name]
     if name not in _others:
         _others.append(name)
     return other_style(_others.index(name))
-
-
-def title(axes, text, note=""):
-    """A title at the left, and below it a smaller line that says what was drawn."""
-    axes.set_title(text, pad=24 if note else 10)
-    if note:
-        axes.annotate(
-            note, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=MUTED
-        )
-
-
-def spread_labels(wanted, least_gap):
-    """Heights in ascending order, moved apart until each has least_gap to the next, close to those wanted."""
-    placed = sorted(wanted)
-    for _ in range(100):
-        moved = False
-        for low in range(len(placed) - 1):
-            lacking = least_gap - (placed[low + 1] - placed[low])
-            if lacking > 1e-9:
-                placed[low] -= lacking / 2
-                placed[low + 1] += lacking / 2
-                moved = True
-        if not moved:
-            break
-    return placed
-
-
-def save(figure, stem, formats, dpi=150):
-    """Writes stem.png, stem.svg ...; returns the paths."""
-    paths = []
-    for kind in formats:
-        buffer = io.BytesIO()
-        # Without a date, so that the same picture has the same bytes.
-        metadata = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
-        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
-        paths.append(f"{stem}.{kind}")
-        write_whole(paths[-1], buffer.getvalue())
-    return paths

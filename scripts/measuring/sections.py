@@ -1,0 +1,176 @@
+"""The parts of a report's page that are text: facts, picks, tables."""
+
+import os
+from collections.abc import Sequence
+
+from measuring import page
+from measuring.page import Cell, Column
+from measuring.results.benchmarks import Benchmark, Name
+from measuring.results.machines import Machine
+from measuring.results.picks import Pick
+from measuring.speeds import HEADER, LEFT, notes_of, speeds_of
+from measuring.units import error_text, percent, seconds_text
+
+NOISY = 0.1  # a relative IQR
+SHAPE_CLASSES = ("l1", "l2", "l3", "memory")
+IQR = Column("relative IQR", True)
+
+
+def facts(machine: Machine) -> str:
+    context = machine.context
+    floor = ""
+    if "processes" in context:  # measure.py took the times of the presets
+        equal = f"{percent(context['noise_floor'])} between two equal cases of presets"
+        floor = f"{equal}, {context['processes']} processes"
+
+    def joined(separator: str, *keys: str) -> str:
+        return separator.join(str(context[key]) for key in keys if context.get(key))
+
+    return page.facts({
+        "CPU": machine.cpu,
+        "instruction sets": context.get("isas"),
+        "caches": context.get("cache_sizes"),
+        "cores": context.get("num_cpus"),
+        "huge pages": context.get("huge_pages"),
+        "compiler": joined(" ", "compiler", "compiler_flags"),
+        "posenc": joined(", ", "posenc_version", "posenc_commit"),
+        "xsimd": context.get("xsimd_version"),
+        "noise floor": floor,
+        "PyTorch": machine.torch_context.get("torch_version"),
+        "measured": context.get("date"),
+        "results": ", ".join(map(os.path.basename, machine.files)),
+    })  # fmt: skip
+
+
+def speeds(machine: Machine) -> str:
+    """The table of scripts/summary.py, with the noise of each time."""
+    found = speeds_of(machine.benchmarks.values(), machine.accuracy)
+    if not found:
+        return ""
+    columns = [Column(name, place not in LEFT) for place, name in enumerate(HEADER)]
+    rows: list[list[Cell]] = []
+    for each in found:
+        iqr = "-" if each.benchmark.error else percent(each.benchmark.relative_iqr)
+        shape, size, *place, gfloats, limit, error, rounded = each.cells()
+        entries = each.benchmark.name.entries
+        rows.append([shape, (size, entries), *place, gfloats, iqr, limit, error, rounded])
+    caption = "Every preset and backend; press a heading to sort by it"
+    return (
+        '<h3 id="speeds">All speeds and errors</h3>\n'
+        + page.table(caption, [*columns[:5], IQR, *columns[5:]], rows)
+        + "".join(map(page.paragraph, notes_of(found)))
+    )
+
+
+def _reason_text(pick: Pick) -> str:
+    """Why it was picked."""
+    budget = f", within the budget of {pick.budget}" if pick.budget else ""
+    text = f"Its largest error is {error_text(pick.max_abs)}{budget}."
+    if pick.ties:
+        text += f" It is a tie with {', '.join(pick.ties)}."
+    elif pick.next:
+        text += f" The next, {pick.next}, takes {percent(pick.margin)} more time."
+    if pick.noise_floor is not None:
+        text += f" A backend differs from itself by up to {percent(pick.noise_floor)} here."
+    return text
+
+
+def picks(machine: Machine) -> str:
+    if not machine.picks:
+        return ""
+    columns = [
+        Column("tables in"),
+        Column("threads", True),
+        Column("picked"),
+        Column("Gfloat/s", True),
+        IQR,
+        Column("why"),
+    ]
+    order = {name: place for place, name in enumerate(SHAPE_CLASSES)}
+    rows: list[list[Cell]] = [
+        [
+            (pick.shape_class, order.get(pick.shape_class, len(order))),
+            str(pick.threads),
+            pick.backend,
+            f"{pick.gfloats:.2f}",
+            percent(pick.relative_iqr),
+            _reason_text(pick),
+        ]
+        for pick in machine.picks
+    ]
+    noisy = max(pick.relative_iqr for pick in machine.picks) > NOISY
+    warning = "The machine was noisy while these were timed: pick again when it is idle."
+    caption = "The fastest backend within the error budget, by where the table lives"
+    return (
+        '<h3 id="pick">The pick, and why</h3>\n'
+        + page.table(caption, columns, rows)
+        + page.paragraph(warning if noisy else "")
+    )
+
+
+def _torch_row(torch: Benchmark, posenc: Benchmark) -> list[Cell]:
+    name, difference = posenc.name, posenc.counters.get("max_difference", 0)
+    parts = name.parts
+    batch = int(parts["batch"])
+    return [
+        name.kind.replace("_plus_", " + ").replace("_", " "),
+        (f"{batch} x {name.table_size}", batch * name.entries),
+        parts["threads"],
+        (seconds_text(torch.seconds), torch.seconds),
+        (seconds_text(posenc.seconds), posenc.seconds),
+        name.isa.replace("_", " ") or "-",  # the source of a forward
+        f"{torch.seconds / posenc.seconds:.2f}",
+        f"{difference:.1e}",
+    ]
+
+
+def against_torch(machine: Machine) -> str:
+    def work_of(name: Name) -> tuple[str, str]:
+        return name.kind, name.shape
+
+    timed = machine.torch.values()
+    torch = {work_of(each.name): each for each in timed if each.name.backend == "torch"}
+    rows = [
+        _torch_row(torch[work_of(each.name)], each)
+        for each in timed
+        if each.name.backend == "posenc" and each.name.isa != "again"
+        if work_of(each.name) in torch
+    ]
+    if not rows:
+        return ""
+    columns = [
+        Column("work"),
+        Column("batch x rows x d"),
+        Column("threads", True),
+        Column("torch", True),
+        Column("posenc", True),
+        Column("way"),
+        Column("torch / posenc", True),
+        Column("max |difference|", True),
+    ]
+    floor, note = machine.torch_context.get("noise_floor"), ""
+    if floor is not None:
+        note = f"Two equal cases of posenc differ by up to {percent(floor, 0)} in this run."
+    return (
+        "<h3>Against PyTorch</h3>\n"
+        + page.table("Times side by side, equal threads, taking turns", columns, rows)
+        + page.paragraph(note)
+    )
+
+
+def _introduction_of(machine: Machine) -> str:
+    """What was picked; empty if nothing was."""
+    if not machine.picks:
+        return ""
+    best = max(machine.picks, key=lambda pick: pick.gfloats)
+    names = sorted({pick.backend for pick in machine.picks})
+    verb = "is" if len(names) == 1 else "are"
+    budget = f" within an error of {best.budget}" if best.budget else ""
+    speed = f": up to {best.gfloats:.3g} Gfloat/s on one thread" if best.threads == 1 else ""
+    return f"On {machine.cpu}, {' and '.join(names)} {verb} the fastest{budget}{speed}."
+
+
+def introduction(machines: Sequence[Machine]) -> str:
+    none = "No pick is among these results: posenc pick --format json gives one."
+    lines = [line for line in map(_introduction_of, machines) if line]
+    return "".join(map(page.paragraph, lines or [none]))
