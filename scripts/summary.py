@@ -64,10 +64,9 @@ def read_presets(path: str, document: Document) -> list[Benchmark]:
 
 def main() -> int:
     arguments = parse_arguments()
-    reports = read_reports(arguments.accuracy)
     documents = {path: read_json(path) for path in arguments.benchmark}
     found = [read_presets(path, document) for path, document in documents.items()]
-    speeds = speeds_of(itertools.chain(*found), reports)
+    speeds = speeds_of(itertools.chain(*found), read_reports(arguments.accuracy))
     print(table_of(speeds))
     notes = [noise_note(document.get("context", {})) for document in documents.values()]
     for note in [*filter(None, notes), *notes_of(speeds)]:

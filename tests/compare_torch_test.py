@@ -1,4 +1,5 @@
-"""scripts/compare_torch.py: values within the tolerance, samples kept, bad input. First argument: the folder of the built programs."""
+"""scripts/compare_torch.py: values within the tolerance, samples kept, bad input. First argument: the
+folder of the built programs."""
 
 import json
 import os
@@ -10,8 +11,7 @@ import script_support
 from script_support import ScriptTest, binary, run, skip_without
 
 skip_without("torch", "numpy")
-sys.path.insert(0, os.path.join(script_support.ROOT, "scripts"))
-import compare_torch
+from measuring.comparison.output import PRESETS
 
 QUICK = ("--repetitions", 2, "--seconds-per-sample", 1e-4)
 
@@ -93,7 +93,7 @@ class CompareTorchTest(ScriptTest):
             [binary("posenc"), "list", "--presets", "--format", "json"], capture_output=True, text=True, check=True
         ).stdout
         presets = {each["name"]: each for each in json.loads(page)["presets"]}
-        for (rows, d_model), name in compare_torch.PRESETS.items():
+        for (rows, d_model), name in PRESETS.items():
             listed = subprocess.run(
                 [binary("bench_encode"), "--preset", name, "--backend", "rotation", "--benchmark_list_tests"],
                 capture_output=True,

@@ -1,22 +1,16 @@
 """What scripts/run.sh and test.sh are made of: installing that stops nothing, building that is
-quiet, the answer at the end, and temporary files of killed runs. First argument: the folder of the
-built programs."""
+quiet, and the answer at the end. First argument: the folder of the built programs, of which none is
+used."""
 
 import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 
 import script_support
-from script_support import ScriptTest, run
-
-SCRIPTS = os.path.join(script_support.ROOT, "scripts")
-sys.path.insert(0, SCRIPTS)
-import common
+from script_support import SCRIPTS, ScriptTest, run
 
 TOOLS = ("cat", "chmod", "date", "dirname", "env", "id", "mkdir", "python3", "tail", "touch")
 FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
@@ -199,6 +193,7 @@ class ConclusionTest(ScriptTest):
                 "backend": "rotation32",
                 "isa": "avx2",
                 "gfloats_per_second": 6.2,
+                "spread": 0.01,
                 "max_abs": 1.4e-7,
                 "ties": ["rotation:avx2"],
             }
@@ -247,56 +242,6 @@ class ConclusionTest(ScriptTest):
         for document in ({}, [], {**self.PICK, "picks": [3]}, {**self.PICK, "max_error": None}):
             self.assert_refused(self.conclude(document), "pick.json")
         self.assert_refused(run("conclusion.py", "/nonexistent.json"), "/nonexistent.json")
-
-
-class LeftoversTest(ScriptTest):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        done = subprocess.Popen([sys.executable, "-c", ""])
-        done.wait()
-        self.dead = done.pid
-
-    def test_a_file_of_a_killed_run_is_removed_by_the_next(self):
-        kept = [f"x.json.{os.getppid()}.tmp", "x.json.mine.tmp", f"y.json.{self.dead}.tmp"]
-        for name in (*kept, f"x.json.{self.dead}.tmp"):
-            (self.folder / name).touch()
-        common.write_whole(str(self.folder / "x.json"), "{}\n")
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted([*kept, "x.json"]))
-
-    def test_a_folder_of_a_killed_run_is_removed_by_the_next(self):
-        old = self.folder / f"posenc-{self.dead}-scripts"
-        old.mkdir()
-        (old / "run.json").touch()
-        tempfile.tempdir, before = str(self.folder), tempfile.tempdir
-        try:
-            with common.temporary_folder() as folder:
-                self.assertEqual(os.listdir(self.folder), [os.path.basename(folder)])
-        finally:
-            tempfile.tempdir = before
-        self.assertEqual(os.listdir(self.folder), [])
-
-    def test_a_run_that_is_ended_tidies_up(self):
-        code = (
-            f"import sys, time; sys.path.insert(0, {SCRIPTS!r}); import common\n"
-            "def main():\n"
-            "    with common.temporary_folder():\n"
-            "        print('ready', flush=True)\n"
-            "        time.sleep(60)\n"
-            "common.run_main('x', main)\n"
-        )
-        with subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "TMPDIR": str(self.folder)},
-        ) as process:
-            self.assertEqual(process.stdout.readline(), "ready\n")
-            self.assertEqual(len(os.listdir(self.folder)), 1)
-            process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(), 128 + signal.SIGTERM)
-        self.assertEqual(os.listdir(self.folder), [])
 
 
 if __name__ == "__main__":

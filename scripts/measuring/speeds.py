@@ -68,8 +68,8 @@ def accuracy_of(
         return AccuracyReport(name.backend, "", benchmark.spec, benchmark.rows, *errors, False)
     encoder = name.backend, name.isa, benchmark.spec
     same = (each for each in reports if (each.backend, each.isa, each.spec) == encoder)
-    fitting = (each for each in same if each.rows.covers(benchmark.rows))
-    return min(fitting, key=lambda each: each.rows.count, default=None)
+    fitting = [each for each in same if each.rows.covers(benchmark.rows)]
+    return min(fitting, key=lambda each: each.rows.count) if fitting else None
 
 
 def presets_of(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
