@@ -264,7 +264,9 @@ class CurvesTest(unittest.TestCase):
             add(machine, "encode/rotation:avx2/rows:512/d:512", 5)
             for name in names:
                 add(machine, f"{name}/bytes:16384", 30)
-            labels = [label for label, *_ in series_of(speed.throughput_over_size(machine, False).axes[0])]
+            labels = [
+                label for label, *_ in series_of(speed.throughput_over_size(machine, False).axes[0])
+            ]
             self.assertEqual(labels, ["limit: non-temporal stores", "limit: stores", "rotation"])
 
     def test_what_was_not_measured_is_not_drawn(self):

@@ -52,7 +52,8 @@ for name, processes in plan["samples"].items():
             entry = dict(common, run_type="iteration", repetition_index=index,
                          error_occurred=True, error_message="an error of 1, its bound is 1e-6")
         entries.append(entry)
-    entries.append(dict(common, run_type="aggregate", aggregate_name="median", cpu_time=1, real_time=1))
+    entries.append(dict(common, run_type="aggregate", aggregate_name="median", cpu_time=1,
+                        real_time=1))
 with open(flags["--benchmark_out"], "w") as file:
     json.dump(dict(context=dict(cpu="a fake CPU", number=number), benchmarks=entries), file)
 print("left out: something slow", file=sys.stderr)
@@ -213,13 +214,17 @@ class MeasureTest(ScriptTest):
 
     def test_bad_input_is_one_line_and_leaves_no_file(self):
         self.assert_refused(self.measure("--processes", 2), "--processes", "'2'", "from 3 to 31")
-        self.assert_refused(self.measure("--floor-pairs", "x"), "--floor-pairs", "'x'", "from 1 to 100")
+        self.assert_refused(
+            self.measure("--floor-pairs", "x"), "--floor-pairs", "'x'", "from 1 to 100"
+        )
         self.assert_refused(self.measure("--quick"), "'--quick'", "after --")
         refused = self.measure("--", "--benchmark_out=x")
         self.assert_refused(refused, "'--benchmark_out=x'", "allowed")
         missing = self.measure("--binary", "/nonexistent")
         self.assert_refused(missing, "--binary", "/nonexistent", "No such file")
-        self.assert_refused(self.measure("--output", "/nonexistent/x"), "--output", "/nonexistent/x")
+        self.assert_refused(
+            self.measure("--output", "/nonexistent/x"), "--output", "/nonexistent/x"
+        )
         self.assert_refused(self.measure(samples={}), "no benchmark")
         self.assert_refused(self.measure(lost=1), "has 1 samples", "allowed: 2")
         self.assert_refused(run("measure.py"), "--output")
@@ -231,7 +236,9 @@ class MeasureTest(ScriptTest):
         for kind in ("main", "floor"):
             done = self.measure(fails=kind)
             self.assertEqual(done.returncode, 2)
-            self.assertTrue(done.stderr.endswith("exit code 1: fake: it cannot go on\n"), done.stderr)
+            self.assertTrue(
+                done.stderr.endswith("exit code 1: fake: it cannot go on\n"), done.stderr
+            )
         with open(self.output, encoding="utf-8") as file:
             self.assertEqual(file.read(), "an earlier result")
 

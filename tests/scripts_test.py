@@ -190,6 +190,7 @@ class ConclusionTest(ScriptTest):
         "picks": [
             {
                 "shape_class": "l1",
+                "threads": 1,
                 "backend": "rotation32",
                 "isa": "avx2",
                 "gfloats_per_second": 6.2,

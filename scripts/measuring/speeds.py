@@ -53,9 +53,7 @@ class Speed:
         return [*place, f"{self.benchmark.gfloats:.3f}", of_limit, *accuracy]
 
 
-def accuracy_of(
-    benchmark: Benchmark, reports: Iterable[AccuracyReport]
-) -> AccuracyReport | None:
+def accuracy_of(benchmark: Benchmark, reports: Iterable[AccuracyReport]) -> AccuracyReport | None:
     """The report of the same rows, else the smallest that covers them. Another program's benchmark
     brings its own error: posenc has no accuracy report of it."""
     if benchmark.spec is None or benchmark.rows is None:
@@ -81,9 +79,7 @@ def presets_of(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
     )
 
 
-def speeds_of(
-    benchmarks: Iterable[Benchmark], reports: Sequence[AccuracyReport]
-) -> list[Speed]:
+def speeds_of(benchmarks: Iterable[Benchmark], reports: Sequence[AccuracyReport]) -> list[Speed]:
     """Of the presets' benchmarks, in their order (see presets_of)."""
     peers = {(each.backend, each.isa) for each in reports if not each.can_be_picked}
     return [

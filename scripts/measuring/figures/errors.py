@@ -27,9 +27,7 @@ def is_tutorial(report: AccuracyReport) -> bool:
     return report.spec.d_model == 512 and report.rows.count == 5000
 
 
-def best_reports(
-    machine: Machine, rank: Callable[[AccuracyReport], Any]
-) -> list[AccuracyReport]:
+def best_reports(machine: Machine, rank: Callable[[AccuracyReport], Any]) -> list[AccuracyReport]:
     """Of each backend at its best ISA, the report that ranks highest: all over the same rows and
     spec, the least accurate first."""
     if not machine.accuracy:
