@@ -29,14 +29,14 @@ def parse_arguments() -> argparse.Namespace:
         default=["build/results/benchmark.json"],
         metavar="FILE",
         help="of measure.py, bench_encode --benchmark_out=FILE or compare_torch.py --output "
-        "(default: %(default)s)",
+        "(default: build/results/benchmark.json)",
     )
     parser.add_argument(
         "--accuracy",
         nargs="+",
         default=["build/results/accuracy.json"],
         metavar="FILE",
-        help="of posenc accuracy --format json (default: %(default)s)",
+        help="of posenc accuracy --format json (default: build/results/accuracy.json)",
     )
     parser.add_argument("--markdown", metavar="FILE", help="also write the table as Markdown")
     parser.add_argument(

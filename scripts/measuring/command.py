@@ -13,8 +13,8 @@ CHECK_FAILED = 1
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
 EXIT_CODES = (
-    f"Exit codes: 0 good, {CHECK_FAILED} a check failed, {BAD_INPUT} bad input or failed input or\n"
-    f"output, {SKIPPED} skipped."
+    f"Exit codes: 0 good, {CHECK_FAILED} a check failed, {BAD_INPUT} bad input or failed input "
+    f"or output, {SKIPPED} skipped."
 )
 
 
