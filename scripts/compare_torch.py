@@ -25,16 +25,16 @@ import os
 import re
 
 from measuring.command import CHECK_FAILED, ArgumentParser, integer, run_main, warn
-from measuring.comparison.bench import Bench, Comparison, shape_text
+from measuring.comparison.bench import Bench, Comparison
+from measuring.comparison.document import document_of
 from measuring.comparison.driver import Driver
-from measuring.comparison.output import document_of, errors_text, noise_floor, times_text
 from measuring.comparison.programs import Library, Shape
+from measuring.comparison.tables import errors_text, noise_note, times_text
 from measuring.errors import need_module
 from measuring.files import built_program, check_writable, temporary_folder, write_json
-from measuring.units import percent
+from measuring.results.benchmarks import read_benchmarks
 
 DEFAULT_SHAPES = ((1, 512, 512), (8, 512, 512), (1, 5000, 512), (1, 32768, 1024))
-NOISY = 0.1
 
 
 def parse_shape(text: str) -> Shape:
@@ -66,61 +66,28 @@ def core_count() -> int:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(
-        example="compare_torch.py --threads 1 --shapes 5000x512 8x512x512", description=__doc__
-    )
+    example = "compare_torch.py --threads 1 --shapes 5000x512 8x512x512"
+    parser = ArgumentParser(example=example, description=__doc__)
     shapes = " ".join("x".join(map(str, shape)) for shape in DEFAULT_SHAPES)
-    parser.add_argument(
-        "--shapes",
-        nargs="+",
-        type=parse_shape,
-        default=list(DEFAULT_SHAPES),
-        metavar="SHAPE",
-        help=f"ROWSxD or BATCHxROWSxD (default: {shapes})",
-    )
-    parser.add_argument(
-        "--threads",
-        nargs="+",
-        type=integer(1, 1024),
-        default=sorted({1, core_count()}),
-        metavar="N",
-        help="threads of both sides (default: 1 and all cores)",
-    )
-    parser.add_argument(
-        "--backend",
-        metavar="NAME",
-        help="backend, or backend:isa (default: the library's selection)",
-    )
-    parser.add_argument(
-        "--repetitions",
-        type=integer(1, 1000),
-        default=9,
-        metavar="N",
-        help="samples of each (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seconds-per-sample",
-        type=parse_seconds,
-        default=0.02,
-        metavar="S",
-        help="default: %(default)s",
-    )
-    parser.add_argument(
-        "--kept-table-only", action="store_true", help="only the table in memory that is there"
-    )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="also write every sample, as JSON in Google Benchmark's format; the kept tables of\n"
-        "one thread as encode/pytorch/... and encode/numpy/..., which summary.py and report.py\n"
-        "show beside the backends",
-    )
-    parser.add_argument(
-        "--driver",
-        default=built_program("bench_driver"),
-        metavar="FILE",
-        help="default: build/release/bin/bench_driver",
-    )
+    parser.add_argument("--shapes", nargs="+", type=parse_shape, default=list(DEFAULT_SHAPES),
+                        metavar="SHAPE", help=f"ROWSxD or BATCHxROWSxD (default: {shapes})")
+    parser.add_argument("--threads", nargs="+", type=integer(1, 1024),
+                        default=sorted({1, core_count()}), metavar="N",
+                        help="threads of both sides (default: 1 and all cores)")
+    parser.add_argument("--backend", metavar="NAME",
+                        help="backend, or backend:isa (default: the library's selection)")
+    parser.add_argument("--repetitions", type=integer(1, 1000), default=9, metavar="N",
+                        help="samples of each (default: %(default)s)")
+    parser.add_argument("--seconds-per-sample", type=parse_seconds, default=0.02, metavar="S",
+                        help="default: %(default)s")
+    parser.add_argument("--kept-table-only", action="store_true",
+                        help="only the table in memory that is there")
+    parser.add_argument("--output", metavar="FILE",
+                        help="also write every sample, as JSON in Google Benchmark's format; the "
+                        "kept tables of one thread as encode/pytorch/... and encode/numpy/..., "
+                        "which summary.py and report.py show beside the backends")
+    parser.add_argument("--driver", default=built_program("bench_driver"), metavar="FILE",
+                        help="default: build/release/bin/bench_driver")
     return parser.parse_args()
 
 
@@ -156,22 +123,19 @@ def main() -> int:
             comparisons = compare(options, torch, driver)
     finally:
         driver.close()
-    print(*filter(None, [times_text(comparisons), errors_text(comparisons)]), sep="\n\n")
-    noise = noise_floor(comparisons)
-    advice = " That is too much to rank by: run again when the machine is idle."
-    print(
-        f"\nNoise floor: two equal cases of posenc differ by up to {percent(noise, 0)} in this run."
-        + (advice if noise > NOISY else "")
-    )
+    backend = options.backend or "selected"
+    document = document_of(comparisons, torch.__version__, cpu, backend)
+    benchmarks = read_benchmarks(document)
+    parts = [times_text(benchmarks), errors_text(benchmarks), noise_note(benchmarks)]
+    print(*filter(None, parts), sep="\n\n")
     if options.output:
-        backend = options.backend or "selected"
-        write_json(options.output, document_of(comparisons, torch.__version__, cpu, backend))
+        write_json(options.output, document)
         print(f"Samples: {options.output}")
     wrong = [each for each in comparisons if not each.agrees]
     for each in wrong:
         warn(
-            f"{each.work}, {shape_text(each.shape)}: values differ by "
-            f"{max(each.differences):.1e}, more than {each.tolerance:.1e}"
+            f"{each.title}: values differ by {max(each.differences):.1e}, "
+            f"more than {each.tolerance:.1e}"
         )
     return CHECK_FAILED if wrong else 0
 

@@ -40,9 +40,8 @@ def use_lines(arguments: argparse.Namespace) -> list[str]:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(
-        example="conclusion.py pick.json --profile profile.json", description=__doc__
-    )
+    example = "conclusion.py pick.json --profile profile.json"
+    parser = ArgumentParser(example=example, description=__doc__)
     parser.add_argument("pick", metavar="PICK", help="JSON file")
     parser.add_argument("--profile", metavar="FILE", help="the saved profile; says how to use it")
     parser.add_argument("--report", metavar="FILE", help="the page of figures")

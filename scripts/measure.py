@@ -27,13 +27,9 @@ from measuring.units import percent
 
 # They are this script's own, or leave no samples to keep.
 REFUSED = (
-    "--benchmark_out",
-    "--benchmark_out_format",
-    "--benchmark_list_tests",
-    "--benchmark_report_aggregates_only",
-    "--help",
-    "-h",
-)
+    "--benchmark_out", "--benchmark_out_format", "--benchmark_list_tests",
+    "--benchmark_report_aggregates_only", "--help", "-h",
+)  # fmt: skip
 NOISY = 0.05
 
 
@@ -47,32 +43,15 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         epilog="Arguments after -- are the binary's own. Each process repeats every benchmark\n"
         "three times unless --benchmark_repetitions=N is among them.",
     )
-    parser.add_argument(
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="every sample, as JSON in Google Benchmark's format",
-    )
-    parser.add_argument(
-        "--binary",
-        default=built_program("bench_encode"),
-        metavar="FILE",
-        help="default: build/release/bin/bench_encode",
-    )
-    parser.add_argument(
-        "--processes",
-        type=integer(3, len(T_975) + 1),
-        default=3,
-        metavar="N",
-        help="more give narrower intervals, 5 half as wide as 3 (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--floor-pairs",
-        type=integer(1, 100),
-        default=5,
-        metavar="N",
-        help="pairs of processes that give the noise floor (default: %(default)s)",
-    )
+    parser.add_argument("--output", required=True, metavar="FILE",
+                        help="every sample, as JSON in Google Benchmark's format")
+    parser.add_argument("--binary", default=built_program("bench_encode"), metavar="FILE",
+                        help="default: build/release/bin/bench_encode")
+    parser.add_argument("--processes", type=integer(3, len(T_975) + 1), default=3, metavar="N",
+                        help="more give narrower intervals, 5 half as wide as 3 "
+                        "(default: %(default)s)")
+    parser.add_argument("--floor-pairs", type=integer(1, 100), default=5, metavar="N",
+                        help="pairs of processes that give the noise floor (default: %(default)s)")
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options, unknown = parser.parse_known_args(arguments[:at])
     options.arguments = arguments[at + 1 :]

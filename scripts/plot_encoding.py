@@ -45,78 +45,39 @@ def parse_channels(text: str) -> list[int]:
 def add_shape_options(parser: argparse.ArgumentParser) -> None:
     shape = parser.add_argument_group("shape, as posenc generate takes it")
     shape.add_argument("--preset", metavar="NAME", help="shape of a real system, such as whisper")
-    shape.add_argument(
-        "--rows",
-        type=integer(1, 1 << 24),
-        metavar="N",
-        help="positions; in similarity the distances",
-    )
-    shape.add_argument(
-        "--d-model", type=integer(2, 1 << 20), metavar="N", help="channels of a row, even"
-    )
-    shape.add_argument(
-        "--first", type=integer(0, 1 << 53), metavar="N", help="first position (not in drift)"
-    )
+    shape.add_argument("--rows", type=integer(1, 1 << 24), metavar="N",
+                       help="positions; in similarity the distances")
+    shape.add_argument("--d-model", type=integer(2, 1 << 20), metavar="N",
+                       help="channels of a row, even")
+    shape.add_argument("--first", type=integer(0, 1 << 53), metavar="N",
+                       help="first position (not in drift)")
     shape.add_argument("--base", metavar="X", help="base of the frequencies, above 1")
     shape.add_argument("--layout", metavar="NAME", help="interleaved, halves or halves_cos_first")
     shape.add_argument("--spacing", metavar="NAME", help="paper or inclusive")
-    shape.add_argument(
-        "--backend",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help=f"backend; may be repeated for drift (default there: {', '.join(BACKENDS)})",
-    )
+    shape.add_argument("--backend", action="append", default=[], metavar="NAME",
+                       help="backend; may be repeated for drift "
+                       f"(default there: {', '.join(BACKENDS)})")
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(
-        example="plot_encoding.py heat_map --preset whisper --output pictures",
-        description=__doc__,
-    )
+    example = "plot_encoding.py heat_map --preset whisper --output pictures"
+    parser = ArgumentParser(example=example, description=__doc__)
     names = ", ".join(PICTURES)
     parser.add_argument("pictures", nargs="*", metavar="PICTURE", help=f"{names} (default: all)")
-    parser.add_argument(
-        "--output",
-        default="build/pictures",
-        metavar="DIR",
-        help="folder, made if it is missing (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--formats",
-        nargs="+",
-        choices=FORMATS,
-        default=list(FORMATS),
-        metavar="KIND",
-        help="png, svg (default: both)",
-    )
-    parser.add_argument(
-        "--dpi",
-        type=integer(30, 600),
-        default=150,
-        metavar="N",
-        help="pixels of an inch in png, 30 to 600 (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--posenc",
-        default=built_program("posenc"),
-        metavar="FILE",
-        help="the posenc command (default: build/release/bin/posenc)",
-    )
+    parser.add_argument("--output", default="build/pictures", metavar="DIR",
+                        help="folder, made if it is missing (default: %(default)s)")
+    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS),
+                        metavar="KIND", help="png, svg (default: both)")
+    parser.add_argument("--dpi", type=integer(30, 600), default=150, metavar="N",
+                        help="pixels of an inch in png, 30 to 600 (default: %(default)s)")
+    parser.add_argument("--posenc", default=built_program("posenc"), metavar="FILE",
+                        help="the posenc command (default: build/release/bin/posenc)")
     add_shape_options(parser)
-    parser.add_argument(
-        "--channels",
-        type=parse_channels,
-        default=[4, 5, 6, 7],
-        metavar="LIST",
-        help="of the picture channels, such as 4-7 or 0,1,8 (default: 4-7)",
-    )
-    parser.add_argument(
-        "--accuracy",
-        nargs="+",
-        metavar="FILE",
-        help="of posenc accuracy --format json: drift is drawn from these and nothing is measured",
-    )
+    parser.add_argument("--channels", type=parse_channels, default=[4, 5, 6, 7], metavar="LIST",
+                        help="of the picture channels, such as 4-7 or 0,1,8 (default: 4-7)")
+    parser.add_argument("--accuracy", nargs="+", metavar="FILE",
+                        help="of posenc accuracy --format json: drift is drawn from these and "
+                        "nothing is measured")
     options = parser.parse_args()
     for name in options.pictures:
         if name not in PICTURES:

@@ -18,15 +18,12 @@ from measuring.results.machines import read_machines
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(
-        example="report.py build/results --output build/report", description=__doc__
-    )
-    parser.add_argument(
-        "results", nargs="+", metavar="RESULTS", help="JSON files, or folders of them"
-    )
-    parser.add_argument(
-        "--output", required=True, metavar="DIR", help="folder, made if it is missing"
-    )
+    example = "report.py build/results --output build/report"
+    parser = ArgumentParser(example=example, description=__doc__)
+    parser.add_argument("results", nargs="+", metavar="RESULTS",
+                        help="JSON files, or folders of them")
+    parser.add_argument("--output", required=True, metavar="DIR",
+                        help="folder, made if it is missing")
     return parser.parse_args()
 
 

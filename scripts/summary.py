@@ -23,25 +23,17 @@ def parse_arguments() -> argparse.Namespace:
         "--accuracy build/results/accuracy_*.json",
         description=__doc__,
     )
-    parser.add_argument(
-        "--benchmark",
-        nargs="+",
-        default=["build/results/benchmark.json"],
-        metavar="FILE",
-        help="of measure.py, bench_encode --benchmark_out=FILE or compare_torch.py --output "
-        "(default: build/results/benchmark.json)",
-    )
-    parser.add_argument(
-        "--accuracy",
-        nargs="+",
-        default=["build/results/accuracy.json"],
-        metavar="FILE",
-        help="of posenc accuracy --format json (default: build/results/accuracy.json)",
-    )
+    parser.add_argument("--benchmark", nargs="+", default=["build/results/benchmark.json"],
+                        metavar="FILE",
+                        help="of measure.py, bench_encode --benchmark_out=FILE or "
+                        "compare_torch.py --output (default: build/results/benchmark.json)")
+    parser.add_argument("--accuracy", nargs="+", default=["build/results/accuracy.json"],
+                        metavar="FILE",
+                        help="of posenc accuracy --format json "
+                        "(default: build/results/accuracy.json)")
     parser.add_argument("--markdown", metavar="FILE", help="also write the table as Markdown")
-    parser.add_argument(
-        "files", nargs="*", metavar="RESULT", help="further result files, to be named below"
-    )
+    parser.add_argument("files", nargs="*", metavar="RESULT",
+                        help="further result files, to be named below the table")
     return parser.parse_args()
 
 

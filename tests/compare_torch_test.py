@@ -11,7 +11,7 @@ import script_support
 from script_support import ScriptTest, binary, run, skip_without
 
 skip_without("torch", "numpy")
-from measuring.comparison.output import PRESETS
+from measuring.comparison.document import PRESETS
 
 QUICK = ("--repetitions", 2, "--seconds-per-sample", 1e-4)
 

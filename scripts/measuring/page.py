@@ -3,19 +3,11 @@
 import html
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from measuring.figures import style
-
-
-class Column(NamedTuple):
-    name: str
-    is_number: bool = False
-
-
-# The text that is shown, or that text and what it is sorted by.
-Cell = str | tuple[str, float]
+from measuring.tables import Row, text_of
 
 
 class Section(NamedTuple):
@@ -77,26 +69,27 @@ def figure(name: str, drawings: Mapping[str, str], sentence: str) -> str:
     return f'<figure id="{name}">{"".join(parts)}{caption}</figure>\n'
 
 
-def _head(column: Column) -> str:
-    number = " class=number" if column.is_number else ""
-    button = f'<button type="button">{html.escape(column.name)}</button>'
-    return f'<th scope="col"{number}>{button}</th>'
+def _table_row(header: Sequence[str], row: Row, left: Collection[int]) -> str:
+    cells = []
+    for column, (name, cell) in enumerate(zip(header, row)):
+        number = "" if column in left else ' class="number"'
+        value = html.escape(str(cell if isinstance(cell, str) else cell[1]))
+        label = f'data-label="{html.escape(name)}" data-value="{value}"'
+        cells.append(f"<td{number} {label}>{html.escape(text_of(cell))}</td>")
+    return f"<tr>{''.join(cells)}</tr>\n"
 
 
-def _cell(column: Column, cell: Cell) -> str:
-    text, key = cell if isinstance(cell, tuple) else (cell, cell)
-    number = ' class="number"' if column.is_number else ""
-    label, value = html.escape(column.name), html.escape(str(key))
-    return f'<td{number} data-label="{label}" data-value="{value}">{html.escape(text)}</td>'
-
-
-def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> str:
-    lines = ("".join(_cell(*pair) for pair in zip(columns, row)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
-    head = "".join(map(_head, columns))
+def table(caption: str, header: Sequence[str], rows: Iterable[Row], left: Collection[int]) -> str:
+    """The columns in `left` are text, the others numbers."""
+    heads = "".join(
+        f'<th scope="col"{"" if column in left else " class=number"}>'
+        f'<button type="button">{html.escape(name)}</button></th>'
+        for column, name in enumerate(header)
+    )
+    body = "".join(_table_row(header, row, left) for row in rows)
     return (
         f'<table class="sortable"><caption>{html.escape(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>\n"
     )
 
 

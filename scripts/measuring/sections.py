@@ -4,16 +4,16 @@ import os
 from collections.abc import Sequence
 
 from measuring import page
-from measuring.page import Cell, Column
-from measuring.results.benchmarks import Benchmark, Name
+from measuring.comparison import tables as comparison
 from measuring.results.machines import Machine
 from measuring.results.picks import Pick
 from measuring.speeds import HEADER, LEFT, notes_of, speeds_of
-from measuring.units import error_text, percent, seconds_text
+from measuring.tables import Cell
+from measuring.units import error_text, percent
 
 NOISY = 0.1  # a relative IQR
 SHAPE_CLASSES = ("l1", "l2", "l3", "memory")
-IQR = Column("relative IQR", True)
+IQR = "relative IQR"
 
 
 def facts(machine: Machine) -> str:
@@ -47,17 +47,15 @@ def speeds(machine: Machine) -> str:
     found = speeds_of(machine.benchmarks.values(), machine.accuracy)
     if not found:
         return ""
-    columns = [Column(name, place not in LEFT) for place, name in enumerate(HEADER)]
-    rows: list[list[Cell]] = []
+    rows = []
     for each in found:
+        cells = each.cells()
         iqr = "-" if each.benchmark.error else percent(each.benchmark.relative_iqr)
-        shape, size, *place, gfloats, limit, error, rounded = each.cells()
-        entries = each.benchmark.name.entries
-        rows.append([shape, (size, entries), *place, gfloats, iqr, limit, error, rounded])
+        rows.append([*cells[:5], iqr, *cells[5:]])
     caption = "Every preset and backend; press a heading to sort by it"
     return (
         '<h3 id="speeds">All speeds and errors</h3>\n'
-        + page.table(caption, [*columns[:5], IQR, *columns[5:]], rows)
+        + page.table(caption, [*HEADER[:5], IQR, *HEADER[5:]], rows, LEFT)
         + "".join(map(page.paragraph, notes_of(found)))
     )
 
@@ -78,18 +76,10 @@ def _reason_text(pick: Pick) -> str:
 def picks(machine: Machine) -> str:
     if not machine.picks:
         return ""
-    columns = [
-        Column("tables in"),
-        Column("threads", True),
-        Column("picked"),
-        Column("Gfloat/s", True),
-        IQR,
-        Column("why"),
-    ]
-    order = {name: place for place, name in enumerate(SHAPE_CLASSES)}
+    header = ("tables in", "threads", "picked", "Gfloat/s", IQR, "why")
     rows: list[list[Cell]] = [
         [
-            (pick.shape_class, order.get(pick.shape_class, len(order))),
+            (pick.shape_class, SHAPE_CLASSES.index(pick.shape_class)),
             str(pick.threads),
             pick.backend,
             f"{pick.gfloats:.2f}",
@@ -103,58 +93,21 @@ def picks(machine: Machine) -> str:
     caption = "The fastest backend within the error budget, by where the table lives"
     return (
         '<h3 id="pick">The pick, and why</h3>\n'
-        + page.table(caption, columns, rows)
+        + page.table(caption, header, rows, left=(0, 2, 5))
         + page.paragraph(warning if noisy else "")
     )
 
 
-def _torch_row(torch: Benchmark, posenc: Benchmark) -> list[Cell]:
-    name, difference = posenc.name, posenc.counters.get("max_difference", 0)
-    parts = name.parts
-    batch = int(parts["batch"])
-    return [
-        name.kind.replace("_plus_", " + ").replace("_", " "),
-        (f"{batch} x {name.table_size}", batch * name.entries),
-        parts["threads"],
-        (seconds_text(torch.seconds), torch.seconds),
-        (seconds_text(posenc.seconds), posenc.seconds),
-        name.isa.replace("_", " ") or "-",  # the source of a forward
-        f"{torch.seconds / posenc.seconds:.2f}",
-        f"{difference:.1e}",
-    ]
-
-
 def against_torch(machine: Machine) -> str:
-    def work_of(name: Name) -> tuple[str, str]:
-        return name.kind, name.shape
-
-    timed = machine.torch.values()
-    torch = {work_of(each.name): each for each in timed if each.name.backend == "torch"}
-    rows = [
-        _torch_row(torch[work_of(each.name)], each)
-        for each in timed
-        if each.name.backend == "posenc" and each.name.isa != "again"
-        if work_of(each.name) in torch
-    ]
+    benchmarks = list(machine.torch.values())
+    rows = comparison.rows_of(benchmarks)
     if not rows:
         return ""
-    columns = [
-        Column("work"),
-        Column("batch x rows x d"),
-        Column("threads", True),
-        Column("torch", True),
-        Column("posenc", True),
-        Column("way"),
-        Column("torch / posenc", True),
-        Column("max |difference|", True),
-    ]
-    floor, note = machine.torch_context.get("noise_floor"), ""
-    if floor is not None:
-        note = f"Two equal cases of posenc differ by up to {percent(floor, 0)} in this run."
+    caption = "Times side by side, equal threads, taking turns"
     return (
         "<h3>Against PyTorch</h3>\n"
-        + page.table("Times side by side, equal threads, taking turns", columns, rows)
-        + page.paragraph(note)
+        + page.table(caption, comparison.HEADER, rows, comparison.LEFT)
+        + page.paragraph(comparison.noise_note(benchmarks))
     )
 
 

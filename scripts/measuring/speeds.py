@@ -8,7 +8,7 @@ from typing import Any
 from measuring.results import OTHER_PROGRAMS
 from measuring.results.accuracy import AccuracyReport
 from measuring.results.benchmarks import Benchmark
-from measuring.tables import text_table
+from measuring.tables import Cell, text_table
 from measuring.units import error_text, percent, truncated_percent
 
 HEADER = (
@@ -37,11 +37,12 @@ class Speed:
         timed = self.benchmark.rows
         return bool(self.accuracy and timed and self.accuracy.rows.count > timed.count)
 
-    def cells(self) -> list[str]:
+    def cells(self) -> list[Cell]:
         """See HEADER."""
         name = self.benchmark.name
         backend = name.backend + ("" if self.is_ours else "*")
-        place = [self.preset, name.table_size, backend, name.isa or "-"]
+        size = (name.table_size, name.entries)
+        place: list[Cell] = [self.preset, size, backend, name.isa or "-"]
         if self.benchmark.error:
             return [*place, "wrong", "-", "-", "-"]
         share = self.benchmark.share_of_limit
@@ -95,7 +96,7 @@ def speeds_of(benchmarks: Iterable[Benchmark], reports: Sequence[AccuracyReport]
 
 def table_of(speeds: Iterable[Speed]) -> str:
     """Aligned; a preset is named once, on its first line, so that the eye finds the next one."""
-    rows: list[list[str]] = []
+    rows: list[list[Cell]] = []
     preset = None
     for speed in speeds:
         cells = speed.cells()

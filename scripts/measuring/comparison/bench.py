@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from measuring.command import show_progress
+from measuring.comparison import KEPT_TABLE, WORKS
 from measuring.comparison.programs import (
     Library,
     Shape,
@@ -19,7 +20,6 @@ from measuring.comparison.programs import (
 from measuring.comparison.truth import TableError, table_errors
 from measuring.errors import BadInput
 
-KEPT_TABLE = "table, kept memory"
 # Until torch's idle threads have stopped spinning, they would take the driver's cores.
 PAUSE_SECONDS = 0.005
 
@@ -28,7 +28,7 @@ PAUSE_SECONDS = 0.005
 class Comparison:
     """One work of all programs, on one shape, with one number of threads."""
 
-    work: str
+    work: str  # of WORKS
     shape: Shape
     threads: int
     torch: Side
@@ -43,6 +43,10 @@ class Comparison:
         return [self.torch, *self.ours, *self.others]
 
     @property
+    def title(self) -> str:
+        return f"{WORKS[self.work]}, {' x '.join(map(str, self.shape))}"
+
+    @property
     def is_kept_table(self) -> bool:
         """True for the table of one thread, which stands beside the backends' own."""
         return self.work == KEPT_TABLE and self.threads == 1
@@ -50,10 +54,6 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         return all(difference <= self.tolerance for difference in self.differences)
-
-
-def shape_text(shape: Sequence[int]) -> str:
-    return " x ".join(map(str, shape))
 
 
 @dataclass
@@ -83,8 +83,7 @@ class Bench:
             if not self.kept_table_only:
                 works.append(self._additions(module, shape, threads))
             for comparison in (each for work in works for each in work):
-                place = f"{comparison.work}, {shape_text(comparison.shape)}"
-                show_progress(f"{100 * done // len(groups)} %  {place}")
+                show_progress(f"{100 * done // len(groups)} %  {comparison.title}")
                 self._measure(comparison)
                 yield comparison
         show_progress()
@@ -95,7 +94,7 @@ class Bench:
         if not self.kept_table_only:
             from_nothing = torch_side(lambda: module(d_model, max_len=rows).pe)
             ours = [self.library.table(table, threads, "table_from_nothing")]
-            yield Comparison("table, from nothing", table, threads, from_nothing, ours)
+            yield Comparison("table_from_nothing", table, threads, from_nothing, ours)
         # Twice: how far two equal cases differ is the noise that the other figures have too.
         twice = [self.library.table(table, threads, "table", each) for each in ("", "again")]
         # NumPy has no threads of its own for this.
@@ -117,8 +116,8 @@ class Bench:
                 return Comparison(work, shape, threads, side, ours)
 
             if is_batch_first:
-                yield compared("x + pe", torch_side(lambda: torch.add(x, encoding.pe, out=y)))
-            work = "forward, batch first" if is_batch_first else "forward, seq first"
+                yield compared("x_plus_pe", torch_side(lambda: torch.add(x, encoding.pe, out=y)))
+            work = "forward_batch_first" if is_batch_first else "forward_seq_first"
             yield compared(work, torch_side(lambda: encoding(x)))
 
     def _measure(self, comparison: Comparison) -> None:

@@ -1,7 +1,6 @@
 """The works of each program: what is timed, and the values that it gives."""
 
 import os
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +8,6 @@ from typing import Any
 
 from measuring.comparison.driver import Driver
 from measuring.errors import need_numpy
-from measuring.statistics import relative_iqr
 
 LOG_BASE = 9.210340371976184  # ln 10000
 
@@ -26,14 +24,6 @@ class Side:
     value: Callable[[], Any]  # the result, a NumPy array
     calls: int = 1  # of one sample
     samples: list[float] = field(default_factory=list)  # seconds of a call
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.samples)
-
-    @property
-    def relative_iqr(self) -> float:
-        return relative_iqr(self.samples)
 
 
 def timer_of(work: Callable[[], Any]) -> Callable[[int], float]:
@@ -55,11 +45,7 @@ def torch_module(torch: Any) -> Any:
 
     class PositionalEncoding(torch.nn.Module):  # type: ignore[misc]
         def __init__(
-            self,
-            d_model: int,
-            dropout: float = 0.1,
-            max_len: int = 5000,
-            batch_first: bool = False,
+            self, d_model: int, dropout: float = 0.1, max_len: int = 5000, batch_first: bool = False
         ) -> None:
             super().__init__()
             self.batch_first = batch_first

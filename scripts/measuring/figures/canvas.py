@@ -30,11 +30,11 @@ def pyplot() -> Any:
     return found
 
 
-def canvas(narrow: bool, panels: int = 1, height: float | None = None) -> tuple[Figure, list[Axes]]:
+def panels(narrow: bool, count: int = 1, height: float | None = None) -> tuple[Figure, list[Axes]]:
     """Panels beside each other, or below each other if it is narrow. Height in inches."""
     width, usual = NARROW if narrow else WIDE
-    total = (height or usual) * (panels * 0.85 if narrow and panels > 1 else 1)
-    shape = (panels, 1) if narrow else (1, panels)
+    total = (height or usual) * (count * 0.85 if narrow and count > 1 else 1)
+    shape = (count, 1) if narrow else (1, count)
     figure, axes = pyplot().subplots(
         *shape, figsize=(width, total), layout="constrained", squeeze=False
     )

@@ -1,21 +1,12 @@
 """How far each backend's error drifts along the positions, to where no table of one run reaches."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from measuring.command import show_progress
 from measuring.errors import BadInput
-from measuring.figures import style
-from measuring.figures.canvas import (
-    HALF_ULP,
-    LEAST_ERROR,
-    Axes,
-    Figure,
-    pyplot,
-    spread_labels,
-    title,
-)
+from measuring.figures import canvas, style
+from measuring.figures.canvas import Figure
 from measuring.figures.errors import Curve, plot_error_curves
 from measuring.posenc import Posenc, Shape
 from measuring.results.accuracy import AccuracyReport
@@ -52,19 +43,11 @@ def drift_of(reports: Iterable[AccuracyReport]) -> dict[str, Curve]:
     return {name: sorted(errors.items()) for name, errors in octaves.items() if errors}
 
 
-def _name_curves(axes: Axes, ends: dict[str, float]) -> None:
-    """Names right of the axes, at the height where each curve ends. The ends are ascending."""
-    heights = spread_labels((math.log10(max(end, LEAST_ERROR)) for end in ends.values()), 0.5)
-    for name, height in zip(ends, heights):
-        axes.annotate(
-            name,
-            (1.015, 10**height),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontweight="bold",
-            fontsize=9,
-            color=style.backend_style(name)["color"],
-        )
+def _label_of(backend: str, end: tuple[int, float]) -> canvas.Label:
+    """Where the curve ends."""
+    color = style.backend_style(backend)["color"]
+    bold = {"color": color, "fontweight": "bold"}
+    return backend, end[0], max(end[1], canvas.LEAST_ERROR), bold
 
 
 def draw_drift(reports: Sequence[AccuracyReport], convention: str) -> Figure:
@@ -74,20 +57,20 @@ def draw_drift(reports: Sequence[AccuracyReport], convention: str) -> Figure:
             "no errors along positions above 0 in the accuracy reports; "
             "allowed: reports with by_position"
         )
-    figure, axes = pyplot().subplots(figsize=(8, 4.6), layout="constrained")
+    figure, axes = canvas.pyplot().subplots(figsize=(8, 4.6), layout="constrained")
     best_first = sorted(curves, key=lambda name: curves[name][-1][1])
     plot_error_curves(axes, {name: curves[name] for name in reversed(best_first)})
+    axes.set(ylim=(8e-9, 5))
     axes.annotate(
         "half an ulp of 1: no float32 table can promise less",
-        (1, HALF_ULP),
+        (1, canvas.HALF_ULP),
         xytext=(2, -11),
         textcoords="offset points",
         fontsize=8.5,
         color=style.MUTED,
     )
-    _name_curves(axes, {name: curves[name][-1][1] for name in best_first})
+    canvas.label_beside(axes, [_label_of(name, curves[name][-1]) for name in best_first])
     widths = ", ".join(map(str, sorted({report.spec.d_model for report in reports})))
     note = f"float32, d_model {widths}{convention}; against the exact values"
-    title(axes, "How far the error drifts along the positions", note)
-    axes.set(ylim=(8e-9, 5))
+    canvas.title(axes, "How far the error drifts along the positions", note)
     return figure

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from measuring.errors import BadInput, need_numpy
-from measuring.figures import style
-from measuring.figures.canvas import Axes, Figure, pyplot, title
+from measuring.figures import canvas, style
+from measuring.figures.canvas import Axes, Figure
 from measuring.posenc import Posenc, Shape
 
 CHANNEL_LOOKS = (
@@ -23,7 +23,7 @@ SIMILARITY_LOOKS = {
 
 
 def _canvas(height: float) -> tuple[Figure, Axes]:
-    figure, axes = pyplot().subplots(figsize=(8, height), layout="constrained")
+    figure, axes = canvas.pyplot().subplots(figsize=(8, height), layout="constrained")
     return figure, axes
 
 
@@ -42,7 +42,7 @@ def draw_heat_map(posenc: Posenc, shape: Shape, backend: str | None) -> Figure:
         extent=(-0.5, d_model - 0.5, first + rows - 0.5, first - 0.5),
     )
     note = f"{rows} positions x {d_model} channels{shape.convention()}"
-    title(axes, "A sinusoidal positional encoding", note)
+    canvas.title(axes, "A sinusoidal positional encoding", note)
     axes.set(xlabel="channel", ylabel="position")
     axes.spines[:].set_visible(False)
     ticks = [-1, -0.5, 0, 0.5, 1]
@@ -74,7 +74,7 @@ def draw_channels(
     for channel, look in zip(channels, CHANNEL_LOOKS):
         marks = {"markevery": max(1, rows // 12), "markersize": 4.5}
         axes.plot(positions, table[:, channel], label=f"channel {channel}", **look, **marks)
-    title(axes, f"{_channels_text(channels)} of d_model {d_model}{shape.convention()}")
+    canvas.title(axes, f"{_channels_text(channels)} of d_model {d_model}{shape.convention()}")
     axes.set(xlabel="position", ylabel="value", ylim=(-1.08, 1.08), yticks=[-1, -0.5, 0, 0.5, 1])
     axes.margins(x=0.01)
     axes.grid(axis="y")
@@ -112,7 +112,7 @@ def draw_similarity(posenc: Posenc, shape: Shape, backend: str | None) -> Figure
         axes.plot(range(distances), means, label=f"d_model {table.shape[1]}", **look)
     note = f"mean over {distances} first positions, which differ by {deviation:.0e} at most"
     heading = "How alike two rows are depends on their distance alone"
-    title(axes, heading, note + shape.convention())
+    canvas.title(axes, heading, note + shape.convention())
     bottom = min(0, axes.get_ylim()[0])
     axes.set(xlabel="distance (positions)", ylabel="dot product / (d_model / 2)")
     axes.set_ylim(bottom, 1.05)

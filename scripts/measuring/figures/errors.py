@@ -5,17 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from measuring.errors import need_numpy
-from measuring.figures import style
-from measuring.figures.canvas import (
-    LEAST_ERROR,
-    Axes,
-    Figure,
-    canvas,
-    half_ulp_line,
-    legend_below,
-    log_x_axis,
-    title,
-)
+from measuring.figures import canvas, style
+from measuring.figures.canvas import Axes, Figure
 from measuring.results.accuracy import AccuracyReport
 from measuring.results.machines import Machine, best_isa_only
 
@@ -52,7 +43,7 @@ def backend_line(backend: str) -> style.Look:
 
 def shown(errors: Iterable[float]) -> list[float]:
     """Errors on a logarithmic axis."""
-    return [max(error, LEAST_ERROR) for error in errors]
+    return [max(error, canvas.LEAST_ERROR) for error in errors]
 
 
 def plot_error_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
@@ -62,8 +53,8 @@ def plot_error_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
         # Markers that coincide would hide each other.
         every = {"markevery": (index % 3, 3)}
         axes.plot(positions, shown(errors), **backend_line(backend), **every)
-    half_ulp_line(axes, along="x")
-    log_x_axis(axes)
+    canvas.half_ulp_line(axes, along="x")
+    canvas.log_x_axis(axes)
     axes.set(yscale="log", xlabel="position", ylabel="largest |error| in the octave")
     axes.grid(True)
 
@@ -78,10 +69,10 @@ def error_along_position(machine: Machine, narrow: bool) -> Figure | None:
     curves = {backend: curve for backend, curve in curves.items() if curve}
     if not curves:
         return None
-    figure, (axes,) = canvas(narrow)
+    figure, (axes,) = canvas.panels(narrow)
     plot_error_curves(axes, curves)
-    title(axes, "Error along the positions", _shape_note(reports[0]))
-    legend_below(axes, 2 if narrow else 5)
+    canvas.title(axes, "Error along the positions", _shape_note(reports[0]))
+    canvas.legend_below(axes, 2 if narrow else 5)
     return figure
 
 
@@ -92,7 +83,7 @@ def error_by_channel(machine: Machine, narrow: bool) -> Figure | None:
     reports = [report for report in best_reports(machine, by_size) if report.by_channel]
     if not reports:
         return None
-    figure, (axes,) = canvas(narrow, height=3.6 if narrow else 3.4)
+    figure, (axes,) = canvas.panels(narrow, height=3.6 if narrow else 3.4)
     errors = numpy.log10([shown(report.by_channel) for report in reports])
     image = axes.imshow(
         errors,
@@ -108,7 +99,7 @@ def error_by_channel(machine: Machine, narrow: bool) -> Figure | None:
     for boundary in range(1, len(reports)):
         axes.axhline(boundary - 0.5, color=style.PAPER, linewidth=2)
     _add_color_bar(figure, axes, image, "horizontal" if narrow else "vertical")
-    title(axes, "Error by channel", _shape_note(reports[0]))
+    canvas.title(axes, "Error by channel", _shape_note(reports[0]))
     return figure
 
 
@@ -127,16 +118,16 @@ def error_quantiles(machine: Machine, narrow: bool) -> Figure | None:
     reports = [report for report in best_reports(machine, is_tutorial) if report.quantiles]
     if not reports:
         return None
-    figure, (axes,) = canvas(narrow)
+    figure, (axes,) = canvas.panels(narrow)
     shares = [share for share, _ in reports[0].quantiles]
     for report in reports:
         errors = shown(error for _, error in report.quantiles)
         axes.plot(range(len(shares)), errors, **backend_line(report.backend))
-    half_ulp_line(axes, along="x")
+    canvas.half_ulp_line(axes, along="x")
     names = [f"{100 * share:g} %" for share in shares]
     axes.set_xticks(range(len(shares)), names, fontsize=8 if narrow else 9)
     axes.set(yscale="log", xlabel="share of the entries", ylabel="|error| at most")
     axes.grid(True)
-    title(axes, "How errors are distributed", _shape_note(reports[0]))
-    legend_below(axes, 2 if narrow else 5)
+    canvas.title(axes, "How errors are distributed", _shape_note(reports[0]))
+    canvas.legend_below(axes, 2 if narrow else 5)
     return figure

@@ -4,20 +4,8 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from measuring.figures import style
-from measuring.figures.canvas import (
-    LEAST_ERROR,
-    Axes,
-    Figure,
-    Label,
-    canvas,
-    half_ulp_line,
-    label_beside,
-    legend_below,
-    log_x_axis,
-    plot_markers,
-    title,
-)
+from measuring.figures import canvas, style
+from measuring.figures.canvas import Axes, Figure, Label
 from measuring.results.benchmarks import Benchmark
 from measuring.results.machines import Machine
 from measuring.speeds import Speed, speeds_of
@@ -38,7 +26,7 @@ def _quoted_presets(machine: Machine) -> dict[str, list[tuple[Benchmark, float]]
     speeds: list[Speed] = speeds_of(machine.presets(), machine.accuracy)
     for each in speeds:  # the smallest preset first
         if each.accuracy:
-            error = max(each.accuracy.max_abs, LEAST_ERROR)
+            error = max(each.accuracy.max_abs, canvas.LEAST_ERROR)
             points.setdefault(each.preset, []).append((each.benchmark, error))
     order = list(points)
     first = TUTORIAL if TUTORIAL in points else (order or [""])[0]
@@ -49,7 +37,7 @@ def _draw_point(axes: Axes, benchmark: Benchmark, error: float) -> Label:
     """The mark of a backend, filled if it is of the library."""
     backend, gfloats = benchmark.name.backend, benchmark.gfloats
     look, is_ours = style.backend_style(backend), backend in style.BACKENDS
-    plot_markers(
+    canvas.plot_markers(
         axes,
         [(error, gfloats)],
         {
@@ -71,25 +59,25 @@ def speed_against_error(machine: Machine, narrow: bool) -> Figure | None:
     if not presets:
         return None
     most = 1 + max(len(points) for points in presets.values())
-    figure, panels = canvas(narrow, len(presets), height=max(4.6, 1.4 + 0.24 * most))
+    figure, panels = canvas.panels(narrow, len(presets), height=max(4.6, 1.4 + 0.24 * most))
     for axes, (preset, points) in zip(panels, presets.items()):
         # The fastest last, so that no other mark covers it.
         labels = [_draw_point(axes, *point) for point in reversed(points)]
         limit = max(benchmark.limit_gfloats for benchmark, _ in points)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
-        half_ulp_line(axes, along="y")
-        log_x_axis(axes)
+        canvas.half_ulp_line(axes, along="y")
+        canvas.log_x_axis(axes)
         axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
         axes.set_xlim(1e-8, max(2e-6, 4 * max(error for _, error in points)))
         speeds = [benchmark.gfloats for benchmark, _ in points]
         axes.set_ylim(min(speeds) / 2.6, 2.2 * max([limit, *speeds]))
-        label_beside(axes, labels)
+        canvas.label_beside(axes, labels)
         # In the note, since a text at the line would cover the lines to the labels.
         note = f"{points[0][0].name.table_size}, one thread"
         if limit:
             note += f"; line: {'limit' if narrow else 'limit of the memory,'} {limit:.3g}"
-        title(axes, preset, note)
+        canvas.title(axes, preset, note)
         axes.grid(True)
     return figure
 
@@ -149,7 +137,7 @@ def throughput_over_size(machine: Machine, narrow: bool) -> Figure | None:
     curves, limits = _swept_curves(machine), _limit_curves(machine)
     if not curves:
         return None
-    figure, (axes,) = canvas(narrow, height=None if narrow else 5.0)
+    figure, (axes,) = canvas.panels(narrow, height=None if narrow else 5.0)
     for kind, values in limits.items():
         points = zip(*sorted(values.items()))
         axes.plot(*points, **style.LINES[kind], linewidth=1.2, label=LIMITS[kind])
@@ -162,8 +150,8 @@ def throughput_over_size(machine: Machine, narrow: bool) -> Figure | None:
     _name_caches(axes, machine.caches(), *ends)
     axes.grid(axis="y")
     heading = "Throughput by size" if narrow else "Throughput by size of the table"
-    title(axes, heading, "float32, warm memory, one thread")
-    legend_below(axes, 2 if narrow else 4)
+    canvas.title(axes, heading, "float32, warm memory, one thread")
+    canvas.legend_below(axes, 2 if narrow else 4)
     return figure
 
 
@@ -199,19 +187,19 @@ def across_cpus(machines: Sequence[Machine], narrow: bool) -> Figure | None:
     most: dict[str, float] = {}
     for name, gfloats in (pair for values in speeds.values() for pair in values.items()):
         most[name] = max(gfloats, most.get(name, 0.0))
-    figure, (axes,) = canvas(narrow, height=(2.3 if narrow else 1.8) + 0.55 * len(speeds))
+    figure, (axes,) = canvas.panels(narrow, height=(2.3 if narrow else 1.8) + 0.55 * len(speeds))
     for name in sorted(most, key=lambda name: -most[name]):
         rows = enumerate(speeds.values())
         points = [(values[name], place) for place, values in rows if name in values]
         look = style.backend_style(name)
-        plot_markers(axes, points, {**look, "linestyle": "none", "label": name})
+        canvas.plot_markers(axes, points, {**look, "linestyle": "none", "label": name})
     names = ["\n".join(textwrap.wrap(cpu, 18 if narrow else 30)) for cpu in speeds]
     axes.set_yticks(range(len(speeds)), names, fontsize=8 if narrow else 9)
     axes.set_ylim(len(speeds) - 0.5, -0.5)
-    log_x_axis(axes)
+    canvas.log_x_axis(axes)
     axes.set(xlabel="Gfloat/s")
     axes.grid(True)
     note = f"{preset}, one thread" if narrow else f"preset {preset}, best ISA of each, one thread"
-    title(axes, "Across CPUs", note)
-    legend_below(axes, 2 if narrow else 5)
+    canvas.title(axes, "Across CPUs", note)
+    canvas.legend_below(axes, 2 if narrow else 5)
     return figure

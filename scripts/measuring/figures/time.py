@@ -2,16 +2,8 @@
 
 from collections.abc import Mapping
 
-from measuring.figures import style
-from measuring.figures.canvas import (
-    Axes,
-    Figure,
-    canvas,
-    legend_below,
-    log_x_axis,
-    plot_markers,
-    title,
-)
+from measuring.figures import canvas, style
+from measuring.figures.canvas import Axes, Figure
 from measuring.results.benchmarks import Benchmark
 from measuring.results.machines import Machine
 from measuring.units import seconds_text
@@ -43,7 +35,7 @@ def _latencies_of(machine: Machine) -> tuple[Seconds, int]:
 
 def _time_axis(axes: Axes) -> None:
     """A logarithmic axis of seconds, with a label at each power of ten."""
-    log_x_axis(axes)
+    canvas.log_x_axis(axes)
     axes.set(xlabel="time")
     low, high = axes.get_xlim()
     ticks = [10.0**power for power in range(-9, 1) if low <= 10.0**power <= high]
@@ -59,17 +51,17 @@ def latency(machine: Machine, narrow: bool) -> Figure | None:
         least[name] = min(seconds, least.get(name, seconds))
     backends = sorted(least, key=least.__getitem__)
     height = max(4.4 if narrow else 3.8, 2.0 + 0.2 * len(backends))
-    figure, (axes,) = canvas(narrow, height=height)
+    figure, (axes,) = canvas.panels(narrow, height=height)
     for kind, of_kind in values.items():
         places = [(of_kind[name], row) for row, name in enumerate(backends) if name in of_kind]
         text, look = LATENCIES[kind]
-        plot_markers(axes, places, {**look, "markersize": 8, "label": text})
+        canvas.plot_markers(axes, places, {**look, "markersize": 8, "label": text})
     axes.set_yticks(range(len(backends)), backends)
     axes.set_ylim(len(backends) - 0.5, -0.5)
     _time_axis(axes)
     axes.grid(True)
-    title(axes, "Planning, and single rows", f"d_model {width}, one thread")
-    legend_below(axes, 1 if narrow else 4)
+    canvas.title(axes, "Planning, and single rows", f"d_model {width}, one thread")
+    canvas.legend_below(axes, 1 if narrow else 4)
     return figure
 
 
@@ -105,7 +97,7 @@ def thread_scaling(machine: Machine, narrow: bool) -> Figure | None:
     curves = speed_ups(machine)
     if not curves:
         return None
-    figure, panels = canvas(narrow, len(curves), height=3.2 if narrow else 3.6)
+    figure, panels = canvas.panels(narrow, len(curves), height=3.2 if narrow else 3.6)
     points = [
         point
         for backends in curves.values()
@@ -121,6 +113,6 @@ def thread_scaling(machine: Machine, narrow: bool) -> Figure | None:
         axes.set(xlabel="threads", ylabel="speed-up", ylim=(0, top))
         axes.set_xticks(sorted({threads for values in backends.values() for threads in values}))
         axes.grid(axis="y")
-        title(axes, shape)
-    legend_below(panels[-1 if narrow else len(panels) // 2], 2 if narrow else 3)
+        canvas.title(axes, shape)
+    canvas.legend_below(panels[-1 if narrow else len(panels) // 2], 2 if narrow else 3)
     return figure
