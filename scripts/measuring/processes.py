@@ -13,12 +13,7 @@ from measuring.command import CHECK_FAILED, show_progress
 from measuring.errors import BadInput, reading
 from measuring.files import read_json
 from measuring.results.benchmarks import (
-    Entry,
-    Name,
-    error_message,
-    medians_of,
-    name_of,
-    timed_entries,
+    Entry, Name, error_message, medians_of, name_of, timed_entries,
 )
 
 DEFAULT_FLAGS = ("--benchmark_repetitions=3", "--benchmark_enable_random_interleaving=true")

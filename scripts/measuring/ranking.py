@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from measuring import units
 from measuring.results.benchmarks import Benchmark
 from measuring.statistics import (
-    competition_ranks,
-    confidence_interval,
-    is_tie,
-    noise_floor_of,
-    paired_ratio,
+    competition_ranks, confidence_interval, is_tie, noise_floor_of, paired_ratio,
 )
 from measuring.tables import aligned_rows
 

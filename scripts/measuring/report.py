@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from measuring import page, sections
@@ -26,53 +27,32 @@ class MachineFigure(NamedTuple):
 
 FIGURES = (
     MachineFigure(
-        "speed_error",
-        "Speed against error",
-        speed.speed_against_error,
+        "speed_error", "Speed against error", speed.speed_against_error,
         "The plot that decides: higher is faster, further left is more accurate, no method gets "
         "above the limit of the memory, and none left of half an ulp of 1 (dotted). Hollow: what "
-        "is not part of the library.",
-    ),
+        "is not part of the library."),
     MachineFigure(
-        "throughput",
-        "Throughput",
-        speed.throughput_over_size,
+        "throughput", "Throughput", speed.throughput_over_size,
         "What each method gives as tables outgrow the caches (dotted), beside what storing or "
-        "copying as many bytes costs.",
-    ),
+        "copying as many bytes costs."),
     MachineFigure(
-        "error_position",
-        "Error by position",
-        errors.error_along_position,
-        "Which methods drift as positions grow, and which stay at half an ulp (dotted).",
-    ),
+        "error_position", "Error by position", errors.error_along_position,
+        "Which methods drift as positions grow, and which stay at half an ulp (dotted)."),
     MachineFigure(
-        "error_channel",
-        "Error by channel",
-        errors.error_by_channel,
+        "error_channel", "Error by channel", errors.error_by_channel,
         "In which channels the largest errors are: a bright band is a channel where a method "
-        "fails.",
-    ),
+        "fails."),
     MachineFigure(
-        "error_quantiles",
-        "Error quantiles",
-        errors.error_quantiles,
+        "error_quantiles", "Error quantiles", errors.error_quantiles,
         "Whether the largest error is typical or a rare entry: the share of entries that have at "
-        "most that error.",
-    ),
+        "most that error."),
     MachineFigure(
-        "latency",
-        "Latency",
-        time.latency,
-        "What one row costs in decoding, and what planning costs before the first.",
-    ),
+        "latency", "Latency", time.latency,
+        "What one row costs in decoding, and what planning costs before the first."),
     MachineFigure(
-        "threads",
-        "Threads",
-        time.thread_scaling,
-        "What more threads gain over one thread; beyond the caches the memory is the limit.",
-    ),
-)
+        "threads", "Threads", time.thread_scaling,
+        "What more threads gain over one thread; beyond the caches the memory is the limit."),
+)  # fmt: skip
 
 
 class Report:
@@ -104,10 +84,8 @@ def _slug(text: str) -> str:
 
 
 def _machine_content(report: Report, machine: Machine, prefix: str) -> str:
-    def drawn(figure: MachineFigure) -> str:
-        return report.figure(
-            prefix + figure.id, lambda narrow: figure.draw(machine, narrow), figure.caption
-        )
+    def drawn(each: MachineFigure) -> str:
+        return report.figure(prefix + each.id, partial(each.draw, machine), each.caption)
 
     return (
         sections.facts(machine)
@@ -118,9 +96,7 @@ def _machine_content(report: Report, machine: Machine, prefix: str) -> str:
     )
 
 
-def _links(
-    report: Report, machines: Sequence[Machine], content: Sequence[Section]
-) -> dict[str, str]:
+def _links(report: Report, machines: Sequence[Machine], content: list[Section]) -> dict[str, str]:
     """Texts of the page's contents, by id."""
     if len(machines) > 1:
         return {section.id: section.heading for section in content}
@@ -135,9 +111,7 @@ def write_report(machines: Sequence[Machine], folder: str) -> list[str]:
     content = []
     if len(machines) > 1:
         caption = "The same shape on every machine: how far apart the methods are on each."
-        drawn = report.figure(
-            "across_cpus", lambda narrow: speed.across_cpus(machines, narrow), caption
-        )
+        drawn = report.figure("across_cpus", partial(speed.across_cpus, machines), caption)
         content += [Section("across", "Across CPUs", drawn)] if drawn else []
     for number, machine in enumerate(machines, 1):
         prefix = "" if len(machines) == 1 else f"m{number}-{_slug(machine.cpu)}-"

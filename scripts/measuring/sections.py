@@ -7,7 +7,7 @@ from measuring import page
 from measuring.comparison import tables as comparison
 from measuring.results.machines import Machine
 from measuring.results.picks import Pick
-from measuring.speeds import HEADER, LEFT, notes_of, speeds_of
+from measuring.speeds import HEADER, LEFT, noise_note, notes_of, speeds_of
 from measuring.tables import Cell
 from measuring.units import error_text, percent
 
@@ -18,10 +18,6 @@ IQR = "relative IQR"
 
 def facts(machine: Machine) -> str:
     context = machine.context
-    floor = ""
-    if "processes" in context:  # measure.py took the times of the presets
-        equal = f"{percent(context['noise_floor'])} between two equal cases of presets"
-        floor = f"{equal}, {context['processes']} processes"
 
     def joined(separator: str, *keys: str) -> str:
         return separator.join(str(context[key]) for key in keys if context.get(key))
@@ -35,7 +31,7 @@ def facts(machine: Machine) -> str:
         "compiler": joined(" ", "compiler", "compiler_flags"),
         "posenc": joined(", ", "posenc_version", "posenc_commit"),
         "xsimd": context.get("xsimd_version"),
-        "noise floor": floor,
+        "noise": noise_note(context),
         "PyTorch": machine.torch_context.get("torch_version"),
         "measured": context.get("date"),
         "results": ", ".join(map(os.path.basename, machine.files)),

@@ -127,5 +127,4 @@ def noise_note(context: Mapping[str, Any]) -> str:
     if "processes" not in context:
         return ""
     floor = percent(context["noise_floor"])
-    processes = context["processes"]
-    return f"Medians over {processes} processes; two equal cases differ by up to {floor}"
+    return f"Medians over {context['processes']} processes; two equal cases differ by up to {floor}"

@@ -9,13 +9,7 @@ from typing import Any
 from measuring.command import show_progress
 from measuring.comparison import KEPT_TABLE, WORKS
 from measuring.comparison.programs import (
-    Library,
-    Shape,
-    Side,
-    numpy_kept_table,
-    torch_kept_table,
-    torch_module,
-    torch_side,
+    Library, Shape, Side, numpy_kept_table, torch_kept_table, torch_module, torch_side,
 )
 from measuring.comparison.truth import TableError, table_errors
 from measuring.errors import BadInput

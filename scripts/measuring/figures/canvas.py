@@ -35,9 +35,8 @@ def panels(narrow: bool, count: int = 1, height: float | None = None) -> tuple[F
     width, usual = NARROW if narrow else WIDE
     total = (height or usual) * (count * 0.85 if narrow and count > 1 else 1)
     shape = (count, 1) if narrow else (1, count)
-    figure, axes = pyplot().subplots(
-        *shape, figsize=(width, total), layout="constrained", squeeze=False
-    )
+    size = {"figsize": (width, total), "layout": "constrained"}
+    figure, axes = pyplot().subplots(*shape, squeeze=False, **size)
     return figure, list(axes.flat)
 
 
@@ -53,19 +52,29 @@ def half_ulp_line(axes: Axes, along: str) -> None:
     (axes.axhline if along == "x" else axes.axvline)(HALF_ULP, **look)
 
 
+def small_text(
+    axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **further: Any
+) -> None:
+    """A note beside a place, at an offset in points."""
+    look = {"fontsize": 9, "color": style.MUTED, "textcoords": "offset points"}
+    axes.annotate(text, place, xytext=offset, **look, **further)
+
+
+def heat_map(axes: Axes, values: Any, first: int = 0, **further: Any) -> Any:
+    """An image of an array, its rows counted from `first`. Its lightness rises with the values: it
+    says the same in greyscale."""
+    rows, columns = values.shape
+    extent = (-0.5, columns - 0.5, first + rows - 0.5, first - 0.5)
+    axes.spines[:].set_visible(False)
+    look = {"cmap": "cividis", "aspect": "auto", "interpolation": "nearest"}
+    return axes.imshow(values, extent=extent, **look, **further)
+
+
 def title(axes: Axes, text: str, note: str = "") -> None:
     """A title at the left, and below it a smaller line that says what was drawn."""
     axes.set_title(text, pad=24 if note else 10)
     if note:
-        axes.annotate(
-            note,
-            (0, 1),
-            xytext=(0, 9),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=9,
-            color=style.MUTED,
-        )
+        small_text(axes, note, (0, 1), offset=(0, 9), xycoords="axes fraction")
 
 
 def legend_below(axes: Axes, columns: int) -> None:
@@ -75,14 +84,9 @@ def legend_below(axes: Axes, columns: int) -> None:
     figure = axes.figure
     figure.set_figheight(figure.get_figheight() + LEGEND_LINE * max(0, lines - 2))
     down = matplotlib("transforms").ScaledTranslation(0, -38 / 72, figure.dpi_scale_trans)
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
-        bbox_transform=axes.transAxes + down,
-        ncol=columns,
-        columnspacing=1.2,
-        handlelength=3,
-    )
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+    look = {"ncol": columns, "columnspacing": 1.2, "handlelength": 3}
+    axes.legend(bbox_transform=axes.transAxes + down, **place, **look)
 
 
 def spread_labels(wanted: Iterable[float], least_gap: float) -> list[float]:
@@ -111,31 +115,18 @@ def label_beside(axes: Axes, labels: Iterable[Label]) -> None:
     points."""
     line_points = 12.5
     low, high = (math.log10(edge) for edge in axes.get_ylim())
-    panels = axes.get_subplotspec().get_gridspec().nrows
-    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if panels > 1 else 1)
+    rows = axes.get_subplotspec().get_gridspec().nrows
+    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if rows > 1 else 1)
     gap = (high - low) * line_points / height_points
     labels = sorted(labels, key=lambda label: label[2])
     heights = spread_labels((math.log10(label[2]) for label in labels), gap)
     shift = min(0.0, high - heights[-1]) + max(0.0, low - heights[0])
-    leader = {
-        "arrowstyle": "-",
-        "color": style.MUTED,
-        "linewidth": 0.5,
-        "shrinkA": 1,
-        "shrinkB": 5,
-        "relpos": (0, 0.5),
-    }
+    leader = {"arrowstyle": "-", "color": style.MUTED, "linewidth": 0.5}
+    leader |= {"shrinkA": 1, "shrinkB": 5, "relpos": (0, 0.5)}
+    common = {"textcoords": ("axes fraction", "data"), "va": "center", "fontsize": 9}
     for (text, x, y, look), height in zip(labels, heights):
-        axes.annotate(
-            text,
-            (x, y),
-            xytext=(1.03, 10 ** (height + shift)),
-            textcoords=("axes fraction", "data"),
-            va="center",
-            fontsize=9,
-            arrowprops=leader,
-            **look,
-        )
+        place = (1.03, 10 ** (height + shift))
+        axes.annotate(text, (x, y), xytext=place, arrowprops=leader, **common, **look)
 
 
 def plot_markers(axes: Axes, points: Sequence[tuple[float, float]], look: style.Look) -> None:

@@ -61,14 +61,8 @@ def draw_drift(reports: Sequence[AccuracyReport], convention: str) -> Figure:
     best_first = sorted(curves, key=lambda name: curves[name][-1][1])
     plot_error_curves(axes, {name: curves[name] for name in reversed(best_first)})
     axes.set(ylim=(8e-9, 5))
-    axes.annotate(
-        "half an ulp of 1: no float32 table can promise less",
-        (1, canvas.HALF_ULP),
-        xytext=(2, -11),
-        textcoords="offset points",
-        fontsize=8.5,
-        color=style.MUTED,
-    )
+    promise = "half an ulp of 1: no float32 table can promise less"
+    canvas.small_text(axes, promise, (1, canvas.HALF_ULP), offset=(2, -11))
     canvas.label_beside(axes, [_label_of(name, curves[name][-1]) for name in best_first])
     widths = ", ".join(map(str, sorted({report.spec.d_model for report in reports})))
     note = f"float32, d_model {widths}{convention}; against the exact values"

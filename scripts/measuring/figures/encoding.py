@@ -31,20 +31,10 @@ def draw_heat_map(posenc: Posenc, shape: Shape, backend: str | None) -> Figure:
     table = posenc.table(shape.or_else(rows=100, d_model=128), backend)
     (rows, d_model), first = table.shape, shape.first or 0
     figure, axes = _canvas(4.6)
-    # A map whose lightness rises from -1 to 1: it says the same in greyscale.
-    image = axes.imshow(
-        table,
-        cmap="cividis",
-        vmin=-1,
-        vmax=1,
-        aspect="auto",
-        interpolation="nearest",
-        extent=(-0.5, d_model - 0.5, first + rows - 0.5, first - 0.5),
-    )
+    image = canvas.heat_map(axes, table, first, vmin=-1, vmax=1)
     note = f"{rows} positions x {d_model} channels{shape.convention()}"
     canvas.title(axes, "A sinusoidal positional encoding", note)
     axes.set(xlabel="channel", ylabel="position")
-    axes.spines[:].set_visible(False)
     ticks = [-1, -0.5, 0, 0.5, 1]
     bar = figure.colorbar(image, ax=axes, label="value", ticks=ticks, pad=0.02, aspect=30)
     bar.outline.set_visible(False)

@@ -85,17 +85,10 @@ def error_by_channel(machine: Machine, narrow: bool) -> Figure | None:
         return None
     figure, (axes,) = canvas.panels(narrow, height=3.6 if narrow else 3.4)
     errors = numpy.log10([shown(report.by_channel) for report in reports])
-    image = axes.imshow(
-        errors,
-        cmap="cividis",
-        aspect="auto",
-        interpolation="nearest",
-        extent=(-0.5, errors.shape[1] - 0.5, len(reports) - 0.5, -0.5),
-    )
+    image = canvas.heat_map(axes, errors)
     axes.set_yticks(range(len(reports)), [report.backend for report in reports])
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="channel")
-    axes.spines[:].set_visible(False)
     for boundary in range(1, len(reports)):
         axes.axhline(boundary - 0.5, color=style.PAPER, linewidth=2)
     _add_color_bar(figure, axes, image, "horizontal" if narrow else "vertical")

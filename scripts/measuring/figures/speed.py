@@ -37,19 +37,9 @@ def _draw_point(axes: Axes, benchmark: Benchmark, error: float) -> Label:
     """The mark of a backend, filled if it is of the library."""
     backend, gfloats = benchmark.name.backend, benchmark.gfloats
     look, is_ours = style.backend_style(backend), backend in style.BACKENDS
-    canvas.plot_markers(
-        axes,
-        [(error, gfloats)],
-        {
-            "marker": look["marker"],
-            "color": look["color"],
-            "markerfacecolor": look["color"] if is_ours else style.PAPER,
-            "markeredgewidth": 1.0 if is_ours else 1.4,
-            "markersize": 9 if is_ours else 8,
-            "zorder": 3,
-            "label": backend,
-        },
-    )
+    hollow = {"markerfacecolor": style.PAPER, "markeredgewidth": 1.4, "markersize": 8}
+    mark = {"marker": look["marker"], "color": look["color"], "zorder": 3, "label": backend}
+    canvas.plot_markers(axes, [(error, gfloats)], mark if is_ours else {**mark, **hollow})
     bold = {"color": look["color"], "fontweight": "bold"}
     return backend, error, gfloats, bold if is_ours else {"color": style.INK}
 
@@ -109,17 +99,8 @@ def _name_caches(axes: Axes, caches: Sequence[tuple[str, int]], low: float, high
     for level, size in caches:
         if low < size < high:
             axes.axvline(size, color=style.MUTED, linewidth=0.9, linestyle=":")
-            axes.annotate(
-                level,
-                (size, 1),
-                xycoords=("data", "axes fraction"),
-                xytext=(-3, -3),
-                textcoords="offset points",
-                ha="right",
-                va="top",
-                fontsize=9,
-                color=style.MUTED,
-            )
+            place = {"xycoords": ("data", "axes fraction"), "ha": "right", "va": "top"}
+            canvas.small_text(axes, level, (size, 1), offset=(-3, -3), **place)
 
 
 def _size_axis(axes: Axes, sizes: Sequence[int], step: int) -> tuple[float, float]:

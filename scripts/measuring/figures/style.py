@@ -57,55 +57,25 @@ OTHER_DASHES: tuple[Any, ...] = (
 # These look the same in every report. Other backends get the next looks in the order of their first
 # appearance, and keep them.
 _others = [
-    "sleef_u10",
-    "sleef_u35",
-    "sleef_f64",
-    "libmvec_f32",
-    "libmvec_f64",
-    "highway_f32",
-    "highway_f64",
-    "eigen",
-    "ggml_recurrence",
-    "drifting_rotation",
-    "cached_copy",
-    *OTHER_PROGRAMS,
-]
+    "sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64", "highway_f32",
+    "highway_f64", "eigen", "ggml_recurrence", "drifting_rotation", "cached_copy", *OTHER_PROGRAMS,
+]  # fmt: skip
 
 RC = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 10,
-    "axes.labelsize": 10,
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "text.color": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "grid.color": GRID,
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "lines.linewidth": 1.9,
-    "lines.markersize": 5,
-    "figure.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
-    "figure.constrained_layout.w_pad": 0.1,
-    "figure.constrained_layout.h_pad": 0.08,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "posenc",  # the same picture has the same bytes
-}
+    "font.family": "DejaVu Sans", "font.size": 10, "text.color": INK,
+    "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
+    "axes.titlepad": 10, "axes.titlecolor": INK, "axes.labelsize": 10, "axes.labelcolor": INK,
+    "axes.edgecolor": MUTED, "axes.linewidth": 0.8, "axes.axisbelow": True,
+    "axes.spines.top": False, "axes.spines.right": False,
+    "xtick.color": MUTED, "xtick.labelcolor": INK, "xtick.labelsize": 9,
+    "ytick.color": MUTED, "ytick.labelcolor": INK, "ytick.labelsize": 9,
+    "grid.color": GRID, "grid.linewidth": 0.7,
+    "legend.frameon": False, "legend.fontsize": 9,
+    "lines.linewidth": 1.9, "lines.markersize": 5,
+    "figure.facecolor": PAPER, "savefig.facecolor": PAPER,
+    "figure.constrained_layout.w_pad": 0.1, "figure.constrained_layout.h_pad": 0.08,
+    "svg.fonttype": "path", "svg.hashsalt": "posenc",  # the same picture has the same bytes
+}  # fmt: skip
 
 
 def other_style(place: int) -> Look:
