@@ -36,7 +36,8 @@ CHECKS = pathlib.Path(__file__).with_name("page_checks.js").read_text(encoding="
 
 
 def write_torch(path, cpu):
-    """What compare_torch.py --output writes of a kept table: it stands beside the backends."""
+    """What compare_torch.py --output writes of a kept table: PyTorch's stands beside the backends,
+    and all of them side by side."""
     entry = {
         "name": "encode/pytorch/preset:chunk/rows:8/d:512",
         "run_name": "encode/pytorch/preset:chunk/rows:8/d:512",
@@ -50,7 +51,12 @@ def write_torch(path, cpu):
         "max_abs": 3.8e-7,
         "correctly_rounded": 0.588,
     }
-    write_json(path, {"context": {"cpu": cpu, "torch_version": "1"}, "benchmarks": [entry]})
+    entries = [entry]
+    for side, microseconds in (("torch", 14), ("posenc", 2), ("posenc:again", 2.2)):
+        name = f"table_kept_memory/{side}/batch:1/rows:8/d:512/threads:1"
+        compared = {"run_name": name, "max_difference": 4e-7, "tolerance": 2e-6}
+        entries.append({**entry, **compared, "cpu_time": microseconds, "time_unit": "us"})
+    write_json(path, {"context": {"cpu": cpu, "torch_version": "1"}, "benchmarks": entries})
 
 
 def measure(folder):
@@ -198,6 +204,13 @@ class ReportTest(ScriptTest):
         for cell in (">chunk<", ">0.293<", ">3.80e-07<", ">58.80 %<"):
             self.assertIn(cell, row)
         self.assertIn("* not part of the library, cannot be picked", page)
+
+    def test_works_of_pytorch_stand_side_by_side(self):
+        page = page_of(self.output)
+        (row,) = [line for line in page.splitlines() if ">table, kept memory<" in line]
+        for cell in (">1 x 8 x 512<", ">14.0 us<", ">2.00 us<", ">7.00<", ">4.0e-07<"):
+            self.assertIn(cell, row)
+        self.assertIn("two equal cases of posenc differ by up to 10 %", page)
 
     @in_browser
     def test_dark_and_light(self):

@@ -87,10 +87,10 @@ class Bench:
         table = (1, rows, d_model)
         if not self.kept_table_only:
             from_nothing = torch_side(lambda: module(d_model, max_len=rows).pe)
-            ours = [self.library.table(table, threads, "table_from_nothing")]
+            ours = [self.library.side("", "table_from_nothing", table, threads)]
             yield Comparison("table_from_nothing", table, threads, from_nothing, ours)
         # Twice: how far two equal cases differ is the noise that the other figures have too.
-        twice = [self.library.table(table, threads, "table", each) for each in ("", "again")]
+        twice = [self.library.side(each, "table", table, threads) for each in ("", "again")]
         # NumPy has no threads of its own for this.
         others = [numpy_kept_table(rows, d_model)] if threads == 1 else []
         kept = torch_kept_table(self.torch, rows, d_model)

@@ -134,17 +134,12 @@ class Library:
 
         return Side("posenc", variant, seconds_of, value)
 
-    def table(self, shape: Shape, threads: int, kind: str, variant: str = "") -> Side:
-        return self.side(variant, kind, shape, threads)
-
     def forwards(self, shape: Shape, threads: int, order: str, x: Any) -> list[Side]:
         """PositionalEncoding's forward from each source of rows."""
         path = os.path.join(self.folder, "x.raw")
         x.numpy().tofile(path)
+        settings = (f"order={order}", f"input={path}")
         return [
-            self.side(
-                source, "forward", shape, threads,
-                f"order={order}", f"input={path}", f"source={source}",
-            )
+            self.side(source, "forward", shape, threads, *settings, f"source={source}")
             for source in ("fused", "cached")
-        ]  # fmt: skip
+        ]
