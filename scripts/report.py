@@ -3,8 +3,8 @@
 latency, threads, the pick.
 
 RESULTS are JSON files, or folders of them: of the benchmarks (--benchmark_out), posenc accuracy
---format json, posenc pick --format json, profiles, and compare_torch.py --output. Results are
-grouped by their CPU.
+--format json, posenc pick --format json, and compare_torch.py --output. Results are grouped by
+their CPU. A profile among them adds nothing to its pick.
 
 Writes index.html, which needs nothing else, and each figure as SVG and PNG."""
 

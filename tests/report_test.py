@@ -114,17 +114,8 @@ def measure(folder):
         )
     with open(f"{folder}/pick.json", "wb") as file:
         done = subprocess.run(
-            [
-                binary("posenc"),
-                "pick",
-                "--preset",
-                "ggml",
-                "--processes",
-                "2",
-                "--force",
-                "--format",
-                "json",
-            ],
+            [binary("posenc"), "pick", "--preset", "ggml", "--processes", "2", "--force"]
+            + ["--format", "json", "--save", f"{folder}/profile.json"],
             check=False,
             stdout=file,
             env={**os.environ, "POSENC_PROFILE": f"{folder}/profile_of_pick"},
@@ -256,11 +247,12 @@ class ReportTest(ScriptTest):
         if CHROMIUM:
             self.assert_good_page(output, figures)
 
-    def test_a_profile_beside_its_pick_adds_nothing(self):
-        folder = os.path.join(self.folder.name, "with_profile")
+    def test_neither_a_profile_nor_the_same_pick_again_adds_anything(self):
+        self.assertTrue(os.path.exists(os.path.join(self.results, "profile.json")))
+        folder = os.path.join(self.folder.name, "picked_twice")
         shutil.copytree(self.results, folder)
-        shutil.copy(os.path.join(folder, "pick.json"), os.path.join(folder, "profile.json"))
-        output = os.path.join(self.folder.name, "of_profile")
+        shutil.copy(os.path.join(folder, "pick.json"), os.path.join(folder, "same_pick.json"))
+        output = os.path.join(self.folder.name, "of_picked_twice")
         self.assert_good(run("report.py", folder, "--output", output))
         page = page_of(output)
         self.assertEqual(page.count('data-label="tables in"'), 1)

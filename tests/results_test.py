@@ -228,12 +228,11 @@ class MachinesTest(ScriptTest):
         self.assertEqual((len(one.benchmarks), len(one.accuracy), len(one.files)), (1, 1, 2))
         self.assertEqual(one.caches(), [("L1d", 48 << 10), ("L3", 105 << 20)])
 
-    def test_a_profile_beside_its_pick_adds_nothing(self):
-        cpu = {"model": "A"}
-        (machine,) = self.read(
-            pick={"cpu": cpu, "max_error": 1e-6, "max_ulp": None, "picks": [self.PICK]},
-            profile={"cpu": cpu, "picks": [{**self.PICK, "budget": {"max_error": 1e-6}}]},
-        )
+    def test_the_first_pick_of_a_class_counts(self):
+        pick = {"cpu": {"model": "A"}, "max_error": 1e-6, "max_ulp": None, "picks": [self.PICK]}
+        profile = {"cpu": {"model": "A"}, "version": 3, "classes": []}
+        (machine,) = self.read(a=pick, b={**pick, "max_error": 1e-3}, profile=profile)
+        self.assertEqual(len(machine.files), 3)
         (pick,) = machine.picks
         self.assertEqual((pick.backend, pick.budget), ("rotation:avx2", "1e-06"))
 

@@ -105,13 +105,13 @@ def _add(machine: Machine, document: Document) -> None:
     if "benchmarks" in document:
         _add_benchmarks(machine, document)
         return
-    if not {"results", "picks", "measurements"} & document.keys():
+    if not {"results", "picks", "classes"} & document.keys():
         raise ValueError("neither benchmarks, an accuracy report, a pick nor a profile")
     machine.context.setdefault("compiler", document.get("compiler"))
     machine.context.setdefault("posenc_version", document.get("library_version"))
     if "results" in document:
         machine.accuracy += read_accuracy(document)
-    # A saved profile repeats what the pick reported.
+    # A profile, which has classes, holds the measurements of its pick and no pick.
     known = {pick.place for pick in machine.picks}
     machine.picks += [pick for pick in read_picks(document) if pick.place not in known]
 

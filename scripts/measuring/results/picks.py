@@ -1,4 +1,4 @@
-"""Picks: posenc pick --format json, and the profiles that it saves."""
+"""Picks: posenc pick --format json."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def read_picks(document: Document) -> list[Pick]:
             next=str(pick.get("next", "")),
             margin=float(pick.get("margin", 0)),
             noise_floor=pick.get("noise_floor"),
-            budget=budget_text(pick.get("budget") or document),
+            budget=budget_text(document),
         )
         for pick in document.get("picks", [])
     ]
