@@ -30,6 +30,7 @@ def rows_of(benchmarks: Iterable[Benchmark]) -> list[list[Cell]]:
     return [
         _row(programs["torch"], posenc)
         for programs in _by_work(benchmarks)
+        if "torch" in programs
         for subject, posenc in programs.items()
         if subject.startswith("posenc") and subject != "posenc:again"
     ]
