@@ -1,16 +1,20 @@
 """What scripts/run.sh and test.sh are made of: installing that stops nothing, building that is
-quiet, and the answer at the end. First argument: the folder of the built programs, of which none is
-used."""
+quiet, the answer at the end, and what the modules of the scripts may use. First argument: the
+folder of the built programs, of which none is used."""
 
+import ast
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 
 import script_support
 from script_support import SCRIPTS, ScriptTest, run
+
+import measuring
 
 TOOLS = ("cat", "chmod", "date", "dirname", "env", "id", "mkdir", "python3", "tail", "touch")
 FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
@@ -243,6 +247,41 @@ class ConclusionTest(ScriptTest):
         for document in ({}, [], {**self.PICK, "picks": [3]}, {**self.PICK, "max_error": None}):
             self.assert_refused(self.conclude(document), "pick.json")
         self.assert_refused(run("conclusion.py", "/nonexistent.json"), "/nonexistent.json")
+
+
+class PackageTest(ScriptTest):
+    """The map in scripts/measuring/__init__.py holds."""
+
+    def imports_of(self, path):
+        """Modules and subpackages of measuring that a file imports."""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "measuring":
+                yield from (each.name for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module.startswith("measuring."):
+                yield node.module.split(".")[1]
+
+    def test_a_module_uses_only_those_above_it(self):
+        lines = [line for line in measuring.__doc__.splitlines() if line.startswith("  ")]
+        names = [re.split(" {2,}", line.strip())[0].split(", ") for line in lines]
+        order = [name.rstrip("/") for of_line in names for name in of_line]
+        package = pathlib.Path(measuring.__file__).parent
+        found = {path.stem for path in package.glob("[a-z]*") if path.suffix not in (".css", ".js")}
+        self.assertEqual(sorted(order), sorted(found - {"__pycache__"}))
+        for path in package.rglob("*.py"):
+            place = path.relative_to(package).parts[0].removesuffix(".py")
+            for name in self.imports_of(path) if place in order else ():
+                self.assertLessEqual(order.index(name), order.index(place), f"{path}: {name}")
+
+    def test_no_script_imports_another(self):
+        scripts = sorted(pathlib.Path(SCRIPTS).glob("*.py"))
+        self.assertGreater(len(scripts), 3)
+        names = {path.stem for path in scripts}
+        for path in scripts:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                imported = [node.module] if isinstance(node, ast.ImportFrom) else []
+                if isinstance(node, ast.Import):
+                    imported = [each.name for each in node.names]
+                self.assertFalse(names & set(imported), path)
 
 
 if __name__ == "__main__":
