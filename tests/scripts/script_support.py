@@ -1,14 +1,18 @@
-"""What the tests of the scripts share: running one as a person would, and what its failures must look like."""
+"""What the tests of the scripts share: running one as a person would, and what its failures must
+look like. Makes the scripts' package importable."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCRIPTS = os.path.join(ROOT, "scripts")
 SKIPPED = 77
+sys.path.insert(0, SCRIPTS)
 
 
 def skip_without(*modules):
@@ -24,11 +28,21 @@ def binary(name):
     return os.path.join(BIN, name)
 
 
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_json(path, document):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+
+
 def run(script, *arguments, flags=()):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("POSENC_")}
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("POSENC_")}
     # What the user has picked on this machine decides no test.
     environment["POSENC_PROFILE"] = "/nonexistent/posenc/profile.json"
-    command = [sys.executable, *flags, os.path.join(ROOT, "scripts", script), *map(str, arguments)]
+    command = [sys.executable, *flags, os.path.join(SCRIPTS, script), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -48,9 +62,10 @@ class ScriptTest(unittest.TestCase):
         with open(path, "rb") as file:
             content = file.read()
         if path.endswith(".png"):
-            self.assertTrue(content.startswith(b"\x89PNG\r\n") and content.endswith(b"IEND\xaeB`\x82"), path)
+            is_whole = content.startswith(b"\x89PNG\r\n") and content.endswith(b"IEND\xaeB`\x82")
         else:
-            self.assertTrue(xml.etree.ElementTree.fromstring(content).tag.endswith("svg"), path)
+            is_whole = xml.etree.ElementTree.fromstring(content).tag.endswith("svg")
+        self.assertTrue(is_whole, path)
 
 
 def main():

@@ -1,5 +1,6 @@
-"""scripts/report.py: the page opens in headless Chromium without a console error, cut or overlapping text, at 1280 and 400 pixels; figures
-appear whole; bad input is one line. First argument: the folder of the built programs."""
+"""scripts/report.py: the page opens in headless Chromium without a console error, cut or
+overlapping text, at 1280 and 400 pixels; figures appear whole; bad input is one line. First
+argument: the folder of the built programs."""
 
 import html
 import json
@@ -12,63 +13,31 @@ import tempfile
 import unittest
 
 import script_support
-from script_support import ScriptTest, binary, run, skip_without
+from script_support import ScriptTest, binary, read_json, run, skip_without, write_json
 
 skip_without("matplotlib", "numpy")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 in_browser = unittest.skipUnless(CHROMIUM, "there is no chromium (Debian: chromium)")
 
-FIGURES = ("speed_error", "throughput", "error_position", "error_channel", "error_quantiles", "latency", "threads")
+FIGURES = (
+    "speed_error",
+    "throughput",
+    "error_position",
+    "error_channel",
+    "error_quantiles",
+    "latency",
+    "threads",
+)
 BRIEF = ("--benchmark_min_time=0.0005", "--benchmark_repetitions=2", "--benchmark_out_format=json")
 
-# Runs first in the page: keeps what goes wrong, then looks at what is drawn. Text in figures is drawn as groups "text_N".
-CHECKS = """<script>
-const wrong = [];
-addEventListener("error", event => wrong.push("error: " + event.message), true);
-for (const kind of ["error", "warn"]) console[kind] = (...words) => wrong.push(kind + ": " + words.join(" "));
-addEventListener("load", () => {
-  const width = document.documentElement.clientWidth;
-  if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
-  const shown = [...document.querySelectorAll("figure svg")].filter(svg => svg.getBoundingClientRect().width > 0);
-  for (const svg of shown) {
-    const frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll('[id*="-text_"]')].filter(text => text.querySelector("use, path"));
-    const boxes = texts.map(text => text.getBoundingClientRect());
-    boxes.forEach((box, i) => {
-      const name = texts[i].id + " in " + svg.closest("figure").id;
-      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
-        wrong.push("cut: " + name);
-      for (let j = 0; j < i; ++j) {
-        const across = Math.min(box.right, boxes[j].right) - Math.max(box.left, boxes[j].left);
-        const down = Math.min(box.bottom, boxes[j].bottom) - Math.max(box.top, boxes[j].top);
-        if (across > 2 && down > 2) wrong.push("overlap: " + texts[j].id + " and " + name);
-      }
-    });
-  }
-  for (const element of document.querySelectorAll("h1, h2, h3, p, td, th, dd, dt, figcaption, a, caption")) {
-    const box = element.getBoundingClientRect();
-    if (box.width && (box.right > width + 1 || box.left < -1 || element.scrollWidth > element.clientWidth + 1 && element.clientWidth))
-      wrong.push("cut: " + element.tagName + " " + element.textContent.slice(0, 40));
-  }
-  const table = document.querySelector("table.sortable"), sorted = [];
-  if (table) {
-    const column = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === "Gfloat/s");
-    for (const order of ["ascending", "descending"]) {
-      table.tHead.rows[0].cells[column].querySelector("button").click();
-      const values = [...table.tBodies[0].rows].map(row => parseFloat(row.cells[column].dataset.value));
-      sorted.push(table.tHead.rows[0].cells[column].ariaSort === order &&
-                  values.every((value, i) => i === 0 || (order === "ascending" ? values[i - 1] <= value : values[i - 1] >= value)));
-    }
-  }
-  const result = {wrong, width, sorted, figures: shown.map(svg => svg.closest("figure").id), dark: matchMedia("(prefers-color-scheme: dark)").matches,
-                  paper: getComputedStyle(document.body).backgroundColor};
-  parent.document.documentElement.append(Object.assign(document.createElement("pre"), {id: "checks", textContent: JSON.stringify(result)}));
-});
-</script>"""
+CHECKS = pathlib.Path(__file__).with_name("page_checks.js").read_text(encoding="utf-8")
 
 
 def write_torch(path, cpu):
-    """What compare_torch.py --output writes of a kept table: it stands beside the backends."""
+    """What compare_torch.py --output writes of a kept table: PyTorch's stands beside the backends,
+    and all of them side by side."""
     entry = {
         "name": "encode/pytorch/preset:chunk/rows:8/d:512",
         "run_name": "encode/pytorch/preset:chunk/rows:8/d:512",
@@ -77,12 +46,17 @@ def write_torch(path, cpu):
         "cpu_time": 14000.0,
         "time_unit": "ns",
         "items_per_second": 8 * 512 / 14e-6,
-        "label": "d_model=512 base=10000 layout=interleaved spacing=paper first=0 count=8 dtype=float32",
+        "label": "d_model=512 base=10000 layout=interleaved spacing=paper "
+        "first=0 count=8 dtype=float32",
         "max_abs": 3.8e-7,
         "correctly_rounded": 0.588,
     }
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"context": {"cpu": cpu, "torch_version": "1"}, "benchmarks": [entry]}, file)
+    entries = [entry]
+    for side, microseconds in (("torch", 14), ("posenc", 2), ("posenc:again", 2.2)):
+        name = f"table_kept_memory/{side}/batch:1/rows:8/d:512/threads:1"
+        compared = {"run_name": name, "max_difference": 4e-7, "tolerance": 2e-6}
+        entries.append({**entry, **compared, "cpu_time": microseconds, "time_unit": "us"})
+    write_json(path, {"context": {"cpu": cpu, "torch_version": "1"}, "benchmarks": entries})
 
 
 def measure(folder):
@@ -97,16 +71,33 @@ def measure(folder):
 
     bench("presets", "bench_encode", "--preset", "chunk", "--preset", "model_garden")
     bench(
-        "sizes", "bench_encode", "--set", "cache-to-memory", "--backend", "rotation", "--benchmark_filter=d:(64|512)$"
+        "sizes",
+        "bench_encode",
+        "--set",
+        "cache-to-memory",
+        "--backend",
+        "rotation",
+        "--benchmark_filter=d:(64|512)$",
     )
     # Of the kinds of benchmarks that no figure shows, and that no figure may take for others.
-    bench("cliffs", "bench_encode", "--set", "cliffs", "--backend", "rotation", "--benchmark_filter=^(widths|strides)/")
+    bench(
+        "cliffs",
+        "bench_encode",
+        "--set",
+        "cliffs",
+        "--backend",
+        "rotation",
+        "--benchmark_filter=^(widths|strides)/",
+    )
     bench("limits", "bench_limits", "--benchmark_filter=bytes:(16384|524288)$")
     bench("rows", "bench_rows", "--benchmark_filter=^row_.*d:512$")
     bench("plan", "bench_plan", "--benchmark_filter=^plan/.*d:512/spacing:paper")
     bench("threads", "bench_threads", "--benchmark_filter=d:512/")
     # A benchmark shape is no preset: its report is asked for by its size.
-    for name, shape in (("chunk", ["--rows", "8", "--d-model", "512"]), ("model_garden", ["--preset", "model_garden"])):
+    for name, shape in (
+        ("chunk", ["--rows", "8", "--d-model", "512"]),
+        ("model_garden", ["--preset", "model_garden"]),
+    ):
         subprocess.run(
             [
                 binary("posenc"),
@@ -123,7 +114,8 @@ def measure(folder):
         )
     with open(f"{folder}/pick.json", "wb") as file:
         done = subprocess.run(
-            [binary("posenc"), "pick", "--preset", "ggml", "--processes", "2", "--force", "--format", "json"],
+            [binary("posenc"), "pick", "--preset", "ggml", "--processes", "2", "--force"]
+            + ["--format", "json", "--save", f"{folder}/profile.json"],
             check=False,
             stdout=file,
             env={**os.environ, "POSENC_PROFILE": f"{folder}/profile_of_pick"},
@@ -131,6 +123,10 @@ def measure(folder):
     # Exit code 1 says that the machine was busy; what was measured is there all the same.
     if done.returncode not in (0, 1):
         raise subprocess.CalledProcessError(done.returncode, done.args)
+
+
+def page_of(folder):
+    return pathlib.Path(folder, "index.html").read_text(encoding="utf-8")
 
 
 class ReportTest(ScriptTest):
@@ -141,16 +137,18 @@ class ReportTest(ScriptTest):
         cls.results = os.path.join(cls.folder.name, "results")
         os.mkdir(cls.results)
         measure(cls.results)
-        with open(os.path.join(cls.results, "presets.json"), encoding="utf-8") as file:
-            write_torch(os.path.join(cls.results, "torch.json"), json.load(file)["context"]["cpu"])
+        presets = read_json(os.path.join(cls.results, "presets.json"))
+        write_torch(os.path.join(cls.results, "torch.json"), presets["context"]["cpu"])
         cls.output = os.path.join(cls.folder.name, "report")
         cls.done = run("report.py", cls.results, "--output", cls.output)
 
     def look(self, output, width, *flags):
         """What the page says of itself in a window so wide."""
-        page = pathlib.Path(output, "index.html").read_text(encoding="utf-8").replace("<head>", "<head>" + CHECKS, 1)
+        page = page_of(output).replace("<head>", f"<head><script>{CHECKS}</script>", 1)
         # A frame can be narrower than Chromium's windows.
-        frame = f'<!DOCTYPE html><iframe style="border: 0; width: {width}px; height: 900px" srcdoc="{html.escape(page)}"></iframe>'
+        style = f"border: 0; width: {width}px; height: 900px"
+        content = html.escape(page)
+        frame = f'<!DOCTYPE html><iframe style="{style}" srcdoc="{content}"></iframe>'
         checked = pathlib.Path(output, "checked.html")
         checked.write_text(frame, encoding="utf-8")
         command = [
@@ -192,11 +190,18 @@ class ReportTest(ScriptTest):
         self.assert_good_page(self.output, list(FIGURES))
 
     def test_other_programs_stand_beside_the_backends(self):
-        page = pathlib.Path(self.output, "index.html").read_text(encoding="utf-8")
+        page = page_of(self.output)
         row = next(line for line in page.splitlines() if ">pytorch*<" in line)
         for cell in (">chunk<", ">0.293<", ">3.80e-07<", ">58.80 %<"):
             self.assertIn(cell, row)
         self.assertIn("* not part of the library, cannot be picked", page)
+
+    def test_works_of_pytorch_stand_side_by_side(self):
+        page = page_of(self.output)
+        (row,) = [line for line in page.splitlines() if ">table, kept memory<" in line]
+        for cell in (">1 x 8 x 512<", ">14.0 us<", ">2.00 us<", ">7.00<", ">4.0e-07<"):
+            self.assertIn(cell, row)
+        self.assertIn("two equal cases of posenc differ by up to 10 %", page)
 
     @in_browser
     def test_dark_and_light(self):
@@ -212,9 +217,14 @@ class ReportTest(ScriptTest):
             self.assert_whole_picture(os.path.join(self.output, name))
 
     def test_page_needs_no_network(self):
-        page = pathlib.Path(self.output, "index.html").read_text(encoding="utf-8")
+        page = page_of(self.output)
         self.assertEqual(
-            [link for link in re.findall(r'(?:src|href)="([^"]*)"', page) if not re.match(r"#|data:", link)], []
+            [
+                link
+                for link in re.findall(r'(?:src|href)="([^"]*)"', page)
+                if not re.match(r"#|data:", link)
+            ],
+            [],
         )
         self.assertNotRegex(page, r"@import|url\((?!#)")
 
@@ -222,28 +232,29 @@ class ReportTest(ScriptTest):
         other = os.path.join(self.folder.name, "other")
         os.mkdir(other)
         for name in ("presets", "accuracy_chunk", "pick"):
-            document = json.loads(pathlib.Path(self.results, f"{name}.json").read_text(encoding="utf-8"))
+            document = read_json(os.path.join(self.results, f"{name}.json"))
             if "context" in document:
                 document["context"]["cpu"] = "Another CPU with quite a long name (model 1)"
             else:
                 document["cpu"]["model"] = "Another CPU with quite a long name (model 1)"
-            pathlib.Path(other, f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+            write_json(os.path.join(other, f"{name}.json"), document)
         output = os.path.join(self.folder.name, "compared")
         self.assert_good(run("report.py", self.results, other, "--output", output))
-        page = pathlib.Path(output, "index.html").read_text(encoding="utf-8")
+        page = page_of(output)
         figures = re.findall(r'<figure id="([^"]*)"', page)
         self.assertEqual(figures[0], "across_cpus")
         self.assertEqual(len(figures), 1 + len(FIGURES) + 5)
         if CHROMIUM:
             self.assert_good_page(output, figures)
 
-    def test_a_profile_beside_its_pick_adds_nothing(self):
-        folder = os.path.join(self.folder.name, "with_profile")
+    def test_neither_a_profile_nor_the_same_pick_again_adds_anything(self):
+        self.assertTrue(os.path.exists(os.path.join(self.results, "profile.json")))
+        folder = os.path.join(self.folder.name, "picked_twice")
         shutil.copytree(self.results, folder)
-        shutil.copy(os.path.join(folder, "pick.json"), os.path.join(folder, "profile.json"))
-        output = os.path.join(self.folder.name, "of_profile")
+        shutil.copy(os.path.join(folder, "pick.json"), os.path.join(folder, "same_pick.json"))
+        output = os.path.join(self.folder.name, "of_picked_twice")
         self.assert_good(run("report.py", folder, "--output", output))
-        page = pathlib.Path(output, "index.html").read_text(encoding="utf-8")
+        page = page_of(output)
         self.assertEqual(page.count('data-label="tables in"'), 1)
 
     def test_bad_input_is_one_line(self):
@@ -269,10 +280,17 @@ class ReportTest(ScriptTest):
                 self.assert_refused(report(path))
         self.assert_refused(run("report.py", self.results), "--output")
         self.assert_refused(
-            run("report.py", self.results, "--output", "/dev/null/report"), "--output", "/dev/null/report"
+            run("report.py", self.results, "--output", "/dev/null/report"),
+            "--output",
+            "/dev/null/report",
         )
         self.assertEqual(
-            [name for _, _, names in os.walk(os.path.join(self.folder.name, "none")) for name in names], []
+            [
+                name
+                for _, _, names in os.walk(os.path.join(self.folder.name, "none"))
+                for name in names
+            ],
+            [],
         )
 
 

@@ -1,22 +1,20 @@
 """What scripts/run.sh and test.sh are made of: installing that stops nothing, building that is
-quiet, the answer at the end, and temporary files of killed runs. First argument: the folder of the
-built programs."""
+quiet, the answer at the end, and what the modules of the scripts may use. First argument: the
+folder of the built programs, of which none is used."""
 
+import ast
 import json
 import os
 import pathlib
+import re
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 
 import script_support
-from script_support import ScriptTest, run
+from script_support import SCRIPTS, ScriptTest, run
 
-SCRIPTS = os.path.join(script_support.ROOT, "scripts")
-sys.path.insert(0, SCRIPTS)
-import common
+import measuring
 
 TOOLS = ("cat", "chmod", "date", "dirname", "env", "id", "mkdir", "python3", "tail", "touch")
 FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
@@ -196,9 +194,11 @@ class ConclusionTest(ScriptTest):
         "picks": [
             {
                 "shape_class": "l1",
+                "threads": 1,
                 "backend": "rotation32",
                 "isa": "avx2",
                 "gfloats_per_second": 6.2,
+                "relative_iqr": 0.01,
                 "max_abs": 1.4e-7,
                 "ties": ["rotation:avx2"],
             }
@@ -249,54 +249,39 @@ class ConclusionTest(ScriptTest):
         self.assert_refused(run("conclusion.py", "/nonexistent.json"), "/nonexistent.json")
 
 
-class LeftoversTest(ScriptTest):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        done = subprocess.Popen([sys.executable, "-c", ""])
-        done.wait()
-        self.dead = done.pid
+class PackageTest(ScriptTest):
+    """The map in scripts/measuring/__init__.py holds."""
 
-    def test_a_file_of_a_killed_run_is_removed_by_the_next(self):
-        kept = [f"x.json.{os.getppid()}.tmp", "x.json.mine.tmp", f"y.json.{self.dead}.tmp"]
-        for name in (*kept, f"x.json.{self.dead}.tmp"):
-            (self.folder / name).touch()
-        common.write_whole(str(self.folder / "x.json"), "{}\n")
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted([*kept, "x.json"]))
+    def imports_of(self, path):
+        """Modules and subpackages of measuring that a file imports."""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "measuring":
+                yield from (each.name for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module.startswith("measuring."):
+                yield node.module.split(".")[1]
 
-    def test_a_folder_of_a_killed_run_is_removed_by_the_next(self):
-        old = self.folder / f"posenc-{self.dead}-scripts"
-        old.mkdir()
-        (old / "run.json").touch()
-        tempfile.tempdir, before = str(self.folder), tempfile.tempdir
-        try:
-            with common.temporary_folder() as folder:
-                self.assertEqual(os.listdir(self.folder), [os.path.basename(folder)])
-        finally:
-            tempfile.tempdir = before
-        self.assertEqual(os.listdir(self.folder), [])
+    def test_a_module_uses_only_those_above_it(self):
+        lines = [line for line in measuring.__doc__.splitlines() if line.startswith("  ")]
+        names = [re.split(" {2,}", line.strip())[0].split(", ") for line in lines]
+        order = [name.rstrip("/") for of_line in names for name in of_line]
+        package = pathlib.Path(measuring.__file__).parent
+        found = {path.stem for path in package.glob("[a-z]*") if path.suffix not in (".css", ".js")}
+        self.assertEqual(sorted(order), sorted(found - {"__pycache__"}))
+        for path in package.rglob("*.py"):
+            place = path.relative_to(package).parts[0].removesuffix(".py")
+            for name in self.imports_of(path) if place in order else ():
+                self.assertLessEqual(order.index(name), order.index(place), f"{path}: {name}")
 
-    def test_a_run_that_is_ended_tidies_up(self):
-        code = (
-            f"import sys, time; sys.path.insert(0, {SCRIPTS!r}); import common\n"
-            "def main():\n"
-            "    with common.temporary_folder():\n"
-            "        print('ready', flush=True)\n"
-            "        time.sleep(60)\n"
-            "common.run_main('x', main)\n"
-        )
-        with subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "TMPDIR": str(self.folder)},
-        ) as process:
-            self.assertEqual(process.stdout.readline(), "ready\n")
-            self.assertEqual(len(os.listdir(self.folder)), 1)
-            process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(), 128 + signal.SIGTERM)
-        self.assertEqual(os.listdir(self.folder), [])
+    def test_no_script_imports_another(self):
+        scripts = sorted(pathlib.Path(SCRIPTS).glob("*.py"))
+        self.assertGreater(len(scripts), 3)
+        names = {path.stem for path in scripts}
+        for path in scripts:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                imported = [node.module] if isinstance(node, ast.ImportFrom) else []
+                if isinstance(node, ast.Import):
+                    imported = [each.name for each in node.names]
+                self.assertFalse(names & set(imported), path)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""scripts/plot_encoding.py: arguments, bad input, and pictures that appear whole. First argument: the folder of the built programs."""
+"""scripts/plot_encoding.py: arguments, bad input, and pictures that appear whole. First argument:
+the folder of the built programs."""
 
 import os
 import pathlib
@@ -19,19 +20,48 @@ class PlotEncodingTest(ScriptTest):
         self.output = os.path.join(self.folder.name, "new", "pictures")
 
     def plot(self, *arguments):
-        return run("plot_encoding.py", "--posenc", binary("posenc"), "--output", self.output, "--dpi", 40, *arguments)
+        return run(
+            "plot_encoding.py",
+            "--posenc",
+            binary("posenc"),
+            "--output",
+            self.output,
+            "--dpi",
+            40,
+            *arguments,
+        )
 
     def accuracy_report(self):
         path = os.path.join(self.folder.name, "accuracy.json")
         subprocess.run(
-            [binary("posenc"), "accuracy", "--rows", "64", "--d-model", "8", "--format", "json", "--output", path],
+            [
+                binary("posenc"),
+                "accuracy",
+                "--rows",
+                "64",
+                "--d-model",
+                "8",
+                "--format",
+                "json",
+                "--output",
+                path,
+            ],
             check=True,
         )
         return path
 
     def test_draws_every_picture_in_both_formats(self):
         self.assert_good(
-            self.plot("--rows", 40, "--d-model", 16, "--backend", "rotation", "--accuracy", self.accuracy_report())
+            self.plot(
+                "--rows",
+                40,
+                "--d-model",
+                16,
+                "--backend",
+                "rotation",
+                "--accuracy",
+                self.accuracy_report(),
+            )
         )
         files = sorted(f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg"))
         self.assertEqual(sorted(os.listdir(self.output)), files)
@@ -39,14 +69,23 @@ class PlotEncodingTest(ScriptTest):
             self.assert_whole_picture(os.path.join(self.output, name))
 
     def test_measures_the_drift_itself(self):
-        self.assert_good(self.plot("drift", "--rows", 64, "--d-model", 4, "--backend", "rotation", "--formats", "svg"))
+        self.assert_good(
+            self.plot(
+                "drift", "--rows", 64, "--d-model", 4, "--backend", "rotation", "--formats", "svg"
+            )
+        )
         self.assert_whole_picture(os.path.join(self.output, "drift.svg"))
 
     def test_same_picture_same_bytes(self):
         contents = []
         for _ in range(2):
             self.assert_good(self.plot("channels"))
-            contents.append([pathlib.Path(self.output, f"channels.{kind}").read_bytes() for kind in ("png", "svg")])
+            contents.append(
+                [
+                    pathlib.Path(self.output, f"channels.{kind}").read_bytes()
+                    for kind in ("png", "svg")
+                ]
+            )
         self.assertEqual(contents[0], contents[1])
 
     def test_help_documents_the_options(self):
@@ -72,7 +111,9 @@ class PlotEncodingTest(ScriptTest):
         self.assert_refused(self.plot("heat_map", "--backend", "none"), "none", "rotation")
         self.assert_refused(self.plot("channels", "--channels", "7-4"), "7-4", "4-7")
         self.assert_refused(self.plot("channels", "--channels", "20"), "20", "0 to 19")
-        self.assert_refused(self.plot("drift", "--accuracy", "/nonexistent.json"), "/nonexistent.json")
+        self.assert_refused(
+            self.plot("drift", "--accuracy", "/nonexistent.json"), "/nonexistent.json"
+        )
         self.assert_refused(self.plot("--unknown"), "--unknown")
         self.assertEqual([name for _, _, names in os.walk(self.output) for name in names], [])
 
@@ -90,7 +131,9 @@ class PlotEncodingTest(ScriptTest):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
             with self.subTest(content):
-                self.assert_refused(self.plot("drift", "--accuracy", path), "allowed" if content else "not JSON")
+                self.assert_refused(
+                    self.plot("drift", "--accuracy", path), "allowed" if content else "not JSON"
+                )
 
     def test_output_that_cannot_be_written(self):
         self.output = "/dev/null/pictures"
@@ -98,14 +141,16 @@ class PlotEncodingTest(ScriptTest):
 
     def test_no_posenc_command(self):
         self.assert_refused(
-            run("plot_encoding.py", "--posenc", "/nonexistent/posenc", "--output", self.output), "--posenc"
+            run("plot_encoding.py", "--posenc", "/nonexistent/posenc", "--output", self.output),
+            "--posenc",
         )
 
     def test_skipped_without_matplotlib(self):
         done = run("plot_encoding.py", flags=["-S"])  # without site-packages
         self.assertEqual(done.returncode, script_support.SKIPPED)
         self.assertRegex(
-            done.stderr, r"^plot_encoding.py: skipped: .* has no matplotlib \(Debian: python3-matplotlib\)\n$"
+            done.stderr,
+            r"^plot_encoding.py: skipped: .* has no matplotlib \(Debian: python3-matplotlib\)\n$",
         )
 
 

@@ -2,8 +2,6 @@
 line to a label meets a text, the speed-up of one thread is 1."""
 
 import math
-import os
-import sys
 import unittest
 import warnings
 
@@ -11,85 +9,91 @@ import script_support
 from script_support import skip_without
 
 skip_without("matplotlib", "numpy")
-sys.path.insert(0, os.path.join(script_support.ROOT, "scripts"))
-import figure_style as style
-import report_figures as figures
-from report_data import Machine, Run
+from measuring.figures import canvas, errors, speed, style, time
+from measuring.results.accuracy import AccuracyReport, Rows, Spec
+from measuring.results.benchmarks import Benchmark, name_of
+from measuring.results.machines import Machine
 
 PEERS = (
     *("sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64", "highway_f32"),
     *("highway_f64", "eigen", "ggml_recurrence", "drifting_rotation", "cached_copy"),
 )
-# Backends that somebody adds.
+# Backends that users add.
 NEW = ("lookup_table", "chebyshev", "my_backend", "taylor", "cordic")
 BACKENDS = (*style.BACKENDS, *PEERS, "pytorch", "numpy", *NEW)
 SHAPES = (("chunk", 8, 512), ("tutorial", 5000, 512), ("wide", 8192, 4096))
 CPU = "A CPU"
 
 
-def run_of(kind, backend, parts, gfloats, label="", **counters):
-    counters = {"items_per_second": gfloats * 1e9, "share_of_limit": gfloats / 30, **counters}
-    texts = {key: str(value) for key, value in parts.items()}
-    seconds = 1 / gfloats / 1e6
-    return Run(kind, f"{backend}:avx2", texts, seconds, 0.01, counters, label)
+def spec_of(d_model):
+    return Spec(d_model, 10000.0, "interleaved", "paper")
 
 
-def add(machine, run):
-    machine.runs[f"{run.kind}/{run.subject}/{sorted(run.parts.items())}"] = run
+def add(machine, name, gfloats, rows=None, **counters):
+    """An encoder's benchmark, timed once."""
+    found = Benchmark(
+        name_of(name),
+        [[1 / gfloats / 1e6]],
+        {"items_per_second": gfloats * 1e9, **counters},
+        share_of_limit=gfloats / 30,
+    )
+    if rows:
+        found.spec, found.rows = spec_of(int(found.name.parts["d"])), Rows(0, rows)
+    machine.benchmarks[found.name] = found
 
 
 def report_of(backend, place, rows, d_model):
     """An accuracy report; every third backend is as accurate as rotation: points coincide."""
     most = 2.98e-8 if place % 3 == 0 else 1e-7 * 10 ** (place % 7 / 1.5)
-    ends = [2**power for power in range(int(math.log2(rows)) + 1)]
-    return {
-        "backend": backend,
-        "isa": "avx2",
-        "can_be_picked": backend in style.BACKENDS,
-        "spec": {"d_model": d_model, "base": 10000.0, "layout": "interleaved", "spacing": "paper"},
-        "rows": {"first": 0, "count": rows},
-        "max_abs": most,
-        "correctly_rounded": 0.5,
-        "by_position": [{"first": end, "count": end, "max_abs": most} for end in ends],
-        "by_channel": [{"max_abs": most}] * d_model,
-        "quantiles": [{"share": each, "abs_error": most * each} for each in (0.5, 0.9, 0.99, 1.0)],
-    }
+    return AccuracyReport(
+        backend,
+        "avx2",
+        spec_of(d_model),
+        Rows(0, rows),
+        max_abs=most,
+        correctly_rounded=0.5,
+        can_be_picked=backend in style.BACKENDS,
+        by_position=[(2**power, most) for power in range(int(math.log2(rows)) + 1)],
+        by_channel=[most] * d_model,
+        quantiles=[(share, most * share) for share in (0.5, 0.9, 0.99, 1.0)],
+    )
+
+
+def add_backend(machine, place, backend):
+    gfloats = 20 * 0.78**place
+    is_program = backend in ("pytorch", "numpy")
+    own_error = {"max_abs": 1e-4, "correctly_rounded": 0.1} if is_program else {}
+    for preset, rows, d_model in SHAPES:
+        shape = f"rows:{rows}/d:{d_model}"
+        name = f"encode/{backend}:avx2/preset:{preset}/{shape}"
+        add(machine, name, gfloats, rows, **own_error)
+        add(machine, f"encode/{backend}:avx2/{shape}", gfloats)
+        machine.accuracy.append(report_of(backend, place, rows, d_model))
+    for kind in ("row_cursor", "row_next", "row_random", "plan"):
+        add(machine, f"{kind}/{backend}:avx2/d:512", gfloats)
+    for threads in (1, 2, 4):
+        name = f"encode/{backend}:avx2/rows:512/d:512/threads:{threads}"
+        add(machine, name, gfloats * threads**0.5, speed_up=1.07 * threads)
 
 
 def machine_with_everything():
     machine = Machine(CPU, {"cache_sizes": "L1d 32 KiB, L2 1 MiB, L3 32 MiB"})
     for place, backend in enumerate(BACKENDS):
-        gfloats = 20 * 0.78**place
-        for preset, rows, d_model in SHAPES:
-            label = f"d_model={d_model} base=10000 layout=interleaved spacing=paper"
-            label += f" first=0 count={rows}"
-            parts = {"preset": preset, "rows": rows, "d": d_model}
-            is_program = backend in ("pytorch", "numpy")
-            own_error = {"max_abs": 1e-4, "correctly_rounded": 0.1} if is_program else {}
-            add(machine, run_of("encode", backend, parts, gfloats, label, **own_error))
-            add(machine, run_of("encode", backend, {"rows": rows, "d": d_model}, gfloats))
-            machine.accuracy.append(report_of(backend, place, rows, d_model))
-        for kind in ("row_cursor", "row_next", "row_random", "plan"):
-            add(machine, run_of(kind, backend, {"d": 512}, gfloats))
-        for threads in (1, 2, 4):
-            parts = {"rows": 512, "d": 512, "threads": threads}
-            speed = gfloats * threads**0.5
-            add(machine, run_of("encode", backend, parts, speed, speed_up=1.07 * threads))
+        add_backend(machine, place, backend)
     for kind in ("store", "non_temporal_store", "copy"):
         for size in (1 << 14, 1 << 20):
-            machine.runs[f"{kind}{size}"] = Run(
-                "limit", kind, {"bytes": str(size)}, 1e-6, 0.01, {"items_per_second": 3e10}
-            )
+            add(machine, f"limit/{kind}/bytes:{size}", 30)
     return machine
 
 
 DRAWINGS = (
-    figures.speed_against_error,
-    figures.throughput_over_size,
-    figures.error_along_position,
-    figures.error_quantiles,
-    figures.latency,
-    figures.thread_scaling,
+    speed.speed_against_error,
+    speed.throughput_over_size,
+    errors.error_along_position,
+    errors.error_by_channel,
+    errors.error_quantiles,
+    time.latency,
+    time.thread_scaling,
 )
 
 
@@ -166,7 +170,7 @@ class FigureTest(unittest.TestCase):
                     figure.draw_without_rendering()
                     cls.figures[f"{draw.__name__}, {'narrow' if narrow else 'wide'}"] = figure
         cls.warnings = [str(each.message) for each in warned]
-        cls.addClassCleanup(figures.pyplot().close, "all")
+        cls.addClassCleanup(canvas.pyplot().close, "all")
 
     def each_figure(self):
         for name, figure in self.figures.items():
@@ -183,7 +187,7 @@ class FigureTest(unittest.TestCase):
                 self.assertEqual(look_alike(axes), [])
                 most = max(most, len(series_of(axes)))
         self.assertGreaterEqual(most, len(BACKENDS))
-        figure = figures.across_cpus([self.machine], False)
+        figure = speed.across_cpus([self.machine], False)
         self.assertEqual(look_alike(figure.axes[0]), [])
 
     def test_points_differ_in_colour_or_marker(self):
@@ -211,7 +215,7 @@ class FigureTest(unittest.TestCase):
         self.assertGreaterEqual(lines, 4 * (len(BACKENDS) - 1))
 
     def test_crossings_and_look_alikes_are_found(self):
-        figure, axes = figures.pyplot().subplots()
+        figure, axes = canvas.pyplot().subplots()
         axes.plot([0, 1], [0, 1], color="#123456", marker="o", label="one")
         axes.plot([0, 1], [1, 0], color="#123456", marker="o", label="two")
         axes.text(0.5, 0.5, "in the way")
@@ -221,7 +225,7 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(look_alike(axes), [("one", "two")])
 
     def test_speed_up_of_one_thread_is_one(self):
-        speed_ups = figures.speed_ups(self.machine)
+        speed_ups = time.speed_ups(self.machine)
         self.assertEqual(speed_ups.keys(), {"512 x 512"})
         self.assertEqual(speed_ups["512 x 512"].keys(), set(BACKENDS))
         for by_threads in speed_ups["512 x 512"].values():
@@ -230,15 +234,51 @@ class FigureTest(unittest.TestCase):
 
     def test_without_one_thread_the_binary_says_the_speed_up(self):
         machine = Machine(CPU)
-        parts = {"rows": 512, "d": 512, "threads": 2}
-        add(machine, run_of("encode", "rotation", parts, 5, speed_up=1.9))
-        self.assertEqual(figures.speed_ups(machine), {"512 x 512": {"rotation": {2: 1.9}}})
+        add(machine, "encode/rotation:avx2/rows:512/d:512/threads:2", 5, speed_up=1.9)
+        self.assertEqual(time.speed_ups(machine), {"512 x 512": {"rotation": {2: 1.9}}})
 
 
 def all_texts(figure):
     import matplotlib.text
 
     return figure.findobj(matplotlib.text.Text)
+
+
+class CurvesTest(unittest.TestCase):
+    """What is drawn, and of what."""
+
+    def test_a_sweep_is_of_tables_of_float32_in_rows_without_gaps(self):
+        machine = Machine(CPU)
+        add(machine, "encode/rotation:avx2/rows:512/d:512/dtype:float16", 9)
+        add(machine, "encode/rotation:avx2/rows:512/d:512/stride:640", 8)
+        add(machine, "encode/rotation:avx2/rows:512/d:512/threads:2", 7)
+        add(machine, "encode/rotation:avx2/rows:512/d:512", 5)
+        figure = speed.throughput_over_size(machine, False)
+        (line,) = (line for line in figure.axes[0].get_lines() if line.get_label() == "rotation")
+        self.assertEqual(list(line.get_xdata()), [512 * 512 * 4])
+        self.assertAlmostEqual(line.get_ydata()[0], 5)
+
+    def test_limits_beside_encoders_are_drawn_as_those_of_their_own_binary(self):
+        for names in (("limit/store", "limit/non_temporal_store"), ("store", "store_non_temporal")):
+            machine = Machine(CPU)
+            add(machine, "encode/rotation:avx2/rows:512/d:512", 5)
+            for name in names:
+                add(machine, f"{name}/bytes:16384", 30)
+            labels = [
+                label for label, *_ in series_of(speed.throughput_over_size(machine, False).axes[0])
+            ]
+            self.assertEqual(labels, ["limit: non-temporal stores", "limit: stores", "rotation"])
+
+    def test_what_was_not_measured_is_not_drawn(self):
+        for draw in DRAWINGS:
+            self.assertIsNone(draw(Machine(CPU), False))
+        self.assertIsNone(speed.across_cpus([Machine(CPU)], False))
+
+    def test_labels_are_spread_apart(self):
+        self.assertEqual(canvas.spread_labels([5, 1], 1), [1, 5])
+        low, high = canvas.spread_labels([1, 1.5], 1)
+        self.assertAlmostEqual(high - low, 1)
+        self.assertAlmostEqual(high + low, 2.5)
 
 
 if __name__ == "__main__":
