@@ -1,4 +1,8 @@
-// The backends of this build. See selection.h for which one is used if the caller does not say.
+// The backends of this build.
+//
+//   auto encoder = posenc::backend("rotation").plan({.d_model = 512});
+//
+// selection.h says which one is used if a program names none.
 #pragma once
 
 #include "posenc/backend.h"

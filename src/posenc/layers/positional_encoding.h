@@ -1,4 +1,7 @@
 // The positional encoding of a Transformer's input: y = dropout(x + PE).
+//
+//   const posenc::PositionalEncoding encoding({.d_model = 512}, 5000);
+//   encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
 #pragma once
 
 #include "posenc/encoder.h"

@@ -1,5 +1,8 @@
 // Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases: caches of
 // cosines and sines, and their application.
+//
+//   const posenc::Rotary rotary(128, 500000.0);
+//   rotary.apply(posenc::sequence_first(queries, rows, heads, 128), first_position);
 #pragma once
 
 #include "posenc/data_type.h"
