@@ -16,14 +16,15 @@
 namespace posenc::simd {
 namespace {
 
+/// The whole tiles of a segment. Returns the number of columns written.
 template <class Round>
 inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
                                       const Segment<typename Round::Element>& segment,
                                       bool non_temporal, const Addition* addition) {
   constexpr std::int64_t line = non_temporal_vectors<Round>;
   if constexpr (Round::adds) {
-    // Two lines a row if the registers hold them: 1.2 to 1.5 times as fast as one if rows
-    // stand 4096 bytes apart.
+    // Two cache lines a row if the registers hold them: with rows 4096 bytes apart that is 1.2 to
+    // 1.5 times as fast as one.
     constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
     return non_temporal ? add_tiles<wide, true>(map, run, segment, addition)
                         : add_tiles<cached_vectors, false>(map, run, segment, addition);
@@ -33,6 +34,7 @@ inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
   }
 }
 
+/// The rows of a run, in a segment of columns.
 template <class Round>
 inline void write_segment(const ColumnMap& map, const Run& run,
                           const Segment<typename Round::Element>& segment, bool non_temporal,
@@ -75,7 +77,7 @@ inline void for_each_segment(const Columns& columns, std::int64_t begin, std::in
   }
 }
 
-/// The columns of one row alone: what anchors are, and no recurrence is set up.
+/// The columns of one row alone, which are anchors: no recurrence is started.
 template <class Round>
 inline void write_anchors(const ColumnMap& map, const double* values,
                           const Segment<typename Round::Element>& segment, std::int64_t position) {
@@ -160,8 +162,8 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
   fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
-    // A last block of few rows has an anchor of its own; else the one that the others' would turn
-    // into.
+    // A short last block has its own anchor, at its own middle; the others rotate that of the block
+    // before.
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? (rows - 1) / 2 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {
