@@ -24,7 +24,7 @@
 #include "posenc/layers/input_embedding.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/selection.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/support/parallel_for.h"
 
 #include <fmt/format.h>
@@ -91,14 +91,14 @@ std::string add_work(std::string_view question, const Activations& shape,
 Work scaling(const Activations& shape, float* x) {
   return [=] {
     parallel_for(shape.elements(), shape.threads, [=](std::int64_t begin, std::int64_t end) {
-      simd::layer_kernels().combine({.x = x + begin,
-                                     .encoding = nullptr,
-                                     .out = x + begin,
-                                     .count = end - begin,
-                                     .scale = 1.0f,
-                                     .dropout = nullptr,
-                                     .first_element = 0,
-                                     .non_temporal = false});
+      simd::best_kernels().combine({.x = x + begin,
+                                    .encoding = nullptr,
+                                    .out = x + begin,
+                                    .count = end - begin,
+                                    .scale = 1.0f,
+                                    .dropout = nullptr,
+                                    .first_element = 0,
+                                    .non_temporal = false});
     });
   };
 }

@@ -4,58 +4,31 @@ what was found.
 
 PICK is a report of posenc pick --format json."""
 
+import argparse
 import os
 import shlex
 
-from common import EXIT_CODES, ArgumentParser, BadInput, aligned, read_json, run_main
+from measuring.answer import answer_lines
+from measuring.command import ArgumentParser, run_main
+from measuring.errors import reading
+from measuring.files import read_json
 
-CLASSES = {"l1": "L1 cache", "l2": "L2 cache", "l3": "L3 cache", "memory": "memory"}
 PATHS = (("report", "Report"), ("profile", "Profile"), ("results", "Results"))
 
 
-def budget_text(document):
-    if document.get("max_ulp") is not None:
-        return f"{document['max_ulp']:g} ulp"
-    return f"{document['max_error']:.3g}"
-
-
-def table_lines(picks):
-    rows = []
-    for pick in picks:
-        tied = f"; as fast: {', '.join(pick['ties'])}" if pick.get("ties") else ""
-        rows.append(
-            [
-                f"tables in {CLASSES.get(pick['shape_class'], pick['shape_class'])}",
-                f"{pick['backend']}:{pick['isa']}",
-                f"{pick['gfloats_per_second']:.2f} Gfloat/s",
-                f"error {pick['max_abs']:.2e}{tied}",
-            ]
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  " + aligned(row, widths, (0, 1, 3)).rstrip() for row in rows]
-
-
-def pick_lines(document):
-    threads = document["threads"]
-    what = f"({document['dtype']}, {threads} thread{'s' if threads != 1 else ''})"
-    within = f"within an error of {budget_text(document)}"
-    if not document["picks"]:
-        return [document["cpu"]["model"], f"No backend is {within} {what}."]
-    return [document["cpu"]["model"], f"Fastest {within} {what}:", *table_lines(document["picks"])]
-
-
-def path_lines(arguments):
-    """The paths that were given and that are there."""
+def path_lines(arguments: argparse.Namespace) -> list[str]:
+    """The paths that were given and that exist."""
     found = [(text, getattr(arguments, name)) for name, text in PATHS if getattr(arguments, name)]
     return [f"{text + ':':<9}{path}" for text, path in found if os.path.exists(path)]
 
 
-def use_lines(arguments):
+def use_lines(arguments: argparse.Namespace) -> list[str]:
+    """How to use the profile, if it exists."""
     if not arguments.profile or not os.path.exists(arguments.profile):
         return []
     path = shlex.quote(os.path.abspath(arguments.profile))
     lines = [
-        "Programs get the fastest backend of the accuracy that they ask for by this profile with:",
+        "With this profile, programs get the fastest backend of the accuracy that they ask for:",
         f"  POSENC_PROFILE={path} PROGRAM",
     ]
     if arguments.posenc:
@@ -66,12 +39,9 @@ def use_lines(arguments):
     return lines
 
 
-def parse_arguments():
-    parser = ArgumentParser(
-        prog="conclusion.py",
-        description=__doc__,
-        epilog="example: conclusion.py pick.json --profile profile.json\n\n" + EXIT_CODES,
-    )
+def parse_arguments() -> argparse.Namespace:
+    example = "conclusion.py pick.json --profile profile.json"
+    parser = ArgumentParser(example=example, description=__doc__)
     parser.add_argument("pick", metavar="PICK", help="JSON file")
     parser.add_argument("--profile", metavar="FILE", help="the saved profile; says how to use it")
     parser.add_argument("--report", metavar="FILE", help="the page of figures")
@@ -80,17 +50,14 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def main():
+def main() -> int:
     arguments = parse_arguments()
     document = read_json(arguments.pick)
-    try:
-        lines = pick_lines(document)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = f"no report of posenc pick --format json ({error!r})"
-        raise BadInput(f"{arguments.pick}: {reason}") from error
+    with reading(arguments.pick):
+        lines = answer_lines(document)
     print("\n".join([*lines, "", *path_lines(arguments), *use_lines(arguments)]))
     return 0
 
 
 if __name__ == "__main__":
-    run_main("conclusion.py", main)
+    run_main(main)

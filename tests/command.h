@@ -10,7 +10,7 @@
 namespace posenc::test {
 
 struct CommandResult {
-  int exit_code = 0;  ///< 128 + signal number where a signal ended it
+  int exit_code = 0;  ///< 128 + signal number if a signal ended it
   std::string out;
   std::string err;
 };

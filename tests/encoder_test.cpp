@@ -105,7 +105,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Every count, and every first position with two counts: all of them where memory and time are
+/// Every count, and every first position with two counts: all of them if memory and time are
 /// small.
 std::vector<RowRange> row_ranges() {
   std::vector<RowRange> ranges;
@@ -483,7 +483,7 @@ TEST_P(EveryEncoder, AddsWhatItEncodes) {
         const MatrixView<const float> input = {x.data(), rows.count, d_model, d_model};
         for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
           Matrix out(rows.count, d_model);
-          encoder->add(rows, input, 1.7f, out.view(), stores);
+          encoder->add(rows, input, 1.7f, out.view(), {1, stores});
           for (std::int64_t r = 0; r < rows.count; ++r)
             ASSERT_TRUE(test::same_bits(out.row(r), expected.row(r))) << r;
         }

@@ -2,8 +2,8 @@
 // itself.
 #pragma once
 
-#include "posenc/backends/row_task.h"
 #include "posenc/registry.h"
+#include "posenc/simd/row_task.h"
 
 #include <cstddef>
 #include <cstring>

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Fails where an object compiled for more than the baseline ISA shares code with the rest of the program.
+"""Fails if an object compiled for more than the baseline ISA shares code with the rest of the
+program.
 
-A weak symbol (an inline function, say) in such an object may be the copy that the linker keeps for everybody: a crash on
-a CPU without that ISA. An undefined one means that the kernels call code compiled elsewhere, libm or the standard
-library, whose inline wrappers are one change away from being such a symbol.
+A weak symbol (an inline function, say) in such an object may be the copy that the linker keeps for
+everybody: a crash on a CPU without that ISA. An undefined one means that the kernels call code
+compiled elsewhere, libm or the standard library, whose inline wrappers are one change away from
+being such a symbol.
 """
 
 import argparse
@@ -12,9 +14,16 @@ import subprocess
 import sys
 
 SHARED_KINDS = "WwVvu"
-# What compilers call for plain loops over memory, the linker's own, and one function of C, without inline copies, that
-# xsimd's reduction of large arguments calls.
-ALLOWED_UNDEFINED = {"memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "scalbn"}
+# What compilers call for plain loops over memory, the linker's own, and one function of C, without
+# inline copies, that xsimd's reduction of large arguments calls.
+ALLOWED_UNDEFINED = {
+    "memcpy",
+    "memmove",
+    "memset",
+    "_GLOBAL_OFFSET_TABLE_",
+    "__stack_chk_fail",
+    "scalbn",
+}
 BASELINES = {"scalar", "sse2", "neon64"}
 ISAS = {"scalar", "sse2", "avx2", "avx512", "neon64"}
 
@@ -24,7 +33,8 @@ def isa_of(path):
 
 
 def complaints(nm, path, may_call):
-    # Header libraries are included under the ISA's own name: their inline functions have no namesake in another object.
+    # Header libraries are included under the ISA's own name: their inline functions have no
+    # namesake in another object.
     own = [f"{library}_{isa_of(path)}::" for library in ("xsimd", "Eigen")]
     text = subprocess.run([nm, "-C", path], check=True, capture_output=True, text=True).stdout
     exported = 0
@@ -42,8 +52,13 @@ def complaints(nm, path, may_call):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nm", default="nm")
-    parser.add_argument("--may-call", action="append", default=[], metavar="PREFIX",
-                        help="functions of a C library, which have no inline copies; may be repeated")
+    parser.add_argument(
+        "--may-call",
+        action="append",
+        default=[],
+        metavar="PREFIX",
+        help="functions of a C library, which have no inline copies; may be repeated",
+    )
     parser.add_argument("objects", nargs="+")
     arguments = parser.parse_args()
 
@@ -51,8 +66,15 @@ def main():
     above_baseline = [path for path in kernels if isa_of(path) not in BASELINES]
     if not kernels:
         sys.exit("no kernel of an ISA among the objects given")
-    found = [line for path in above_baseline for line in complaints(arguments.nm, path, tuple(arguments.may_call))]
-    print(f"{len(above_baseline)} of {len(kernels)} kernel objects are above the baseline: {len(found)} complaints")
+    found = [
+        line
+        for path in above_baseline
+        for line in complaints(arguments.nm, path, tuple(arguments.may_call))
+    ]
+    print(
+        f"{len(above_baseline)} of {len(kernels)} kernel objects are above the baseline: "
+        f"{len(found)} complaints"
+    )
     if found:
         sys.exit("\n".join(found))
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# manual_test.sh FOLDER: every manual page is there, and groff has nothing to say against it. 77: no groff here.
+# manual_test.sh FOLDER: every manual page is there, and groff has nothing to say against it. 77: no
+# groff here.
 set -euo pipefail
 for page in posenc posenc-{list,accuracy,pick,profile,generate,compare}; do
   [[ -s $1/$page.1 ]] || { echo "$1/$page.1 is missing"; exit 1; }

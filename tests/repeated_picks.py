@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Picks again and again, and holds the picks against each other: in every shape class two runs must pick the same
-backend, or one of them must name the other's among its ties, or refuse because other work runs. By hand and not in
-ctest, since it takes the whole machine for minutes.
+"""Picks again and again, and holds the picks against each other: in every shape class two runs must
+pick the same backend, or one of them must name the other's among its ties, or refuse because other
+work runs. By hand and not in ctest, since it takes the whole machine for minutes.
 
 usage: repeated_picks.py COMMAND [--runs N] [--busy-loops N]
 example: repeated_picks.py build/release/bin/posenc --runs 10 --busy-loops 2"""
@@ -16,7 +16,9 @@ REFUSED = 1
 
 def pick(command):
     """The picks by shape class, or None if the command refused; and what it said."""
-    done = subprocess.run([command, "pick", "--format", "json"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [command, "pick", "--format", "json"], capture_output=True, text=True, check=False
+    )
     if done.returncode not in (0, REFUSED):
         sys.exit(f"{command} ended with exit code {done.returncode}: {done.stderr}")
     picks = {each["shape_class"]: each for each in json.loads(done.stdout)["picks"]}
@@ -28,7 +30,11 @@ def name_of(one):
 
 
 def agree(one, other):
-    return name_of(one) == name_of(other) or name_of(one) in other["ties"] or name_of(other) in one["ties"]
+    return (
+        name_of(one) == name_of(other)
+        or name_of(one) in other["ties"]
+        or name_of(other) in one["ties"]
+    )
 
 
 def disagreements(runs):
@@ -38,7 +44,8 @@ def disagreements(runs):
         for j, other in enumerate(runs[:i]):
             for shape in one.keys() & other.keys():
                 if not agree(one[shape], other[shape]):
-                    lines.append(f"runs {j + 1} and {i + 1}, {shape}: {name_of(other[shape])}, {name_of(one[shape])}")
+                    names = f"{name_of(other[shape])}, {name_of(one[shape])}"
+                    lines.append(f"runs {j + 1} and {i + 1}, {shape}: {names}")
     return lines
 
 
@@ -51,12 +58,17 @@ def text_of(picks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("--runs", type=int, default=10, metavar="N")
     parser.add_argument("--busy-loops", type=int, default=0, metavar="N")
     options = parser.parse_args()
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.busy_loops)]
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(options.busy_loops)
+    ]
     runs = []
     try:
         for number in range(options.runs):

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the posenc command on an emulated CPU that has no more than SSE4: a stray AVX instruction ends it with SIGILL.
+# Runs the posenc command on an emulated CPU that has no more than SSE4: a stray AVX instruction
+# ends it with SIGILL.
 set -euo pipefail
 posenc=$1
 
@@ -12,7 +13,8 @@ if [[ $(uname -m) != x86_64 ]]; then
   exit 77
 fi
 
-on_old_cpu() { POSENC_PROFILE=/nonexistent/posenc/profile.json qemu-x86_64 -cpu Nehalem "$posenc" "$@"; }
+on_old_cpu() { POSENC_PROFILE=/nonexistent/posenc/profile.json qemu-x86_64 -cpu Nehalem "$posenc" \
+  "$@"; }
 fail() { echo "FAILED: $1"; exit 1; }
 
 on_old_cpu list
@@ -22,10 +24,12 @@ on_old_cpu list | grep -q sse2 || fail "posenc list does not name sse2"
 for first in 0 1000000000000; do
   for backend in naive div_term xsimd rotation; do
     shape=(--rows 70 --d-model 34 --first "$first" --format raw)
-    on_old_cpu generate --backend "$backend" "${shape[@]}" | cksum >/dev/null || fail "$backend from $first"
+    on_old_cpu generate --backend "$backend" "${shape[@]}" | cksum >/dev/null ||
+      fail "$backend from $first"
   done
   [[ $(on_old_cpu generate --backend rotation "${shape[@]}" | cksum) == \
-     $("$posenc" generate --backend rotation "${shape[@]}" | cksum) ]] || fail "rotation from $first has other bits here"
+     $("$posenc" generate --backend rotation "${shape[@]}" | cksum) ]] ||
+       fail "rotation from $first has other bits here"
 done
 on_old_cpu accuracy --rows 100 --d-model 16
 on_old_cpu accuracy --rows 20 --d-model 16 --first 1000000000000
@@ -34,4 +38,5 @@ set +e
 message=$(on_old_cpu generate --rows 1 --d-model 4 --format csv --backend rotation:avx2 2>&1)
 code=$?
 set -e
-[[ $code -eq 2 && $message == *avx2* ]] || fail "a backend that this CPU cannot run: exit $code, $message"
+[[ $code -eq 2 && $message == *avx2* ]] ||
+  fail "a backend that this CPU cannot run: exit $code, $message"

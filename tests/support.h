@@ -44,7 +44,7 @@ std::vector<const Backend*> running_backends();
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
 
-/// What `call` throws as InvalidArgument; a message that says so where it throws nothing or
+/// What `call` throws as InvalidArgument; a message that says so if it throws nothing or
 /// something else.
 template <class Call>
 std::string refusal(const Call& call) {

@@ -1,9 +1,9 @@
 // The vectorised peers' kernels: plain data in, one table of functions for every ISA out.
 #pragma once
 
-#include "posenc/backends/row_task.h"
 #include "posenc/isa.h"
 #include "posenc/simd/kernels.h"
+#include "posenc/simd/row_task.h"
 
 #include <cstdint>
 

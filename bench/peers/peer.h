@@ -3,10 +3,10 @@
 
 #include "kernels.h"
 
-#include "posenc/backends/frequency_tables.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/backends/vectorised.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
+#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>

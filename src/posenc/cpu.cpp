@@ -1,10 +1,8 @@
 #include "posenc/cpu.h"
 
-#include "posenc/spec.h"
-#include "posenc/support/format.h"
+#include "posenc/support/enum_names.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <fstream>
 #include <thread>
@@ -31,7 +29,7 @@ struct Registers {
 Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
   Registers r;
   __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c,
-                    &r.d);  // leaves all zero where the CPU has no such leaf
+                    &r.d);  // leaves all zero if the CPU has no such leaf
   return r;
 }
 
@@ -136,7 +134,7 @@ std::int64_t system_value(const char* name) {
   return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
 }
 
-/// Of a fast core, where there are several kinds.
+/// Of a fast core, if there are several kinds.
 std::int64_t cache_bytes(int level) {
   constexpr const char* names[][2] = {{"hw.perflevel0.l1dcachesize", "hw.l1dcachesize"},
                                       {"hw.perflevel0.l2cachesize", "hw.l2cachesize"},
@@ -180,7 +178,7 @@ int usable_cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-constexpr std::array shape_names = std::to_array<std::string_view>({"l1", "l2", "l3", "memory"});
+constexpr auto shape_names = enum_names<ShapeClass>("shape class", "l1", "l2", "l3", "memory");
 
 }  // namespace
 
@@ -192,20 +190,12 @@ const Cpu& cpu() {
 
 bool cpu_has(Isa isa) noexcept { return std::ranges::count(cpu().isas, isa) > 0; }
 
-std::string_view to_string(ShapeClass shape) noexcept {
-  return shape_names[static_cast<std::size_t>(shape)];
-}
+std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape]; }
 
-ShapeClass parse_shape_class(std::string_view name) {
-  for (std::size_t i = 0; i < shape_names.size(); ++i) {
-    if (shape_names[i] == name) return static_cast<ShapeClass>(i);
-  }
-  throw InvalidArgument(
-      format_text("shape class is '{}'; allowed: {}", name, join(shape_names, ", ")));
-}
+ShapeClass parse_shape_class(std::string_view name) { return shape_names.parse(name); }
 
 ShapeClass shape_class(std::int64_t table_bytes) {
-  // Sizes of a common CPU stand in where the system does not tell.
+  // Sizes of a common CPU stand in if the system does not tell.
   const auto known = [](std::int64_t bytes, std::int64_t typical) {
     return bytes > 0 ? bytes : typical;
   };

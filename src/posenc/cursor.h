@@ -19,13 +19,13 @@ namespace POSENC_API posenc {
 /// Encoder::encode. Not for use by two threads at once.
 class Cursor {
  public:
-  /// Keeps a reference to the encoder. Throws InvalidArgument where `first` is not a position.
+  /// Keeps a reference to the encoder. Throws InvalidArgument if `first` is not a position.
   explicit Cursor(const Encoder& encoder, std::int64_t first = 0);
 
   /// The position of the row that next() gives.
   std::int64_t position() const noexcept { return position_; }
 
-  /// Moves to any position. Throws InvalidArgument where it is not one.
+  /// Moves to any position. Throws InvalidArgument if it is not one.
   void seek(std::int64_t position);
 
   /// The row of position(), d_model values, valid until the next call; then moves on by one.

@@ -1,10 +1,9 @@
 #include "posenc/data_type.h"
+#include "posenc/support/float_format.h"
 
-#include "posenc/spec.h"
-#include "posenc/support/format.h"
+#include "posenc/support/enum_names.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -12,8 +11,8 @@
 namespace posenc {
 namespace {
 
-constexpr std::array type_names =
-    std::to_array<std::string_view>({"float32", "float64", "float16", "bfloat16"});
+constexpr auto type_names =
+    enum_names<DataType>("dtype", "float32", "float64", "float16", "bfloat16");
 
 /// The nearest 16-bit value's bits. `infinity` is what lies above every finite one.
 std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) noexcept {
@@ -41,16 +40,9 @@ std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) 
 
 }  // namespace
 
-std::string_view to_string(DataType type) noexcept {
-  return type_names[static_cast<std::size_t>(type)];
-}
+std::string_view to_string(DataType type) noexcept { return type_names[type]; }
 
-DataType parse_data_type(std::string_view name) {
-  for (std::size_t i = 0; i < type_names.size(); ++i) {
-    if (type_names[i] == name) return static_cast<DataType>(i);
-  }
-  throw InvalidArgument(format_text("dtype is '{}'; allowed: {}", name, join(type_names, ", ")));
-}
+DataType parse_data_type(std::string_view name) { return type_names.parse(name); }
 
 double to_double(Float16 value) noexcept {
   const int exponent = (value.bits >> 10) & 31;

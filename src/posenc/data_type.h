@@ -18,8 +18,8 @@ inline constexpr DataType all_data_types[] = {DataType::float32, DataType::float
                                               DataType::float16, DataType::bfloat16};
 
 std::string_view to_string(DataType type) noexcept;
-DataType parse_data_type(
-    std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+/// Throws InvalidArgument, listing the allowed names.
+DataType parse_data_type(std::string_view name);
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(DataType type) noexcept {
@@ -44,23 +44,6 @@ struct BFloat16 {
   bool operator==(const BFloat16&) const = default;
 };
 
-/// A binary floating-point format: bits of its significand, the leading one included, and the
-/// exponent of its least value above 0.
-struct FloatFormat {
-  int precision;
-  int least_exponent;
-};
-
-constexpr FloatFormat format_of(DataType type) noexcept {
-  switch (type) {
-    case DataType::float32: return {24, -149};
-    case DataType::float64: return {53, -1074};
-    case DataType::float16: return {11, -24};
-    case DataType::bfloat16: break;
-  }
-  return {8, -133};
-}
-
 template <class T>
 inline constexpr DataType data_type_of =
     [] { static_assert(sizeof(T) == 0, "not an element type of tables"); }();
@@ -73,7 +56,7 @@ inline constexpr DataType data_type_of<Float16> = DataType::float16;
 template <>
 inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
 
-// The compiler's own 16-bit types, where it has them.
+// The compiler's own 16-bit types, if it has them.
 // Their tables have the bits of those of Float16 and BFloat16.
 // g++ before 13 may name the limits of _Float16 on any CPU, but has the type in C++ on x86 alone.
 #if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
@@ -125,28 +108,15 @@ decltype(auto) with_type(DataType type, const Use& use) {
   return use(BFloat16{});
 }
 
-/// Half the spacing of the type's values just below 1: what rounding alone can cost an encoding.
+/// Half the spacing of the type's values just below 1: the largest error of rounding an encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
-  return 1.0 / static_cast<double>(std::uint64_t{2} << format_of(type).precision);
-}
-
-/// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to
-/// even), for a significand whose top bit is set. `more`: the value to round is larger than that by
-/// less than one unit of the significand. Below overflow.
-constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent,
-                                      bool more) noexcept {
-  const int normal_ulp = exponent + 64 - format.precision;
-  const int ulp = normal_ulp > format.least_exponent ? normal_ulp : format.least_exponent;
-  const int dropped = ulp - exponent;  // at least 64 - precision > 0
-  if (dropped > 64) return 0;
-  const std::uint64_t kept = dropped == 64 ? 0 : significand >> dropped;
-  const std::uint64_t rest =
-      dropped == 64 ? significand : significand & ((std::uint64_t{1} << dropped) - 1);
-  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
-  const bool up = rest > half || (rest == half && (more || (kept & 1) == 1));
-  // A carry out of the significand moves into the exponent, as it should.
-  return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) +
-         kept + (up ? 1 : 0);
+  switch (type) {
+    case DataType::float32: return 0x1p-25;
+    case DataType::float64: return 0x1p-54;
+    case DataType::float16: return 0x1p-12;
+    case DataType::bfloat16: break;
+  }
+  return 0x1p-9;
 }
 
 }  // namespace posenc

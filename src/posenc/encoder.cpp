@@ -1,9 +1,9 @@
 #include "posenc/encoder.h"
 
-#include "posenc/backends/row_task.h"
-#include "posenc/cpu.h"
+#include "posenc/simd/row_task.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/store_policy.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,14 +44,6 @@ void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out
   }
 }
 
-/// Whether a table of so many bytes goes past the caches. One that exceeds the last-level cache
-/// pushes everything else out of it and is itself gone before it is read; stores past it then run
-/// at the memory's own pace, where plain ones first read each line (bench_limits shows both).
-bool is_non_temporal(StorePolicy stores, std::int64_t bytes) noexcept {
-  if (stores != StorePolicy::automatic) return stores == StorePolicy::non_temporal;
-  return shape_class(bytes) == ShapeClass::memory;
-}
-
 }  // namespace
 
 Encoder::Encoder(const EncodingSpec& spec, std::string backend, Isa isa)
@@ -63,32 +55,32 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
   const bool non_temporal =
       is_non_temporal(options.stores, rows.count * spec_.d_model * size_of(out.type));
   const RowTask all = {rows.first, rows.count, out.data, out.stride, out.type, non_temporal};
-  parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    RowTask part = all.after(begin);
-    part.count = end - begin;
-    encode_rows(part);
-  });
+  parallel_for(rows.count, options.threads,
+               [&](std::int64_t begin, std::int64_t end) { encode_rows(all.part(begin, end)); });
 }
 
 void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
-                  StorePolicy stores) const {
+                  EncodeOptions options) const {
   validate(rows);
-  check_view(*this, rows.count, out, {1, stores});
-  if (!supports_add())
+  check_view(*this, rows.count, out, options);
+  if (!supports_add()) {
     throw InvalidArgument(format_text("backend is {}; allowed: one that can add", backend_));
+  }
   if (x.rows < rows.count || x.columns < spec_.d_model || x.stride != out.stride) {
     throw InvalidArgument(format_text(
         "x is {} x {} with stride {}; allowed: at least {} x {} with the output's stride, {}",
         x.rows, x.columns, x.stride, rows.count, spec_.d_model, out.stride));
   }
-  if (rows.count == 0) return;
-  if (x.data == nullptr)
+  if (rows.count > 0 && x.data == nullptr) {
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
-  const bool non_temporal =
-      is_non_temporal(stores, rows.count * spec_.d_model * size_of(DataType::float32));
-  add_rows({rows.first, rows.count, out.data, out.stride, DataType::float32,
-            non_temporal && x.data != out.data},
-           x.data, scale);
+  }
+  const std::int64_t bytes = rows.count * spec_.d_model * size_of(DataType::float32);
+  const bool non_temporal = x.data != out.data && is_non_temporal(options.stores, bytes);
+  const RowTask all = {rows.first, rows.count,        out.data,
+                       out.stride, DataType::float32, non_temporal};
+  parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
+    add_rows(all.part(begin, end), x.data + begin * x.stride, scale);
+  });
 }
 
 void Encoder::add_rows(const RowTask&, const float*, float) const noexcept {}

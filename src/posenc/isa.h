@@ -17,6 +17,7 @@ enum class Isa {
 };
 
 std::string_view to_string(Isa isa) noexcept;
-Isa parse_isa(std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+/// Throws InvalidArgument, listing the allowed names.
+Isa parse_isa(std::string_view name);
 
 }  // namespace posenc

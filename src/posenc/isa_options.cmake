@@ -2,10 +2,12 @@
 
 include(CheckCXXSourceCompiles)
 
-# By the compiler's own macros: systems call one processor x86_64, AMD64 or amd64, and a compiler for
-# another one may run on it.
-check_cxx_source_compiles("#if !defined(__x86_64__)\n#error\n#endif\nint main() {}" POSENC_IS_X86_64)
-check_cxx_source_compiles("#if !defined(__aarch64__)\n#error\n#endif\nint main() {}" POSENC_IS_AARCH64)
+# By the compiler's own macros: systems call one processor x86_64, AMD64 or amd64, and a compiler
+# for another one may run on it.
+check_cxx_source_compiles("#if !defined(__x86_64__)\n#error\n#endif\nint main() {}"
+  POSENC_IS_X86_64)
+check_cxx_source_compiles("#if !defined(__aarch64__)\n#error\n#endif\nint main() {}"
+  POSENC_IS_AARCH64)
 if(POSENC_IS_X86_64)
   set(POSENC_VECTOR_ISAS sse2 avx2 avx512)
 elseif(POSENC_IS_AARCH64)
@@ -14,9 +16,9 @@ else()
   set(POSENC_VECTOR_ISAS)
 endif()
 
-# Always optimised, so that no inline function of the standard library is left for the linker to merge into
-# the baseline path, and never across files, where that could happen again. The first flags of an ISA take back
-# what -march=native or -mavx2 among the user's flags would add.
+# Always optimised, so that no inline function of the standard library is left for the linker to
+# merge into the baseline path, and never across files, where that could happen again. The first
+# flags of an ISA take back what -march=native or -mavx2 among the user's flags would add.
 function(posenc_compile_for isa)
   set(flags_sse2 -march=x86-64 -mno-sse3 -mno-avx -mno-avx512f)
   set(flags_avx2 -march=x86-64 -mno-avx512f -mavx2 -mfma -mf16c)
@@ -27,7 +29,8 @@ function(posenc_compile_for isa)
     set(flags_scalar ${flags_sse2})
   endif()
   # GCC 12 warns of its own intrinsics headers.
-  set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
     "-O3;-fno-exceptions;-fno-lto;${no_warning};${flags_${isa}}")
 endfunction()

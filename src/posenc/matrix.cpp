@@ -33,7 +33,7 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
-void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
+void* internal::allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
   std::int64_t bytes = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(type), &bytes)) {
@@ -43,6 +43,6 @@ void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
   return allocate(static_cast<std::size_t>(bytes));
 }
 
-void free_table(void* memory) noexcept { std::free(memory); }
+void internal::free_table(void* memory) noexcept { std::free(memory); }
 
 }  // namespace posenc

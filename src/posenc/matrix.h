@@ -12,8 +12,8 @@
 
 namespace POSENC_API posenc {
 
-/// A row-major matrix in memory that somebody else owns. Row r starts at data + r * stride; stride
-/// >= columns, counted in elements. No alignment beyond that of T is asked for.
+/// A row-major matrix in memory that the caller owns. Row r starts at data + r * stride, where the
+/// stride counts elements and is at least the columns. Needs no alignment beyond that of T.
 template <class T>
 struct MatrixView {
   T* data = nullptr;
@@ -28,8 +28,7 @@ struct MatrixView {
   }
 };
 
-/// A MatrixView of any element type of tables (see data_type.h) that can be written: what encode()
-/// takes.
+/// A MatrixView to write into, of any element type of tables (see data_type.h).
 struct OutputView {
   template <class T>
   requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
@@ -51,20 +50,23 @@ struct OutputView {
   DataType type;
 };
 
-/// Memory for a dense table, to be given back with free_table: see BasicMatrix.
+namespace internal {
+
+/// The memory of a BasicMatrix, to be given back with free_table().
 void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
 void free_table(void* memory) noexcept;
 
-/// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages where it is
-/// large and the system gives them. T is an element type of tables: float, double, Float16,
-/// BFloat16, or what else data_type.h names.
+}  // namespace internal
+
+/// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages if it is large
+/// and the system has them. T is an element type of tables (see data_type.h).
 template <class T>
 class BasicMatrix {
  public:
   BasicMatrix() = default;
-  /// Uninitialised; throws InvalidArgument or std::bad_alloc.
+  /// Uninitialised. Throws InvalidArgument if a size is negative, or std::bad_alloc.
   BasicMatrix(std::int64_t rows, std::int64_t columns)
-      : data_(static_cast<T*>(allocate_table(rows, columns, data_type_of<T>))),
+      : data_(static_cast<T*>(internal::allocate_table(rows, columns, data_type_of<T>))),
         rows_(rows),
         columns_(columns) {}
 
@@ -89,7 +91,7 @@ class BasicMatrix {
 
  private:
   struct Free {
-    void operator()(T* memory) const noexcept { free_table(memory); }
+    void operator()(T* memory) const noexcept { internal::free_table(memory); }
   };
   std::unique_ptr<T[], Free> data_;
   std::int64_t rows_ = 0;

@@ -2,9 +2,11 @@
 // Not in it: measuring accuracy and speed (tuning/accuracy.h, tuning/pick.h).
 #pragma once
 
+#include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/cursor.h"
 #include "posenc/data_type.h"
+#include "posenc/encode_options.h"
 #include "posenc/encoder.h"
 #include "posenc/error.h"
 #include "posenc/isa.h"

@@ -1,4 +1,6 @@
 // The conventions of real systems by name, with the shapes of their usual tables.
+//
+//   auto encoder = posenc::backend("rotation").plan(posenc::preset("whisper").spec);
 #pragma once
 
 #include "posenc/export.h"

@@ -53,25 +53,7 @@ const Backend* find(std::string_view name, Isa isa) {
   return nullptr;
 }
 
-void check_runs_here(const Backend& checked) {
-  if (checked.runs_here()) return;
-  std::vector<std::string_view> names;
-  for (const Isa each : cpu().isas) names.push_back(to_string(each));
-  throw InvalidArgument(format_text("ISA is '{}' (backend {}); allowed: what this CPU supports: {}",
-                                    to_string(checked.isa()), checked.name(), join(names, ", ")));
-}
-
 }  // namespace
-
-bool Backend::runs_here() const noexcept { return cpu_has(isa()); }
-
-std::string Backend::full_name() const { return format_text("{}:{}", name(), to_string(isa())); }
-
-std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
-  validate(spec);
-  check_runs_here(*this);
-  return make_encoder(spec);
-}
 
 std::vector<const Backend*> backends() {
   Registry& all = registry();
@@ -96,7 +78,7 @@ const Backend& backend(std::string_view name) {
 
 const Backend& backend(std::string_view name, Isa isa) {
   if (const Backend* found = find(name, isa)) {
-    check_runs_here(*found);
+    found->check_runs_here();
     return *found;
   }
   std::vector<std::string_view> isas;

@@ -260,15 +260,16 @@ SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
   return {std::move(choice.encoder), std::move(choice.selection)};
 }
 
-Matrix encode(RowRange rows, const EncodingSpec& spec, int threads) {
-  return encode(rows, spec, Accuracy(), threads);
+Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options) {
+  return encode(rows, spec, Accuracy(), options);
 }
 
-Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy, int threads) {
+Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
+              EncodeOptions options) {
   const auto encoder =
-      plan_selected(spec, rows, {.accuracy = accuracy, .threads = threads}).encoder;
+      plan_selected(spec, rows, {.accuracy = accuracy, .threads = options.threads}).encoder;
   Matrix table(rows.count, spec.d_model);
-  encoder->encode(rows, table.view(), threads);
+  encoder->encode(rows, table.view(), options);
   return table;
 }
 

@@ -1,5 +1,9 @@
 // Which backend computes if the program names none: the program says how accurate, measurements say
 // what is fastest.
+//
+//   auto table = posenc::encode(5000, 512);                         // correctly rounded
+//   auto fast = posenc::encode(rows, spec, posenc::Accuracy::within(1e-6));
+//   std::puts(posenc::select_backend(spec, rows).reason.c_str());   // which backend, and why
 #pragma once
 
 #include "posenc/cpu.h"
@@ -75,21 +79,20 @@ enum class SelectionSource { environment, profile, built_in };
 struct Selection {
   const Backend* backend = nullptr;
   SelectionSource source = SelectionSource::built_in;
-  std::string reason;  ///< one line, for people: which of the sources applied, and why not the
-                       ///< stronger ones
+  std::string reason;  ///< one line: which source applied, and why no stronger one
 };
 
-/// The backend for a table of that shape if the program names none:
-/// - POSENC_BACKEND, for an experiment: a name or name:isa, whatever its accuracy. An unknown one
-/// throws InvalidArgument.
-/// - By the measurements of a valid profile for the shape class, type and thread count, the fastest
-/// that promises the
-///   accuracy; of a tie the simplest method. Of several thread counts the largest up to
-///   options.threads applies.
+/// The backend for a table of that shape if the program names none. The first of these that
+/// applies:
+/// - POSENC_BACKEND, for an experiment: a name or name:isa, whatever its accuracy. Throws
+///   InvalidArgument if it is unknown.
+/// - A valid profile with measurements of the shape class and type, with the most threads up to
+///   options.threads: the fastest backend that promises the accuracy; of a tie the simplest method.
 /// - The built-in order: rotation32 if its bound is within the accuracy, else rotation; each at its
-/// best ISA. A profile therefore never changes a number beyond what the accuracy allows: with the
-/// default accuracy it changes the ISA alone. The environment and the profile are read once, at
-/// first use. Throws InvalidArgument if no backend promises the accuracy.
+///   best ISA.
+/// A profile therefore never changes a number beyond what the accuracy allows: with the default
+/// accuracy it changes the ISA alone. The environment and the profile are read once, at first use.
+/// Throws InvalidArgument if no backend promises the accuracy.
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 
@@ -106,10 +109,11 @@ const LoadedProfile& profile_in_use();
 
 /// The encodings of positions rows.first .., by the backend that selection gives for this shape:
 /// correctly rounded.
-Matrix encode(RowRange rows, const EncodingSpec& spec, int threads = 1);
+Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {});
 
 /// The same, as accurate as the program asks for.
-Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy, int threads = 1);
+Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
+              EncodeOptions options = {});
 
 /// Positions 0 .. rows - 1 in the paper's convention: shape (rows, d_model).
 Matrix encode(std::int64_t rows, std::int64_t d_model);

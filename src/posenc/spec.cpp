@@ -1,27 +1,23 @@
 #include "posenc/spec.h"
 
+#include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
 
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <span>
 #include <string_view>
 
 namespace posenc {
 namespace {
 
-constexpr std::array layout_names =
-    std::to_array<std::string_view>({"interleaved", "halves", "halves_cos_first"});
-constexpr std::array spacing_names = std::to_array<std::string_view>({"paper", "inclusive"});
+constexpr auto layout_names =
+    enum_names<Layout>("layout", "interleaved", "halves", "halves_cos_first");
+constexpr auto spacing_names = enum_names<Spacing>("spacing", "paper", "inclusive");
 
-template <class Enum>
-Enum parse(std::string_view argument, std::string_view name,
-           std::span<const std::string_view> names) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<Enum>(i);
-  }
-  throw InvalidArgument(format_text("{} is '{}'; allowed: {}", argument, name, join(names, ", ")));
+template <class Enum, class Names>
+void check_known(Enum value, const Names& names) {
+  if (names.contains(value)) return;
+  throw InvalidArgument(format_text("{} is {}; allowed: 0 to {}", names.argument,
+                                    static_cast<int>(value), names.names.size() - 1));
 }
 
 }  // namespace
@@ -34,17 +30,8 @@ void validate(const EncodingSpec& spec) {
   if (!std::isfinite(spec.base) || !(spec.base > 1)) {
     throw InvalidArgument(format_text("base is {}; allowed: finite and greater than 1", spec.base));
   }
-  const auto known = [](auto value, std::size_t count) {
-    return static_cast<std::size_t>(value) < count;
-  };
-  if (!known(spec.layout, layout_names.size())) {
-    throw InvalidArgument(format_text("layout is {}; allowed: 0 to {}",
-                                      static_cast<int>(spec.layout), layout_names.size() - 1));
-  }
-  if (!known(spec.spacing, spacing_names.size())) {
-    throw InvalidArgument(format_text("spacing is {}; allowed: 0 to {}",
-                                      static_cast<int>(spec.spacing), spacing_names.size() - 1));
-  }
+  check_known(spec.layout, layout_names);
+  check_known(spec.spacing, spacing_names);
 }
 
 void validate(RowRange rows) {
@@ -69,15 +56,9 @@ std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int6
   return bytes;
 }
 
-std::string_view to_string(Layout layout) noexcept {
-  return layout_names[static_cast<std::size_t>(layout)];
-}
-std::string_view to_string(Spacing spacing) noexcept {
-  return spacing_names[static_cast<std::size_t>(spacing)];
-}
-Layout parse_layout(std::string_view name) { return parse<Layout>("layout", name, layout_names); }
-Spacing parse_spacing(std::string_view name) {
-  return parse<Spacing>("spacing", name, spacing_names);
-}
+std::string_view to_string(Layout layout) noexcept { return layout_names[layout]; }
+std::string_view to_string(Spacing spacing) noexcept { return spacing_names[spacing]; }
+Layout parse_layout(std::string_view name) { return layout_names.parse(name); }
+Spacing parse_spacing(std::string_view name) { return spacing_names.parse(name); }
 
 }  // namespace posenc

@@ -9,8 +9,7 @@
 
 namespace POSENC_API posenc {
 
-/// Which channel of a row holds what. k = 0 .. d_model / 2 - 1 counts the frequencies, h = d_model
-/// / 2.
+/// Which channel of a row holds what. k = 0 .. h - 1 counts the frequencies; h = d_model / 2.
 enum class Layout {
   interleaved,       ///< channel 2k is sin(pos w_k), channel 2k + 1 is cos(pos w_k)
   halves,            ///< channel k is sin(pos w_k), channel h + k is cos(pos w_k)
@@ -20,8 +19,7 @@ enum class Layout {
 /// How the frequencies are spaced between 1 and 1 / base.
 enum class Spacing {
   paper,      ///< w_k = base^(-k / h): "Attention Is All You Need", section 3.5
-  inclusive,  ///< w_k = base^(-k / (h - 1)), w_0 = 1 where h is 1: tensor2tensor's
-              ///< get_timing_signal_1d
+  inclusive,  ///< w_k = base^(-k / (h - 1)), w_0 = 1: tensor2tensor's get_timing_signal_1d
 };
 
 inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
@@ -51,15 +49,15 @@ void validate(const EncodingSpec& spec);
 /// max_position.
 void validate(RowRange rows);
 
-/// Bytes of a dense table of `count` rows of `element_bytes` a channel; throws InvalidArgument
-/// where that exceeds what a pointer difference can hold.
+/// Bytes of a dense table of `count` rows with `element_bytes` a channel. Throws InvalidArgument if
+/// that exceeds what a pointer difference can hold.
 std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes);
 
 std::string_view to_string(Layout layout) noexcept;
 std::string_view to_string(Spacing spacing) noexcept;
-Layout parse_layout(std::string_view name);  ///< throws InvalidArgument, listing the allowed names
-Spacing parse_spacing(
-    std::string_view name);  ///< throws InvalidArgument, listing the allowed names
+/// Both throw InvalidArgument, listing the allowed names.
+Layout parse_layout(std::string_view name);
+Spacing parse_spacing(std::string_view name);
 
 /// Where sine and cosine of frequency k stand in a row.
 struct ChannelPair {

@@ -7,9 +7,8 @@
 
 namespace POSENC_API posenc {
 
-/// Raised whenever a kernel gets faster, slower or another error: what a profile measured of other
-/// kernels says nothing of these. Versions of the library whose kernels are the same share a
-/// profile.
+/// Incremented with every change of a kernel's speed or error, which invalidates profiles. Versions
+/// of the library with the same revision share a profile.
 inline constexpr int kernels_revision = 1;
 
 std::string library_version();  ///< "0.1.0"

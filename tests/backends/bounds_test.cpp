@@ -42,7 +42,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Blocks of 24 rows (of all, where there are fewer) spread over `rows`, the first and the last
+/// Blocks of 24 rows (of all, if there are fewer) spread over `rows`, the first and the last
 /// rows among them. Their distance is no multiple of a power of two, so that they meet every phase
 /// of anchors and tiles.
 std::vector<RowRange> sampled_blocks(RowRange rows, std::int64_t d_model) {

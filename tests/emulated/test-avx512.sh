@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Runs the tests of the AVX-512 kernels: natively where the CPU has AVX-512, else (or with --emulate) under Bochs, which boots Debian's
-# kernel with the tests as a static program and nothing else. Ends with the tests' exit code. Further arguments go to the tests
-# instead of the usual filter: tests/emulated/test-avx512.sh --emulate --gtest_filter='KernelTest*'
+# Runs the tests of the AVX-512 kernels: natively where the CPU has AVX-512, else (or with
+# --emulate) under Bochs, which boots Debian's kernel with the tests as a static program and nothing
+# else. Ends with the tests' exit code. Further arguments go to the tests instead of the usual
+# filter: tests/emulated/test-avx512.sh --emulate --gtest_filter='KernelTest*'
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# Of the tests by the name of avx512: those that prove numerics, small enough for an emulator of 45 million instructions a second.
+# Of the tests by the name of avx512: those that prove numerics, small enough for an emulator of 45
+# million instructions a second.
 emulated=(
-  '*KernelTest.RotationIsCorrectlyRounded/avx512' '*RotationHash.*/avx512_*' '*RotationBits.*/avx512'
+  '*KernelTest.RotationIsCorrectlyRounded/avx512' '*RotationHash.*/avx512_*' \
+    '*RotationBits.*/avx512'
   '*EncoderRows.*/*avx512_d2' '*EncoderRows.*/*avx512_d98' '*EveryEncoder.*/*avx512'
 )
 natively=('*avx512*')
@@ -18,7 +21,8 @@ fail() { echo "test-avx512.sh: $1" >&2; exit 1; }
 
 cpu_has_avx512() {
   local feature
-  for feature in avx512f avx512cd avx512dq avx512bw; do grep -qw "$feature" /proc/cpuinfo || return 1; done
+  for feature in avx512f avx512cd avx512dq avx512bw; do grep -qw "$feature" /proc/cpuinfo ||
+    return 1; done
 }
 
 # One flag a line: those of the command line, else a filter of the given patterns.
@@ -48,7 +52,8 @@ test_natively() {
 fetch_kernel() {
   [[ ! -f $machine/vmlinuz ]] || return 0
   local package
-  package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image.*\)/\1/p' | head -n 1)
+  package=$(apt-cache depends linux-image-cloud-amd64 |
+    sed -n 's/.*Depends: \(linux-image.*\)/\1/p' | head -n 1)
   [[ -n $package ]] || fail "apt knows no linux-image-cloud-amd64; run apt-get update"
   (cd "$machine" && apt-get download -qq "$package" && dpkg -x "$package"_*.deb kernel)
   cp "$machine"/kernel/boot/vmlinuz-* "$machine/vmlinuz"
@@ -63,24 +68,29 @@ make_initramfs() {
   cp build/static/bin/posenc_tests "$root/"
   strip "$root/posenc_tests"
   flags_of_tests "${emulated[@]}" >"$root/flags"
-  (cd "$root" && find . | cpio --quiet --create --format=newc) | gzip -1 >"$machine/iso/initramfs.gz"
+  (cd "$root" && find . | cpio --quiet --create --format=newc) |
+    gzip -1 >"$machine/iso/initramfs.gz"
 }
 
-# Without these two the kernel finds that its idea of the XSAVE area's size is not Bochs's, and switches AVX-512 off.
+# Without these two the kernel finds that its idea of the XSAVE area's size is not Bochs's, and
+# switches AVX-512 off.
 kernel_arguments="quiet noxsaves clearcpuid=xsavec"
 
 make_iso() {
   mkdir -p "$machine/iso"
   make_initramfs
-  cp "$machine/vmlinuz" /usr/lib/ISOLINUX/isolinux.bin /usr/lib/syslinux/modules/bios/ldlinux.c32 "$machine/iso/"
+  cp "$machine/vmlinuz" /usr/lib/ISOLINUX/isolinux.bin /usr/lib/syslinux/modules/bios/ldlinux.c32 \
+    "$machine/iso/"
   cat >"$machine/iso/isolinux.cfg" <<CONFIG
 default tests
 label tests
   kernel vmlinuz
   append initrd=initramfs.gz $kernel_arguments
 CONFIG
-  xorriso -as mkisofs -quiet -o "$machine/tests.iso" -b isolinux.bin -c boot.cat -no-emul-boot -boot-load-size 4 \
-    -boot-info-table "$machine/iso" 2>"$machine/xorriso.log" || fail "xorriso: $(cat "$machine/xorriso.log")"
+  xorriso -as mkisofs -quiet -o "$machine/tests.iso" -b isolinux.bin -c boot.cat -no-emul-boot \
+    -boot-load-size 4 \
+    -boot-info-table "$machine/iso" 2>"$machine/xorriso.log" ||
+      fail "xorriso: $(cat "$machine/xorriso.log")"
 }
 
 # Skylake-X is the one model with AVX-512 that boots in Bochs 2.7.
@@ -102,7 +112,8 @@ CONFIG
   echo c >"$machine/debugger"  # Debian's build starts in its debugger: continue
   rm -f "$machine/exit_code" "$machine/output"
   # It ignores SIGTERM, and its own exit code says nothing: it may crash when it is told to end.
-  (TERM=${TERM:-vt100} timeout -s KILL "$time_limit" bochs-bin -q -f "$machine/bochsrc" -rc "$machine/debugger" || true) \
+  (TERM=${TERM:-vt100} timeout -s KILL "$time_limit" bochs-bin -q -f "$machine/bochsrc" -rc \
+    "$machine/debugger" || true) \
     </dev/null >"$machine/screen" 2>&1
 }
 
@@ -116,7 +127,8 @@ test_emulated() {
   step "Testing AVX-512 under Bochs"
   run_bochs
   cat "$machine/output" || fail "the emulated machine did not start; see $machine/bochs.log"
-  [[ -s $machine/exit_code ]] || fail "no exit code from the emulated machine within $time_limit s; see $machine"
+  [[ -s $machine/exit_code ]] || fail \
+    "no exit code from the emulated machine within $time_limit s; see $machine"
   local code
   code=$(tr -d '\r\n' <"$machine/exit_code")
   [[ $code -eq 0 ]] || exit "$code"

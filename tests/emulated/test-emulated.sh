@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Cross-compiles the library and its tests for another processor and runs those that prove its numerics under
-# qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]. The arguments go to the tests instead of the
-# usual selection: tests/emulated/test-emulated.sh riscv64 --gtest_filter='*KernelTest*'
+# Cross-compiles the library and its tests for another processor and runs those that prove its
+# numerics under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]. The
+# arguments go to the tests instead of the usual selection: tests/emulated/test-emulated.sh riscv64
+# --gtest_filter='*KernelTest*'
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 usage="usage: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]"
 target=${1:?$usage}
@@ -13,24 +14,28 @@ case $target in
   aarch64) package=aarch64 emulator=aarch64 isa=neon64 ;;
   riscv64) package=riscv64 emulator=riscv64 isa=scalar ;;
   powerpc64le) package=powerpc64le emulator=ppc64le isa=scalar ;;
-  *) echo "test-emulated.sh: processor is '$target'; allowed: aarch64, riscv64, powerpc64le" >&2; exit 2 ;;
+  *) echo "test-emulated.sh: processor is '$target'; allowed: aarch64, riscv64, powerpc64le" >&2; \
+    exit 2 ;;
 esac
 
-# What depends on the processor: the kernels against the exact values, the pinned hashes, every way of asking for rows,
-# threads, the bounds, the layers. Long double, and with it the reference, is software there and emulated on top, or
-# no wider than double, and then the integers judge: of the bounds, a part.
+# What depends on the processor: the kernels against the exact values, the pinned hashes, every way
+# of asking for rows, threads, the bounds, the layers. Long double, and with it the reference, is
+# software there and emulated on top, or no wider than double, and then the integers judge: of the
+# bounds, a part.
 selection=(
-  '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*' '*EncoderRows.*'
+  '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*' \
+    '*EncoderRows.*'
   '*EveryEncoder.*' '*Threads*' "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldFarOut/*_${isa}_tutorial"
-  '*BoundsOfBackend.*' 'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
+  '*BoundsOfBackend.*' 'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' \
+    'Softmax.*'
 )
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 
 prefix=$PWD/build/$target-prefix
 
-# A header-only library of the host: its include folder and a package of one target; all of /usr/include would bring
-# the host's libc.
+# A header-only library of the host: its include folder and a package of one target; all of
+# /usr/include would bring the host's libc.
 stage() {
   local package=$1 library=$2 folder=$3 definition=${4:-}
   mkdir -p "$prefix/include" "$prefix/lib/cmake/$package"
@@ -54,7 +59,8 @@ stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
 stage Eigen3 Eigen3::Eigen eigen3/Eigen
 if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake -S /usr/src/googletest -B "build/$target-googletest" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    --toolchain "$PWD/tests/emulated/cross.cmake" -DPOSENC_CROSS_TARGET="$target" -DCMAKE_INSTALL_PREFIX="$prefix" \
+    --toolchain "$PWD/tests/emulated/cross.cmake" -DPOSENC_CROSS_TARGET="$target" \
+      -DCMAKE_INSTALL_PREFIX="$prefix" \
     -DCMAKE_INSTALL_LIBDIR=lib
   cmake --build "build/$target-googletest" --target install
 fi
@@ -68,7 +74,8 @@ shards=$(nproc)
 children=()
 for ((shard = 0; shard < shards; ++shard)); do
   GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
-    "qemu-$emulator" -L "/usr/$package-linux-gnu" "build/$target/bin/posenc_tests" "${arguments[@]}" &
+    "qemu-$emulator" -L "/usr/$package-linux-gnu" "build/$target/bin/posenc_tests" \
+      "${arguments[@]}" &
   children+=($!)
 done
 failed=0

@@ -66,7 +66,7 @@ MpfrValue to_mpfr(const Fraction<Limbs>& fraction) {
   return sum;
 }
 
-/// log2 |a - b|, -inf where they are equal.
+/// log2 |a - b|, -inf if they are equal.
 inline double log2_distance(const MpfrValue& a, const MpfrValue& b) {
   MpfrValue difference;
   mpfr_sub(difference.get(), a.get(), b.get(), MPFR_RNDN);

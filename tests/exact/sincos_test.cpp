@@ -1,5 +1,6 @@
 // Sine and cosine to 120 bits, and their rounding, against MPFR.
 #include "posenc/exact/sincos.h"
+#include "posenc/support/float_format.h"
 
 #include "exact/mpfr_value.h"
 

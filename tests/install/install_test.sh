@@ -1,31 +1,43 @@
 #!/usr/bin/env bash
-# Installs into a scratch prefix, then builds and runs a project of its own against it, and the examples of the README,
-# with CMake and with pkg-config; and configures a parent project that builds posenc within itself.
+# Installs into a scratch prefix, then builds and runs a project of its own against it, and the
+# examples of README.md and docs/, with CMake and with pkg-config; and configures a parent project
+# that builds posenc within itself.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 compiler=$4
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-"$cmake" --install "$build" --prefix "$scratch/prefix" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
-awk -v folder="$scratch" '/^```cpp/ { ++block; inside = 1; next } /^```/ { inside = 0 }
-                          inside { print >folder "/readme_example_" block ".cpp" }' "$source/README.md"
-examples=("$scratch"/readme_example_*.cpp)
-[[ -s ${examples[0]} ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
+"$cmake" --install "$build" --prefix "$scratch/prefix" >"$scratch/log" ||
+  { cat "$scratch/log"; exit 1; }
+# Every block of C++ in the pages is a whole program: example_README_1.cpp, example_layers_1.cpp ...
+awk -v folder="$scratch" '
+  FNR == 1 { page = FILENAME; sub(".*/", "", page); sub("[.]md$", "", page); block = inside = 0 }
+  /^```cpp/ { ++block; inside = 1; next }
+  /^```/ { inside = 0 }
+  inside { print >(folder "/example_" page "_" block ".cpp") }' \
+  "$source/README.md" "$source"/docs/*.md
+examples=("$scratch"/example_*.cpp)
+[[ -s $scratch/example_README_1.cpp ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
 
-"$cmake" -S "$source/tests/install" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DREADME_EXAMPLES="$(IFS=';'; echo "${examples[*]}")"
+"$cmake" -S "$source/tests/install" -B "$scratch/build" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
+  -DEXAMPLES="$(IFS=';'; echo "${examples[*]}")"
 "$cmake" --build "$scratch/build"
 
-# Each header stands alone, and tells a compiler that is set to C++17 what is wrong before anything else fails.
+# Each header stands alone, and tells a compiler that is set to C++17 what is wrong before anything
+# else fails.
 needs='posenc needs C++20: compile with -std=c++20 or newer'
 while read -r header; do
   compile=("$compiler" -fsyntax-only -x c++ -I"$scratch/prefix/include" -)
-  "${compile[@]}" -std=c++20 <<<"#include <$header>" || { echo "FAILED: $header does not stand alone"; exit 1; }
+  "${compile[@]}" -std=c++20 <<<"#include <$header>" ||
+    { echo "FAILED: $header does not stand alone"; exit 1; }
   "${compile[@]}" -std=c++17 <<<"#include <$header>" 2>"$scratch/errors" &&
     { echo "FAILED: $header compiles as C++17"; exit 1; }
   first=$(grep -m1 'error:' "$scratch/errors") || true
-  [[ $first == *"$needs"* ]] || { echo "FAILED: the first error of $header as C++17 is: $first"; exit 1; }
+  [[ $first == *"$needs"* ]] || { echo "FAILED: the first error of $header as C++17 is: $first"; \
+    exit 1; }
 done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' | sort)
 
 export POSENC_PROFILE=/nonexistent/posenc/profile.json
@@ -41,14 +53,17 @@ if command -v pkg-config >/dev/null; then
   for package in posenc posenc-tuning; do
     consumer=consumer
     [[ $package == posenc ]] || consumer=tuning_consumer
-    read -r -a flags <<<"$(pkg-config --cflags --libs "$package") -Wl,-rpath,$(pkg-config --variable=libdir "$package")"
-    "$compiler" -std=c++20 "$source/tests/install/$consumer.cpp" "${flags[@]}" -o "$scratch/$consumer"
+    read -r -a flags \
+      <<<"$(pkg-config --cflags --libs "$package") -Wl,-rpath,$(pkg-config --variable=libdir "$package")"
+    "$compiler" -std=c++20 "$source/tests/install/$consumer.cpp" "${flags[@]}" -o \
+      "$scratch/$consumer"
     "$scratch/$consumer"
   done
 fi
 
 for way in FetchContent add_subdirectory; do
-  "$cmake" -S "$source/tests/install/parent" -B "$scratch/$way" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+  "$cmake" -S "$source/tests/install/parent" -B "$scratch/$way" -G Ninja \
+    -DCMAKE_CXX_COMPILER="$compiler" \
     -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way" >"$scratch/log" 2>&1 ||
     { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
 done
@@ -57,6 +72,8 @@ library=$(find "$scratch/prefix" -name 'libposenc.so')
 if [[ -n $library ]]; then python3 "$source/tests/install/shared_symbols.py" "$library"; fi
 
 for page in posenc posenc-{list,accuracy,pick,profile,generate,compare}; do
-  [[ -s $scratch/prefix/share/man/man1/$page.1 ]] || { echo "FAILED: $page.1 is not installed"; exit 1; }
+  [[ -s $scratch/prefix/share/man/man1/$page.1 ]] ||
+    { echo "FAILED: $page.1 is not installed"; exit 1; }
 done
-[[ -s $scratch/prefix/share/bash-completion/completions/posenc ]] || { echo "FAILED: no bash completion"; exit 1; }
+[[ -s $scratch/prefix/share/bash-completion/completions/posenc ]] ||
+  { echo "FAILED: no bash completion"; exit 1; }

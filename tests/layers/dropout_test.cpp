@@ -5,7 +5,7 @@
 #include "layers/layer_support.h"
 #include "posenc/cpu.h"
 #include "posenc/layers/internal/philox.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -68,31 +68,13 @@ TEST(Dropout, IsItsDefinition) {
 }
 
 TEST(Dropout, IsTheSameOnEveryIsa) {
-  struct Kernels {
-    Isa isa;
-    const simd::LayerKernels& kernels;
-  };
-  const std::vector<Kernels> all = {
-#ifdef POSENC_HAVE_SSE2
-      {Isa::sse2, simd::sse2_layer_kernels()},
-#endif
-#ifdef POSENC_HAVE_AVX2
-      {Isa::avx2, simd::avx2_layer_kernels()},
-#endif
-#ifdef POSENC_HAVE_AVX512
-      {Isa::avx512, simd::avx512_layer_kernels()},
-#endif
-#ifdef POSENC_HAVE_NEON64
-      {Isa::neon64, simd::neon64_layer_kernels()},
-#endif
-  };
   const auto x = random_floats(3001, 1), encoding = random_floats(3001, 2);
   const Dropout dropout(0.3);
   const double scaled = 0.3 * 256;
   const simd::DropoutRule rule = {
       99, static_cast<std::uint8_t>(scaled),
       static_cast<std::uint32_t>((scaled - std::floor(scaled)) * 0x1p32), dropout.scale()};
-  for (const Kernels& each : all) {
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
     if (!cpu_has(each.isa)) continue;
     for (const bool non_temporal : {false, true}) {
       for (const std::int64_t count : {0, 1, 3, 15, 16, 17, 100, 1024, 2999}) {

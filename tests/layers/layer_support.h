@@ -12,7 +12,7 @@
 
 namespace posenc::test {
 
-/// F32 in [-2, 2), the same in every run.
+/// Floats in [-2, 2), the same in every run.
 inline std::vector<float> random_floats(std::int64_t count, unsigned seed = 1) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<float> uniform(-2.0f, 2.0f);

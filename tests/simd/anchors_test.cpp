@@ -1,9 +1,10 @@
 // The kernels of every ISA that runs here, against the exact values: the error of the anchors, and
 // correct rounding where it is hardest.
-#include "posenc/backends/frequency_tables.h"
+#include "posenc/backends/vectorised.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/registry.h"
+#include "posenc/simd/dispatch.h"
 
 #include <gtest/gtest.h>
 
@@ -16,15 +17,15 @@
 namespace posenc::test {
 namespace {
 
-std::vector<IsaKernels> kernels_that_run_here() {
-  std::vector<IsaKernels> list;
-  for (const IsaKernels& each : compiled_kernels()) {
+std::vector<simd::IsaKernels> kernels_that_run_here() {
+  std::vector<simd::IsaKernels> list;
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
     if (cpu_has(each.isa)) list.push_back(each);
   }
   return list;
 }
 
-class KernelTest : public testing::TestWithParam<IsaKernels> {
+class KernelTest : public testing::TestWithParam<simd::IsaKernels> {
  protected:
   std::unique_ptr<const Encoder> plan_rotation(const EncodingSpec& spec) const {
     return backend("rotation", GetParam().isa).plan(spec);

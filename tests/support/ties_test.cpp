@@ -1,5 +1,5 @@
-// The rule of ties, by the same cases as tests/measure_test.py: what is a tie in C++ is one in
-// Python.
+// The rule of ties, by the same cases as tests/scripts/statistics_test.py: what is a tie in C++
+// is one in Python.
 #include "posenc/support/ties.h"
 
 #include <gmock/gmock.h>

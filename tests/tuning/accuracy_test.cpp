@@ -1,7 +1,7 @@
 // The accuracy report against planted errors: encoders that are right everywhere but where a test
 // makes them wrong.
 #include "posenc/tuning/accuracy.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/simd/row_task.h"
 
 #include "posenc/registry.h"
 #include "support.h"

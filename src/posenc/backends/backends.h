@@ -1,7 +1,7 @@
 // The makers of the built-in backends, for the registry's list: one line a method.
 #pragma once
 
-#include "posenc/registry.h"
+#include "posenc/backend.h"
 
 #include <memory>
 #include <vector>

@@ -4,7 +4,7 @@
 //   sin(position * div_term), cos(position * div_term)
 // and, where the spacing is inclusive, the same with tensor2tensor's log_timescale_increment.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // naive: std::pow, std::sin and std::cos for every element, in double, rounded once: the formula as
 // it is read.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>

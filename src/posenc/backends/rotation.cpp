@@ -1,11 +1,12 @@
 // rotation: angle addition from exactly reduced anchors, correctly rounded. See
-// simd/rotation_kernel.h for the method and its bound.
+// simd/recurrence-inl.h for the method and its bound.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/frequency_tables.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/backends/rotation_constants.h"
 #include "posenc/exact/sincos.h"
+#include "posenc/simd/row_task.h"
 
-#include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc {
@@ -13,29 +14,15 @@ namespace {
 
 class RotationEncoder final : public Encoder {
  public:
-  RotationEncoder(const EncodingSpec& spec, const IsaKernels& compiled)
-      : Encoder(spec, "rotation", compiled.isa),
+  static constexpr std::string_view method = "rotation";
+  static constexpr std::string_view description =
+      "angle addition from exact anchors, correctly rounded";
+
+  RotationEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
+      : Encoder(spec, std::string(method), compiled.isa),
         kernel_(compiled.kernels.rotation),
         exact_(spec),
-        frequencies_(exact_),
-        radians_(padded()),
-        cos_row_(padded()),
-        sin_row_(padded()),
-        cos_block_(padded()),
-        sin_block_(padded()) {
-    const auto anchors = compiled.kernels.anchors;
-    const std::int64_t count = frequencies_.padded_count();
-    anchors(count, frequencies_.high.data(), frequencies_.low.data(), 1, sin_row_.data(),
-            cos_row_.data());
-    anchors(count, frequencies_.high.data(), frequencies_.low.data(), simd::block_rows,
-            sin_block_.data(), cos_block_.data());
-    for (std::size_t k = 0; k < radians_.size(); ++k) {
-      constexpr double two_pi = 6.283185307179586;
-      radians_[k] =
-          static_cast<float>(two_pi * (static_cast<double>(frequencies_.high[k]) * 0x1p-64 +
-                                       static_cast<double>(frequencies_.low[k]) * 0x1p-128));
-    }
-  }
+        constants_(exact_, compiled.kernels) {}
 
   bool supports_add() const noexcept override { return true; }
 
@@ -46,8 +33,6 @@ class RotationEncoder final : public Encoder {
   bool is_correctly_rounded(DataType) const noexcept override { return true; }
 
  private:
-  std::size_t padded() const noexcept { return frequencies_.high.size(); }
-
   static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
                                    bool is_cosine, DataType type) noexcept {
     const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
@@ -68,19 +53,9 @@ class RotationEncoder final : public Encoder {
       if (task.count == 1) return;
       task = task.after(1);
     }
-    const simd::RotationTables tables = {
-        .frequencies = exact_.count(),
-        .columns = columns_of(spec()),
-        .turns_high = frequencies_.high.data(),
-        .turns_low = frequencies_.low.data(),
-        .radians = radians_.data(),
-        .cos_row = cos_row_.data(),
-        .sin_row = sin_row_.data(),
-        .cos_block = cos_block_.data(),
-        .sin_block = sin_block_.data(),
-        .exact_entry = exact_entry,
-        .context = this,
-    };
+    simd::RotationTables tables = constants_.tables(spec());
+    tables.exact_entry = exact_entry;
+    tables.context = this;
     kernel_(tables, task, addition);
   }
 
@@ -105,35 +80,13 @@ class RotationEncoder final : public Encoder {
 
   simd::RotationKernel kernel_;
   Frequencies exact_;
-  FrequencyTables frequencies_;
-  std::vector<float> radians_;
-  std::vector<double> cos_row_, sin_row_, cos_block_, sin_block_;
-};
-
-class RotationBackend final : public Backend {
- public:
-  explicit RotationBackend(const IsaKernels& compiled) : compiled_(compiled) {}
-  std::string_view name() const noexcept override { return "rotation"; }
-  std::string_view description() const noexcept override {
-    return "angle addition from exact anchors, correctly rounded";
-  }
-  Isa isa() const noexcept override { return compiled_.isa; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<RotationEncoder>(spec, compiled_);
-  }
-
-  IsaKernels compiled_;
+  RotationConstants constants_;
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<Backend>> make_rotation_backends() {
-  std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels())
-    all.push_back(std::make_unique<RotationBackend>(compiled));
-  return all;
+  return backends_of_method<RotationEncoder>(&simd::Kernels::rotation);
 }
 
 }  // namespace posenc

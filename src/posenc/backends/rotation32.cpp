@@ -1,10 +1,12 @@
 // rotation32: one angle addition in float32 an entry: the fastest tier. See
-// simd/rotation32_kernel.h for the method and its bound.
+// simd/rotation32-inl.h for the method and its bound.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/frequency_tables.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/backends/vectorised.h"
+#include "posenc/simd/row_task.h"
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc {
@@ -12,8 +14,11 @@ namespace {
 
 class Rotation32Encoder final : public Encoder {
  public:
-  Rotation32Encoder(const EncodingSpec& spec, const IsaKernels& compiled)
-      : Encoder(spec, "rotation32", compiled.isa),
+  static constexpr std::string_view method = "rotation32";
+  static constexpr std::string_view description = "one angle addition in float32: the fastest tier";
+
+  Rotation32Encoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
+      : Encoder(spec, std::string(method), compiled.isa),
         kernel_(compiled.kernels.rotation32),
         frequencies_(Frequencies(spec)),
         cos_rows_(simd::block_rows32 * padded()),
@@ -36,7 +41,7 @@ class Rotation32Encoder final : public Encoder {
   }
 
   double error_bound(RowRange, DataType type) const noexcept override {
-    return 3.5e-7 + (size_of(type) == 2 ? half_ulp_of_one(type) : 0);
+    return simd::rotation32_error + (size_of(type) == 2 ? half_ulp_of_one(type) : 0);
   }
   bool supports(DataType type) const noexcept override { return type != DataType::float64; }
 
@@ -63,30 +68,10 @@ class Rotation32Encoder final : public Encoder {
   std::vector<float> cos_rows_, sin_rows_;
 };
 
-class Rotation32Backend final : public Backend {
- public:
-  explicit Rotation32Backend(const IsaKernels& compiled) : compiled_(compiled) {}
-  std::string_view name() const noexcept override { return "rotation32"; }
-  std::string_view description() const noexcept override {
-    return "one angle addition in float32: the fastest tier";
-  }
-  Isa isa() const noexcept override { return compiled_.isa; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<Rotation32Encoder>(spec, compiled_);
-  }
-
-  IsaKernels compiled_;
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<Backend>> make_rotation32_backends() {
-  std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels())
-    all.push_back(std::make_unique<Rotation32Backend>(compiled));
-  return all;
+  return backends_of_method<Rotation32Encoder>(&simd::Kernels::rotation32);
 }
 
 }  // namespace posenc

@@ -1,18 +1,24 @@
 // xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases: the direct SIMD way.
-// See simd/sincos_kernel.h.
+// See simd/sincos-inl.h.
 #include "posenc/backends/backends.h"
-#include "posenc/backends/frequency_tables.h"
-#include "posenc/backends/row_task.h"
+#include "posenc/backends/vectorised.h"
+#include "posenc/simd/row_task.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace posenc {
 namespace {
 
 class XsimdEncoder final : public Encoder {
  public:
-  XsimdEncoder(const EncodingSpec& spec, const IsaKernels& compiled)
-      : Encoder(spec, "xsimd", compiled.isa),
+  static constexpr std::string_view method = "xsimd";
+  static constexpr std::string_view description =
+      "xsimd's sincos in double, of exactly reduced phases";
+
+  XsimdEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
+      : Encoder(spec, std::string(method), compiled.isa),
         kernel_(compiled.kernels.sincos),
         frequencies_(Frequencies(spec)) {}
 
@@ -61,31 +67,10 @@ class XsimdEncoder final : public Encoder {
   FrequencyTables frequencies_;
 };
 
-class XsimdBackend final : public Backend {
- public:
-  explicit XsimdBackend(const IsaKernels& compiled) : compiled_(compiled) {}
-  std::string_view name() const noexcept override { return "xsimd"; }
-  std::string_view description() const noexcept override {
-    return "xsimd's sincos in double, of exactly reduced phases";
-  }
-  Isa isa() const noexcept override { return compiled_.isa; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<XsimdEncoder>(spec, compiled_);
-  }
-
-  IsaKernels compiled_;
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<Backend>> make_xsimd_backends() {
-  std::vector<std::unique_ptr<Backend>> all;
-  for (const IsaKernels& compiled : compiled_kernels()) {
-    if (compiled.kernels.sincos != nullptr) all.push_back(std::make_unique<XsimdBackend>(compiled));
-  }
-  return all;
+  return backends_of_method<XsimdEncoder>(&simd::Kernels::sincos);
 }
 
 }  // namespace posenc

@@ -1,4 +1,5 @@
 #include "posenc/exact/sincos.h"
+#include "posenc/support/float_format.h"
 
 #include <array>
 #include <bit>

@@ -5,6 +5,7 @@
 #include "posenc/data_type.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/support/float_format.h"
 
 #include <cstdint>
 

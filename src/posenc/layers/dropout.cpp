@@ -56,29 +56,30 @@ bool Dropout::keeps(std::uint64_t seed, std::uint64_t element) const noexcept {
 }
 
 void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
-                    std::uint64_t first_element, int threads) const {
-  check_threads(threads);
+                    std::uint64_t first_element, EncodeOptions options) const {
+  check_threads(options.threads);
   if (in.size() != out.size()) {
     throw InvalidArgument(
         format_text("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
   }
   if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
   const auto rule = dropout_rule(*this, true, seed);
-  // Parts that share no block of the generator, nor a cache line where the memory is aligned.
+  // Parts that share no block of the generator, nor a cache line if the memory is aligned.
   const auto count = static_cast<std::int64_t>(in.size());
   constexpr auto block = static_cast<std::int64_t>(block_elements);
-  parallel_for((count + block - 1) / block, threads, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = begin * block, last = std::min(end * block, count);
-    simd::layer_kernels().combine(
-        {.x = in.data() + first,
-         .encoding = nullptr,
-         .out = out.data() + first,
-         .count = last - first,
-         .scale = 1.0f,
-         .dropout = rule ? &*rule : nullptr,
-         .first_element = first_element + static_cast<std::uint64_t>(first),
-         .non_temporal = false});
-  });
+  parallel_for((count + block - 1) / block, options.threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 const std::int64_t first = begin * block, last = std::min(end * block, count);
+                 simd::best_kernels().combine(
+                     {.x = in.data() + first,
+                      .encoding = nullptr,
+                      .out = out.data() + first,
+                      .count = last - first,
+                      .scale = 1.0f,
+                      .dropout = rule ? &*rule : nullptr,
+                      .first_element = first_element + static_cast<std::uint64_t>(first),
+                      .non_temporal = false});
+               });
 }
 
 std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,

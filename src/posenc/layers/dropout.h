@@ -1,6 +1,7 @@
 // Inverted dropout whose mask is a pure function of a seed and an element's index.
 #pragma once
 
+#include "posenc/encode_options.h"
 #include "posenc/export.h"
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace POSENC_API posenc {
 /// The random bits come from Philox4x32-10 (philox.h) with the seed as key, low word first. Element
 /// i has byte i % 4 (lowest first) of word 2 (r / 64) + r % 8 / 4, r = i % 128, of the counter (8
 /// (i / 128) + r % 64 / 8, 0, 0) whose first two words hold a 64-bit number, low word first: with
-/// that mapping vectors of counters give consecutive elements. An element is dropped where its byte
+/// that mapping vectors of counters give consecutive elements. An element is dropped if its byte
 /// is below floor(256 p). Where it is equal, word 0 of the counter (i, 1, 0) decides in the same
 /// way by the next 32 bits of p: p is honoured to 2^-40.
 class Dropout {
@@ -32,11 +33,11 @@ class Dropout {
   /// Whether the mask of that seed keeps an element: the definition, one element at a time.
   bool keeps(std::uint64_t seed, std::uint64_t element) const noexcept;
 
-  /// out[i] = in[i] * scale() where element first_element + i is kept, else 0 (whatever in[i] is).
-  /// For activations and for gradients. Throws InvalidArgument where the sizes differ, threads < 1,
+  /// out[i] = in[i] * scale() if element first_element + i is kept, else 0 (whatever in[i] is).
+  /// For activations and for gradients. Throws InvalidArgument if the sizes differ, threads < 1,
   /// or `out` overlaps `in` without being the same memory.
   void apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
-             std::uint64_t first_element = 0, int threads = 1) const;
+             std::uint64_t first_element = 0, EncodeOptions options = {}) const;
 
  private:
   double probability_;

@@ -1,10 +1,10 @@
 #include "posenc/layers/input_embedding.h"
 
-#include "posenc/cpu.h"
 #include "posenc/layers/internal/add_encoding.h"
 #include "posenc/layers/internal/checks.h"
 #include "posenc/layers/internal/dropout_rule.h"
 #include "posenc/support/format.h"
+#include "posenc/support/store_policy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,9 +52,8 @@ void check_ids(std::span<const Id> ids, const SequenceView<float>& y, std::int64
   }
 }
 
-bool is_non_temporal(const SequenceView<float>& y) {
-  return shape_class(y.batch * y.rows * y.columns * std::int64_t{sizeof(float)}) ==
-         ShapeClass::memory;
+bool is_non_temporal(StorePolicy policy, const SequenceView<float>& y) {
+  return is_non_temporal(policy, y.batch * y.rows * y.columns * std::int64_t{sizeof(float)});
 }
 
 }  // namespace
@@ -84,9 +83,10 @@ void InputEmbedding::check(std::span<const Id> ids, const SequenceView<float>& y
 
 template <class Id>
 void InputEmbedding::look_up(std::span<const Id> ids, const SequenceView<float>& y,
-                             int threads) const {
-  check(ids, y, threads);
-  scale_rows({InputRows(view_, ids.data(), y), scale_, y, nullptr, is_non_temporal(y), threads});
+                             const EncodeOptions& options) const {
+  check(ids, y, options.threads);
+  scale_rows({InputRows(view_, ids.data(), y), scale_, y, nullptr,
+              is_non_temporal(options.stores, y), options.threads});
 }
 
 template <class Id>
@@ -101,18 +101,18 @@ void InputEmbedding::look_up_and_encode(std::span<const Id> ids, const Positiona
   encoding.check_rows(y.rows, options.offset);
   const auto rule = dropout_rule(encoding.dropout(), options.training, options.seed);
   encoding.add_to({InputRows(view_, ids.data(), y), scale_, y, rule ? &*rule : nullptr,
-                   is_non_temporal(y), options.threads},
+                   is_non_temporal(options.stores, y), options.threads},
                   options.offset);
 }
 
 void InputEmbedding::forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
-                             int threads) const {
-  look_up(ids, y, threads);
+                             EncodeOptions options) const {
+  look_up(ids, y, options);
 }
 
 void InputEmbedding::forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
-                             int threads) const {
-  look_up(ids, y, threads);
+                             EncodeOptions options) const {
+  look_up(ids, y, options);
 }
 
 void InputEmbedding::forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,

@@ -18,10 +18,10 @@ namespace POSENC_API posenc {
 class InputEmbedding {
  public:
   /// Owns its weights, which are 0 until they are filled through weights(). Throws InvalidArgument
-  /// where vocabulary < 1 or d_model is not within 1 to max_d_model.
+  /// if vocabulary < 1 or d_model is not within 1 to max_d_model.
   InputEmbedding(std::int64_t vocabulary, std::int64_t d_model);
 
-  /// Over the caller's weights, which must outlive it. Throws as above, and where the stride is
+  /// Over the caller's weights, which must outlive it. Throws as above, and if the stride is
   /// below the columns or there is no memory.
   explicit InputEmbedding(MatrixView<const float> weights);
 
@@ -31,21 +31,21 @@ class InputEmbedding {
   float scale() const noexcept { return scale_; }
 
   MatrixView<const float> weights() const noexcept { return view_; }
-  /// To fill the weights that it owns; without memory where they are the caller's.
+  /// To fill the weights that it owns; without memory if they are the caller's.
   MatrixView<float> own_weights() noexcept { return own_.view(); }
 
-  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, where an id is
+  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, if an id is
   /// out of range (naming it, its place and the vocabulary), the number of ids is not batch * rows,
   /// y is not allowed (see PositionalEncoding::forward), y overlaps the ids or the weights, or
   /// threads < 1.
   void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
-               int threads = 1) const;
+               EncodeOptions options = {}) const;
   void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
-               int threads = 1) const;
+               EncodeOptions options = {}) const;
 
   /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward()
   /// followed by that of `encoding`, whose selection() says which backend computes PE, and why.
-  /// Throws as both do, and where their d_model differ.
+  /// Throws as both do, and if their d_model differ.
   void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,
                const SequenceView<float>& y, const ForwardOptions& options = {}) const;
   void forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding,
@@ -55,7 +55,8 @@ class InputEmbedding {
   template <class Id>
   void check(std::span<const Id> ids, const SequenceView<float>& y, int threads) const;
   template <class Id>
-  void look_up(std::span<const Id> ids, const SequenceView<float>& y, int threads) const;
+  void look_up(std::span<const Id> ids, const SequenceView<float>& y,
+               const EncodeOptions& options) const;
   template <class Id>
   void look_up_and_encode(std::span<const Id> ids, const PositionalEncoding& encoding,
                           const SequenceView<float>& y, const ForwardOptions& options) const;

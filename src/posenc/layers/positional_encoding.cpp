@@ -5,6 +5,7 @@
 #include "posenc/layers/internal/checks.h"
 #include "posenc/layers/internal/dropout_rule.h"
 #include "posenc/support/format.h"
+#include "posenc/support/store_policy.h"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
 /// max_d_model.
 constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
 
-/// A table is worth keeping where it and what it is added to share the last-level cache.
+/// A table is worth keeping if it and what it is added to share the last-level cache.
 bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
   return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
 }
@@ -97,9 +98,9 @@ void PositionalEncoding::forward(const SequenceView<const float>& x, const Seque
   check_overlap(x, y);
   check_rows(x.rows, options.offset);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
-  const bool is_non_temporal =
-      x.data != y.data && shape_class(bytes_of(y.rows, y.columns) * y.batch) == ShapeClass::memory;
-  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, is_non_temporal, options.threads},
+  const bool non_temporal =
+      x.data != y.data && is_non_temporal(options.stores, bytes_of(y.rows, y.columns) * y.batch);
+  add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, non_temporal, options.threads},
          options.offset);
 }
 

@@ -1,4 +1,7 @@
 // The positional encoding of a Transformer's input: y = dropout(x + PE).
+//
+//   const posenc::PositionalEncoding encoding({.d_model = 512}, 5000);
+//   encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
 #pragma once
 
 #include "posenc/encoder.h"
@@ -14,17 +17,18 @@ namespace POSENC_API posenc {
 
 /// Where the encodings that are added come from. The bits are the same.
 enum class EncodingSource {
-  automatic,  ///< a kept table where it stays in cache, else fused
-  fused,      ///< computed where they are added; no table in memory
+  automatic,  ///< cached if the table stays in the last-level cache, else fused
+  fused,      ///< computed in the pass that adds them, without a table
   cached,     ///< a table of max_rows rows, computed once
 };
 
 struct ForwardOptions {
-  std::int64_t offset =
-      0;  ///< position of the first row: the length of the cached prefix in incremental decoding
-  bool training = false;   ///< dropout is the identity elsewhere
-  std::uint64_t seed = 0;  ///< of the dropout mask: another one for every step
+  /// Position of the first row: in incremental decoding, the length of the prefix.
+  std::int64_t offset = 0;
+  bool training = false;   ///< applies dropout, which else is the identity
+  std::uint64_t seed = 0;  ///< of the dropout mask: take another one for every step
   int threads = 1;         ///< at least 1
+  StorePolicy stores = StorePolicy::automatic;  ///< of results out of place
 };
 
 /// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then
@@ -43,16 +47,15 @@ class PositionalEncoding {
 
   const EncodingSpec& spec() const noexcept { return encoder().spec(); }
   const Encoder& encoder() const noexcept { return *selected_.encoder; }
-  const Selection& selection() const noexcept {
-    return selected_.selection;
-  }  ///< which backend, and why
+  /// Which backend computes the encodings, and why.
+  const Selection& selection() const noexcept { return selected_.selection; }
   const Dropout& dropout() const noexcept { return dropout_; }
   std::int64_t max_rows() const noexcept { return max_rows_; }
 
   /// What forward() does for so many sequences and rows: fused or cached.
   EncodingSource source(std::int64_t batch, std::int64_t rows) const noexcept;
 
-  /// In place. Throws InvalidArgument, before anything is written, where offset + rows exceeds
+  /// In place. Throws InvalidArgument, before anything is written, if offset + rows exceeds
   /// max_rows (naming both), columns are not d_model, strides let rows overlap, there is no memory,
   /// or threads < 1.
   void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
@@ -76,7 +79,7 @@ class PositionalEncoding {
   std::int64_t max_rows_;
   Dropout dropout_;
   EncodingSource source_;
-  Matrix table_;  ///< of max_rows rows; none where the source is fused
+  Matrix table_;  ///< of max_rows rows; none if the source is fused
 };
 
 }  // namespace posenc

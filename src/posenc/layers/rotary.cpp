@@ -1,7 +1,7 @@
 #include "posenc/layers/rotary.h"
 
 #include "posenc/layers/internal/checks.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
@@ -60,7 +60,7 @@ void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int
 /// Turns row `row` of every head.
 void rotate_row(const SequenceView<float>& x, std::int64_t row, RotaryLayout channels,
                 const float* cosine, const float* sine, std::int64_t pairs) noexcept {
-  const simd::RotateKernel rotate = simd::layer_kernels().rotate;
+  const simd::RotateKernel rotate = simd::best_kernels().rotate;
   for (std::int64_t head = 0; head < x.batch; ++head) {
     float* const data = x.data + head * x.batch_stride + row * x.row_stride;
     rotate(cosine, sine, pairs, channels == RotaryLayout::interleaved, data);
@@ -105,18 +105,18 @@ void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLa
 /// The encoder writes halves, cosines first; interleaved caches are deinterleaved anew, row by row.
 template <class T>
 void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
-                const MatrixView<T>& out, int threads) {
+                const MatrixView<T>& out, const EncodeOptions& options) {
   validate(rows);
-  check_threads(threads);
+  check_threads(options.threads);
   const std::int64_t dimension = encoder.spec().d_model, half = dimension / 2;
   check_cache(rows, dimension, out);
   BasicMatrix<T> halves(
-      layout == RotaryLayout::interleaved ? std::min<std::int64_t>(threads, rows.count) : 0,
+      layout == RotaryLayout::interleaved ? std::min<std::int64_t>(options.threads, rows.count) : 0,
       dimension);
-  encoder.encode(rows, out, threads);
+  encoder.encode(rows, out, options);
   if (layout == RotaryLayout::halves) return;
   std::atomic<std::int64_t> parts_begun = 0;
-  parallel_for(rows.count, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
     T* const own = halves.data() + parts_begun.fetch_add(1) * dimension;
     for (std::int64_t row = begin; row < end; ++row) {
       T* const cached = out.data + row * out.stride;
@@ -134,52 +134,55 @@ void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
 Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy)
     : selected_(plan(dimension, base, accuracy)), channels_(channels) {}
 
-void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads) const {
-  fill_cache(*selected_.encoder, rows, layout, out, threads);
+void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out,
+                   EncodeOptions options) const {
+  fill_cache(*selected_.encoder, rows, layout, out, options);
 }
 
-void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads) const {
-  fill_cache(*selected_.encoder, rows, layout, out, threads);
+void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out,
+                   EncodeOptions options) const {
+  fill_cache(*selected_.encoder, rows, layout, out, options);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
-                   int threads) const {
-  fill_cache(*selected_.encoder, rows, layout, out, threads);
+                   EncodeOptions options) const {
+  fill_cache(*selected_.encoder, rows, layout, out, options);
 }
 
-void Rotary::apply(const SequenceView<float>& x, std::int64_t first, int threads) const {
-  check_heads(x, dimension(), threads);
+void Rotary::apply(const SequenceView<float>& x, std::int64_t first, EncodeOptions options) const {
+  check_heads(x, dimension(), options.threads);
   validate(RowRange{first, x.rows});
   if (x.batch == 0 || x.rows == 0) return;
   const std::int64_t columns = dimension(), half = columns / 2;
   const std::int64_t step = std::min(block_rows, x.rows);
-  share_with_scratch(
-      x.rows, threads, step * columns, [&](std::int64_t begin, std::int64_t end, float* angles) {
-        for (std::int64_t row = begin; row < end; row += step) {
-          const std::int64_t count = std::min(step, end - row);
-          selected_.encoder->encode({.first = first + row, .count = count},
-                                    {angles, count, columns, columns}, {1, StorePolicy::cached});
-          for (std::int64_t r = 0; r < count; ++r) {
-            rotate_row(x, row + r, channels_, angles + r * columns, angles + r * columns + half,
-                       half);
-          }
-        }
-      });
+  share_with_scratch(x.rows, options.threads, step * columns,
+                     [&](std::int64_t begin, std::int64_t end, float* angles) {
+                       for (std::int64_t row = begin; row < end; row += step) {
+                         const std::int64_t count = std::min(step, end - row);
+                         selected_.encoder->encode({.first = first + row, .count = count},
+                                                   {angles, count, columns, columns},
+                                                   {1, StorePolicy::cached});
+                         for (std::int64_t r = 0; r < count; ++r) {
+                           rotate_row(x, row + r, channels_, angles + r * columns,
+                                      angles + r * columns + half, half);
+                         }
+                       }
+                     });
 }
 
 void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
-                   int threads) const {
-  apply_cache(cache, layout, channels_, dimension(), x, threads);
+                   EncodeOptions options) const {
+  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
 }
 
 void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout,
-                   const SequenceView<float>& x, int threads) const {
-  apply_cache(cache, layout, channels_, dimension(), x, threads);
+                   const SequenceView<float>& x, EncodeOptions options) const {
+  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
 }
 
 void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout,
-                   const SequenceView<float>& x, int threads) const {
-  apply_cache(cache, layout, channels_, dimension(), x, threads);
+                   const SequenceView<float>& x, EncodeOptions options) const {
+  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
 }
 
 }  // namespace posenc

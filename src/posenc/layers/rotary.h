@@ -1,5 +1,8 @@
 // Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases: caches of
 // cosines and sines, and their application.
+//
+//   const posenc::Rotary rotary(128, 500000.0);
+//   rotary.apply(posenc::sequence_first(queries, rows, heads, 128), first_position);
 #pragma once
 
 #include "posenc/data_type.h"
@@ -16,15 +19,14 @@ namespace POSENC_API posenc {
 /// How the cosine and the sine of frequency k stand in a row of a cache, or the two channels that
 /// it turns in a head. h = dimension / 2.
 enum class RotaryLayout {
-  halves,  ///< k and h + k: caches as vLLM has them, cosines before sines; channels as in GPT-NeoX
-           ///< and Llama
-  interleaved,  ///< 2k and 2k + 1: caches as ggml has them, cosine before sine; channels as in the
-                ///< paper and GPT-J
+  /// k and h + k. Caches of vLLM, cosines before sines; channels of GPT-NeoX and Llama.
+  halves,
+  /// 2k and 2k + 1. Caches of ggml, cosine before sine; channels of the paper and GPT-J.
+  interleaved,
 };
 
-/// Turns channel pair k of every head at position p by the angle p w_k, w_k = base^(-2k /
-/// dimension):
-///   (a, b) -> (a cos - b sin, b cos + a sin)
+/// Turns channel pair k of every head at position p by the angle p w_k:
+///   (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
 /// The first `dimension` channels of a head are turned, and those behind them are left as they are.
 /// Immutable: any number of threads may use one.
 class Rotary {
@@ -38,33 +40,36 @@ class Rotary {
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {});
 
   std::int64_t dimension() const noexcept { return selected_.encoder->spec().d_model; }
-  const Selection& selection() const noexcept {
-    return selected_.selection;
-  }  ///< which backend, and why
+  /// Which backend computes the angles, and why.
+  const Selection& selection() const noexcept { return selected_.selection; }
   RotaryLayout channels() const noexcept { return channels_; }
 
   /// Writes cosines and sines of those positions, each the nearest value of its type to the exact
   /// one unless another accuracy was asked for: out has shape (rows.count, dimension). Throws
   /// InvalidArgument, before anything is written, as Encoder::encode does.
-  void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out, int threads = 1) const;
-  void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out, int threads = 1) const;
-  void cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out, int threads = 1) const;
+  void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out,
+             EncodeOptions options = {}) const;
+  void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out,
+             EncodeOptions options = {}) const;
+  void cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
+             EncodeOptions options = {}) const;
 
   /// Turns x in place, without a cache in memory: x is sequence_first(data, rows, heads, head_dim)
   /// for the shape (rows, heads, head_dim), or batch_first(data, heads, rows, head_dim) for (heads,
   /// rows, head_dim), and row r is at position first + r. Throws InvalidArgument, before anything
-  /// is written, where x has fewer columns than the dimension or is not allowed otherwise (see
+  /// is written, if x has fewer columns than the dimension or is not allowed otherwise (see
   /// PositionalEncoding::forward), a position is not, or threads < 1.
-  void apply(const SequenceView<float>& x, std::int64_t first = 0, int threads = 1) const;
+  void apply(const SequenceView<float>& x, std::int64_t first = 0,
+             EncodeOptions options = {}) const;
 
   /// The same by the rows of a cache of that layout: row r of x by row r of the cache, which has at
   /// least as many. Throws as above.
   void apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
-             int threads = 1) const;
+             EncodeOptions options = {}) const;
   void apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x,
-             int threads = 1) const;
+             EncodeOptions options = {}) const;
   void apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<float>& x,
-             int threads = 1) const;
+             EncodeOptions options = {}) const;
 
  private:
   SelectedEncoder selected_;  ///< cosines before sines

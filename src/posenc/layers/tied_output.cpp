@@ -48,8 +48,9 @@ void softmax_row(float* row, std::int64_t columns) noexcept {
 
 }  // namespace
 
-void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits, int threads) const {
-  check_threads(threads);
+void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
+                        EncodeOptions options) const {
+  check_threads(options.threads);
   const Memory x_memory = check_matrix("x", x);
   const Memory logits_memory = check_matrix("logits", read_only(logits));
   if (x.columns != d_model()) {
@@ -68,17 +69,17 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits, int
   check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
   // The vocabulary is the long side, in decoding the only one.
   if (x.rows == 0) return;
-  parallel_for(vocabulary(), threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(vocabulary(), options.threads, [&](std::int64_t begin, std::int64_t end) {
     map(logits).middleCols(begin, end - begin).noalias() =
         map(x) * map(weights_).middleRows(begin, end - begin).transpose();
   });
 }
 
-void softmax(MatrixView<float> logits, int threads) {
-  check_threads(threads);
+void softmax(MatrixView<float> logits, EncodeOptions options) {
+  check_threads(options.threads);
   check_matrix("logits", read_only(logits));
   if (logits.columns == 0) return;
-  parallel_for(logits.rows, threads, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(logits.rows, options.threads, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
       softmax_row(logits.data + row * logits.stride, logits.columns);
   });

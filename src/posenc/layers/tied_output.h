@@ -22,9 +22,10 @@ class TiedOutput {
 
   /// x of shape (rows, d_model), logits of shape (rows, vocabulary), both with any stride. Sums are
   /// in float32, in an order that depends on the shape and on threads. Throws InvalidArgument,
-  /// before anything is written, where shapes or strides are not allowed, there is no memory,
+  /// before anything is written, if shapes or strides are not allowed, there is no memory,
   /// logits overlap x or the weights, or threads < 1.
-  void logits(MatrixView<const float> x, MatrixView<float> logits, int threads = 1) const;
+  void logits(MatrixView<const float> x, MatrixView<float> logits,
+              EncodeOptions options = {}) const;
 
  private:
   MatrixView<const float> weights_;
@@ -33,6 +34,6 @@ class TiedOutput {
 /// Replaces each row by exp(x_i - m) / sum_j exp(x_j - m), m the row's largest value, so that no
 /// exponential overflows. -infinity gives 0; a row without a finite value, or with +infinity or
 /// NaN, gives NaN. The sum is in double. Throws as logits() does.
-void softmax(MatrixView<float> logits, int threads = 1);
+void softmax(MatrixView<float> logits, EncodeOptions options = {});
 
 }  // namespace posenc

@@ -2,8 +2,10 @@
 // function with another.
 #pragma once
 
-#include "posenc/backends/row_task.h"
+#include "posenc/simd/error_bounds.h"
+#include "posenc/simd/row_task.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace posenc::simd {
@@ -38,15 +40,6 @@ struct RotationTables {
   ExactEntry exact_entry;
   const void* context;
 };
-
-/// Rows that the recurrence runs from one anchor, half of them each way, and blocks whose anchors
-/// are rotated from an exact one. rotation_kernel.h derives the error bound from both.
-inline constexpr std::int64_t block_rows = 32;
-inline constexpr std::int64_t anchored_blocks = 16;
-
-/// Rows that share an anchor in rotation32, and blocks whose phases are sums from an exact one.
-inline constexpr std::int64_t block_rows32 = 16;
-inline constexpr std::int64_t anchored_blocks32 = 32;
 
 /// Per frequency, padded.
 struct Rotation32Tables {
@@ -92,12 +85,46 @@ using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask&
 /// Of float32 and float64. Null for the ISA scalar, which has no vector library.
 using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) noexcept;
 
+/// Which elements dropout keeps: dropout.h says how an element's random bits come from the
+/// generator.
+struct DropoutRule {
+  std::uint64_t seed;
+  std::uint8_t threshold;        ///< an element whose byte is below is dropped, one above is kept
+  std::uint32_t fine_threshold;  ///< if the byte is equal, a word of its own decides alike
+  float scale;                   ///< of what is kept
+};
+
+/// out[i] = dropout(scale * x[i] + encoding[i]), each operation rounded by itself.
+struct CombineTask {
+  const float* x;
+  const float* encoding;  ///< null: none is added
+  float* out;             ///< may be x
+  std::int64_t count;
+  float scale;
+  const DropoutRule* dropout;   ///< null: all are kept, as they are
+  std::uint64_t first_element;  ///< of dropout: the index of out[0]
+  bool non_temporal;            ///< a fence must follow
+};
+
+using CombineKernel = void (*)(const CombineTask& task) noexcept;
+
+/// Turns the pairs of channels of one head in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair
+/// k is (x[2k], x[2k + 1]) if interleaved, else (x[k], x[pairs + k]).
+using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
+                              bool interleaved, float* x) noexcept;
+
+/// After the last non-temporal task: until then its stores are not ordered with others.
+using FenceKernel = void (*)() noexcept;
+
 /// The kernels of one ISA.
 struct Kernels {
   AnchorKernel anchors;
   RotationKernel rotation;
   Rotation32Kernel rotation32;
   SincosKernel sincos;
+  CombineKernel combine;
+  RotateKernel rotate;
+  FenceKernel fence;
 };
 
 const Kernels& scalar_kernels() noexcept;

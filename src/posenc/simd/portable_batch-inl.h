@@ -1,7 +1,7 @@
 // Vectors of 128 bits in plain C++, with the part of xsimd's interface that the kernels use: what
 // the ISA `scalar` is compiled from, on every 64-bit processor. The loops are left to the
 // compiler's vectoriser. Included in the place of xsimd, whose name is a macro then (see
-// isa_file.h).
+// isa-inl.h).
 #pragma once
 
 namespace xsimd {

@@ -1,20 +1,19 @@
-// rotation32: one angle addition in float32 for every entry, of two factors that are each evaluated
-// directly: the fastest tier.
+// rotation32: one angle addition in float32 for every entry: the fastest tier.
 //
-//   position = 16 b + n:  sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n
-//                         w)
-//   V, U      sine and cosine at the block's first position, from its phase in integers (modulo one
-//             turn by themselves)
-//   cos(n w), sin(n w)   tables of 16 rows, made when planning
-//
+// Method. At position block_rows32 b + n:
+//   sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n w)
+//   V, U              sine and cosine at the block's first position, from its integer phase
+//   cos(n w), sin(n w)  tables of block_rows32 rows, made when planning
 // Blocks and their anchors stand at multiples of their length, so that a row depends on its
 // position alone.
 //
-// Error bound: the angle of V and U carries two roundings (2 * 2^-24 pi / 4), their series and its
-// last rounding 2^-24: 1.6e-7 at most; the angle addition passes sqrt(2) of that on, 2.3e-7, and
-// adds the tables' roundings, sqrt(2) 2^-25, and its own, 2 * 2^-25: 3.3e-7. 16-bit types add half
-// an ulp of theirs.
+// Error bound (rotation32_error in error_bounds.h): the angle of V and U has two roundings of at
+// most pi / 4, their series and its last rounding: 1.6e-7. The angle addition multiplies it by at
+// most sqrt(2), with the tables' roundings, 2^-25 each, and adds its own two: 3.21e-7. 16-bit types
+// add half an ulp of theirs.
 #pragma once
+
+#include "posenc/simd/anchors-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -58,11 +57,6 @@ struct Panel32 {
   float cosine[rotation32_panel];         ///< U
 };
 
-/// Where the k-th of float_lanes frequencies stands among deinterleaved ones.
-constexpr std::int64_t dealt_place(std::int64_t k) {
-  return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
-}
-
 /// The phases at a block: exact at every anchored_blocks32-th, then a sum of truncated steps, off
 /// by less than 2^-58 turns.
 inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin,
@@ -75,7 +69,7 @@ inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int6
     const uint128 product = static_cast<uint128>(low) * position;
     const uint128 step =
         (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows32);
-    const std::int64_t at = k / float_lanes * float_lanes + dealt_place(k % float_lanes);
+    const std::int64_t at = k / float_lanes * float_lanes + deinterleaved_place(k % float_lanes);
     panel.step[at] = static_cast<std::uint64_t>(step >> 64);
     panel.phase[at] = high * position + static_cast<std::uint64_t>(product >> 64) +
                       static_cast<std::uint64_t>(in_group) * panel.step[at];
@@ -128,7 +122,7 @@ inline void store32(F32 first, F32 second, T* to) {
 /// Frequencies of one step: two vectors, so that 16-bit types fill a vector too.
 constexpr std::int64_t step32 = 2 * float_lanes;
 
-/// Writes step32 frequencies of one row: to one place where they are interleaved, else to two.
+/// Writes step32 frequencies of one row: to one place if they are interleaved, else to two.
 template <class T, bool interleaved, bool non_temporal>
 inline void write_step32(const SineCosine32 (&both)[2], T* sine, T* cosine) {
   if constexpr (interleaved) {

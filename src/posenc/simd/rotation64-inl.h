@@ -1,116 +1,29 @@
-// rotation, for float64: angle addition in more than double, rounded once and correctly.
+// rotation, to float64: angle addition in about 80 bits, rounded once and correctly.
 //
-//   anchor   V and U, sine and cosine at a block's first position: from the integer phase every
-//            anchored_blocks64 blocks, else the last
-//            block's, rotated by block_rows64 w
-//   row n    sin(phase + n w) = V cos(n w) + U sin(n w),  cos(phase + n w) = U cos(n w) - V sin(n
-//            w), from a table that the call makes
+// Method.
+//   anchor  V and U, sine and cosine at a block's first position: from the integer phase every
+//           anchored_blocks64 blocks, else the last block's, rotated by block_rows64 w
+//   row n   sin(phase + n w) = V cos(n w) + U sin(n w), cos(phase + n w) = U cos(n w) - V sin(n w),
+//           with sines and cosines of n w from a table that the call makes
 //
-// All values are Fixed: a multiple of 2^-26 and a rest. Products of multiples, and sums of two of
-// them, are exact in double with or without fused operations, so that only rests, which are below
-// 2^-25, are rounded.
-//
-// Error bound, absolute, in units of 2^-76:
-//   an angle addition    four products of rests (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
-//                        factors C + c (2^-80 together) and a new
-//                        rest (2^-81): below 1/2 a component, so that the norm of both errors grows
-//                            by less than 1
-//   anchor_kernel64      5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62, the
-//                        argument's 2^-78 and the last product: below 2
-//   row table            up to four anchors added: 4 * 2 + 3, below 12
-//   block j after an anchor   2 + j (1 + 2), the latter for the constants
-//   in all               2 + 3 j + 12 + 1, and 2 pi 2^-128 position for the end of the frequency
+// Error bound (Rotation64Error in error_bounds.h), absolute, in units of 2^-76:
+//   an angle addition  four products of rests (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
+//                      factors C + c (2^-80 together) and a new rest (2^-81): below 1/2 a
+//                      component, so that the norm of both errors grows by less than 1
+//   an anchor          5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62, the
+//   argument's
+//                      2^-78 and the last product: below 2
+//   the row table      up to four anchors added: 4 * 2 + 3, and 1 for second-order terms
+//   block j            2 after an anchor, and 1 + 2 a rotation, the latter for its constants
+// The frequencies' end adds 2^-125 a position. An entry whose error decides its rounding is
+// recomputed exactly.
 #pragma once
+
+#include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/fixed-inl.h"
 
 namespace posenc::simd {
 namespace {
-
-/// high, a multiple of 2^-26 up to 1, plus low, at most 2^-27.
-struct Fixed {
-  F64 high;
-  F64 low;
-};
-
-/// The same value as high + low, for a high that is a multiple of 2^-52 below 2, and a low below
-/// 2^-24.
-inline Fixed split(F64 high, F64 low) {
-  const F64 magic(0x1.8p26);  // its last bit weighs 2^-26
-  const F64 multiple = ((high + low) + magic) - magic;
-  return {multiple, (high - multiple) + low};
-}
-
-/// high + low, high exact.
-struct Sum {
-  F64 high;
-  F64 low;
-};
-
-struct FixedPair {
-  Fixed sine;
-  Fixed cosine;
-};
-
-inline Sum rotated_sine(const FixedPair& of, const FixedPair& by) {
-  const F64 high = fused(of.sine.high, by.cosine.high, of.cosine.high * by.sine.high);
-  F64 low = of.sine.high * by.cosine.low;
-  low = fused(of.sine.low, by.cosine.high + by.cosine.low, low);
-  low = fused(of.cosine.high, by.sine.low, low);
-  low = fused(of.cosine.low, by.sine.high + by.sine.low, low);
-  return {high, low};
-}
-
-inline Sum rotated_cosine(const FixedPair& of, const FixedPair& by) {
-  const F64 high = fused_minus(of.cosine.high, by.cosine.high, of.sine.high * by.sine.high);
-  F64 minus_low = of.sine.high * by.sine.low;
-  minus_low = fused(of.sine.low, by.sine.high + by.sine.low, minus_low);
-  const F64 low = fused_minus(of.cosine.high, by.cosine.low, minus_low);
-  return {high, fused(of.cosine.low, by.cosine.high + by.cosine.low, low)};
-}
-
-inline Fixed split(const Sum& sum) { return split(sum.high, sum.low); }
-
-/// a b + c
-inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
-  const F64 low = fused(a.high, b.low, fused(a.low, b.high + b.low, c.low));
-  return split(fused(a.high, b.high, c.high), low);
-}
-
-inline Fixed constant(double high, double low) { return {F64(high), F64(low)}; }
-
-/// Of an angle up to pi / 4: Taylor series, the first terms left out below 2^-82. Coefficients are
-/// Fixed where their rounding to double would show.
-inline FixedPair small_sincos(const Fixed& x) {
-  const Fixed square = multiply_add(x, x, constant(0, 0));
-  const F64 z = square.high + square.low;
-
-  F64 tail(1.0 / 51090942171709440000.0);  // 1 / 21!
-  tail = fused(tail, z, F64(-1.0 / 121645100408832000.0));
-  tail = fused(tail, z, F64(1.0 / 355687428096000.0));
-  tail = fused(tail, z, F64(-1.0 / 1307674368000.0));
-  tail = fused(tail, z, F64(1.0 / 6227020800.0));
-  tail = fused(tail, z, F64(-1.0 / 39916800.0));
-  Fixed sine = split(F64(0.0), tail);
-  sine = multiply_add(sine, square, constant(0x1.72p-19, -0x1.0e2d549c66383p-30));     // 1 / 9!
-  sine = multiply_add(sine, square, constant(-0x1.a018p-13, -0x1.00d00d00d00dp-28));   // -1 / 7!
-  sine = multiply_add(sine, square, constant(0x1.11112p-7, -0x1.ddddddddddddep-28));   // 1 / 5!
-  sine = multiply_add(sine, square, constant(-0x1.555556p-3, 0x1.5555555555555p-28));  // -1 / 3!
-  sine = multiply_add(multiply_add(sine, square, constant(0, 0)), x, x);
-
-  tail = F64(-1.0 / 1124000727777607680000.0);  // -1 / 22!
-  tail = fused(tail, z, F64(1.0 / 2432902008176640000.0));
-  tail = fused(tail, z, F64(-1.0 / 6402373705728000.0));
-  tail = fused(tail, z, F64(1.0 / 20922789888000.0));
-  tail = fused(tail, z, F64(-1.0 / 87178291200.0));
-  tail = fused(tail, z, F64(1.0 / 479001600.0));
-  Fixed cosine = split(F64(0.0), tail);
-  cosine = multiply_add(cosine, square, constant(-0x1.2p-22, -0x1.f93edde27d71dp-28));  // -1 / 10!
-  cosine = multiply_add(cosine, square, constant(0x1.ap-16, 0x1.a01a01a01a01ap-28));    // 1 / 8!
-  cosine = multiply_add(cosine, square, constant(-0x1.6c17p-10, 0x1.f49f49f49f49fp-29));  // -1 / 6!
-  cosine = multiply_add(cosine, square, constant(0x1.555558p-5, -0x1.5555555555555p-28));  // 1 / 4!
-  cosine = multiply_add(cosine, square, constant(-0.5, 0));
-  cosine = multiply_add(cosine, square, constant(1, 0));
-  return {sine, cosine};
-}
 
 /// Some frequencies' sines and cosines as Fixed.
 constexpr std::int64_t panel64 = 32;
@@ -181,10 +94,10 @@ inline void rest_past(std::int64_t used, std::int64_t size, Waves& waves) {
   }
 }
 
-/// A sum rounded, and where the error decides how.
+/// A sum rounded, and if the error decides how.
 struct Rounded64 {
   F64 value;
-  U64 doubt;  ///< 0 where it is certain
+  U64 doubt;  ///< 0 if it is certain
 };
 
 inline Rounded64 round64(const Sum& sum, F64 error) {
@@ -223,7 +136,7 @@ struct Row64 {
   std::int64_t used;
 };
 
-/// Writes a row; false where an entry is in doubt.
+/// Writes a row; false if an entry is in doubt.
 template <bool interleaved, bool non_temporal>
 inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F64 error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
@@ -277,12 +190,10 @@ template <bool interleaved>
   }
 }
 
-constexpr std::int64_t block_rows64 = 16;
-constexpr std::int64_t anchored_blocks64 = 8;
-
-inline double error64(std::int64_t blocks_since_anchor, std::int64_t position) {
-  return 0x1p-76 * static_cast<double>(3 * blocks_since_anchor + 15) +
-         0x1p-125 * static_cast<double>(position);
+/// So many blocks after an anchor, up to that position.
+inline double error64(std::int64_t blocks, std::int64_t position) {
+  return 0x1p-76 * Rotation64Error().total(blocks) +
+         frequency_error * static_cast<double>(position);
 }
 
 /// cos and sin of n w for the rows n of a block: powers of two from the phase, the others as their

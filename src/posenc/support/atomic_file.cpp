@@ -109,7 +109,7 @@ void OutputFile::open_temporary() {
     temporary_.clear();
     fail(errno);
   }
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // where the file system has locks: see is_locked()
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // if the file system has locks: see is_locked()
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {

@@ -26,7 +26,7 @@ class OutputFile {
   void write(std::string_view text) { write(text.data(), text.size()); }
   void commit();
 
-  /// True where an interrupted program would leave a temporary file behind.
+  /// True if an interrupted program would leave a temporary file behind.
   bool is_temporary() const noexcept { return !temporary_.empty(); }
 
  private:

@@ -18,7 +18,7 @@ void parallel_for(std::int64_t count, int threads, const Work& work) noexcept {
 #pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < parts; ++part) {
-    // Not count * part / parts, which overflows where both are large.
+    // Not count * part / parts, which overflows if both are large.
     const std::int64_t whole = count / parts, rest = count % parts;
     const auto start = [=](std::int64_t p) { return whole * p + std::min(p, rest); };
     work(start(part), start(part + 1));

@@ -1,6 +1,6 @@
 #include "posenc/support/scratch.h"
 
-#include "posenc/encoder.h"
+#include "posenc/matrix.h"
 
 namespace posenc {
 

@@ -1,5 +1,5 @@
-// What a tie is. Pick and selection decide by this rule, and so does scripts/ties.py:
-// tests/data/ties.json holds both to the same verdicts. Internal: not installed.
+// What a tie is: the one rule of pick and selection, and of scripts/measuring/statistics.py.
+// tests/data/ties.json holds both to the same verdicts.
 #pragma once
 
 #include "posenc/isa.h"

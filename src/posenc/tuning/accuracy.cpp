@@ -1,4 +1,5 @@
 #include "posenc/tuning/accuracy.h"
+#include "posenc/support/float_format.h"
 
 #include "posenc/exact/reference.h"
 #include "posenc/registry.h"

@@ -9,7 +9,7 @@
 namespace posenc {
 namespace {
 
-/// Encodings of consecutive rows; null where none are added.
+/// Encodings of consecutive rows; null if none are added.
 struct EncodedRows {
   const float* data = nullptr;
   std::int64_t stride = 0;
@@ -41,7 +41,7 @@ class Combiner {
  public:
   explicit Combiner(const RowWork& work)
       : work_(work),
-        kernel_(simd::layer_kernels().combine),
+        kernel_(simd::best_kernels().combine),
         non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
 
   /// `encoded` begins at row `begin`.
@@ -73,7 +73,7 @@ class Combiner {
 
   /// After a thread's last block.
   void finish() const noexcept {
-    if (non_temporal_) simd::layer_kernels().fence();
+    if (non_temporal_) simd::best_kernels().fence();
   }
 
  private:
@@ -101,7 +101,7 @@ class Combiner {
 };
 
 /// Calls on_part(part) for one part a thread: parts are rows, so that no encoding is computed
-/// twice, or sequences where there are fewer rows than threads.
+/// twice, or sequences if there are fewer rows than threads.
 template <class Work>
 void share_rows(const RowWork& work, const Work& on_part) {
   const std::int64_t batch = work.y.batch, rows = work.y.rows;
@@ -131,12 +131,9 @@ bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
 
 void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
   const SequenceView<float>& y = work.y;
-  const StorePolicy stores = work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached;
-  parallel_for(y.rows, work.threads, [&](std::int64_t begin, std::int64_t end) {
-    const MatrixView<const float> x = {work.x.row(0, begin), end - begin, y.columns, y.row_stride};
-    encoder.add({rows.first + begin, end - begin}, x, work.scale,
-                {y.data + begin * y.row_stride, end - begin, y.columns, y.row_stride}, stores);
-  });
+  const MatrixView<const float> x = {work.x.row(0, 0), y.rows, y.columns, y.row_stride};
+  encoder.add(rows, x, work.scale, {y.data, y.rows, y.columns, y.row_stride},
+              {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
 }
 
 }  // namespace

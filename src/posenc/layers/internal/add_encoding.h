@@ -4,7 +4,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/layers/sequence_view.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class InputRows {
     return data_ + place;
   }
 
-  /// F32 from a row of a sequence to the next; 0 where ids say where rows are.
+  /// Elements from a row of a sequence to the next; 0 if ids say if rows are.
   std::int64_t row_stride() const noexcept {
     return ids32_ == nullptr && ids64_ == nullptr ? row_stride_ : 0;
   }
@@ -59,13 +59,13 @@ class InputRows {
 };
 
 /// What is done to every row. All arguments of the functions below are checked, and nothing is
-/// written where scratch memory cannot be had (std::bad_alloc).
+/// written if scratch memory cannot be had (std::bad_alloc).
 struct RowWork {
   InputRows x;
   float scale;
   SequenceView<float> y;
   const simd::DropoutRule* dropout;  ///< null: none
-  bool non_temporal;                 ///< store past the caches, where alignment allows: y is not x
+  bool non_temporal;                 ///< if alignment allows; y is not x
   int threads;
 };
 

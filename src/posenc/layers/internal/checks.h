@@ -10,7 +10,7 @@
 
 namespace posenc {
 
-/// The bytes from the first element to the last, gaps included. Empty where there are no elements.
+/// The bytes from the first element to the last, gaps included. Empty if there are no elements.
 struct Memory {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;

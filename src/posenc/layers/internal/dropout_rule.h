@@ -2,14 +2,14 @@
 #pragma once
 
 #include "posenc/layers/dropout.h"
-#include "posenc/simd/layer_kernels.h"
+#include "posenc/simd/dispatch.h"
 
 #include <cstdint>
 #include <optional>
 
 namespace posenc {
 
-/// Nothing where nothing is dropped: identity then, and no cost.
+/// Nothing if nothing is dropped: identity then, and no cost.
 std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,
                                               std::uint64_t seed) noexcept;
 

@@ -1,0 +1,154 @@
+"""What figures have in common: panels, axes, titles, legends, labels, and files."""
+
+import io
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from measuring.errors import need_module
+from measuring.files import write_whole
+from measuring.figures import style
+
+# matplotlib is imported when a figure is drawn, so that scripts can say that it is missing.
+Axes = Any
+Figure = Any
+
+WIDE, NARROW = (9.4, 4.5), (3.75, 3.9)  # inches
+LEGEND_LINE = 0.2  # inches
+HALF_ULP = 2.0**-25  # of 1, the largest value: no float32 table can promise less
+LEAST_ERROR = 1e-9  # an error of 0 has no place on a logarithmic axis
+
+
+def matplotlib(module: str) -> Any:
+    return need_module(f"matplotlib.{module}", "python3-matplotlib")
+
+
+def pyplot() -> Any:
+    need_module("matplotlib", "python3-matplotlib").use("Agg")
+    found = matplotlib("pyplot")
+    found.rcParams.update(style.RC)
+    return found
+
+
+def panels(narrow: bool, count: int = 1, height: float | None = None) -> tuple[Figure, list[Axes]]:
+    """Panels beside each other, or below each other if it is narrow. Height in inches."""
+    width, usual = NARROW if narrow else WIDE
+    total = (height or usual) * (count * 0.85 if narrow and count > 1 else 1)
+    shape = (count, 1) if narrow else (1, count)
+    size = {"figsize": (width, total), "layout": "constrained"}
+    figure, axes = pyplot().subplots(*shape, squeeze=False, **size)
+    return figure, list(axes.flat)
+
+
+def log_x_axis(axes: Axes) -> None:
+    """A logarithmic axis with labels at powers of ten alone: those between them would overlap."""
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter(matplotlib("ticker").NullFormatter())
+
+
+def half_ulp_line(axes: Axes, along: str) -> None:
+    """A dotted line at half an ulp of 1: of the y axis if `along` is "x", and the reverse."""
+    look = {"color": style.MUTED, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
+    (axes.axhline if along == "x" else axes.axvline)(HALF_ULP, **look)
+
+
+def small_text(
+    axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **further: Any
+) -> None:
+    """A note beside a place, at an offset in points."""
+    look = {"fontsize": 9, "color": style.MUTED, "textcoords": "offset points"}
+    axes.annotate(text, place, xytext=offset, **look, **further)
+
+
+def heat_map(axes: Axes, values: Any, first: int = 0, **further: Any) -> Any:
+    """An image of an array, its rows counted from `first`. Its lightness rises with the values: it
+    says the same in greyscale."""
+    rows, columns = values.shape
+    extent = (-0.5, columns - 0.5, first + rows - 0.5, first - 0.5)
+    axes.spines[:].set_visible(False)
+    look = {"cmap": "cividis", "aspect": "auto", "interpolation": "nearest"}
+    return axes.imshow(values, extent=extent, **look, **further)
+
+
+def title(axes: Axes, text: str, note: str = "") -> None:
+    """A title at the left, and below it a smaller line that says what was drawn."""
+    axes.set_title(text, pad=24 if note else 10)
+    if note:
+        small_text(axes, note, (0, 1), offset=(0, 9), xycoords="axes fraction")
+
+
+def legend_below(axes: Axes, columns: int) -> None:
+    """As far below the axes as tick labels and the axis label need, whatever the axes' height. The
+    figure grows by the lines of the legend beyond the second, so that the axes keep their size."""
+    lines = math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
+    figure = axes.figure
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * max(0, lines - 2))
+    down = matplotlib("transforms").ScaledTranslation(0, -38 / 72, figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+    look = {"ncol": columns, "columnspacing": 1.2, "handlelength": 3}
+    axes.legend(bbox_transform=axes.transAxes + down, **place, **look)
+
+
+def spread_labels(wanted: Iterable[float], least_gap: float) -> list[float]:
+    """Heights in ascending order, moved apart until each has least_gap to the next, and close to
+    those wanted."""
+    placed = sorted(wanted)
+    for _ in range(100):
+        moved = False
+        for low in range(len(placed) - 1):
+            missing = least_gap - (placed[low + 1] - placed[low])
+            if missing > 1e-9:
+                placed[low] -= missing / 2
+                placed[low + 1] += missing / 2
+                moved = True
+        if not moved:
+            break
+    return placed
+
+
+Label = tuple[str, float, float, style.Look]  # text, x, y, properties of the text
+
+
+def label_beside(axes: Axes, labels: Iterable[Label]) -> None:
+    """Texts in a column right of the axes, each with a line to its point: no text covers another,
+    however close the points are, and no line meets a text, since all texts are right of all
+    points."""
+    line_points = 12.5
+    low, high = (math.log10(edge) for edge in axes.get_ylim())
+    rows = axes.get_subplotspec().get_gridspec().nrows
+    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if rows > 1 else 1)
+    gap = (high - low) * line_points / height_points
+    labels = sorted(labels, key=lambda label: label[2])
+    heights = spread_labels((math.log10(label[2]) for label in labels), gap)
+    shift = min(0.0, high - heights[-1]) + max(0.0, low - heights[0])
+    leader = {"arrowstyle": "-", "color": style.MUTED, "linewidth": 0.5}
+    leader |= {"shrinkA": 1, "shrinkB": 5, "relpos": (0, 0.5)}
+    common = {"textcoords": ("axes fraction", "data"), "va": "center", "fontsize": 9}
+    for (text, x, y, look), height in zip(labels, heights):
+        place = (1.03, 10 ** (height + shift))
+        axes.annotate(text, (x, y), xytext=place, arrowprops=leader, **common, **look)
+
+
+def plot_markers(axes: Axes, points: Sequence[tuple[float, float]], look: style.Look) -> None:
+    """Points without lines between them."""
+    axes.plot(*zip(*points), **{"linestyle": "none", "markersize": 9, **look})
+
+
+def svg_text(figure: Figure) -> str:
+    """The figure as SVG on no ground of its own, for a page."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
+    return buffer.getvalue()
+
+
+def save(figure: Figure, stem: str, formats: Iterable[str], dpi: int = 150) -> list[str]:
+    """Writes stem.png, stem.svg ...; returns the paths. Dots an inch count in PNG alone."""
+    paths = []
+    for kind in formats:
+        buffer = io.BytesIO()
+        # Without a date, so that the same picture has the same bytes.
+        metadata = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
+        paths.append(f"{stem}.{kind}")
+        write_whole(paths[-1], buffer.getvalue())
+    return paths

@@ -1,0 +1,28 @@
+#include "posenc/backend.h"
+
+#include "posenc/cpu.h"
+#include "posenc/support/format.h"
+
+#include <vector>
+
+namespace posenc {
+
+bool Backend::runs_here() const noexcept { return cpu_has(isa()); }
+
+std::string Backend::full_name() const { return format_text("{}:{}", name(), to_string(isa())); }
+
+void Backend::check_runs_here() const {
+  if (runs_here()) return;
+  std::vector<std::string_view> names;
+  for (const Isa each : cpu().isas) names.push_back(to_string(each));
+  throw InvalidArgument(format_text("ISA is '{}' (backend {}); allowed: what this CPU supports: {}",
+                                    to_string(isa()), name(), join(names, ", ")));
+}
+
+std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
+  validate(spec);
+  check_runs_here();
+  return make_encoder(spec);
+}
+
+}  // namespace posenc

@@ -1,0 +1,64 @@
+// What the vectorised backends share: a backend for each ISA of the build, and frequencies as
+// kernels read them.
+#pragma once
+
+#include "posenc/backend.h"
+#include "posenc/exact/frequency.h"
+#include "posenc/isa.h"
+#include "posenc/simd/dispatch.h"
+#include "posenc/simd/row_task.h"
+#include "posenc/spec.h"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace posenc {
+
+simd::Columns columns_of(const EncodingSpec& spec) noexcept;
+
+/// Non-temporal stores write whole cache lines: every run of columns must begin and end
+/// with one.
+bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept;
+
+/// The frequencies' leading 128 bits, padded with zeros.
+struct FrequencyTables {
+  explicit FrequencyTables(const Frequencies& frequencies);
+
+  std::int64_t padded_count() const noexcept { return static_cast<std::int64_t>(high.size()); }
+
+  std::vector<std::uint64_t> high;
+  std::vector<std::uint64_t> low;
+};
+
+/// A method at one ISA. MethodEncoder has static members `method` (the backend's name) and
+/// `description`, and a constructor that takes a spec and the kernels of the ISA.
+template <class MethodEncoder>
+class VectorisedBackend final : public Backend {
+ public:
+  explicit VectorisedBackend(const simd::IsaKernels& compiled) : compiled_(compiled) {}
+  std::string_view name() const noexcept override { return MethodEncoder::method; }
+  std::string_view description() const noexcept override { return MethodEncoder::description; }
+  Isa isa() const noexcept override { return compiled_.isa; }
+
+ private:
+  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
+    return std::make_unique<MethodEncoder>(spec, compiled_);
+  }
+
+  simd::IsaKernels compiled_;
+};
+
+/// The method at every ISA of this build that has the kernel it needs, ascending.
+template <class MethodEncoder, class Kernel>
+std::vector<std::unique_ptr<Backend>> backends_of_method(Kernel simd::Kernels::*needed) {
+  std::vector<std::unique_ptr<Backend>> all;
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (each.kernels.*needed == nullptr) continue;
+    all.push_back(std::make_unique<VectorisedBackend<MethodEncoder>>(each));
+  }
+  return all;
+}
+
+}  // namespace posenc

@@ -1,0 +1,27 @@
+// How a call is executed: threads, and how results are stored.
+#pragma once
+
+#include "posenc/export.h"
+
+namespace POSENC_API posenc {
+
+/// How a table is stored.
+enum class StorePolicy {
+  automatic,  ///< non-temporal if the table is larger than the last-level cache
+  cached,     ///< plain stores
+  /// Past the caches, if the backend can and the table's memory, its rows and its runs of columns
+  /// begin and end at multiples of 64 bytes; else plain stores.
+  non_temporal,
+};
+
+/// How a call is executed. Its results do not depend on it.
+struct EncodeOptions {
+  /// Implicit: encode(rows, out, 4) shares the work between 4 threads.
+  EncodeOptions(int thread_count = 1, StorePolicy policy = StorePolicy::automatic)
+      : threads(thread_count), stores(policy) {}  // NOLINT
+
+  int threads;  ///< at least 1; a build without OpenMP uses one
+  StorePolicy stores;
+};
+
+}  // namespace posenc

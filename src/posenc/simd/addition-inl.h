@@ -1,0 +1,112 @@
+// out = x * scale + encoding in float32, without materialising the table.
+//
+// Each operation rounds. The bits are those of encode(), then a multiplication, then an addition.
+#pragma once
+
+#include "posenc/simd/correction-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr std::int64_t line_floats = 16;  ///< floats of a cache line
+
+/// The memory that the next run adds to, fetched while this one computes: a line a call, row after
+/// row, as memory likes to be read. (Tiles read a line of every row, which no hardware foresees.)
+class LinesAhead {
+ public:
+  LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
+      : at_(segment.out + addition->distance + run.next_row * run.upwards()),
+        lines_((segment.count + line_floats - 1) / line_floats),
+        to_next_row_(run.upwards() - lines_ * line_floats),
+        in_row_(lines_),
+        rows_(run.next_rows) {}
+
+  void fetch() {
+    if (rows_ <= 0) return;
+    __builtin_prefetch(at_, 0, 2);
+    at_ += line_floats;
+    if (--in_row_ > 0) return;
+    at_ += to_next_row_;
+    in_row_ = lines_;
+    --rows_;
+  }
+
+ private:
+  const float* at_;
+  std::int64_t lines_;
+  std::ptrdiff_t to_next_row_;
+  std::int64_t in_row_, rows_;
+};
+
+/// A tile of sums. What was added to is kept until the tile is known to be certain: the sums may
+/// overwrite it.
+template <std::int64_t vectors, bool non_temporal>
+struct SumTile {
+  static constexpr std::int64_t columns = vectors * float_lanes;
+  static constexpr std::int64_t lines = (columns + line_floats - 1) / line_floats;
+
+  float kept[run_rows * columns];
+
+  static void write_row(const F64* row, F32 threshold, RoundingMargin32& least,
+                        const Addition* addition, float* out, float* keep) {
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      const F32 value = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold, least);
+      const F32 x = load(out + addition->distance + i * float_lanes);
+      x.store_unaligned(keep + i * float_lanes);
+      const F32 sum[1] = {x * F32(addition->scale) + value};
+      RoundToFloat32::store<non_temporal>(sum, out + i * float_lanes);
+    }
+  }
+
+  /// True if every entry is certain.
+  bool write(const Run& run, std::int64_t column, const Addition* addition, float* out,
+             LinesAhead& ahead) {
+    Tile<RoundToFloat32, vectors> tile(run, column);
+    RoundingMargin32 least = RoundToFloat32::largest_margin();
+    float* keep = kept;
+    for (std::int64_t row = 0; row < run.rows; row += 2) {
+      for (std::int64_t i = 0; i < 2 * lines; ++i) ahead.fetch();
+      write_row(tile.row, tile.threshold, least, addition, out, keep);
+      if (row + 1 == run.rows) break;
+      tile.step(tile.before, tile.row);
+      write_row(tile.before, tile.threshold, least, addition, out + run.stride, keep + columns);
+      tile.step(tile.row, tile.before);
+      out += 2 * run.stride;
+      keep += 2 * columns;
+    }
+    return !xsimd::any(RoundToFloat32::is_uncertain(least, tile.threshold));
+  }
+
+  /// Adds again, to the corrected encoding.
+  [[gnu::noinline]] void correct(const ColumnMap& map, const Run& run, std::int64_t column,
+                                 const Addition* addition, float* out) const {
+    float encoding[run_rows * columns];
+    write_tile<RoundToFloat32, vectors, false>(run, column, encoding, columns);
+    correct_tile<RoundToFloat32, vectors>(map, run, column, columns, encoding, columns);
+    for (std::int64_t row = 0; row < run.rows; ++row) {
+      for (std::int64_t i = 0; i < columns; ++i) {
+        out[row * run.stride + i] =
+            kept[row * columns + i] * addition->scale + encoding[row * columns + i];
+      }
+    }
+  }
+};
+
+/// Whole tiles of a segment, added; the number of columns done.
+template <std::int64_t vectors, bool non_temporal>
+inline std::int64_t add_tiles(const ColumnMap& map, const Run& run, const Segment<float>& segment,
+                              const Addition* addition) {
+  SumTile<vectors, non_temporal> sums;
+  LinesAhead ahead(run, segment, addition);
+  std::int64_t done = 0;
+  for (; done + sums.columns <= segment.count; done += sums.columns) {
+    const std::int64_t column = segment.begin + done;
+    if (!sums.write(run, column, addition, segment.out + done, ahead)) {
+      sums.correct(map, run, column, addition, segment.out + done);
+    }
+  }
+  return done;
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,84 @@
+// Recomputes, exactly, the entries of rotation whose rounding is not certain.
+//
+// One entry in about 2^17 floats, or 2^15 16-bit ones, is too close to a midpoint for the error
+// bound. A tile that has one is computed a second time, and each such entry is replaced by
+// RotationTables::exact_entry, which rounds the 128-bit value.
+#pragma once
+
+#include "posenc/simd/rounding-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// Which entry of the encoding a panel's column is.
+struct ColumnMap {
+  const RotationTables& tables;
+  std::int64_t first_frequency;
+  std::int64_t panel_size;  ///< frequencies of the panel, padded
+
+  template <class Round>
+  typename Round::Element exact(std::int64_t position, std::int64_t column) const {
+    using Element = typename Round::Element;
+    const bool interleaved = tables.columns.interleaved;
+    const bool cosine = interleaved ? column % 2 == 1 : column >= panel_size;
+    const std::int64_t k =
+        first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
+    const std::uint64_t bits =
+        tables.exact_entry(tables.context, position, k, cosine, data_type_of<Element>);
+    return std::bit_cast<Element>(static_cast<typename Round::Bits>(bits));
+  }
+};
+
+/// Replaces what is not certain in one vector of a row, which starts at that column of the panel
+/// and at `out`.
+template <class Round>
+[[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
+                                      std::int64_t columns, std::int64_t position,
+                                      const bool* uncertain, typename Round::Element* out) {
+  for (std::int64_t lane = 0; lane < columns; ++lane) {
+    if (uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
+  }
+}
+
+/// Goes over the tile once more and replaces every entry that is not certain.
+template <class Round, std::int64_t vectors>
+[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
+                                    std::int64_t columns, typename Round::Element* out,
+                                    std::ptrdiff_t stride) {
+  Tile<Round, vectors> tile(run, column);
+  for (std::int64_t row = 0; row < run.rows; ++row) {
+    const bool even = row % 2 == 0;
+    const F64* const values = even ? tile.row : tile.before;
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      typename Round::RoundingMargin found = Round::largest_margin();
+      Round::round(values[2 * i], values[2 * i + 1], tile.threshold, found);
+      const auto uncertain = Round::is_uncertain(found, tile.threshold);
+      if (!xsimd::any(uncertain)) continue;
+      bool flags[float_lanes];
+      uncertain.store_unaligned(flags);
+      const std::int64_t offset = i * float_lanes;
+      const std::int64_t used = columns - offset < float_lanes ? columns - offset : float_lanes;
+      correct_vector<Round>(map, column + offset, used, run.position(row), flags, out + offset);
+    }
+    even ? tile.step(tile.before, tile.row) : tile.step(tile.row, tile.before);
+    out += stride;
+  }
+}
+
+/// Whole tiles of a segment; the number of columns done.
+template <class Round, std::int64_t vectors, bool non_temporal>
+inline std::int64_t write_tiles(const ColumnMap& map, const Run& run,
+                                const Segment<typename Round::Element>& segment) {
+  constexpr std::int64_t columns = Tile<Round, vectors>::columns;
+  std::int64_t done = 0;
+  for (; done + columns <= segment.count; done += columns) {
+    const std::int64_t column = segment.begin + done;
+    if (!write_tile<Round, vectors, non_temporal>(run, column, segment.out + done, run.stride)) {
+      correct_tile<Round, vectors>(map, run, column, columns, segment.out + done, run.stride);
+    }
+  }
+  return done;
+}
+
+}  // namespace
+}  // namespace posenc::simd

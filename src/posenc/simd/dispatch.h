@@ -1,0 +1,22 @@
+// Which ISAs this build has kernels for, and which of them this CPU runs best.
+#pragma once
+
+#include "posenc/isa.h"
+#include "posenc/simd/kernels.h"
+
+#include <span>
+
+namespace posenc::simd {
+
+struct IsaKernels {
+  Isa isa;
+  const Kernels& kernels;
+};
+
+/// Of every ISA of this build, ascending. `scalar` is the first one, and always there.
+std::span<const IsaKernels> compiled_kernels();
+
+/// Those of the best ISA that this CPU has.
+const Kernels& best_kernels();
+
+}  // namespace posenc::simd

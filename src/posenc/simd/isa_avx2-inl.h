@@ -1,0 +1,69 @@
+// The ISA avx2: AVX2 with FMA and F16C.
+#pragma once
+
+#define POSENC_ISA avx2
+#define POSENC_ARCH xsimd::fma3<xsimd::avx2>
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr bool fused_rounds_once = true;
+constexpr bool has_word_minimum = true;
+
+inline F32 narrow(F64 a, F64 b) {
+  return F32(_mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a)));
+}
+inline Both<F32> interleave(F32 a, F32 b) {
+  const __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+  return {F32(_mm256_permute2f128_ps(low, high, 0x20)),
+          F32(_mm256_permute2f128_ps(low, high, 0x31))};
+}
+inline Both<F64> deinterleave(F64 a, F64 b) {
+  return {F64(_mm256_permute2f128_pd(a, b, 0x20)), F64(_mm256_permute2f128_pd(a, b, 0x31))};
+}
+inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
+  return {F64(_mm256_unpacklo_pd(a, b)), F64(_mm256_unpackhi_pd(a, b))};
+}
+inline F32 low_halves(U64 a, U64 b) {
+  return F32(
+      _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
+}
+inline F32 high_halves(U64 a, U64 b) {
+  return F32(
+      _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
+}
+inline F32 pack(I32 a, I32 b) {
+  return F32(_mm256_castsi256_ps(
+      _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0))));
+}
+inline F32 pack_float16(F32 a, F32 b) {
+  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT;
+  return F32(_mm256_castsi256_ps(
+      _mm256_set_m128i(_mm256_cvtps_ph(b, nearest), _mm256_cvtps_ph(a, nearest))));
+}
+inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm256_fmadd_pd(a, b, c)); }
+inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm256_fmsub_pd(a, b, c)); }
+inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm256_fmadd_ps(a, b, c)); }
+inline void fence() { _mm_sfence(); }
+inline void store_non_temporal(F32 from, float* to) { _mm256_stream_ps(to, from); }
+
+inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm256_mul_epu32(a, b)); }
+inline F32 wide_mask(const std::uint8_t* keep) {
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(keep));
+  return F32(_mm256_castsi256_ps(_mm256_cvtepi8_epi32(bytes)));
+}
+constexpr std::int64_t byte_lanes = 32, flag_step = 1;
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  const __m256i level = _mm256_set1_epi8(static_cast<char>(threshold));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at_least),
+                      _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, level), bytes));
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, level)));
+}
+
+}  // namespace
+}  // namespace posenc::simd

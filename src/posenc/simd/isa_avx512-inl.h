@@ -1,0 +1,70 @@
+// The ISA avx512: AVX-512 (F, CD, DQ, BW).
+#pragma once
+
+#define POSENC_ISA avx512
+#define POSENC_ARCH xsimd::avx512bw
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr bool fused_rounds_once = true;
+constexpr bool has_word_minimum = true;
+
+inline F32 narrow(F64 a, F64 b) {
+  return F32(_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1));
+}
+inline Both<F32> interleave(F32 a, F32 b) {
+  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i high =
+      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  return {F32(_mm512_permutex2var_ps(a, low, b)), F32(_mm512_permutex2var_ps(a, high, b))};
+}
+inline Both<F64> deinterleave(F64 a, F64 b) {
+  return {F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0))),
+          F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)))};
+}
+inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
+  return {F64(_mm512_unpacklo_pd(a, b)), F64(_mm512_unpackhi_pd(a, b))};
+}
+inline F32 low_halves(U64 a, U64 b) {
+  return F32(
+      _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
+}
+inline F32 high_halves(U64 a, U64 b) {
+  return F32(
+      _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
+}
+inline F32 pack(I32 a, I32 b) {
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  return F32(_mm512_castsi512_ps(_mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b))));
+}
+inline F32 pack_float16(F32 a, F32 b) {
+  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return F32(_mm512_castsi512_ps(_mm512_inserti64x4(
+      _mm512_castsi256_si512(_mm512_cvtps_ph(a, nearest)), _mm512_cvtps_ph(b, nearest), 1)));
+}
+inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm512_fmadd_pd(a, b, c)); }
+inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm512_fmsub_pd(a, b, c)); }
+inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a, b, c)); }
+inline void fence() { _mm_sfence(); }
+inline void store_non_temporal(F32 from, float* to) { _mm512_stream_ps(to, from); }
+
+inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm512_mul_epu32(a, b)); }
+inline F32 wide_mask(const std::uint8_t* keep) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(keep));
+  return F32(_mm512_castsi512_ps(_mm512_cvtepi8_epi32(bytes)));
+}
+constexpr std::int64_t byte_lanes = 64, flag_step = 1;
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
+  const __m512i bytes = _mm512_loadu_si512(from),
+                level = _mm512_set1_epi8(static_cast<char>(threshold));
+  _mm512_storeu_si512(at_least, _mm512_movm_epi8(_mm512_cmpge_epu8_mask(bytes, level)));
+  return _mm512_cmpeq_epu8_mask(bytes, level);
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,60 @@
+// The ISA neon64: Advanced SIMD of AArch64.
+#pragma once
+
+#define POSENC_ISA neon64
+#define POSENC_ARCH xsimd::neon64
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr bool fused_rounds_once = true;
+constexpr bool has_word_minimum = true;
+
+inline F32 narrow(F64 a, F64 b) { return F32(vcvt_high_f32_f64(vcvt_f32_f64(a), b)); }
+inline Both<F32> interleave(F32 a, F32 b) { return {F32(vzip1q_f32(a, b)), F32(vzip2q_f32(a, b))}; }
+inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
+inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
+  return {F64(vzip1q_f64(a, b)), F64(vzip2q_f64(a, b))};
+}
+inline F32 low_halves(U64 a, U64 b) {
+  return F32(vuzp1q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
+}
+inline F32 high_halves(U64 a, U64 b) {
+  return F32(vuzp2q_f32(vreinterpretq_f32_u64(a), vreinterpretq_f32_u64(b)));
+}
+inline F32 pack(I32 a, I32 b) {
+  return F32(vreinterpretq_f32_s16(vcombine_s16(vmovn_s32(a), vmovn_s32(b))));
+}
+inline F32 pack_float16(F32 a, F32 b) {
+  return F32(vreinterpretq_f32_u16(
+      vcombine_u16(vreinterpret_u16_f16(vcvt_f16_f32(a)), vreinterpret_u16_f16(vcvt_f16_f32(b)))));
+}
+inline F64 fused(F64 a, F64 b, F64 c) { return F64(vfmaq_f64(c, a, b)); }
+inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(vfmaq_f64(vnegq_f64(c), a, b)); }
+inline F32 fused(F32 a, F32 b, F32 c) { return F32(vfmaq_f32(c, a, b)); }
+inline void fence() {}
+inline void store_non_temporal(F32 from, float* to) {
+  from.store_unaligned(to);
+}  // AArch64 decides by itself
+
+inline U64 multiply_low_halves(U64 a, U64 b) { return U64(vmull_u32(vmovn_u64(a), vmovn_u64(b))); }
+inline F32 wide_mask(const std::uint8_t* keep) {
+  std::uint32_t four = 0;
+  std::memcpy(&four, keep, sizeof four);
+  const int16x8_t pairs = vmovl_s8(vcreate_s8(four));
+  return F32(vreinterpretq_f32_s32(vmovl_s16(vget_low_s16(pairs))));
+}
+constexpr std::int64_t byte_lanes = 16, flag_step = 4;
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
+  const uint8x16_t bytes = vld1q_u8(from), level = vdupq_n_u8(threshold);
+  vst1q_u8(at_least, vcgeq_u8(bytes, level));
+  const uint8x8_t fours = vshrn_n_u16(vreinterpretq_u16_u8(vceqq_u8(bytes, level)), 4);
+  return vget_lane_u64(vreinterpret_u64_u8(fours), 0) & 0x1111111111111111;
+}
+
+}  // namespace
+}  // namespace posenc::simd

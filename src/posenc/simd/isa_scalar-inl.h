@@ -1,0 +1,88 @@
+// The ISA scalar: plain C++, for every 64-bit processor.
+#pragma once
+
+#define POSENC_ISA scalar
+#define POSENC_ARCH void
+#define POSENC_VECTORS "posenc/simd/portable_batch-inl.h"
+#include "posenc/simd/isa-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr bool fused_rounds_once = false;
+constexpr bool has_word_minimum = false;
+
+inline F32 narrow(F64 a, F64 b) {
+  F32 result;
+  for (std::size_t i = 0; i < 2; ++i) {
+    result.lanes[i] = static_cast<float>(a.lanes[i]);
+    result.lanes[i + 2] = static_cast<float>(b.lanes[i]);
+  }
+  return result;
+}
+inline Both<F32> interleave(F32 a, F32 b) {
+  const float first[] = {a.lanes[0], b.lanes[0], a.lanes[1], b.lanes[1]};
+  const float second[] = {a.lanes[2], b.lanes[2], a.lanes[3], b.lanes[3]};
+  return {load(first), load(second)};
+}
+inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
+inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
+  const double first[] = {a.lanes[0], b.lanes[0]}, second[] = {a.lanes[1], b.lanes[1]};
+  return {load(first), load(second)};
+}
+
+/// 32 bits of each of four 64-bit lanes, from so many bits up.
+inline F32 words_of(U64 a, U64 b, int shift) {
+  const auto word = [shift](std::uint64_t lane) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(lane >> shift));
+  };
+  F32 result;
+  for (std::size_t i = 0; i < 2; ++i) {
+    result.lanes[i] = word(a.lanes[i]);
+    result.lanes[i + 2] = word(b.lanes[i]);
+  }
+  return result;
+}
+inline F32 low_halves(U64 a, U64 b) { return words_of(a, b, 0); }
+inline F32 high_halves(U64 a, U64 b) { return words_of(a, b, 32); }
+
+inline F32 pack(I32 a, I32 b) {
+  std::uint16_t halves[8];
+  for (std::size_t i = 0; i < 4; ++i) {
+    halves[i] = static_cast<std::uint16_t>(a.lanes[i]);
+    halves[i + 4] = static_cast<std::uint16_t>(b.lanes[i]);
+  }
+  F32 result;
+  std::memcpy(result.lanes, halves, sizeof halves);
+  return result;
+}
+inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
+
+inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
+inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }
+inline F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
+inline void fence() {}
+inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
+
+inline U64 multiply_low_halves(U64 a, U64 b) {
+  const U64 low(std::uint64_t{0xffffffff});
+  return (a & low) * (b & low);
+}
+inline F32 wide_mask(const std::uint8_t* keep) {
+  I32 result;
+  for (std::size_t i = 0; i < result.size; ++i) result.lanes[i] = keep[i] != 0 ? -1 : 0;
+  return cast_bits<F32>(result);
+}
+constexpr std::int64_t byte_lanes = 16, flag_step = 1;
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
+  std::uint64_t equal = 0;
+  for (std::size_t i = 0; i < byte_lanes; ++i) {
+    at_least[i] = from[i] >= threshold ? 0xff : 0;
+    equal |= std::uint64_t{from[i] == threshold} << i;
+  }
+  return equal;
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,57 @@
+// The ISA sse2: SSE2, the baseline of x86-64.
+#pragma once
+
+#define POSENC_ISA sse2
+#define POSENC_ARCH xsimd::sse2
+#define POSENC_VECTORS "posenc/simd/xsimd_vectors-inl.h"
+#define POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/isa-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr bool fused_rounds_once = false;
+constexpr bool has_word_minimum = false;
+
+inline F32 narrow(F64 a, F64 b) { return F32(_mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b))); }
+inline Both<F32> interleave(F32 a, F32 b) {
+  return {F32(_mm_unpacklo_ps(a, b)), F32(_mm_unpackhi_ps(a, b))};
+}
+inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
+inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
+  return {F64(_mm_unpacklo_pd(a, b)), F64(_mm_unpackhi_pd(a, b))};
+}
+inline F32 low_halves(U64 a, U64 b) {
+  return F32(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
+}
+inline F32 high_halves(U64 a, U64 b) {
+  return F32(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
+}
+inline F32 pack(I32 a, I32 b) { return F32(_mm_castsi128_ps(_mm_packs_epi32(a, b))); }
+inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
+inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
+inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }
+inline F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
+inline void fence() { _mm_sfence(); }
+inline void store_non_temporal(F32 from, float* to) { _mm_stream_ps(to, from); }
+
+inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm_mul_epu32(a, b)); }
+inline F32 wide_mask(const std::uint8_t* keep) {
+  std::uint32_t four = 0;
+  std::memcpy(&four, keep, sizeof four);
+  __m128i bytes = _mm_cvtsi32_si128(static_cast<int>(four));
+  bytes = _mm_unpacklo_epi8(bytes, bytes);
+  return F32(_mm_castsi128_ps(_mm_unpacklo_epi16(bytes, bytes)));
+}
+constexpr std::int64_t byte_lanes = 16, flag_step = 1;
+inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
+                                   std::uint8_t* at_least) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  const __m128i level = _mm_set1_epi8(static_cast<char>(threshold));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at_least),
+                   _mm_cmpeq_epi8(_mm_max_epu8(bytes, level), bytes));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, level)));
+}
+
+}  // namespace
+}  // namespace posenc::simd

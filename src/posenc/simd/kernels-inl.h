@@ -1,0 +1,29 @@
+// All kernels of one ISA. Included by that ISA's source file, after the header of the ISA.
+#pragma once
+
+#include "posenc/simd/kernels.h"
+
+#include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/combine-inl.h"
+#include "posenc/simd/rotary-inl.h"
+#include "posenc/simd/rotation-inl.h"
+#include "posenc/simd/rotation32-inl.h"
+#include "posenc/simd/rotation64-inl.h"
+#ifdef POSENC_HAS_VECTOR_SINCOS
+#include "posenc/simd/sincos-inl.h"
+#endif
+
+namespace posenc::simd {
+
+const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
+#ifdef POSENC_HAS_VECTOR_SINCOS
+  constexpr SincosKernel sincos = sincos_kernel;
+#else
+  constexpr SincosKernel sincos = nullptr;
+#endif
+  static constexpr Kernels kernels = {anchor_kernel,  rotation_kernel, rotation32_kernel, sincos,
+                                      combine_kernel, rotate_kernel,   fence_kernel};
+  return kernels;
+}
+
+}  // namespace posenc::simd

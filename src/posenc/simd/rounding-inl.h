@@ -1,0 +1,231 @@
+// Rounds the values of the recurrence to float32 or a 16-bit type, and tells which roundings are
+// certain.
+//
+// Method. The recurrence is linear, so it can run on values times a power of two that puts the
+// exponent of the element type into the low bits of the double's exponent: 2^-896 for float32. The
+// float then is bits 29 to 59 of the double, after half of the dropped part has been added, with
+// the sign in front. What is left in the low 29 bits is the distance of the value from the midpoint
+// between two floats. Shifts and shuffles, which run on every port, give a vector of floats and one
+// of distances from two of doubles; conversions would run on one port.
+//
+// A value is certain if its distance exceeds its error (RotationError): the exact value then rounds
+// to the same element. correction-inl.h recomputes the others exactly. So every entry is correctly
+// rounded, and its bits depend on nothing but its position.
+//
+// Cost with AVX2: 32 floats take 8 operations for the recurrence, 20 for the rounding, 12 for the
+// sign, 16 for the margin, and 4 stores. Zen 4 executes these from registers in 14.6 cycles
+// (AVX-512: 13.6), and a table in cache takes 20 (18): 2 for starting blocks, 3 for starting tiles
+// and storing. In cache, this method peaks at about a third of the store bandwidth.
+#pragma once
+
+#include "posenc/simd/recurrence-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
+/// Of a row that is an anchor: 1 more for the sine, whose error is relative to its own value.
+constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
+
+/// a < b, for which there is no instruction, by their maximum, for which there is one.
+inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
+
+/// How far the values of a column are from the nearest midpoint between floats. The tile's minimum
+/// shows whether any entry must be recomputed. If the ISA has a minimum of unsigned integers, the
+/// margin is distance * value + threshold as bits: uncertain entries lie between 0 and twice the
+/// threshold, and the bits of negative floats are larger, as unsigned integers, than those of
+/// positive ones. That takes two operations; an absolute value and a minimum take three.
+using RoundingMargin32 = std::conditional_t<has_word_minimum, U32, F32>;
+
+template <class RoundingMargin>
+inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
+  if constexpr (std::is_same_v<RoundingMargin, U32>) {
+    return cast_bits<U32>(fused(distance, magnitude, threshold));
+  } else {
+    return xsimd::abs(distance * magnitude);
+  }
+}
+inline auto is_uncertain_float(U32 least, F32 threshold) {
+  return is_below(least, cast_bits<U32>(threshold + threshold));
+}
+inline auto is_uncertain_float(F32 least, F32 threshold) { return least < threshold; }
+inline RoundingMargin32 largest_margin32() {
+  return RoundingMargin32(std::numeric_limits<typename RoundingMargin32::value_type>::max());
+}
+
+/// Rounds two vectors of deinterleaved doubles, times value_scale, to one vector of elements in the
+/// order of the columns. An entry is certain if its margin exceeds a threshold, which follows from
+/// the bound M of its column's values.
+struct RoundToFloat32 {
+  using Element = float;
+  using Bits = std::uint32_t;
+  using Value = F32;
+  using Threshold = F32;
+  using RoundingMargin = RoundingMargin32;
+
+  static constexpr bool adds = false;
+  static constexpr std::int64_t stored_together = 1;  ///< vectors
+  static constexpr double value_scale = 0x1p-896;
+
+  /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
+  /// least |distance * value| 2^-56 away from the midpoint. If that exceeds the error,
+  /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M. The factor
+  /// 1.0001 covers the rounding of the product.
+  static Threshold threshold(F32 bound) {
+    return fused(bound, F32(8.0f * error_in_units * 1.0001f),
+                 F32(static_cast<float>(RotationError::truncation * 0x1p56)));
+  }
+
+  static Value round(F64 a, F64 b, Threshold threshold, RoundingMargin& least) {
+    const U64 half(std::uint64_t{1} << 28);
+    const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
+    const U64 a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
+    const F32 magnitude = high_halves(a_shifted, b_shifted);
+    const I32 distance = cast_bits<I32>(low_halves(a_shifted, b_shifted));
+    const F32 sign = high_halves(a_bits, b_bits) & F32(-0.0f);
+    least = xsimd::min(least,
+                       margin_of<RoundingMargin>(xsimd::to_float(distance), magnitude, threshold));
+    return magnitude | sign;
+  }
+
+  static RoundingMargin largest_margin() { return largest_margin32(); }
+  static auto is_uncertain(const RoundingMargin& least, Threshold threshold) {
+    return is_uncertain_float(least, threshold);
+  }
+
+  template <bool non_temporal, std::int64_t vectors>
+  static void store(const Value (&values)[vectors], Element* out) {
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      if constexpr (non_temporal) {
+        store_non_temporal(values[i], out + i * float_lanes);
+      } else {
+        values[i].store_unaligned(out + i * float_lanes);
+      }
+    }
+  }
+};
+
+/// The same; the values are then added to an input.
+struct AddFloat32 : RoundToFloat32 {
+  static constexpr bool adds = true;
+};
+
+/// To a 16-bit type, in the same way: 2^scale_exponent puts the type's exponent into the low bits
+/// of the double's, and the shift to the top of a word, below the place of the sign. Its upper half
+/// is then the rounded value, its lower half the distance to the midpoint: a unit of it is 2^-16 of
+/// the type's ulp and, for values of least_magnitude or more, larger than the error. So only the
+/// two distances around the midpoint, and smaller values, are uncertain; one entry in 2^15 is.
+template <class T, int scale_exponent, int shift>
+struct RoundTo16Bits {
+  using Element = T;
+  using Bits = std::uint16_t;
+  using Value = I32;
+
+  static constexpr bool adds = false;
+  static constexpr std::int64_t stored_together = 2;
+  static constexpr double value_scale =
+      std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
+
+  /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must
+  /// be, and normal in T.
+  using Threshold = U32;
+  static Threshold threshold(F32 bound) {
+    // A unit of the distance is at least 2^-24 of the value, and has to exceed the error: a value
+    // of 2^-19 M is large enough.
+    static_assert(error_in_units * 0x1p-53 < 0x1p-19 * 0x1p-24);
+    constexpr float least_normal = std::is_same_v<T, Float16> ? 0x1p-14f : 0.0f;
+    const F32 least = xsimd::max(fused(bound, F32(0x1p-19f), F32(0x1p-44f)), F32(least_normal));
+    const I32 upper_half =
+        (cast_bits<I32>(least) >> 3) + I32((1023 - 127 + scale_exponent) * (1 << 20));
+    return cast_bits<U32>(upper_half);
+  }
+
+  struct RoundingMargin {
+    U32 distance;
+    U32 magnitude;
+  };
+
+  static Value round(F64 a, F64 b, Threshold, RoundingMargin& least) {
+    // Half of what is dropped, and one unit of the distance, so that the uncertain ones are 0
+    // and 1.
+    const U64 half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
+    const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
+    const auto words = [](F32 x) { return cast_bits<I32>(x); };
+    const I32 rounded = words(high_halves((a_bits + half) << shift, (b_bits + half) << shift));
+    const I32 upper_half = words(high_halves(a_bits, b_bits));
+    const I32 magnitude = upper_half & I32(0x7fffffff);
+    least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
+    least.magnitude = xsimd::min(least.magnitude, cast_bits<U32>(magnitude));
+    return (rounded | (upper_half ^ magnitude)) >> 16;
+  }
+
+  static RoundingMargin largest_margin() {
+    const U32 most(std::numeric_limits<std::uint32_t>::max());
+    return {most, most};
+  }
+  static auto is_uncertain(const RoundingMargin& least, Threshold threshold) {
+    return is_below(least.distance, U32(2 << 16)) || is_below(least.magnitude, threshold);
+  }
+
+  template <bool non_temporal, std::int64_t vectors>
+  static void store(const Value (&values)[vectors], Element* out) {
+    for (std::int64_t i = 0; i < vectors; i += 2) {
+      const F32 packed = pack(values[i], values[i + 1 < vectors ? i + 1 : i]);
+      auto* const to = reinterpret_cast<float*>(out + i * float_lanes);
+      if constexpr (non_temporal) {
+        store_non_temporal(packed, to);
+      } else {
+        packed.store_unaligned(to);
+      }
+    }
+  }
+};
+
+using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
+using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
+
+/// Columns of a tile. Non-temporal stores need a whole cache line at once: if it is written in
+/// parts, each part goes to memory by itself. Else what the registers hold best.
+template <class Round>
+constexpr std::int64_t line_vectors =
+    64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
+template <class Round>
+constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
+constexpr std::int64_t cached_vectors = 2;
+constexpr std::int64_t most_tile_columns = 32;
+
+/// Rounds and stores one row of a tile; the least margin of each column is kept.
+template <class Round, bool non_temporal, std::int64_t vectors>
+inline void write_row(const F64* row, typename Round::Threshold threshold,
+                      typename Round::RoundingMargin& least, typename Round::Element* out) {
+  constexpr std::int64_t together =
+      vectors < Round::stored_together ? vectors : Round::stored_together;
+  for (std::int64_t i = 0; i < vectors; i += together) {
+    typename Round::Value values[together];
+    for (std::int64_t j = 0; j < together; ++j) {
+      values[j] = Round::round(row[2 * (i + j)], row[2 * (i + j) + 1], threshold, least);
+    }
+    Round::template store<non_temporal>(values, out + i * float_lanes);
+  }
+}
+
+/// Writes the tile's rows. True if every entry is certain.
+template <class Round, std::int64_t vectors, bool non_temporal>
+[[gnu::always_inline]] inline bool write_tile(const Run& run, std::int64_t column,
+                                              typename Round::Element* out, std::ptrdiff_t stride) {
+  Tile<Round, vectors> tile(run, column);
+  typename Round::RoundingMargin least = Round::largest_margin();
+  for (std::int64_t pairs = run.rows / 2; pairs > 0; --pairs) {
+    write_row<Round, non_temporal, vectors>(tile.row, tile.threshold, least, out);
+    tile.step(tile.before, tile.row);
+    write_row<Round, non_temporal, vectors>(tile.before, tile.threshold, least, out + stride);
+    tile.step(tile.row, tile.before);
+    out += 2 * stride;
+  }
+  if (run.rows % 2 == 1)
+    write_row<Round, non_temporal, vectors>(tile.row, tile.threshold, least, out);
+  return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,44 @@
+// What an encoder asks of a backend's code, kernels included: plain data.
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/export.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace POSENC_API posenc {
+
+/// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
+struct RowTask {
+  std::int64_t first;     ///< position of the first row
+  std::int64_t count;     ///< rows
+  void* out;              ///< the first row
+  std::ptrdiff_t stride;  ///< elements from one row to the next
+  DataType type;
+  bool non_temporal;  ///< the table should be stored non-temporally
+
+  /// Row r, for the T that `type` names.
+  template <class T>
+  T* row(std::int64_t r) const noexcept {
+    return static_cast<T*>(out) + r * stride;
+  }
+
+  /// Its rows begin .. end - 1.
+  RowTask part(std::int64_t begin, std::int64_t end) const noexcept {
+    RowTask task = after(begin);
+    task.count = end - begin;
+    return task;
+  }
+
+  /// The task without its first rows.
+  RowTask after(std::int64_t rows) const noexcept {
+    RowTask rest = *this;
+    rest.first += rows;
+    rest.count -= rows;
+    rest.out = static_cast<char*>(out) + rows * stride * size_of(type);
+    return rest;
+  }
+};
+
+}  // namespace posenc

@@ -1,0 +1,40 @@
+// The names of an enumeration's values: one table for to_string(), parsing and listing.
+#pragma once
+
+#include "posenc/error.h"
+#include "posenc/support/format.h"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace posenc {
+
+/// Names of the values 0, 1, ... of Enum.
+template <class Enum, std::size_t count>
+struct EnumNames {
+  std::string_view argument;  ///< what messages call it: "layout"
+  std::array<std::string_view, count> names;
+
+  constexpr bool contains(Enum value) const noexcept {
+    return static_cast<std::size_t>(value) < count;
+  }
+  constexpr std::string_view operator[](Enum value) const noexcept {
+    return names[static_cast<std::size_t>(value)];
+  }
+  /// Throws InvalidArgument, listing the allowed names.
+  Enum parse(std::string_view name) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (names[i] == name) return static_cast<Enum>(i);
+    }
+    throw InvalidArgument(
+        format_text("{} is '{}'; allowed: {}", argument, name, join(names, ", ")));
+  }
+};
+
+template <class Enum, class... Names>
+constexpr EnumNames<Enum, sizeof...(Names)> enum_names(std::string_view argument, Names... names) {
+  return {argument, {names...}};
+}
+
+}  // namespace posenc

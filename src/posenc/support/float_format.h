@@ -1,0 +1,46 @@
+// The binary floating-point formats of the element types, and rounding to them in integers.
+#pragma once
+
+#include "posenc/data_type.h"
+
+#include <cstdint>
+
+namespace posenc {
+
+/// A binary floating-point format: bits of its significand, the leading one included, and the
+/// exponent of its least value above 0.
+struct FloatFormat {
+  int precision;
+  int least_exponent;
+};
+
+constexpr FloatFormat format_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::float32: return {24, -149};
+    case DataType::float64: return {53, -1074};
+    case DataType::float16: return {11, -24};
+    case DataType::bfloat16: break;
+  }
+  return {8, -133};
+}
+
+/// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to
+/// even), for a significand whose top bit is set. `more`: the value to round is larger than that by
+/// less than one unit of the significand. Below overflow.
+constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent,
+                                      bool more) noexcept {
+  const int normal_ulp = exponent + 64 - format.precision;
+  const int ulp = normal_ulp > format.least_exponent ? normal_ulp : format.least_exponent;
+  const int dropped = ulp - exponent;  // at least 64 - precision > 0
+  if (dropped > 64) return 0;
+  const std::uint64_t kept = dropped == 64 ? 0 : significand >> dropped;
+  const std::uint64_t rest =
+      dropped == 64 ? significand : significand & ((std::uint64_t{1} << dropped) - 1);
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const bool up = rest > half || (rest == half && (more || (kept & 1) == 1));
+  // A carry out of the significand moves into the exponent, as it should.
+  return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) +
+         kept + (up ? 1 : 0);
+}
+
+}  // namespace posenc

@@ -1,0 +1,50 @@
+"""What may use what in src/posenc: no file includes one of a layer above its own."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "posenc"
+
+# From the bottom. A file belongs to the first layer that names it or its folder.
+LAYERS = [
+    ("base", {"support", "cpu", "cxx20", "data_type", "encode_options", "error", "export", "isa",
+              "matrix", "presets", "spec", "version", "version_config"}),
+    ("numerics", {"exact", "simd"}),
+    ("encoder", {"encoder", "cursor", "backend"}),
+    ("backends", {"backends"}),
+    ("registry", {"registry", "profile"}),
+    ("selection", {"selection"}),
+    ("top", {"layers", "tuning", "posenc"}),
+]  # fmt: skip
+INCLUDE = re.compile(r'^\s*#\s*include\s+"posenc/([^"]+)"', re.MULTILINE)
+
+
+def layer_of(path: str) -> int:
+    """The place of a file's layer: of "simd/kernels.h" or "encoder.cpp"."""
+    first = path.split("/")[0].split(".")[0]
+    return next(place for place, (_, members) in enumerate(LAYERS) if first in members)
+
+
+class Layering(unittest.TestCase):
+    def test_no_file_includes_one_of_a_layer_above(self) -> None:
+        files = [*SOURCE.rglob("*.h"), *SOURCE.rglob("*.cpp")]
+        self.assertGreater(len(files), 50)
+        for file in files:
+            path = file.relative_to(SOURCE).as_posix()
+            for included in INCLUDE.findall(file.read_text(encoding="utf-8")):
+                with self.subTest(file=path, includes=included):
+                    self.assertLessEqual(layer_of(included), layer_of(path))
+
+    def test_the_registry_knows_no_profile(self) -> None:
+        for file in SOURCE.glob("registry.*"):
+            self.assertNotIn("profile.h", file.read_text(encoding="utf-8"))
+
+    def test_kernels_use_no_exact_numerics(self) -> None:
+        for file in (SOURCE / "simd").iterdir():
+            self.assertNotIn("posenc/exact/", file.read_text(encoding="utf-8"), file.name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

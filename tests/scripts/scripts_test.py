@@ -1,0 +1,288 @@
+"""What scripts/run.sh and test.sh are made of: installing that stops nothing, building that is
+quiet, the answer at the end, and what the modules of the scripts may use. First argument: the
+folder of the built programs, of which none is used."""
+
+import ast
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import script_support
+from script_support import SCRIPTS, ScriptTest, run
+
+import measuring
+
+TOOLS = ("cat", "chmod", "date", "dirname", "env", "id", "mkdir", "python3", "tail", "touch")
+FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
+# Knows every package but groff-base, and fails if qemu-user is among those to install.
+APT_CACHE = """#!/bin/bash
+[[ $2 == groff-base ]] || printf "$2:\\n  Candidate: 1.0\\n  Version table:\\n"
+"""
+APT_GET = """#!/bin/bash
+[[ $2 == install ]] || exit 0
+[[ " $* " != *" groff-base "* && " $* " != *" qemu-user "* ]] || { echo "no way"; exit 100; }
+for package; do
+  case $package in
+    ninja-build) touch "$FAKE/ninja" ;;
+    binutils) touch "$FAKE/nm" ;;
+  esac
+done
+chmod +x "$FAKE"/*
+"""
+NOT_ROOT = "#!/bin/bash\necho 1000\n"
+
+
+class ShellTest(ScriptTest):
+    """A copy of the scripts in a folder of its own, and a path with few commands."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name, "project")
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(SCRIPTS, self.root / "scripts", ignore=compiled)
+        self.path = pathlib.Path(folder.name, "bin")
+        self.path.mkdir()
+        for tool in TOOLS:
+            os.symlink(os.path.realpath(shutil.which(tool, path="/usr/bin:/bin")), self.path / tool)
+
+    def provide(self, name, text):
+        file = self.path / name
+        file.unlink(missing_ok=True)  # never through a link to the real one
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o755)
+
+    def script(self, name, *arguments):
+        return subprocess.run(
+            ["/bin/bash", str(self.root / "scripts" / name), *arguments],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env={"PATH": str(self.path), "FAKE": str(self.path), "HOME": "/nonexistent"},
+            check=False,
+        )
+
+    def log(self, name):
+        return (self.root / "build" / "logs" / name).read_text(encoding="utf-8")
+
+    def assert_warned(self, done, *words):
+        """Exit 0, and one line on stderr that has the words."""
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in ("install_dependencies.sh: warning: not installed", *words):
+            self.assertIn(word, done.stderr)
+
+
+class InstallTest(ShellTest):
+    def install(self, *arguments):
+        return self.script("install_dependencies.sh", *arguments)
+
+    def test_without_apt_it_names_what_is_missing_and_goes_on(self):
+        done = self.install("build", "test")
+        words = ("needed: ", "ninja-build", "optional: ", "groff-base", "no apt-get")
+        self.assert_warned(done, *words)
+        self.assertNotIn("python3 ", done.stderr)  # it is there
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.root / "build").exists())
+
+    def test_what_is_there_is_not_missing_whoever_installed_it(self):
+        for command in ("qemu-x86_64", "nm", "groff", "chromium-browser"):
+            self.provide(command, FAILING)
+        done = self.install("test")
+        for package in ("qemu-user", "binutils", "groff-base", "chromium"):
+            self.assertNotIn(package, done.stderr)
+
+    def test_what_dpkg_knows_is_not_missing(self):
+        self.provide("dpkg-query", "#!/bin/bash\n[[ $4 != isolinux ]] && printf installed\n")
+        self.assert_warned(self.install("avx512"), "needed: isolinux (")
+
+    def test_apt_that_fails_stops_nothing(self):
+        self.provide("apt-get", FAILING)
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", "#!/bin/bash\necho 0\n")
+        done = self.install("test")
+        self.assert_warned(done, "qemu-user", "build/logs/install.log")
+        self.assertEqual(done.stdout.count("\n"), 1, done.stdout)
+        self.assertRegex(done.stdout, r"^== Installing .*qemu-user.*\(log: .*install.log\)$")
+        self.assertIn("chatter", self.log("install.log"))
+
+    def test_one_package_stops_no_other(self):
+        self.provide("apt-get", APT_GET)
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", "#!/bin/bash\necho 0\n")
+        done = self.install("build", "test")
+        self.assert_warned(done, "qemu-user", "groff-base")
+        self.assertNotIn("ninja-build", done.stderr)
+        self.assertNotIn("binutils", done.stderr)
+        self.assertIn("no package groff-base in this release", self.log("install.log"))
+
+    def test_without_root_it_names_what_is_missing_and_goes_on(self):
+        self.provide("apt-get", APT_GET)
+        self.provide("id", NOT_ROOT)
+        self.assert_warned(self.install(), "ninja-build", "needs root, and there is no sudo")
+        self.provide("sudo", FAILING)
+        done = self.install()
+        self.assert_warned(done, "ninja-build", "needs root, and sudo does not give it")
+        self.assertEqual(done.stdout, "")
+
+    def test_sudo_installs(self):
+        self.provide("apt-get", APT_GET)
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", NOT_ROOT)
+        self.provide("sudo", '#!/bin/bash\n[[ $1 != -n ]] || shift\n[[ $1 == true ]] || "$@"\n')
+        self.assertNotIn("ninja-build", self.install().stderr)
+        self.assertTrue((self.path / "ninja").exists())
+
+    def test_left_out_parts_are_listed(self):
+        done = self.install("--left-out", "test", "peers")
+        self.assert_good(done)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "Left out, since it is not installed:")
+        self.assertIn("  the test of the manual pages (Debian: groff-base)", lines)
+        self.assertEqual(len(lines), len(set(lines)))
+        self.assertEqual(self.install("--left-out", "aarch64").stdout, "")  # has no optional parts
+
+    def test_every_optional_package_has_a_part(self):
+        groups = ("build", "test", "pictures", "torch", "report", "peers", "ci")
+        done = self.install("--left-out", *groups)
+        self.assert_good(done)
+        for line in done.stdout.splitlines()[1:]:
+            self.assertRegex(line, r"^  \w.* \(Debian: [a-z0-9-]+\)$")
+
+    def test_unknown_groups_are_refused(self):
+        self.assert_refused(self.install("tests"), "'tests'", "allowed: build test ", "torch")
+
+
+class BuildTest(ShellTest):
+    def test_chatter_goes_to_the_log(self):
+        self.provide("cmake", '#!/bin/bash\necho "cmake $*"\necho warned >&2\n')
+        done = self.script("build.sh", "release", "one", "two")
+        self.assert_good(done)
+        line = "== Building preset release (log: build/logs/build-release.log)\n"
+        self.assertEqual(done.stdout, line)
+        log = self.log("build-release.log")
+        self.assertIn("cmake --preset release\n", log)
+        self.assertIn("cmake --build --preset release --target one two\n", log)
+        self.assertIn("warned\n", log)
+        self.script("build.sh", "release")
+        self.assertIn("cmake --build --preset release\n", self.log("build-release.log"))
+
+    def test_failures_show_the_end_of_the_log_and_keep_the_exit_code(self):
+        lines = 'for ((i = 1; i <= 100; ++i)); do echo "line $i"; done'
+        self.provide("cmake", f"#!/bin/bash\n{lines}\nexit 7\n")
+        done = self.script("build.sh", "release")
+        self.assertEqual(done.returncode, 7)
+        lines = done.stderr.splitlines()
+        self.assertEqual((lines[0], lines[-2]), ("line 61", "line 100"))
+        self.assertIn("exit code 7", lines[-1])
+        self.assertIn("build/logs/build-release.log", lines[-1])
+        self.assertEqual(done.stdout.count("\n"), 1)
+
+
+class ConclusionTest(ScriptTest):
+    PICK = {
+        "version": 1,
+        "cpu": {"model": "A CPU"},
+        "dtype": "float32",
+        "threads": 1,
+        "max_error": 1e-6,
+        "max_ulp": None,
+        "picks": [
+            {
+                "shape_class": "l1",
+                "threads": 1,
+                "backend": "rotation32",
+                "isa": "avx2",
+                "gfloats_per_second": 6.2,
+                "relative_iqr": 0.01,
+                "max_abs": 1.4e-7,
+                "ties": ["rotation:avx2"],
+            }
+        ],
+    }
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def conclude(self, document, *arguments):
+        path = self.folder / "pick.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return run("conclusion.py", path, *arguments)
+
+    def test_says_what_is_fastest_and_how_to_use_it(self):
+        profile = self.folder / "a profile.json"
+        profile.write_text("{}", encoding="utf-8")
+        none = self.folder / "none" / "index.html"
+        paths = ("--profile", profile, "--report", none, "--posenc", "bin/posenc")
+        done = self.conclude(self.PICK, *paths)
+        self.assert_good(done)
+        for text in (
+            "A CPU\nFastest within an error of 1e-06 (float32, 1 thread):\n",
+            "  tables in L1 cache  rotation32:avx2  6.20 Gfloat/s  error 1.40e-07; as fast: ",
+            f"Profile: {profile}\n",
+            f"  POSENC_PROFILE='{profile}' PROGRAM\n",
+            "  bin/posenc pick --save\n",
+        ):
+            self.assertIn(text, done.stdout)
+        self.assertNotIn("Report", done.stdout)  # there is none
+
+    def test_without_a_profile_none_is_named(self):
+        none = self.folder / "none.json"
+        done = self.conclude(self.PICK, "--profile", none, "--posenc", "bin/posenc")
+        self.assert_good(done)
+        self.assertNotIn("rofile", done.stdout)
+
+    def test_nothing_within_the_budget(self):
+        done = self.conclude({**self.PICK, "picks": [], "max_error": None, "max_ulp": 0.1})
+        self.assert_good(done)
+        self.assertIn("No backend is within an error of 0.1 ulp (float32, 1 thread).", done.stdout)
+
+    def test_bad_input_is_one_line(self):
+        for document in ({}, [], {**self.PICK, "picks": [3]}, {**self.PICK, "max_error": None}):
+            self.assert_refused(self.conclude(document), "pick.json")
+        self.assert_refused(run("conclusion.py", "/nonexistent.json"), "/nonexistent.json")
+
+
+class PackageTest(ScriptTest):
+    """The map in scripts/measuring/__init__.py holds."""
+
+    def imports_of(self, path):
+        """Modules and subpackages of measuring that a file imports."""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "measuring":
+                yield from (each.name for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module.startswith("measuring."):
+                yield node.module.split(".")[1]
+
+    def test_a_module_uses_only_those_above_it(self):
+        lines = [line for line in measuring.__doc__.splitlines() if line.startswith("  ")]
+        names = [re.split(" {2,}", line.strip())[0].split(", ") for line in lines]
+        order = [name.rstrip("/") for of_line in names for name in of_line]
+        package = pathlib.Path(measuring.__file__).parent
+        found = {path.stem for path in package.glob("[a-z]*") if path.suffix not in (".css", ".js")}
+        self.assertEqual(sorted(order), sorted(found - {"__pycache__"}))
+        for path in package.rglob("*.py"):
+            place = path.relative_to(package).parts[0].removesuffix(".py")
+            for name in self.imports_of(path) if place in order else ():
+                self.assertLessEqual(order.index(name), order.index(place), f"{path}: {name}")
+
+    def test_no_script_imports_another(self):
+        scripts = sorted(pathlib.Path(SCRIPTS).glob("*.py"))
+        self.assertGreater(len(scripts), 3)
+        names = {path.stem for path in scripts}
+        for path in scripts:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                imported = [node.module] if isinstance(node, ast.ImportFrom) else []
+                if isinstance(node, ast.Import):
+                    imported = [each.name for each in node.names]
+                self.assertFalse(names & set(imported), path)
+
+
+if __name__ == "__main__":
+    script_support.main()

@@ -1,0 +1,261 @@
+// The error of rotation before it is rounded, against the terms of its bound (error_bounds.h): each
+// term at the inputs that are worst for it, and whole tables. Each measurement must stay below its
+// bound, and that of a term must exceed half of it: a term that is halved fails.
+#include "posenc/simd/error_bounds.h"
+
+#include "posenc/backends/rotation_constants.h"
+#include "posenc/cpu.h"
+#include "posenc/exact/sincos.h"
+#include "posenc/simd/dispatch.h"
+#include "posenc/spec.h"
+#include "simd/unrounded.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace posenc {
+namespace simd {
+
+const UnroundedKernels& scalar_unrounded() noexcept;
+#ifdef POSENC_HAVE_SSE2
+const UnroundedKernels& sse2_unrounded() noexcept;
+#endif
+#ifdef POSENC_HAVE_AVX2
+const UnroundedKernels& avx2_unrounded() noexcept;
+#endif
+#ifdef POSENC_HAVE_AVX512
+const UnroundedKernels& avx512_unrounded() noexcept;
+#endif
+#ifdef POSENC_HAVE_NEON64
+const UnroundedKernels& neon64_unrounded() noexcept;
+#endif
+
+std::vector<IsaUnroundedKernels> unrounded_kernels() {
+  const std::vector<IsaUnroundedKernels> all = {
+      {Isa::scalar, scalar_unrounded()},
+#ifdef POSENC_HAVE_SSE2
+      {Isa::sse2, sse2_unrounded()},
+#endif
+#ifdef POSENC_HAVE_AVX2
+      {Isa::avx2, avx2_unrounded()},
+#endif
+#ifdef POSENC_HAVE_AVX512
+      {Isa::avx512, avx512_unrounded()},
+#endif
+#ifdef POSENC_HAVE_NEON64
+      {Isa::neon64, neon64_unrounded()},
+#endif
+  };
+  std::vector<IsaUnroundedKernels> running;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(running),
+               [](const IsaUnroundedKernels& each) { return cpu_has(each.isa); });
+  return running;
+}
+
+}  // namespace simd
+
+namespace {
+
+using simd::RotationError;
+
+constexpr long double unit = simd::double_roundoff;
+
+long double to_long_double(const ExactValue& value) {
+  const long double magnitude =
+      std::ldexp(static_cast<long double>(value.mantissa >> 64), value.exponent + 64);
+  return value.negative ? -magnitude : magnitude;
+}
+
+const simd::Kernels& kernels_of(Isa isa) {
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (each.isa == isa) return each.kernels;
+  }
+  return simd::compiled_kernels().front().kernels;
+}
+
+/// Shown for every run, so that the headroom of a bound is known.
+void show(const std::string& what, long double measured, double bound) {
+  std::printf("%-44s %8.2Lf of %7.2f units\n", what.c_str(), measured, bound);
+}
+
+void expect_tight(const std::string& what, long double measured, double bound) {
+  show(what, measured, bound);
+  EXPECT_LE(measured, bound) << what;
+  EXPECT_GT(measured, bound / 2) << what << ": the bound is more than twice what can be reached";
+}
+
+/// What 2 cos(w), a doubled anchor, is off by at most: a rounding of cos(w), and the errors of a
+/// polynomial in w^2 that is rounded a few times. Beyond pi / 4 it is any anchor.
+long double multiplier_error(long double w) {
+  return w <= 0.785L ? 1 + 8 * w * w : 2 * RotationError::anchor_cosine;
+}
+
+class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> {
+ protected:
+  void SetUp() override {
+    if (LDBL_MANT_DIG < 64) GTEST_SKIP() << "long double is no wider than double";
+  }
+  const simd::UnroundedKernels& kernels() const { return GetParam().kernels; }
+  RotationError error() const { return {kernels().fused_rounds_once}; }
+};
+
+/// Anchors of many frequencies at many positions; sines relative to their values.
+TEST_P(RotationErrors, OfAnchors) {
+  const EncodingSpec spec = {.d_model = 512, .base = 1.01};
+  const Frequencies frequencies(spec);
+  const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+  std::vector<double> sines(constants.turns.high.size()), cosines(sines.size());
+  std::mt19937_64 random(1);
+  long double worst_sine = 0, worst_cosine = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t position = (random() >> 11) >> (random() % 53);
+    kernels_of(GetParam().isa)
+        .anchors(constants.turns.padded_count(), constants.turns.high.data(),
+                 constants.turns.low.data(), position, sines.data(), cosines.data());
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
+      const auto at = static_cast<std::size_t>(k);
+      const long double exact_sine = to_long_double(sine(phase));
+      const long double sine_error = std::fabs(sines[at] - exact_sine) - RotationError::truncation;
+      worst_sine = std::max(worst_sine, sine_error / std::fabs(exact_sine));
+      worst_cosine = std::max(worst_cosine, std::fabs(cosines[at] - to_long_double(cosine(phase))));
+    }
+  }
+  expect_tight("anchor, cosine", worst_cosine / unit, RotationError::anchor_cosine);
+  expect_tight("anchor, sine, relative", worst_sine / unit, RotationError::anchor_sine);
+}
+
+/// The roundings of one rotation by the constants as they are. Its values are just above a power of
+/// two, where half an ulp is largest relative to them.
+TEST_P(RotationErrors, OfARotation) {
+  constexpr double largest = 0.502;
+  long double worst = 0;
+  std::mt19937_64 random(2);
+  for (const double base : {1.0001, 1.01, 1e4}) {
+    const EncodingSpec spec = {.d_model = 512, .base = base};
+    const RotationConstants constants(Frequencies(spec), kernels_of(GetParam().isa));
+    const simd::RotationTables tables = constants.tables(spec);
+    const auto count = static_cast<std::size_t>(constants.turns.padded_count());
+    for (int i = 0; i < 2000; ++i) {
+      std::vector<double> sines(count), cosines(count);
+      std::uniform_real_distribution<double> angles(0, 6.283);
+      for (std::size_t k = 0; k < count; ++k) {
+        const double angle = angles(random);
+        sines[k] = largest * std::sin(angle);
+        cosines[k] = largest * std::cos(angle);
+      }
+      std::vector<double> s = sines, c = cosines;
+      kernels().rotate(tables, constants.turns.padded_count(), s.data(), c.data());
+      for (std::size_t k = 0; k < count; ++k) {
+        const long double sine = sines[k], cosine = cosines[k];
+        worst = std::max(
+            {worst,
+             std::fabs(s[k] - (sine * constants.cos_block[k] + cosine * constants.sin_block[k])),
+             std::fabs(c[k] - (cosine * constants.cos_block[k] - sine * constants.sin_block[k]))});
+      }
+    }
+  }
+  expect_tight("roundings of a rotation", worst / largest / unit,
+               RotationError::rotation_roundings);
+}
+
+/// How much the errors of all steps can grow, and those of 2 cos(w): the largest sums over all w.
+TEST_P(RotationErrors, OfTheRecurrence) {
+  long double growth = 0, multiplier = 0;
+  for (long double w = 1e-9L; w <= 1; w *= 1.001L) {
+    const long double off = multiplier_error(w);
+    long double sum = 0;
+    for (int n = 1; n < simd::run_rows; ++n) sum += std::fabs(std::sin(n * w) / std::sin(w));
+    growth = std::max(growth, sum);
+    multiplier = std::max(multiplier, off * sum);
+  }
+  expect_tight("growth over a run", growth, RotationError::growth);
+  expect_tight("errors of 2 cos(w) over a run", multiplier,
+               RotationError::growth * RotationError::multiplier);
+}
+
+/// The errors of 2 cos(w) that OfTheRecurrence takes for granted.
+TEST_P(RotationErrors, OfTheMultiplier) {
+  long double excess = -1, worst = 0;
+  for (const double base : {1.00001, 1.5, 10.0, 1e3, 1e4, 1e6}) {
+    const EncodingSpec spec = {.d_model = 8192, .base = base};
+    const Frequencies frequencies(spec);
+    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const long double w = constants.radians[at];
+      const long double off =
+          2 * std::fabs(constants.cos_row[at] - to_long_double(cosine(frequencies[k]))) / unit;
+      excess = std::max(excess, off - multiplier_error(w));
+      worst = std::max(worst, off);
+    }
+  }
+  show("2 cos(w), any w", worst, 2 * RotationError::anchor_cosine);
+  EXPECT_LE(excess, 0) << "2 cos(w) is off by more than assumed";
+  EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
+}
+
+/// Whole tables, at specs and positions that are hard: all frequencies near 1, tiny sines, long
+/// multiples of turns, many blocks after an anchor.
+TEST_P(RotationErrors, OfTables) {
+  struct Case {
+    EncodingSpec spec;
+    std::int64_t first;
+  };
+  constexpr Layout halves = Layout::halves;
+  constexpr std::int64_t rows = simd::block_rows * simd::anchored_blocks + 40;
+  const std::vector<Case> cases = {
+      {{512}, 1},
+      {{512}, max_position - rows},
+      {{512, 1.0000001}, 1000},
+      {{512, 3.0, halves}, 354},
+      {{96, 1e10, halves}, 1},
+      {{96, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
+      {{512, 1e4, halves, Spacing::inclusive}, 1000000000000},
+  };
+  long double worst = 0;
+  for (const Case& each : cases) {
+    const Frequencies frequencies(each.spec);
+    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+    const std::int64_t columns = each.spec.d_model;
+    std::vector<double> table(static_cast<std::size_t>(rows * columns));
+    kernels().rows(constants.tables(each.spec),
+                   {each.first, rows, table.data(), columns, DataType::float64, false});
+    for (std::int64_t row = 0; row < rows; ++row) {
+      // The bound is that of the block's last position.
+      const std::int64_t last =
+          each.first + std::min(rows, (row / simd::block_rows + 1) * simd::block_rows);
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const Turns phase = frequencies.phase(k, each.first + row);
+        const ChannelPair channel = channels_of(each.spec, k);
+        const double* const values = table.data() + row * columns;
+        const long double largest_sine = std::min(
+            1.0L, static_cast<long double>(constants.radians[static_cast<std::size_t>(k)]) * last);
+        const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
+          const long double error =
+              std::fabs(values[column] - to_long_double(exact)) - RotationError::truncation;
+          worst = std::max(worst, error <= 0 ? 0 : error / largest);
+        };
+        off(channel.sine, sine(phase), largest_sine);
+        off(channel.cosine, cosine(phase), 1);
+      }
+    }
+  }
+  show("tables", worst / unit, error().total());
+  EXPECT_LE(worst / unit, error().total());
+  EXPECT_GT(worst / unit, RotationError::anchor) << "the comparison must be able to see an error";
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
+                         [](const auto& test) { return std::string(to_string(test.param.isa)); });
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,57 @@
+// The kernels of unrounded.h, for one ISA.
+#pragma once
+
+#include "simd/unrounded.h"
+
+#include "posenc/simd/rotation-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// In the place of RoundToFloat32: stores the values of the recurrence as they are.
+struct KeepDouble {
+  using Element = double;
+  using Bits = std::uint64_t;
+  using Value = Both<F64>;
+  using Threshold = F32;
+  struct RoundingMargin {};
+
+  static constexpr bool adds = false;
+  static constexpr std::int64_t stored_together = 1;
+  static constexpr double value_scale = 1.0;
+
+  static Threshold threshold(F32) { return F32(0.0f); }
+  static Value round(F64 a, F64 b, Threshold, RoundingMargin&) { return {a, b}; }
+  static RoundingMargin largest_margin() { return {}; }
+  static auto is_uncertain(const RoundingMargin&, Threshold) { return F32(0.0f) < F32(0.0f); }
+
+  template <bool non_temporal, std::int64_t vectors>
+  static void store(const Value (&values)[vectors], Element* out) {
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      double lanes[float_lanes];
+      values[i].first.store_unaligned(lanes);
+      values[i].second.store_unaligned(lanes + double_lanes);
+      for (std::int64_t k = 0; k < float_lanes; ++k) {
+        out[i * float_lanes + k] = lanes[deinterleaved_place(k)];
+      }
+    }
+  }
+};
+
+void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept {
+  write_rows<KeepDouble>(tables, task, nullptr);
+}
+
+void rotate_anchors(const RotationTables& tables, std::int64_t frequencies, double* sine,
+                    double* cosine) noexcept {
+  rotate(tables, 0, frequencies, sine, cosine);
+}
+
+}  // namespace
+
+const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
+  static constexpr UnroundedKernels kernels = {fused_rounds_once, unrounded_rows, rotate_anchors};
+  return kernels;
+}
+
+}  // namespace posenc::simd
