@@ -1,17 +1,7 @@
 // Times what a script tells it to, in this process and in warm memory, so that the script can take
 // turns between this library and another program: samples of both are then spread over the same
 // minutes.
-//
-// Commands come on standard input, one a line; each has one line of reply, "ok ..." or "error
-// REASON":
-//
-//   case NAME KIND rows=N d_model=N [batch=N] [order=batch_first|sequence_first] [threads=N]
-//                  [source=automatic|fused|cached] [input=FILE]
-//   time NAME CALLS        runs the case once, then so often again; replies "ok SECONDS", wall time
-//                          of all but the first
-//   write NAME FILE        what the last run computed, as raw float32
-//   forget NAME            frees its memory
-//   cpu                    replies with the CPU's name, as accuracy reports and profiles give it
+// Commands come on standard input; --help lists them (`footer` below).
 #include "driver_cases.h"
 #include "program.h"
 

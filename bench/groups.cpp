@@ -1,14 +1,15 @@
 #include "groups.h"
 
-#include "progress.h"
 #include "table.h"
 
 #include "posenc/error.h"
 #include "posenc/support/statistics.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <regex>
 #include <set>
@@ -144,6 +145,14 @@ std::size_t longest_name() {
   std::size_t longest = 0;
   for (const auto& [name, group] : groups().group_of) longest = std::max(longest, name.size());
   return longest;
+}
+
+void show_progress(std::string_view name) {
+  static const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  if (!is_terminal) return;
+  constexpr std::string_view clear_line = "\r\x1b[K";
+  fmt::print(stderr, "{}{}{:.70}", clear_line, name.empty() ? "" : "timing ", name);
+  std::fflush(stderr);
 }
 
 void run_groups(const std::string& filter, std::span<Output* const> outputs) {

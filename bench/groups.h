@@ -13,6 +13,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::bench {
@@ -36,6 +37,9 @@ void add(const std::string& name, Body body, std::vector<Ratio> ratios = {},
 
 /// The length of the longest name that was added.
 std::size_t longest_name();
+
+/// Shows on stderr what is being timed, if that is a terminal. An empty name clears the line.
+void show_progress(std::string_view name);
 
 /// Where the results of the groups go: a table, or a format of Google Benchmark's own.
 class Output {

@@ -4,7 +4,6 @@
 #include "google_flags.h"
 #include "groups.h"
 #include "outputs.h"
-#include "progress.h"
 #include "provenance.h"
 #include "table.h"
 

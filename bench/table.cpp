@@ -1,7 +1,5 @@
 #include "table.h"
 
-#include "progress.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
