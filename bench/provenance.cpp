@@ -1,5 +1,7 @@
 #include "provenance.h"
 
+#include "cli/table.h"
+
 #include "posenc/cpu.h"
 #include "posenc/version.h"
 #include "posenc_commit.h"
@@ -7,7 +9,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <set>
@@ -44,17 +45,9 @@ std::string huge_pages() {
   return "unknown";
 }
 
-/// Lines of at most 100 columns, those after the first indented as the header's are.
-std::string wrapped(std::string text) {
-  constexpr std::size_t columns = 100;
-  std::string lines;
-  while (text.size() > columns) {
-    const std::size_t space = text.find_last_of(' ', columns);
-    if (space == std::string::npos || space < columns / 2) break;  // a word longer than a line
-    lines += text.substr(0, space) + '\n';
-    text = fmt::format("{:<8}{}", "", text.substr(space + 1));
-  }
-  return lines + text + '\n';
+/// The text behind its name, in lines of at most 100 columns.
+std::string header_line(std::string_view name, std::string_view text) {
+  return cli::wrapped(text, "        ").replace(0, name.size(), name);
 }
 
 }  // namespace
@@ -77,7 +70,7 @@ void add_provenance() {
 void add_header_line(const std::string& name, const std::string& text) {
   static std::set<std::string> names;
   if (!names.insert(name).second) return;
-  further_lines += wrapped(fmt::format("{:<8}{}", name, text));
+  further_lines += header_line(name, text);
   benchmark::AddCustomContext(name, text);
 }
 

@@ -1,9 +1,10 @@
 #include "table.h"
 
+#include "cli/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 
 namespace posenc::bench {
@@ -12,15 +13,6 @@ namespace {
 /// Three significant digits, which is as many as the noise leaves: "9.87", "98.7", "987".
 std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
-}
-
-std::string duration(double seconds) {
-  using Unit = std::pair<double, const char*>;
-  constexpr std::array units = {Unit{1, "s "}, Unit{1e-3, "ms"}, Unit{1e-6, "us"},
-                                Unit{1e-9, "ns"}};
-  const auto fits = [seconds](const Unit& unit) { return seconds >= 0.9995 * unit.first; };
-  const auto unit = std::ranges::find_if(units.begin(), units.end() - 1, fits);
-  return fmt::format("{} {}", three_digits(seconds / unit->first), unit->second);
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
@@ -39,7 +31,7 @@ struct CounterColumn {
 };
 
 constexpr CounterColumn counter_columns[] = {
-    {"seconds_per_row", "a row", duration},
+    {"seconds_per_row", "a row", cli::seconds_text},
     {"items_per_second", "Gfloat/s", giga_three_decimals},
     {"bytes_per_second", "GB/s", giga_two_decimals},
     {"share_of_limit", "of limit", percent},
@@ -115,7 +107,7 @@ TableOutput::Line TableOutput::line_of(const Runs& runs) {
     }
     // Without repetitions there are no aggregates, and the one run stands for its own median.
     if (run.aggregate_name != "median" && runs.size() > 1) continue;
-    line.cells[time_title] = duration(seconds_of(run));
+    line.cells[time_title] = cli::seconds_text(seconds_of(run));
     for (const CounterColumn& column : counter_columns) {
       const auto found = run.counters.find(column.counter);
       if (found != run.counters.end()) line.cells[column.title] = column.text(found->second.value);
