@@ -1,4 +1,4 @@
-// Which names a comparison is of: the command's --filter.
+// The names that posenc compare --filter selects.
 #pragma once
 
 #include <regex.h>
