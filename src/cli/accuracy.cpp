@@ -32,7 +32,7 @@ constexpr std::size_t worst_channels_shown = 8;
 using Reports = std::vector<AccuracyReport>;
 
 Reports measure(const CommonOptions& options) {
-  const Shape shape = shape_of(options);
+  const TableShape shape = shape_of(options);
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
@@ -253,7 +253,7 @@ void add_accuracy_command(CLI::App& app, Action& action) {
   add_type_option(command, *options);
   add_threads_option(command, *options, "all cores");
   add_format_option(command, *options, {"table", "json", "csv"}, "table");
-  add_output_option(command, *options, "file to write (default: standard output)");
+  add_output_option(command, *options);
   describe(command, {{"posenc accuracy --preset whisper", "all backends over one model's table"},
                      {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
                       "one backend in detail: by position, by channel, its worst entry"},

@@ -107,7 +107,7 @@ void add_compare_command(CLI::App& app, Action& action) {
       action, [options] { return compare(*options); });
   add_file_argument(command, options->before, "A", "JSON of posenc accuracy");
   add_file_argument(command, options->after, "B", "JSON of posenc accuracy, compared with A");
-  add_real_option(command, options->tolerance, "--tolerance",
+  add_real_option(command, options->tolerance, "--tolerance", Sign::not_negative,
                   "relative growth of an error, or of the share wrongly rounded, that is no "
                   "regression (default: 0; for builds of two compilers: 0.01)");
   add_text_option(command, options->filter, "--filter", "REGEX",
@@ -116,7 +116,7 @@ void add_compare_command(CLI::App& app, Action& action) {
   add_flag(command, options->allows_missing, "--allow-missing",
            "accept that B lacks backends of A");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common, "file to write (default: standard output)");
+  add_output_option(command, options->common);
   describe(command,
            {{"posenc compare before.json after.json", "what changed between two accuracy reports"},
             {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",

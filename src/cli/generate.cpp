@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -61,7 +60,7 @@ std::string format_of(const GenerateOptions& options) {
 
 /// NumPy's format, version 1.0:
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::string npy_header(const Shape& shape, DataType type) {
+std::string npy_header(const TableShape& shape, DataType type) {
   std::string fields =
       fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
                   shape.rows.count, shape.spec.d_model);
@@ -103,7 +102,7 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
 
 /// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in
 /// length, a low estimate.
-std::int64_t least_bytes(const Shape& shape, DataType type, const std::string& format,
+std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
                          std::optional<int> digits) {
   const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 2 * size_of(type);
   return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : size_of(type));
@@ -138,7 +137,7 @@ void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows,
 }
 
 template <class T>
-void write_table(Output& output, const Encoder& encoder, const Shape& shape,
+void write_table(Output& output, const Encoder& encoder, const TableShape& shape,
                  const std::string& format, const GenerateOptions& options, Progress& progress) {
   const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(T));
   const std::int64_t block_rows =
@@ -154,7 +153,7 @@ void write_table(Output& output, const Encoder& encoder, const Shape& shape,
 }
 
 int generate(const GenerateOptions& options) {
-  const Shape shape = shape_of(options.common);
+  const TableShape shape = shape_of(options.common);
   const std::string format = format_of(options);
   const std::string& file = options.common.output;
   if (options.digits && format != "csv") {
@@ -202,12 +201,11 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
   add_real_option(
-      command, options->max_error, "--max-error",
-      "take the fastest backend that promises |error| up to X (default: correctly rounded)")
-      ->excludes("--backend");
-  add_real_option(command, options->max_ulp, "--max-ulp", "the same in ulp")
-      ->excludes("--backend")
-      ->excludes("--max-error");
+      command, options->max_error, "--max-error", Sign::positive,
+      "take the fastest backend that promises |error| up to X (default: correctly rounded)");
+  add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive, "the same in ulp");
+  exclude(command, "--max-error", {"--backend", "--max-ulp"});
+  exclude(command, "--max-ulp", {"--backend"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "raw", "csv"},
@@ -215,7 +213,7 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_integer_option(
       command, options->digits, "--digits", 0, most_digits,
       "decimals in csv (default: as many as it takes to read the values back exactly)");
-  add_output_option(command, options->common, "file to write (default: standard output)");
+  add_output_option(command, options->common);
   describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                      {"posenc generate --preset whisper --output whisper.npy",
                       "a model's table, for numpy.load"},

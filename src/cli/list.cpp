@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/list_presets.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -312,17 +311,17 @@ int list(const ListCommand& command) {
 
 void add_list_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ListCommand>();
-  CLI::App& command = *app.add_subcommand(
-      "list", "Backends of this build, what runs here, which one is used and why");
-  command.add_flag("--presets", options->presets, "the conventions of real systems instead");
+  CLI::App& command = add_subcommand(
+      app, "list", "List the backends of this build: which run here, which one is used, and why",
+      action, [options] { return list(*options); });
+  add_flag(command, options->presets, "--presets", "list the conventions of real systems instead");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common, "file to write (default: standard output)");
+  add_output_option(command, options->common);
   describe(command,
            {{"posenc list", "what runs here, which backend is used, and why"},
             {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
             {"posenc list --presets", "the conventions that have names, and how they differ"},
             {"posenc list --format json", "the same for programs"}});
-  command.callback([options, &action] { action = [options] { return list(*options); }; });
 }
 
 }  // namespace posenc::cli

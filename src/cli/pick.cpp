@@ -3,7 +3,6 @@
 #include "posenc/tuning/pick.h"
 
 #include "cli/commands.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pick_process.h"
@@ -38,7 +37,8 @@ struct PickCommand {
   std::optional<double> max_ulp;
   std::optional<int> processes;
   std::vector<std::string> from;
-  std::optional<std::string> save;  ///< the profile's file; empty: where the library looks for it
+  bool saves = false;
+  std::string save_file;  ///< empty: where the library looks for the profile
   bool if_missing = false;
   bool force = false;
   bool explain = false;
@@ -70,13 +70,9 @@ PickOptions options_of(const PickCommand& command) {
 
 /// Where the profile goes; empty if none is to be saved.
 std::filesystem::path profile_file(const PickCommand& command) {
-  if (!command.save) {
-    if (command.if_missing)
-      throw InvalidArgument("--if-missing is given; allowed with --save only");
-    return {};
-  }
-  std::filesystem::path file =
-      command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
+  if (!command.saves) return {};
+  const std::filesystem::path file =
+      command.save_file.empty() ? default_profile_path() : std::filesystem::path(command.save_file);
   if (file.empty()) {
     throw InvalidArgument(
         "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
@@ -203,59 +199,58 @@ int run_pick(const PickCommand& command) {
 }
 
 void add_budget_options(CLI::App& command, PickCommand& options) {
-  add_real_option(command, options.max_error, "--max-error",
+  add_real_option(command, options.max_error, "--max-error", Sign::positive,
                   "error budget: the largest |error| accepted (default: half an ulp of 1 of the "
                   "type, and 1 %)");
-  add_real_option(command, options.max_ulp, "--max-ulp",
-                  "error budget in ulp, of the measured error, instead of --max-error")
-      ->excludes("--max-error");
+  add_real_option(command, options.max_ulp, "--max-ulp", Sign::positive,
+                  "error budget in ulp, for the measured error, instead of --max-error");
+  exclude(command, "--max-ulp", {"--max-error"});
 }
 
 void add_save_options(CLI::App& command, PickCommand& options) {
   const auto take = [&options](const std::vector<std::string>& files) {
-    options.save = files.empty() ? "" : files.front();
+    options.saves = true;
+    if (!files.empty()) options.save_file = files.front();
   };
   command
       .add_option_function<std::vector<std::string>>(
           "--save", take,
           "keep the measurements as this CPU's profile, in FILE or where the library looks for it "
-          "($POSENC_PROFILE, "
-          "else $XDG_CONFIG_HOME/posenc/profile.json, else ~/.config/posenc/profile.json)")
+          "(see Files)")
       ->expected(0, 1)
       ->type_name("FILE");
-  command.add_flag("--if-missing", options.if_missing,
-                   "with --save: measure only what the profile has not yet");
-  command.add_flag("--force", options.force, "take and save the figures even if other work runs");
+  command
+      .add_flag("--if-missing", options.if_missing,
+                "with --save: measure only if the profile lacks these shapes")
+      ->needs("--save");
+  command.add_flag("--force", options.force, "accept and save the figures even if other work runs");
 }
 
 }  // namespace
 
 void add_pick_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<PickCommand>();
-  CLI::App& command = *app.add_subcommand("pick",
-                                          "Check and time all backends in several processes; say "
-                                          "which is fastest within an error budget");
+  CLI::App& command = add_subcommand(
+      app, "pick", "Find the fastest backend within an error budget by timing all of them", action,
+      [options] { return run_pick(*options); });
   add_budget_options(command, *options);
   add_preset_option(command, options->common, Times::often);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_integer_option(command, options->processes, "--processes", 2, most_processes,
-                     "processes to time in, twice as many in noise (default: 7)");
+                     "number of processes to time in; up to twice as many if the figures are noisy "
+                     "(default: 7)");
   add_save_options(command, *options);
-  command.add_flag("--explain", options->explain, "say in words why, per shape class");
+  command.add_flag("--explain", options->explain, "explain each choice in words");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common, "file to write (default: standard output)");
+  add_output_option(command, options->common);
   command
       .add_option("--from", options->from,
-                  "measure nothing: decide from results of posenc pick --format json, of one or "
+                  "measure nothing; decide from results of posenc pick --format json, of one or "
                   "several CPUs")
-      ->type_name("FILE")
-      ->excludes("--save")
-      ->excludes("--if-missing")
-      ->excludes("--processes")
-      ->excludes("--preset")
-      ->excludes("--dtype")
-      ->excludes("--threads");
+      ->type_name("FILE");
+  exclude(command, "--from",
+          {"--save", "--if-missing", "--processes", "--preset", "--dtype", "--threads"});
   command.add_flag(timing_option, options->times_on_request)->group("");
   describe(
       command,
@@ -265,7 +260,6 @@ void add_pick_command(CLI::App& app, Action& action) {
         "within 1e-6, for one shape, and why"},
        {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
        {"posenc pick --from here.json there.json", "the pick of each of two machines"}});
-  command.callback([options, &action] { action = [options] { return run_pick(*options); }; });
 }
 
 }  // namespace posenc::cli

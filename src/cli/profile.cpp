@@ -3,7 +3,6 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -146,18 +145,17 @@ int profile(const ProfileCommand& command) {
 
 void add_profile_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ProfileCommand>();
-  CLI::App& command = *app.add_subcommand(
-      "profile", "What was measured on this CPU and is in use; --forget removes it");
-  CLI::Option* forget = command.add_flag("--forget", options->forget, "remove the profile");
+  CLI::App& command = add_subcommand(
+      app, "profile", "Show or remove the measurements of this CPU that the library selects by",
+      action, [options] { return profile(*options); });
+  add_flag(command, options->forget, "--forget", "remove the profile");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common, "file to write (default: standard output)");
-  command.get_option("--format")->excludes(forget);
-  command.get_option("--output")->excludes(forget);
+  add_output_option(command, options->common);
+  exclude(command, "--forget", {"--format", "--output"});
   describe(command,
            {{"posenc profile", "the profile in use: its path, its CPU, and what was measured"},
             {"posenc profile --forget", "back to the built-in order"},
             {"posenc profile --format json", "the same for programs"}});
-  command.callback([options, &action] { action = [options] { return profile(*options); }; });
 }
 
 }  // namespace posenc::cli

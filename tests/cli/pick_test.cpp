@@ -16,6 +16,9 @@ namespace posenc {
 namespace {
 
 using nlohmann::json;
+using test::Arguments;
+using test::expect_bad_input;
+using test::operator+;
 using test::run_posenc;
 using test::ScratchFolder;
 using test::write_file;
@@ -54,13 +57,9 @@ json result_of(const std::string& cpu, double error_of_rotation32 = 1e-7) {
            {entry("rotation", 2e-3, 2.98e-8), entry("rotation32", 1e-3, error_of_rotation32)}}};
 }
 
-/// A pick of one shape in two processes: what is tested is what it does with its figures, and not
-/// the figures. Other work that runs on the machine is no reason to fail.
-std::vector<std::string> short_pick(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"pick",        "--preset", "stable_diffusion",
-                                        "--processes", "2",        "--force"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
+/// A short pick, forced: what it does with its figures is tested, and not the figures.
+Arguments short_pick(const Arguments& more) {
+  return Arguments{"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"} + more;
 }
 
 struct Files {
@@ -139,38 +138,31 @@ TEST(PickFrom, AnotherBudgetDecidesAnew) {
   EXPECT_EQ(run_posenc({"pick", "--from", files.one, "--max-error", "1e-12"}).exit_code, 1);
 }
 
-void expect_refused(const std::vector<std::string>& arguments, const std::string& named) {
-  const auto result = run_posenc(arguments);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.out, IsEmpty());
-  EXPECT_THAT(result.err, HasSubstr(named));
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-}
-
 TEST(PickFrom, WhatIsNoResultIsBadInput) {
   const Files files;
   for (const std::string content : {"", "[]", "{}", "null", "{\"version\": 1}"}) {
     write_file(files.one, content);
-    expect_refused({"pick", "--from", files.one}, "one.json");
+    expect_bad_input(run_posenc({"pick", "--from", files.one}), "one.json");
   }
   json negative = result_of("CPU 1");
   negative["measurements"][0]["seconds"][0] = -1;
   write_file(files.one, negative.dump());
-  expect_refused({"pick", "--from", files.one}, "no time above 0");
+  expect_bad_input(run_posenc({"pick", "--from", files.one}), "no time above 0");
 
   write_file(files.one, result_of("CPU 1").dump());
-  expect_refused({"pick", "--from", files.one, files.one}, "twice");
-  expect_refused({"pick", "--from", files.one, "--max-error", "0"}, "max_error is 0");
-  expect_refused({"pick", "--from", files.one, "--threads", "2"}, "--threads");
+  expect_bad_input(run_posenc({"pick", "--from", files.one, files.one}), "twice");
+  expect_bad_input(run_posenc({"pick", "--from", files.one, "--max-error", "0"}),
+                   "--max-error is '0'");
+  expect_bad_input(run_posenc({"pick", "--from", files.one, "--threads", "2"}), "--threads");
   json other_budget = result_of("CPU 1");
   other_budget["max_error"] = 1e-3;
   write_file(files.two, other_budget.dump());
-  expect_refused({"pick", "--from", files.one, files.two}, "another error budget");
+  expect_bad_input(run_posenc({"pick", "--from", files.one, files.two}), "another error budget");
 }
 
 TEST(PickBudget, IsOneOfTwoMeasures) {
-  expect_refused({"pick", "--max-error", "1e-6", "--max-ulp", "1"}, "--max-ulp");
-  expect_refused({"pick", "--max-ulp", "-1"}, "max_ulp is -1");
+  expect_bad_input(run_posenc({"pick", "--max-error", "1e-6", "--max-ulp", "1"}), "--max-ulp");
+  expect_bad_input(run_posenc({"pick", "--max-ulp", "-1"}), "--max-ulp is '-1'");
   const auto result = run_posenc(short_pick({"--max-ulp", "1", "--format", "json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
@@ -190,9 +182,9 @@ TEST(PickBudget, IsHalfAnUlpOfOneAndAHairByDefaultWhateverTheType) {
 
 TEST(PickSave, NothingIsSavedUnlessItIsAskedFor) {
   const ScratchFolder folder;
-  const std::map<std::string, std::string> environment = {
-      {"POSENC_PROFILE", folder / "profile.json"}, {"HOME", folder.path().string()}};
-  const auto result = run_posenc(short_pick({}), {.environment = environment, .out_file = {}});
+  const test::Environment environment = {{"POSENC_PROFILE", folder / "profile.json"},
+                                         {"HOME", folder.path().string()}};
+  const auto result = run_posenc(short_pick({}), {.environment = environment});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Nothing saved"));
   EXPECT_THAT(folder.listing(), IsEmpty());
@@ -201,9 +193,8 @@ TEST(PickSave, NothingIsSavedUnlessItIsAskedFor) {
 TEST(PickSave, KeepsTheMeasurementsWhereTheLibraryLooksForThem) {
   const ScratchFolder folder;
   const std::string profile = folder / "profiles" / "here.json";
-  const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", profile}};
-  const auto result =
-      run_posenc(short_pick({"--save"}), {.environment = environment, .out_file = {}});
+  const test::Environment environment = {{"POSENC_PROFILE", profile}};
+  const auto result = run_posenc(short_pick({"--save"}), {.environment = environment});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("picked"), HasSubstr("Profile saved"), HasSubstr(profile)));
@@ -212,10 +203,9 @@ TEST(PickSave, KeepsTheMeasurementsWhereTheLibraryLooksForThem) {
   ASSERT_EQ(loaded->classes.size(), 1U);
   EXPECT_EQ(loaded->classes.front().shapes, std::vector<std::string>{"stable_diffusion"});
 
-  const auto list =
-      run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
+  const auto list = run_posenc({"list", "--format", "json"}, {.environment = environment});
   EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
-  const auto shown = run_posenc({"profile"}, {.environment = environment, .out_file = {}});
+  const auto shown = run_posenc({"profile"}, {.environment = environment});
   EXPECT_EQ(shown.exit_code, 0);
   EXPECT_THAT(shown.out, AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model),
                                HasSubstr("rotation32:"), HasSubstr("--forget")));
@@ -263,7 +253,7 @@ TEST(PickSave, IfMissingMeasuresWhatIsNotThere) {
   EXPECT_EQ(test::read_file(file), content);
   EXPECT_THAT(run_posenc(short_pick({"--save", file, "--if-missing", "--dtype", "float16"})).out,
               HasSubstr("1 earlier class kept"));
-  expect_refused({"pick", "--if-missing"}, "--save");
+  expect_bad_input(run_posenc({"pick", "--if-missing"}), "--save");
 }
 
 TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {
@@ -275,9 +265,9 @@ TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {
 TEST(PickSave, AnUnwritableProfileIsAnErrorBeforeTheWork) {
   const ScratchFolder folder;
   write_file(folder / "file", "a file");
-  expect_refused(short_pick({"--save", folder / "file" / "profile.json"}),
-                 (folder / "file").string());
-  expect_refused(short_pick({"--save", "/dev/full"}), "/dev/full");
+  expect_bad_input(run_posenc(short_pick({"--save", folder / "file" / "profile.json"})),
+                   (folder / "file").string());
+  expect_bad_input(run_posenc(short_pick({"--save", "/dev/full"})), "/dev/full");
 }
 
 TEST(PickProcess, WhatIsNoRequestIsBadInput) {
@@ -285,36 +275,6 @@ TEST(PickProcess, WhatIsNoRequestIsBadInput) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("no request"));
   EXPECT_THAT(run_posenc({"pick", "--help"}).out, Not(HasSubstr("--time-on-request")));
-}
-
-TEST(ProfileCommand, ForgetsWhatIsThereAndSaysSo) {
-  const ScratchFolder folder;
-  const std::string file = folder / "profile.json";
-  const std::map<std::string, std::string> environment = {{"POSENC_PROFILE", file}};
-  const auto posenc_profile = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"profile"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run_posenc(arguments, {.environment = environment, .out_file = {}});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.out;
-  };
-  EXPECT_THAT(posenc_profile({}), AllOf(HasSubstr("None in use"), HasSubstr("no profile at")));
-  EXPECT_THAT(posenc_profile({"--forget"}), HasSubstr("No profile to forget"));
-  for (const bool is_valid : {true, false}) {
-    save_profile(profile_of_this_machine(), file);
-    if (!is_valid) write_file(file, "{ \"version\": 2 }");
-    EXPECT_THAT(posenc_profile({}),
-                HasSubstr(is_valid ? "kernels" : "run posenc pick --save again"));
-    EXPECT_EQ(json::parse(posenc_profile({"--format", "json"})).at("profile").at("valid"),
-              is_valid);
-    EXPECT_THAT(posenc_profile({"--forget"}), AllOf(HasSubstr("Profile removed"), HasSubstr(file)));
-    EXPECT_THAT(folder.listing(), IsEmpty());
-  }
-  std::filesystem::create_directory(file);
-  EXPECT_EQ(
-      run_posenc({"profile", "--forget"}, {.environment = environment, .out_file = {}}).exit_code,
-      2);
-  EXPECT_EQ(run_posenc({"profile", "--forget", "--output", "x"}).exit_code, 2);
 }
 
 /// The page as if it had no lines.
