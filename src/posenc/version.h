@@ -1,4 +1,4 @@
-// What this library is: its version, and what built it.
+// The version of this library, and what it was built with.
 #pragma once
 
 #include "posenc/export.h"
@@ -7,9 +7,8 @@
 
 namespace POSENC_API posenc {
 
-/// Raised whenever a kernel gets faster, slower or another error: what a profile measured of other
-/// kernels says nothing of these. Versions of the library whose kernels are the same share a
-/// profile.
+/// Incremented whenever the speed or the error of a kernel changes: a profile is valid for the
+/// kernels that it measured. Library versions with the same kernels share a profile.
 inline constexpr int kernels_revision = 1;
 
 std::string library_version();  ///< "0.1.0"
