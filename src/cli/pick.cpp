@@ -113,7 +113,7 @@ std::string save(const Profile& measured, const std::filesystem::path& file) {
 int check_picked(const std::vector<PickRun>& runs) {
   int code = good;
   for (const PickRun& run : runs) {
-    for (const ShapeDecision& each : run.decisions) {
+    for (const ClassDecision& each : run.decisions) {
       if (each.pick) continue;
       fmt::print(stderr, "posenc: no backend is within the error budget {} on all of class {}\n",
                  budget_text(run.budget), to_string(each.shape));

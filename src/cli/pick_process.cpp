@@ -5,6 +5,8 @@
 #include "cli/output.h"
 #include "cli/pick_run.h"
 
+#include "posenc/tuning/timing.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -65,16 +67,16 @@ Json to_json(const TimingRequest& request) {
                    {"threads", request.threads},
                    {"seconds_per_sample", request.seconds_per_sample},
                    {"seed", request.seed},
-                   {"shapes", Json::array()}};
-  for (const TimingRequest::Shape& shape : request.shapes) {
+                   {"tables", Json::array()}};
+  for (const TimingRequest::Table& table : request.tables) {
     Json candidates = Json::array();
-    for (const auto& each : shape.candidates) {
+    for (const auto& each : table.candidates) {
       candidates.push_back({{"backend", each.backend}, {"samples", each.samples}});
     }
-    document["shapes"].push_back({{"spec", cli::to_json(shape.spec)},
-                                  {"rows", cli::to_json(shape.rows)},
+    document["tables"].push_back({{"spec", cli::to_json(table.spec)},
+                                  {"rows", cli::to_json(table.rows)},
                                   {"candidates", candidates},
-                                  {"repeated", shape.repeated}});
+                                  {"repeated", table.repeated}});
   }
   return document;
 }
@@ -85,13 +87,13 @@ TimingRequest request_of(const Json& document) {
   request.threads = document.at("threads").get<int>();
   request.seconds_per_sample = document.at("seconds_per_sample").get<double>();
   request.seed = document.at("seed").get<std::uint64_t>();
-  for (const Json& shape : document.at("shapes")) {
-    TimingRequest::Shape& asked = request.shapes.emplace_back();
-    asked.spec = spec_of(shape.at("spec"));
-    asked.rows = rows_of(shape.at("rows"));
-    asked.repeated = shape.at("repeated").get<std::size_t>();
-    for (const Json& each : shape.at("candidates")) {
-      asked.candidates.push_back(
+  for (const Json& asked : document.at("tables")) {
+    TimingRequest::Table& table = request.tables.emplace_back();
+    table.spec = spec_of(asked.at("spec"));
+    table.rows = rows_of(asked.at("rows"));
+    table.repeated = asked.at("repeated").get<std::size_t>();
+    for (const Json& each : asked.at("candidates")) {
+      table.candidates.push_back(
           {each.at("backend").get<std::string>(), each.at("samples").get<int>()});
     }
   }
@@ -101,9 +103,9 @@ TimingRequest request_of(const Json& document) {
 Json to_json(const TimingResult& result) {
   Json document = {{"timed_seconds", result.timed_seconds},
                    {"lost_seconds", result.lost_seconds},
-                   {"shapes", Json::array()}};
-  for (const TimingResult::Shape& each : result.shapes) {
-    document["shapes"].push_back(
+                   {"tables", Json::array()}};
+  for (const TimingResult::Table& each : result.tables) {
+    document["tables"].push_back(
         {{"seconds", each.seconds}, {"repeated_seconds", each.repeated_seconds}});
   }
   return document;
@@ -113,8 +115,8 @@ TimingResult result_of(const Json& document) {
   TimingResult result;
   result.timed_seconds = document.at("timed_seconds").get<double>();
   result.lost_seconds = document.at("lost_seconds").get<double>();
-  for (const Json& each : document.at("shapes")) {
-    result.shapes.push_back(
+  for (const Json& each : document.at("tables")) {
+    result.tables.push_back(
         {each.at("seconds").get<std::vector<double>>(), each.at("repeated_seconds").get<double>()});
   }
   return result;

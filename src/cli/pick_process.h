@@ -2,7 +2,7 @@
 // reads its standard output.
 #pragma once
 
-#include "posenc/tuning/pick.h"
+#include "posenc/tuning/timing.h"
 
 namespace posenc::cli {
 

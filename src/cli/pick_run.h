@@ -21,7 +21,7 @@ struct PickRun {
   ErrorBudget budget;
   std::string disturbed;  ///< why the figures are no good; empty if they are
   std::vector<PickMeasurement> measurements;
-  std::vector<ShapeDecision> decisions;
+  std::vector<ClassDecision> decisions;
   std::vector<std::string> files;  ///< it was read from; empty where measured here
 };
 

@@ -293,7 +293,7 @@ TEST(PickExplain, SaysWhyInWords) {
   };
   const std::string won = explained();
   EXPECT_THAT(
-      won, AllOf(HasSubstr("Why"), HasSubstr("It beats rotation:avx2 (100 % slower"),
+      won, AllOf(HasSubstr("Why"), HasSubstr("Next: rotation:avx2 (100 % slower"),
                  HasSubstr("timed twice differs from"), Not(HasSubstr("Over the error budget"))));
   write_file(files.one, result_of("CPU 1", 1e-3).dump());
   EXPECT_THAT(explained(), HasSubstr("Over the error budget: rotation32:avx2 (bound 1.00e-03"));
