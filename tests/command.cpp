@@ -154,7 +154,7 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 
-void expect_bad_input(const CommandResult& result, const std::string& named) {
+void expect_refused(const CommandResult& result, const std::string& named) {
   EXPECT_EQ(result.exit_code, 2) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;

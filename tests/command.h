@@ -40,7 +40,7 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
                                int signal = SIGINT);
 
 /// Expects exit code 2, no output, and one line on standard error that contains `named`.
-void expect_bad_input(const CommandResult& result, const std::string& named);
+void expect_refused(const CommandResult& result, const std::string& named);
 
 /// Writes the accuracy report of all backends over a small table, as JSON.
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options = {});

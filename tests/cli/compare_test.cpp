@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using test::Arguments;
 using test::CommandResult;
-using test::expect_bad_input;
+using test::expect_refused;
 using test::operator+;
 using test::read_file;
 using test::run_posenc;
@@ -99,7 +99,7 @@ TEST(Compare, TheFilterSaysWhichBackends) {
   const CommandResult others = reports.compared({"--filter", "^rotation:"});
   EXPECT_EQ(others.exit_code, 0) << others.err;
   EXPECT_THAT(others.out, AllOf(HasSubstr("rotation"), Not(HasSubstr("naive"))));
-  expect_bad_input(reports.compared({"--filter", "rotten"}), "--filter is 'rotten'");
+  expect_refused(reports.compared({"--filter", "rotten"}), "--filter is 'rotten'");
 }
 
 TEST(Compare, StringsOfFilesReachTheTerminalEscaped) {
@@ -123,27 +123,27 @@ TEST(Compare, NamesOfFilesReachTheTerminalEscaped) {
   const CommandResult compared = run_posenc({"compare", report, report});
   EXPECT_THAT(compared.out, AllOf(HasSubstr("a\\x1b[2J\\xff.json"), Not(HasSubstr("\x1b"))));
   const CommandResult missing = run_posenc({"compare", report + "\n", report});
-  expect_bad_input(missing, "a\\x1b[2J\\xff.json\\n cannot be read");
+  expect_refused(missing, "a\\x1b[2J\\xff.json\\n cannot be read");
 }
 
 TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
   const ScratchFolder folder;
   const std::string report = folder / "report.json", other = folder / "other.json";
   write_accuracy_report(report);
-  expect_bad_input(run_posenc({"compare", report, folder / "missing.json"}), "missing.json");
+  expect_refused(run_posenc({"compare", report, folder / "missing.json"}), "missing.json");
   for (const std::string content : {"", "{", "[]", "{}", "{\"version\": 1, \"results\": 3}",
                                     "{\"version\": 2, \"results\": []}", "null"}) {
     write_file(other, content);
-    expect_bad_input(run_posenc({"compare", report, other}), "other.json");
+    expect_refused(run_posenc({"compare", report, other}), "other.json");
   }
-  expect_bad_input(run_posenc({"compare", folder.path(), report}), folder.path());
+  expect_refused(run_posenc({"compare", folder.path(), report}), folder.path());
 }
 
 TEST(Compare, ResultsOfBenchmarksAreLeftToTheirOwnTool) {
   const ScratchFolder folder;
   write_file(folder / "speed.json", R"({"context": {}, "benchmarks": []})");
-  expect_bad_input(run_posenc({"compare", folder / "speed.json", folder / "speed.json"}),
-                   "compare.py, Debian: libbenchmark-tools");
+  expect_refused(run_posenc({"compare", folder / "speed.json", folder / "speed.json"}),
+                 "compare.py, Debian: libbenchmark-tools");
 }
 
 }  // namespace

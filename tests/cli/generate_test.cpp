@@ -15,7 +15,7 @@ namespace {
 
 using test::Arguments;
 using test::CommandResult;
-using test::expect_bad_input;
+using test::expect_refused;
 using test::operator+;
 using test::read_file;
 using test::run_posenc;
@@ -197,7 +197,7 @@ TEST(Generate, TheSuffixSaysTheFormatUnlessTheFormatIsGiven) {
   }
   ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table"}).exit_code, 0);
   EXPECT_EQ(read_file(folder / "table"), read_file(folder / "table.npy"));
-  expect_bad_input(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
+  expect_refused(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
   EXPECT_THAT(folder.listing(), ElementsAre("table", "table.csv", "table.npy", "table.raw"));
   ASSERT_EQ(
       run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code,

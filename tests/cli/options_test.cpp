@@ -12,7 +12,7 @@ namespace {
 
 using test::Arguments;
 using test::CommandResult;
-using test::expect_bad_input;
+using test::expect_refused;
 using test::operator+;
 using test::read_file;
 using test::run_posenc;
@@ -169,7 +169,7 @@ class BadInput : public testing::TestWithParam<BadCase> {};
 
 TEST_P(BadInput, IsOneLineAndExitTwo) {
   const CommandResult result = run_posenc(GetParam().arguments);
-  expect_bad_input(result, GetParam().named);
+  expect_refused(result, GetParam().named);
   EXPECT_THAT(result.err, AnyOf(HasSubstr("allowed"), HasSubstr("at most")));
   for (const char* of_the_parser :
        {"not expected", "more information", "required", "excludes", "Could not"}) {

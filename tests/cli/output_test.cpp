@@ -12,7 +12,7 @@ namespace {
 
 using test::Arguments;
 using test::CommandResult;
-using test::expect_bad_input;
+using test::expect_refused;
 using test::operator+;
 using test::read_file;
 using test::run_posenc;
@@ -29,11 +29,11 @@ const std::string small_csv_with_four_digits =
     "0.9093,-0.4161,0.0200,0.9998\n";
 
 TEST(Output, FullDevicesAreAnError) {
-  expect_bad_input(run_posenc(small_csv + Arguments{"--output", "/dev/full"}), "/dev/full");
-  expect_bad_input(run_posenc({"list", "--output", "/dev/full"}), "/dev/full");
-  expect_bad_input(run_posenc({"accuracy", "--rows", "4", "--d-model", "4", "--format", "json",
-                               "--output", "/dev/full"}),
-                   "/dev/full");
+  expect_refused(run_posenc(small_csv + Arguments{"--output", "/dev/full"}), "/dev/full");
+  expect_refused(run_posenc({"list", "--output", "/dev/full"}), "/dev/full");
+  expect_refused(run_posenc({"accuracy", "--rows", "4", "--d-model", "4", "--format", "json",
+                             "--output", "/dev/full"}),
+                 "/dev/full");
 }
 
 TEST(Output, AFullStandardOutputIsAnError) {
@@ -46,13 +46,13 @@ TEST(Output, AFullStandardOutputIsAnError) {
 }
 
 TEST(Output, MissingAndForbiddenFoldersAreAnError) {
-  expect_bad_input(run_posenc(small_csv + Arguments{"--output", "/nonexistent/table.csv"}),
-                   "/nonexistent/table.csv");
+  expect_refused(run_posenc(small_csv + Arguments{"--output", "/nonexistent/table.csv"}),
+                 "/nonexistent/table.csv");
   const ScratchFolder folder;
-  expect_bad_input(run_posenc(small_csv + Arguments{"--output", folder.path()}), folder.path());
+  expect_refused(run_posenc(small_csv + Arguments{"--output", folder.path()}), folder.path());
   write_file(folder / "file", "a file");
-  expect_bad_input(run_posenc(small_csv + Arguments{"--output", folder / "file" / "table.csv"}),
-                   "table.csv");
+  expect_refused(run_posenc(small_csv + Arguments{"--output", folder / "file" / "table.csv"}),
+                 "table.csv");
 }
 
 TEST(Output, MoreThanTheFreeDiskIsRefusedFirst) {
@@ -61,7 +61,7 @@ TEST(Output, MoreThanTheFreeDiskIsRefusedFirst) {
   const CommandResult result =
       run_posenc({"generate", "--rows", "1000000000000", "--d-model", "1048576", "--format", "raw",
                   "--output", folder / "table.raw"});
-  expect_bad_input(result, "table.raw");
+  expect_refused(result, "table.raw");
   EXPECT_EQ(read_file(folder / "table.raw"), "precious");
   EXPECT_THAT(folder.listing(), ElementsAre("table.raw"));
 }

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 using test::Arguments;
-using test::expect_bad_input;
+using test::expect_refused;
 using test::operator+;
 using test::run_posenc;
 using test::ScratchFolder;
@@ -142,27 +142,27 @@ TEST(PickFrom, WhatIsNoResultIsBadInput) {
   const Files files;
   for (const std::string content : {"", "[]", "{}", "null", "{\"version\": 1}"}) {
     write_file(files.one, content);
-    expect_bad_input(run_posenc({"pick", "--from", files.one}), "one.json");
+    expect_refused(run_posenc({"pick", "--from", files.one}), "one.json");
   }
   json negative = result_of("CPU 1");
   negative["measurements"][0]["seconds"][0] = -1;
   write_file(files.one, negative.dump());
-  expect_bad_input(run_posenc({"pick", "--from", files.one}), "no time above 0");
+  expect_refused(run_posenc({"pick", "--from", files.one}), "no time above 0");
 
   write_file(files.one, result_of("CPU 1").dump());
-  expect_bad_input(run_posenc({"pick", "--from", files.one, files.one}), "twice");
-  expect_bad_input(run_posenc({"pick", "--from", files.one, "--max-error", "0"}),
-                   "--max-error is '0'");
-  expect_bad_input(run_posenc({"pick", "--from", files.one, "--threads", "2"}), "--threads");
+  expect_refused(run_posenc({"pick", "--from", files.one, files.one}), "twice");
+  expect_refused(run_posenc({"pick", "--from", files.one, "--max-error", "0"}),
+                 "--max-error is '0'");
+  expect_refused(run_posenc({"pick", "--from", files.one, "--threads", "2"}), "--threads");
   json other_budget = result_of("CPU 1");
   other_budget["max_error"] = 1e-3;
   write_file(files.two, other_budget.dump());
-  expect_bad_input(run_posenc({"pick", "--from", files.one, files.two}), "another error budget");
+  expect_refused(run_posenc({"pick", "--from", files.one, files.two}), "another error budget");
 }
 
 TEST(PickBudget, IsOneOfTwoMeasures) {
-  expect_bad_input(run_posenc({"pick", "--max-error", "1e-6", "--max-ulp", "1"}), "--max-ulp");
-  expect_bad_input(run_posenc({"pick", "--max-ulp", "-1"}), "--max-ulp is '-1'");
+  expect_refused(run_posenc({"pick", "--max-error", "1e-6", "--max-ulp", "1"}), "--max-ulp");
+  expect_refused(run_posenc({"pick", "--max-ulp", "-1"}), "--max-ulp is '-1'");
   const auto result = run_posenc(short_pick({"--max-ulp", "1", "--format", "json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
@@ -253,7 +253,7 @@ TEST(PickSave, IfMissingMeasuresWhatIsNotThere) {
   EXPECT_EQ(test::read_file(file), content);
   EXPECT_THAT(run_posenc(short_pick({"--save", file, "--if-missing", "--dtype", "float16"})).out,
               HasSubstr("1 earlier class kept"));
-  expect_bad_input(run_posenc({"pick", "--if-missing"}), "--save");
+  expect_refused(run_posenc({"pick", "--if-missing"}), "--save");
 }
 
 TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {
@@ -265,9 +265,9 @@ TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {
 TEST(PickSave, AnUnwritableProfileIsAnErrorBeforeTheWork) {
   const ScratchFolder folder;
   write_file(folder / "file", "a file");
-  expect_bad_input(run_posenc(short_pick({"--save", folder / "file" / "profile.json"})),
-                   (folder / "file").string());
-  expect_bad_input(run_posenc(short_pick({"--save", "/dev/full"})), "/dev/full");
+  expect_refused(run_posenc(short_pick({"--save", folder / "file" / "profile.json"})),
+                 (folder / "file").string());
+  expect_refused(run_posenc(short_pick({"--save", "/dev/full"})), "/dev/full");
 }
 
 TEST(PickProcess, WhatIsNoRequestIsBadInput) {
