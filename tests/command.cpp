@@ -1,9 +1,10 @@
 #include "command.h"
 
+#include "cli/process.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,23 +20,10 @@
 namespace posenc::test {
 namespace {
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-// Output goes to files: a child that fills two pipes could block.
-File temporary_file() {
-  File file(std::tmpfile(), &std::fclose);
-  if (!file) throw std::system_error(errno, std::generic_category(), "tmpfile");
-  return file;
-}
-
-std::string content_of(std::FILE* file) {
-  std::rewind(file);
-  std::string content;
-  char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
-    content.append(buffer, size);
-  return content;
-}
+using cli::content_of;
+using cli::File;
+using cli::temporary_file;
+using cli::wait_for;
 
 std::vector<std::string> child_environment(const CommandOptions& options) {
   Environment variables;
@@ -52,42 +40,10 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   return entries;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& each : strings) pointers.push_back(each.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// Descriptors of a child's standard input, output and error.
-struct Streams {
-  int in;
-  int out;
-  int err;
-};
-
-pid_t start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
-  std::vector<std::string> words = {options.program.empty() ? POSENC_COMMAND : options.program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> environment = child_environment(options);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, streams.in, 0);
-  posix_spawn_file_actions_adddup2(&actions, streams.out, 1);
-  posix_spawn_file_actions_adddup2(&actions, streams.err, 2);
-  pid_t child = 0;
-  const int failure = posix_spawn(&child, words.front().c_str(), &actions, nullptr,
-                                  pointers_to(words).data(), pointers_to(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) throw std::system_error(failure, std::generic_category(), words.front());
-  return child;
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) == -1 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+pid_t start(const Arguments& arguments, const CommandOptions& options,
+            const cli::Streams& streams) {
+  return cli::start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
+                            streams, child_environment(options));
 }
 
 File opened(const std::filesystem::path& file, const char* mode) {

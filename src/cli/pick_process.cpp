@@ -4,6 +4,7 @@
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/pick_run.h"
+#include "cli/process.h"
 
 #include "posenc/tuning/timing.h"
 
@@ -14,16 +15,9 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;  // NOLINT: POSIX has it in no header
 
 namespace posenc::cli {
 namespace {
@@ -33,32 +27,12 @@ std::string& first_argument() {
   return name;
 }
 
-/// Files and not pipes: a process that says much, or ends early, can then never block or kill the
-/// other.
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-File temporary_file() {
-  File file(std::tmpfile(), &std::fclose);
-  if (!file)
-    throw std::system_error(errno, std::generic_category(), "cannot make a temporary file");
-  return file;
-}
-
-std::string content_of(std::FILE* file) {
-  std::rewind(file);
-  std::string content;
-  char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
-    content.append(buffer, size);
-  return content;
-}
-
-/// This program, for posix_spawnp.
+/// This program, as start_process() finds it.
 std::string program() {
   std::error_code error;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error && std::filesystem::exists(here, error)) return here.string();
-  // It was replaced since it was started, or there is no /proc.
+  // Its file was replaced since the start, or there is no /proc.
   return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : first_argument();
 }
 
@@ -126,27 +100,6 @@ TimingResult result_of(const Json& document) {
   throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
 }
 
-/// Its exit code, or 128 and the signal that ended it.
-int run_to_end(std::FILE* in, std::FILE* out, std::FILE* err) {
-  const std::string file = program();
-  std::string words[] = {file, "pick", timing_option};
-  char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(in), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(out), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(err), STDERR_FILENO);
-  pid_t child = 0;
-  const int failure = posix_spawnp(&child, file.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) fail(fmt::format("{}: {}", file, std::generic_category().message(failure)));
-  int status = 0;
-  while (waitpid(child, &status, 0) == -1) {
-    if (errno != EINTR) fail(std::generic_category().message(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 }  // namespace
 
 void remember_program(const char* name) { first_argument() = name; }
@@ -157,11 +110,13 @@ TimingResult time_in_new_process(const TimingRequest& request) {
   std::fwrite(asked.data(), 1, asked.size(), in.get());
   if (std::fflush(in.get()) != 0) fail(std::generic_category().message(errno));
   std::rewind(in.get());
-  const int code = run_to_end(in.get(), out.get(), err.get());
+  const int code =
+      wait_for(start_process(program(), {"pick", timing_option},
+                             {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
   if (code != good) {
-    std::string said = content_of(err.get());
-    if (const std::size_t end = said.find('\n'); end != std::string::npos) said.resize(end);
-    fail(said.empty() ? fmt::format("it ended with exit code {}", code) : said);
+    const std::string message = content_of(err.get());
+    fail(message.empty() ? fmt::format("it ended with exit code {}", code)
+                         : message.substr(0, message.find('\n')));
   }
   try {
     return result_of(Json::parse(content_of(out.get())));

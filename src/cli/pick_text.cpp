@@ -191,14 +191,14 @@ std::string budget_text(const ErrorBudget& budget) {
 std::string run_text(const PickRun& run) {
   const bool is_default = run.budget == default_budget(run.type);
   const std::string what = wrapped(fmt::format(
-      "{}, {} {}, error budget {}{}; medians of {} processes\n"
+      "{}, {}, error budget {}{}; medians of {} processes\n"
       "IQR/2: half the interquartile range over the processes\n"
       "next/pick: time of the next backend over that of the pick, paired by process, with its 95 % "
       "interval\n"
       "noise: largest difference of a backend from itself, within a process and between successive "
       "ones; smaller differences are ties\n",
-      to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads",
-      budget_text(run.budget), is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
+      to_string(run.type), threads_text(run.threads), budget_text(run.budget),
+      is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
   const std::string warning =
       run.disturbed.empty() ? ""
                             : "\n" + wrapped(fmt::format("Not to be trusted: {}\n", run.disturbed));
