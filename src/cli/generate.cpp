@@ -27,7 +27,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "npy and raw are written as the memory holds them");
 
-/// What is encoded and written at once.
+/// Size of the blocks in which a table is encoded and written.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
 constexpr int most_digits = 17;
 
@@ -38,15 +38,14 @@ struct GenerateOptions {
   std::optional<double> max_ulp;
 };
 
-/// Correctly rounded, unless told otherwise.
 Accuracy accuracy_of(const GenerateOptions& options) {
   if (options.max_error) return Accuracy::within(*options.max_error);
   if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
   return {};
 }
 
-/// The format asked for, else what the file's name ends in; without either, csv on standard output
-/// and npy in a file.
+/// The format asked for, else the suffix of the file; by default csv on standard output, and npy in
+/// a file.
 std::string format_of(const GenerateOptions& options) {
   if (!options.common.format.empty()) return options.common.format;
   if (is_standard_output(options.common.output)) return "csv";
@@ -64,9 +63,8 @@ std::string npy_header(const TableShape& shape, DataType type) {
   std::string fields =
       fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
                   shape.rows.count, shape.spec.d_model);
-  constexpr std::size_t fixed = 10,
-                        alignment =
-                            64;  // magic, version, length of the fields; the data is aligned
+  constexpr std::size_t fixed = 10;  // magic, version, and length of the fields
+  constexpr std::size_t alignment = 64;
   const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
   fields += std::string(padding, ' ') + '\n';
   const auto length = static_cast<unsigned>(fields.size());
@@ -75,15 +73,15 @@ std::string npy_header(const TableShape& shape, DataType type) {
   return header + fields;
 }
 
-/// The value as a type that is printed with no more digits than it takes to read it back.
+/// The value as a type whose shortest digits read back as the same element.
 double printable(double value) { return value; }
 template <class T>
 float printable(T value) {
   return static_cast<float>(to_double(value));
 }
 
-/// Csv, one row a line: the shortest digits that read back as the same value, or a fixed number of
-/// decimals.
+/// One row as a line of csv: the shortest digits that read back as the same element, or a fixed
+/// number of decimals.
 template <class T>
 void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<int> digits) {
   const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
@@ -100,8 +98,8 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
   text.data()[text.size() - 1] = '\n';
 }
 
-/// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in
-/// length, a low estimate.
+/// A lower bound of the file's size: close for npy and raw, low for csv, whose numbers differ in
+/// length.
 std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
                          std::optional<int> digits) {
   const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 2 * size_of(type);
@@ -117,7 +115,7 @@ void check_space(const std::string& file, std::int64_t bytes) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   const auto space = std::filesystem::space(folder, error);
   if (error || static_cast<std::uintmax_t>(bytes) <= space.available)
-    return;  // opening the file tells what is wrong
+    return;  // opening the file will fail with the reason
   throw std::system_error(
       ENOSPC, std::generic_category(),
       fmt::format("cannot write {}: the table takes {}, {} are free", file, bytes_text(bytes),
@@ -181,7 +179,7 @@ int generate(const GenerateOptions& options) {
   if (!is_standard_output(file))
     check_space(file, least_bytes(shape, type, format, options.digits));
 
-  Progress progress(!is_standard_output(file));  // it would stand between the rows on a terminal
+  Progress progress(!is_standard_output(file));  // on a terminal it would mix with the rows
   Output output(file);
   if (format == "npy") output.write(npy_header(shape, type));
   with_type(type, [&]<class T>(T) {

@@ -7,10 +7,10 @@
 
 namespace posenc::cli {
 
-/// A POSIX extended regular expression that is searched in names, as --benchmark_filter is.
+/// A POSIX extended regular expression that is searched in names.
 class NameFilter {
  public:
-  /// Throws InvalidArgument if the pattern is no such expression. The empty pattern takes every
+  /// Throws InvalidArgument if the pattern is not such an expression. An empty one takes every
   /// name.
   explicit NameFilter(const std::string& pattern);
   ~NameFilter();

@@ -1,5 +1,5 @@
-// posenc pick: checks and times all backends, prints the table, saves the profile if asked to; or
-// decides from results of others.
+// posenc pick: checks and times all backends and says which is fastest, or decides from the results
+// of other runs.
 #include "posenc/tuning/pick.h"
 
 #include "cli/commands.h"
@@ -28,7 +28,7 @@
 namespace posenc::cli {
 namespace {
 
-/// Student's t is tabulated for so many, twice over.
+/// The table of Student's t ends at twice this number.
 constexpr int most_processes = 15;
 
 struct PickCommand {
@@ -68,7 +68,7 @@ PickOptions options_of(const PickCommand& command) {
   return options;
 }
 
-/// Where the profile goes; empty if none is to be saved.
+/// The file to save the profile in; empty if none is to be saved.
 std::filesystem::path profile_file(const PickCommand& command) {
   if (!command.saves) return {};
   const std::filesystem::path file =
@@ -81,7 +81,7 @@ std::filesystem::path profile_file(const PickCommand& command) {
   return file;
 }
 
-/// Whether a valid profile has all that would be measured.
+/// True if a valid profile has the measurements of all shapes.
 bool is_measured(const std::filesystem::path& file, const PickOptions& options) {
   const LoadedProfile known = load_profile(file);
   return known.profile && std::ranges::all_of(options.shapes, [&](const PickShape& each) {
@@ -91,8 +91,8 @@ bool is_measured(const std::filesystem::path& file, const PickOptions& options) 
          });
 }
 
-/// Adds the measurements to those of a valid profile that is there. Returns a line that says what
-/// was done.
+/// Adds the measurements to those of an existing valid profile. Returns a line that says what was
+/// done.
 std::string save(const Profile& measured, const std::filesystem::path& file) {
   const LoadedProfile older =
       std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
@@ -105,7 +105,7 @@ std::string save(const Profile& measured, const std::filesystem::path& file) {
   std::string line = fmt::format("Profile saved: {}", file.string());
   if (kept > 0) line += fmt::format(" ({} earlier {} kept)", kept, kept == 1 ? "class" : "classes");
   if (!older.profile && !older.reason.empty())
-    line += fmt::format("\nIt replaces one that was of no use: {}", older.reason);
+    line += fmt::format("\nIt replaces one that could not be used: {}", older.reason);
   return line + "\n";
 }
 
@@ -169,7 +169,7 @@ int run_here(const PickCommand& command) {
   }
   const int code = check_picked({run});
   if (!is_refused) return code;
-  fmt::print(stderr, "posenc: {}; nothing is saved, --force takes the figures as they are\n",
+  fmt::print(stderr, "posenc: {}; nothing is saved (--force accepts the times as they are)\n",
              run.disturbed);
   return check_failed;
 }
@@ -252,14 +252,13 @@ void add_pick_command(CLI::App& app, Action& action) {
   exclude(command, "--from",
           {"--save", "--if-missing", "--processes", "--preset", "--dtype", "--threads"});
   command.add_flag(timing_option, options->times_on_request)->group("");
-  describe(
-      command,
-      {{"posenc pick", "the fastest of those that are right to the last digit"},
-       {"posenc pick --save", "the same, kept for programs that use the library"},
-       {"posenc pick --max-error 1e-6 --preset whisper --explain",
-        "within 1e-6, for one shape, and why"},
-       {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
-       {"posenc pick --from here.json there.json", "the pick of each of two machines"}});
+  describe(command, {{"posenc pick", "the fastest that is accurate to the last digit"},
+                     {"posenc pick --save", "the same, saved for programs that use the library"},
+                     {"posenc pick --max-error 1e-6 --preset whisper --explain",
+                      "within 1e-6, for one shape, with the reasons"},
+                     {"posenc pick --format json --output here.json",
+                      "results to keep, or to decide from elsewhere"},
+                     {"posenc pick --from here.json there.json", "the picks for two machines"}});
 }
 
 }  // namespace posenc::cli

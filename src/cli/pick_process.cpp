@@ -132,7 +132,7 @@ int time_on_request() {
     request = request_of(Json::parse(asked));
   } catch (const Json::exception&) {
     throw InvalidArgument(fmt::format(
-        "standard input is no request; allowed with {}: one of posenc pick", timing_option));
+        "standard input is not a request; allowed with {}: one of posenc pick", timing_option));
   }
   write_all("", text_of(to_json(time_candidates(request))));
   return good;

@@ -36,7 +36,7 @@ Json entry_of(const PickMeasurement& measured) {
   return entry;
 }
 
-/// JSON has no infinity: an interval without end ends in null.
+/// JSON has no infinity: an unbounded interval ends in null.
 Json end_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json entry_of(const ClassDecision& decision, const PickRun& run) {
@@ -71,7 +71,7 @@ std::vector<double> samples_of(const Json& values) {
   const auto samples = values.get<std::vector<double>>();
   const auto is_sample = [](double value) { return std::isfinite(value) && value > 0; };
   if (!std::ranges::all_of(samples, is_sample))
-    throw InvalidArgument("a sample is no time above 0");
+    throw InvalidArgument("a sample is not a time above 0");
   return samples;
 }
 
@@ -115,8 +115,8 @@ PickRun run_of(const std::string& file) {
       run.measurements.push_back(measurement_of(each));
     if (run.measurements.empty()) throw InvalidArgument("it has no measurements");
   } catch (const Json::exception&) {
-    throw InvalidArgument(
-        fmt::format("--from is {}, no complete result; allowed: JSON of posenc pick", file));
+    throw InvalidArgument(fmt::format(
+        "--from is {}, which is not a complete result; allowed: JSON of posenc pick", file));
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(
         fmt::format("--from is {}: {}; allowed: JSON of posenc pick", file, error.what()));
@@ -125,7 +125,7 @@ PickRun run_of(const std::string& file) {
   return run;
 }
 
-/// Samples of one backend on one shape together, whatever the number of runs that they are from.
+/// Adds a measurement to those of the same backend and shape.
 void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
   const auto same = [&](const PickMeasurement& known) {
     return known.full_name() == measured.full_name() && known.name == measured.name &&

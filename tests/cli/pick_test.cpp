@@ -147,7 +147,7 @@ TEST(PickFrom, WhatIsNoResultIsBadInput) {
   json negative = result_of("CPU 1");
   negative["measurements"][0]["seconds"][0] = -1;
   write_file(files.one, negative.dump());
-  expect_refused(run_posenc({"pick", "--from", files.one}), "no time above 0");
+  expect_refused(run_posenc({"pick", "--from", files.one}), "not a time above 0");
 
   write_file(files.one, result_of("CPU 1").dump());
   expect_refused(run_posenc({"pick", "--from", files.one, files.one}), "twice");
@@ -273,7 +273,7 @@ TEST(PickSave, AnUnwritableProfileIsAnErrorBeforeTheWork) {
 TEST(PickProcess, WhatIsNoRequestIsBadInput) {
   const auto result = run_posenc({"pick", "--time-on-request"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("no request"));
+  EXPECT_THAT(result.err, HasSubstr("not a request"));
   EXPECT_THAT(run_posenc({"pick", "--help"}).out, Not(HasSubstr("--time-on-request")));
 }
 
