@@ -2,6 +2,7 @@
 
 #include "fake_backend.h"
 #include "posenc/cpu.h"
+#include "quick_pick.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -9,34 +10,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
 
 namespace posenc {
 namespace {
 
+using test::long_one;
+using test::quick;
 using test::refusal;
 using test::RegisteredFake;
+using test::small;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-const PickShape small = {"small", {.d_model = 64}, {0, 40}};
-// Where float32 phases fail.
-const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};
-
-/// Enough to choose by, and short: what is tested is the choice and not the clock.
-PickOptions quick(std::vector<PickShape> shapes) {
-  PickOptions options;
-  options.budget = ErrorBudget{1e-6, ErrorBudget::Measure::absolute};
-  options.shapes = std::move(shapes);
-  options.processes = 3;
-  options.samples = 2;
-  options.seconds_per_sample = 1e-4;
-  return options;
-}
 
 const PickMeasurement& measurement_of(const PickResult& result, std::string_view full_name,
                                       std::string_view name) {
@@ -239,175 +227,6 @@ TEST(Pick, OneBackendOfEveryShapeIsTimedTwiceInEveryProcess) {
     }
     EXPECT_EQ(repeated, 1) << name;
   }
-}
-
-/// Times that a test makes up: by process and candidate.
-class MadeUpProcesses {
- public:
-  std::vector<TimingRequest> requests;
-  std::function<double(std::size_t process, const std::string& backend)> seconds;
-  double noise = 0;  ///< A/A
-  double lost_share = 0;
-
-  PickOptions options() {
-    PickOptions made = quick({small});
-    made.time_in_process = [this](const TimingRequest& request) {
-      const std::size_t process = requests.size();
-      requests.push_back(request);
-      TimingResult result = {.tables = {}, .timed_seconds = 1, .lost_seconds = lost_share};
-      for (const TimingRequest::Table& table : request.tables) {
-        TimingResult::Table& timed = result.tables.emplace_back();
-        for (const auto& each : table.candidates)
-          timed.seconds.push_back(seconds(process, each.backend));
-        timed.repeated_seconds = timed.seconds[table.repeated] * (1 + noise);
-      }
-      return result;
-    };
-    return made;
-  }
-};
-
-double rotation_first(std::size_t process, const std::string& backend) {
-  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
-  return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
-}
-
-TEST(PickProcesses, EachGetsEveryCandidateInAnOrderOfItsOwn) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  const PickResult result = pick(processes.options());
-  EXPECT_EQ(result.processes, 3);
-  ASSERT_EQ(processes.requests.size(), 3U);
-  std::set<std::uint64_t> seeds;
-  for (const TimingRequest& each : processes.requests) {
-    seeds.insert(each.seed);
-    ASSERT_EQ(each.tables.size(), 1U);
-    EXPECT_EQ(each.tables.front().candidates.size(), result.measurements.size());
-    for (const auto& candidate : each.tables.front().candidates) EXPECT_EQ(candidate.samples, 2);
-  }
-  EXPECT_EQ(seeds.size(), 3U);
-  EXPECT_EQ(result.disturbed, "");
-  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
-}
-
-TEST(PickProcesses, OneBadProcessDecidesNothing) {
-  MadeUpProcesses processes;
-  // In the first process the best is a hundred times as slow as it is.
-  processes.seconds = [](std::size_t process, const std::string& backend) {
-    const double first = process == 0 && backend.starts_with("rotation:") ? 100 : 1;
-    return first * rotation_first(process, backend);
-  };
-  PickOptions options = processes.options();
-  options.processes = 5;
-  options.samples = 9;
-  const PickResult result = pick(options);
-  for (const TimingRequest& each : processes.requests) {
-    for (const auto& candidate : each.tables.front().candidates) {
-      if (candidate.backend.starts_with("rotation:")) {
-        EXPECT_EQ(candidate.samples, 9);
-      }
-    }
-  }
-  // What is not certain is a tie that names it.
-  const ClassDecision& decision = result.decisions.front();
-  const bool is_named = decision.pick.value().backend == "rotation" ||
-                        std::ranges::any_of(decision.others, [](const ComparedCandidate& each) {
-                          return each.backend == "rotation" && each.tied;
-                        });
-  EXPECT_TRUE(is_named) << decision.pick->backend;
-}
-
-TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  PickOptions options = processes.options();
-  options.processes = 5;
-  options.samples = 9;
-  pick(options);
-  ASSERT_EQ(processes.requests.size(), 5U);
-  for (std::size_t process = 0; process < 5; ++process) {
-    for (const auto& each : processes.requests[process].tables.front().candidates) {
-      const bool is_slow = !each.backend.starts_with("rotation:");
-      EXPECT_EQ(each.samples, is_slow && process >= 3 ? 3 : 9)
-          << each.backend << ", process " << process;
-    }
-  }
-}
-
-TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  processes.noise = 0.05;
-  PickResult result = pick(processes.options());
-  EXPECT_EQ(result.processes, 6);
-  EXPECT_EQ(result.disturbed, "");
-  EXPECT_NEAR(result.decisions.front().noise_floor, 0.05, 1e-6);
-
-  processes.noise = 0.3;
-  result = pick(processes.options());
-  EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
-}
-
-TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
-  MadeUpProcesses processes;
-  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
-  // faster.
-  processes.seconds = [](std::size_t process, const std::string& backend) {
-    const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
-    return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);
-  };
-  const PickResult result = pick(processes.options());
-  EXPECT_NEAR(result.decisions.front().noise_floor, 0.25, 1e-6);
-  EXPECT_THAT(result.disturbed, HasSubstr("25 %"));
-}
-
-TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
-  MadeUpProcesses processes;
-  processes.seconds = [](std::size_t process, const std::string& backend) {
-    return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, backend);
-  };
-  const PickResult result = pick(processes.options());
-  EXPECT_NEAR(result.decisions.front().noise_floor, 0, 1e-6);
-  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
-  EXPECT_EQ(result.disturbed, "");
-}
-
-TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  processes.lost_share = 0.33;
-  EXPECT_THAT(pick(processes.options()).disturbed,
-              AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
-  processes.lost_share = 0.01;
-  EXPECT_EQ(pick(processes.options()).disturbed, "");
-}
-
-TEST(TimeCandidates, TimesEachAndSaysWhatItLost) {
-  const std::string rotation = backend("rotation").full_name();
-  TimingRequest request;
-  request.seconds_per_sample = 1e-4;
-  request.tables = {{{.d_model = 64}, {0, 40}, {{"naive:scalar", 2}, {rotation, 3}}, 1}};
-  const TimingResult result = time_candidates(request);
-  ASSERT_EQ(result.tables.size(), 1U);
-  ASSERT_EQ(result.tables.front().seconds.size(), 2U);
-  for (const double each : result.tables.front().seconds) EXPECT_GT(each, 0);
-  EXPECT_GT(result.tables.front().repeated_seconds, 0);
-  EXPECT_GT(result.timed_seconds, 0);
-  EXPECT_GE(result.lost_seconds, 0);
-
-  const auto refused = [&](auto change) {
-    TimingRequest bad = request;
-    change(bad);
-    return refusal([&] { time_candidates(bad); });
-  };
-  EXPECT_THAT(refused([](auto& r) { r.tables[0].repeated = 2; }), HasSubstr("repeated is 2"));
-  EXPECT_THAT(refused([](auto& r) { r.tables[0].candidates.clear(); }),
-              HasSubstr("candidates is empty"));
-  EXPECT_THAT(refused([](auto& r) { r.tables[0].candidates[0].samples = 0; }),
-              HasSubstr("samples is 0"));
-  EXPECT_THAT(refused([](auto& r) { r.tables[0].candidates[0].backend = "x"; }),
-              HasSubstr("backend is 'x'"));
-  EXPECT_THAT(refused([](auto& r) { r.threads = 0; }), HasSubstr("threads is 0"));
 }
 
 TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
