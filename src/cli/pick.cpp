@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/pick_process.h"
 #include "cli/pick_run.h"
+#include "cli/pick_save.h"
 #include "cli/pick_text.h"
 #include "cli/progress.h"
 
@@ -68,47 +69,6 @@ PickOptions options_of(const PickCommand& command) {
   return options;
 }
 
-/// The file to save the profile in; empty if none is to be saved.
-std::filesystem::path profile_file(const PickCommand& command) {
-  if (!command.saves) return {};
-  const std::filesystem::path file =
-      command.save_file.empty() ? default_profile_path() : std::filesystem::path(command.save_file);
-  if (file.empty()) {
-    throw InvalidArgument(
-        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
-        "allowed: one of them");
-  }
-  return file;
-}
-
-/// True if a valid profile has the measurements of all shapes.
-bool is_measured(const std::filesystem::path& file, const PickOptions& options) {
-  const LoadedProfile known = load_profile(file);
-  return known.profile && std::ranges::all_of(options.shapes, [&](const PickShape& each) {
-           const ShapeClass shape =
-               shape_class(table_bytes(each.spec, each.rows.count, size_of(options.type)));
-           return known.profile->find_exactly(shape, options.type, options.threads) != nullptr;
-         });
-}
-
-/// Adds the measurements to those of an existing valid profile. Returns a line that says what was
-/// done.
-std::string save(const Profile& measured, const std::filesystem::path& file) {
-  const LoadedProfile older =
-      std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
-  const Profile merged = older.profile ? merge(*older.profile, measured) : measured;
-  {
-    const Uninterrupted whole;
-    save_profile(merged, file);
-  }
-  const std::size_t kept = merged.classes.size() - measured.classes.size();
-  std::string line = fmt::format("Profile saved: {}", file.string());
-  if (kept > 0) line += fmt::format(" ({} earlier {} kept)", kept, kept == 1 ? "class" : "classes");
-  if (!older.profile && !older.reason.empty())
-    line += fmt::format("\nIt replaces one that could not be used: {}", older.reason);
-  return line + "\n";
-}
-
 /// A line on standard error for every shape class that has no pick; the exit code.
 int check_picked(const std::vector<PickRun>& runs) {
   int code = good;
@@ -142,7 +102,8 @@ PickRun measure(PickOptions options, Profile& profile) {
 
 int run_here(const PickCommand& command) {
   const PickOptions options = options_of(command);
-  const std::filesystem::path file = profile_file(command);
+  const std::filesystem::path file =
+      command.saves ? file_to_save(command.save_file) : std::filesystem::path();
   if (!file.empty()) check_writable(file, Folders::are_made);
   if (command.if_missing && is_measured(file, options)) {
     write_page(command.common.output,
@@ -154,7 +115,7 @@ int run_here(const PickCommand& command) {
   const PickRun run = measure(options, profile);
   const bool is_refused = !run.disturbed.empty() && !command.force;
   const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
-  const std::string saved = is_saved ? save(profile, file)
+  const std::string saved = is_saved ? save_measurements(profile, file)
                             : file.empty()
                                 ? "Nothing saved; --save keeps the measurements for programs\n"
                                 : "Nothing saved\n";
