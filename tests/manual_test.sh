@@ -10,7 +10,7 @@ for command in "" -list -accuracy -pick -profile -generate -compare; do
   for section in NAME SYNOPSIS OPTIONS EXAMPLES ENVIRONMENT FILES '"EXIT STATUS"' '"SEE ALSO"'; do
     grep -q "^\.SH $section\$" "$page" || { echo "$page has no section $section"; exit 1; }
   done
-  grep -q "^posenc$command \\\\- [A-Z]" "$page" || { echo "$page says not what posenc$command is"; exit 1; }
+  grep -q "^posenc$command \\\\- [A-Z]" "$page" || { echo "$page has no description"; exit 1; }
   complaints=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
   [[ -z $complaints ]] || { echo "$complaints"; exit 1; }
 done

@@ -2,7 +2,8 @@
 #   cmake -DHELP2MAN=... -DPROGRAM=... -DSUBCOMMAND=list -DVERSION=... -DSEE_ALSO=posenc
 #         -DPAGE=.../posenc-list.1 -P manual_page.cmake
 cmake_minimum_required(VERSION 3.25)
-execute_process(COMMAND ${PROGRAM} ${SUBCOMMAND} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${PROGRAM} ${SUBCOMMAND} --help
+                OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "\n?Usage:.*" "" name "${help}")
 string(REPLACE "\n" " " name "${name}")
 
@@ -10,12 +11,14 @@ string(REPLACE "\n" " " name "${name}")
 # titles between asterisks.
 string(REGEX REPLACE "\\.1$" "" wrapper "${PAGE}")
 file(WRITE ${wrapper} "#!/bin/sh
-'${PROGRAM}' ${SUBCOMMAND} \"$@\" | sed -e 's/^Subcommands:$/*Subcommands*/' -e 's/^Exit status:$/*Exit status*/'\n")
+'${PROGRAM}' ${SUBCOMMAND} \"$@\" |
+  sed -e 's/^Subcommands:$/*Subcommands*/' -e 's/^Exit status:$/*Exit status*/'\n")
 file(CHMOD ${wrapper} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 
 string(REGEX REPLACE "([^;]+)" ".BR \\1 (1)" see_also "${SEE_ALSO}")
 string(REPLACE ";" ",\n" see_also "${see_also}")
 file(WRITE ${wrapper}.h2m "[see also]\n${see_also}\n")
 
-execute_process(COMMAND ${HELP2MAN} --no-info "--name=${name}" --version-string=${VERSION} "--source=posenc ${VERSION}"
-                        --include=${wrapper}.h2m --output=${PAGE} ${wrapper} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${HELP2MAN} --no-info "--name=${name}" "--source=posenc ${VERSION}"
+                        --version-string=${VERSION} --include=${wrapper}.h2m --output=${PAGE}
+                        ${wrapper} COMMAND_ERROR_IS_FATAL ANY)
