@@ -26,6 +26,15 @@ struct CompareOptions {
   bool allows_missing = false;
 };
 
+std::regex regex_of(const std::string& filter) {
+  try {
+    return std::regex(filter.empty() ? ".*" : filter, std::regex::extended);
+  } catch (const std::regex_error&) {
+    throw InvalidArgument(
+        fmt::format("--filter is '{}'; allowed: an extended regular expression", filter));
+  }
+}
+
 NamedJson read(const std::string& file) {
   NamedJson read = {file, read_json(file)};
   if (read.document.is_object() && read.document.contains("benchmarks")) {
@@ -87,7 +96,8 @@ std::string json_text(const CompareOptions& options, const Comparison& compariso
 }
 
 int compare(const CompareOptions& options) {
-  const ComparisonRules rules = {options.tolerance.value_or(0), NameFilter(options.filter)};
+  const ComparisonRules rules = {options.tolerance.value_or(0), options.filter,
+                                 regex_of(options.filter)};
   const NamedJson before = read(options.before);
   const NamedJson after = read(options.after);
   const Comparison comparison = compare_accuracy(before, after, rules);

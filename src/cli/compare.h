@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/json.h"
-#include "cli/name_filter.h"
 
+#include <regex>
 #include <string>
 
 namespace posenc::cli {
@@ -17,7 +17,8 @@ struct Comparison {
 
 struct ComparisonRules {
   double tolerance = 0;  ///< relative growth of an error that is no regression
-  NameFilter filter{""};
+  std::string filter;    ///< as given
+  std::regex pattern;    ///< that the names of the compared backends contain
 };
 
 /// A file and the document that it holds.

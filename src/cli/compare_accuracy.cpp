@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,19 +73,21 @@ const Result* find(const std::vector<Result>& results, const Result& wanted) {
 
 /// Removes the results whose names the filter does not take. Throws InvalidArgument, listing the
 /// names, if nothing is left of either report.
-void apply(const NameFilter& filter, std::vector<Result>& a, std::vector<Result>& b) {
+void apply(const ComparisonRules& rules, std::vector<Result>& a, std::vector<Result>& b) {
   std::vector<std::string> names;
   for (const auto* results : {&a, &b}) {
     for (const Result& each : *results) {
       if (std::ranges::count(names, each.name) == 0) names.push_back(each.name);
     }
   }
-  const auto is_refused = [&filter](const Result& each) { return !filter.takes(each.name); };
+  const auto is_refused = [&rules](const Result& each) {
+    return !std::regex_search(each.name, rules.pattern);
+  };
   std::erase_if(a, is_refused);
   std::erase_if(b, is_refused);
   if (!a.empty() || !b.empty()) return;
   throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}",
-                                    filter.pattern(), fmt::join(names, ", ")));
+                                    rules.filter, fmt::join(names, ", ")));
 }
 
 /// True if `after` exceeds `before` by more than the tolerance.
@@ -176,7 +179,7 @@ Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
                             const ComparisonRules& rules) {
   std::vector<Result> a = results_of(before);
   std::vector<Result> b = results_of(after);
-  apply(rules.filter, a, b);
+  apply(rules, a, b);
   Rows rows(rules.tolerance);
   int common = 0;
   for (const Result& each : a) {
