@@ -28,7 +28,7 @@ needed_of() {
 optional_of() {
   case $1 in
     build) echo "libmpfr-dev" ;;
-    test) echo "qemu-user binutils groff-base python3-matplotlib python3-numpy" ;;
+    test) echo "qemu-user binutils groff-base help2man python3-matplotlib python3-numpy" ;;
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
     torch) echo "python3-torch python3-numpy" ;;
     peers) echo "libsleef-dev libhwy-dev" ;;
@@ -48,6 +48,7 @@ part_of() {
     qemu-user) echo "the tests on emulated CPUs" ;;
     binutils) echo "the test of symbol tables" ;;
     groff-base) echo "the test of the manual pages" ;;
+    help2man) echo "the manual pages" ;;
     chromium) echo "the test of the report in a browser" ;;
     python3-matplotlib) echo "figures and the report" ;;
     python3-numpy) echo "figures, and NumPy's tables" ;;
@@ -82,6 +83,7 @@ sign_of() {
     qemu-user) echo "command qemu-x86_64" ;;
     binutils) echo "command nm" ;;
     groff-base) echo "command groff" ;;
+    help2man) echo "command help2man" ;;
     chromium) echo "command chromium chromium-browser google-chrome" ;;
     python3-matplotlib) echo "module matplotlib" ;;
     python3-numpy) echo "module numpy" ;;

@@ -1,10 +1,14 @@
 #include "command.h"
 
+#include "cli/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <pty.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -16,26 +20,13 @@
 namespace posenc::test {
 namespace {
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-// Output goes to files and not to pipes: a child that says much on both can then never block.
-File temporary_file() {
-  File file(std::tmpfile(), &std::fclose);
-  if (!file) throw std::system_error(errno, std::generic_category(), "tmpfile");
-  return file;
-}
-
-std::string content_of(std::FILE* file) {
-  std::rewind(file);
-  std::string content;
-  char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file))
-    content.append(buffer, size);
-  return content;
-}
+using cli::content_of;
+using cli::File;
+using cli::temporary_file;
+using cli::wait_for;
 
 std::vector<std::string> child_environment(const CommandOptions& options) {
-  std::map<std::string, std::string> variables;
+  Environment variables;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string entry = *each;
     const std::size_t equals = entry.find('=');
@@ -49,43 +40,10 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   return entries;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& each : strings) pointers.push_back(each.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// What a child's standard input, output and error are.
-struct Streams {
-  int in;
-  int out;
-  int err;
-};
-
-pid_t start(const std::vector<std::string>& arguments, const CommandOptions& options,
-            const Streams& streams) {
-  std::vector<std::string> words = {options.program.empty() ? POSENC_COMMAND : options.program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> environment = child_environment(options);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, streams.in, 0);
-  posix_spawn_file_actions_adddup2(&actions, streams.out, 1);
-  posix_spawn_file_actions_adddup2(&actions, streams.err, 2);
-  pid_t child = 0;
-  const int failure = posix_spawn(&child, words.front().c_str(), &actions, nullptr,
-                                  pointers_to(words).data(), pointers_to(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) throw std::system_error(failure, std::generic_category(), words.front());
-  return child;
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) == -1 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+pid_t start(const Arguments& arguments, const CommandOptions& options,
+            const cli::Streams& streams) {
+  return cli::start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
+                            streams, child_environment(options));
 }
 
 File opened(const std::filesystem::path& file, const char* mode) {
@@ -103,7 +61,12 @@ bool has_temporary(const std::filesystem::path& folder) {
 
 }  // namespace
 
-CommandResult run_posenc(const std::vector<std::string>& arguments, const CommandOptions& options) {
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+CommandResult run_posenc(const Arguments& arguments, const CommandOptions& options) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
   const File out_file =
       options.out_file.empty() ? File(nullptr, &std::fclose) : opened(options.out_file, "w");
@@ -113,28 +76,26 @@ CommandResult run_posenc(const std::vector<std::string>& arguments, const Comman
   return {code, content_of(out.get()), content_of(err.get())};
 }
 
-CommandResult run_posenc_on_terminal(const std::vector<std::string>& arguments,
-                                     const std::map<std::string, std::string>& environment) {
+CommandResult run_posenc_on_terminal(const Arguments& arguments, const Environment& environment) {
   int keyboard = -1, screen = -1;
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
     throw std::system_error(errno, std::generic_category(), "openpty");
   }
-  std::map<std::string, std::string> variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
+  Environment variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
   for (const auto& [name, value] : environment) variables[name] = value;
-  const pid_t child = start(arguments, {.environment = variables, .out_file = {}, .program = {}},
-                            {screen, screen, screen});
+  const pid_t child = start(arguments, {.environment = variables}, {screen, screen, screen});
   close(screen);
-  std::string said;
+  std::string text;
   char buffer[4096];
   ssize_t size = 0;
   while ((size = read(keyboard, buffer, sizeof buffer)) > 0)
-    said.append(buffer, static_cast<std::size_t>(size));
+    text.append(buffer, static_cast<std::size_t>(size));
   close(keyboard);
-  return {wait_for(child), said, ""};
+  return {wait_for(child), text, ""};
 }
 
-CommandResult interrupt_posenc(const std::vector<std::string>& arguments,
-                               const std::filesystem::path& folder, int signal) {
+CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem::path& folder,
+                               int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
   const pid_t child =
       start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
@@ -147,6 +108,21 @@ CommandResult interrupt_posenc(const std::vector<std::string>& arguments,
   }
   kill(child, signal);
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
+}
+
+void expect_refused(const CommandResult& result, const std::string& named) {
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+  EXPECT_THAT(result.err,
+              testing::AllOf(testing::StartsWith("posenc: "), testing::HasSubstr(named)));
+}
+
+void write_accuracy_report(const std::filesystem::path& file, const Arguments& options) {
+  const Arguments small = {"accuracy", "--rows", "100",      "--d-model", "8",
+                           "--format", "json",   "--output", file};
+  const CommandResult result = run_posenc(small + options);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
 }
 
 }  // namespace posenc::test

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# manual_test.sh FOLDER: every manual page is there, and groff has nothing to say against it. 77: no
-# groff here.
+# manual_test.sh FOLDER: the script for completion parses, and every manual page has its sections
+# and no complaint from groff. Exits 77 if help2man, which makes the pages, or groff is missing.
 set -euo pipefail
-for page in posenc posenc-{list,accuracy,pick,profile,generate,compare}; do
-  [[ -s $1/$page.1 ]] || { echo "$1/$page.1 is missing"; exit 1; }
-  for section in ENVIRONMENT FILES; do
-    grep -q "^\.SH $section\$" "$1/$page.1" || { echo "$1/$page.1 has no $section"; exit 1; }
-  done
-done
 bash -n "$1/posenc.bash"
-command -v groff >/dev/null || exit 77
-for page in "$1"/*.1; do
+if ! command -v help2man >/dev/null || ! command -v groff >/dev/null; then exit 77; fi
+for command in "" -list -accuracy -pick -profile -generate -compare; do
+  page=$1/posenc$command.1
+  [[ -s $page ]] || { echo "$page is missing"; exit 1; }
+  for section in NAME SYNOPSIS OPTIONS EXAMPLES ENVIRONMENT FILES '"EXIT STATUS"' '"SEE ALSO"'; do
+    grep -q "^\.SH $section\$" "$page" || { echo "$page has no section $section"; exit 1; }
+  done
+  grep -q "^posenc$command \\\\- [A-Z]" "$page" || { echo "$page has no description"; exit 1; }
   complaints=$(groff -man -Tutf8 -ww -z "$page" 2>&1)
   [[ -z $complaints ]] || { echo "$complaints"; exit 1; }
 done

@@ -264,7 +264,13 @@ TEST(Profile, WhatIsNoReadableFileGivesAReason) {
   save_profile(some_profile(), folder / "closed.json");
   ASSERT_EQ(chmod((folder / "closed.json").c_str(), 0), 0);
   if (geteuid() != 0) {  // root reads everything
-    EXPECT_THAT(load_profile(folder / "closed.json").reason, HasSubstr("cannot be read"));
+    EXPECT_THAT(load_profile(folder / "closed.json").reason,
+                HasSubstr("cannot be read: Permission denied"));
+  }
+  // A file that opens, and whose first byte cannot be read.
+  if (std::filesystem::exists("/proc/self/mem")) {
+    EXPECT_EQ(load_profile("/proc/self/mem").reason,
+              "profile /proc/self/mem cannot be read: Input/output error");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/accuracy_json.h"
 #include "cli/commands.h"
+#include "cli/isa_rows.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -32,7 +33,7 @@ constexpr std::size_t worst_channels_shown = 8;
 using Reports = std::vector<AccuracyReport>;
 
 Reports measure(const CommonOptions& options) {
-  const Shape shape = shape_of(options);
+  const TableShape shape = shape_of(options);
   std::vector<std::unique_ptr<const Encoder>> planned;
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
@@ -47,7 +48,7 @@ Reports measure(const CommonOptions& options) {
                            .progress = [&](double share) { progress(share, "measuring"); }});
 }
 
-/// Written so that a NaN breaks the bound too.
+/// True for a NaN too.
 bool breaks_its_bound(const AccuracyReport& report) {
   return !(report.error.max_abs <= report.error_bound);
 }
@@ -68,11 +69,7 @@ std::string title(const AccuracyReport& report) {
       to_string(report.type)));
 }
 
-/// Reports of one method whose figures are the same at several ISAs: one line of a table.
-struct Line {
-  const AccuracyReport* report;
-  std::string isas;
-};
+using Row = IsaRow<AccuracyReport>;
 
 bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
   const auto figures = [](const AccuracyReport& each) {
@@ -84,24 +81,11 @@ bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
   return figures(a) == figures(b);
 }
 
-std::vector<Line> lines_of(const Reports& reports) {
-  std::vector<Line> lines;
-  for (const AccuracyReport& each : reports) {
-    const std::string isa(to_string(each.isa));
-    if (!lines.empty() && same_figures(*lines.back().report, each)) {
-      lines.back().isas += " " + isa;
-    } else {
-      lines.push_back({&each, isa});
-    }
-  }
-  return lines;
-}
-
 Colour colour_of(const AccuracyReport& report) {
   return breaks_its_bound(report) ? Colour::red : Colour::none;
 }
 
-std::string error_table(const std::vector<Line>& lines) {
+std::string error_table(const std::vector<Row>& rows) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
                {"max |error|"},
@@ -110,7 +94,7 @@ std::string error_table(const std::vector<Line>& lines) {
                {"RMS"},
                {"median"},
                {"99.9 %"}});
-  for (const auto& [each, isas] : lines) {
+  for (const auto& [each, isas] : rows) {
     table.add_row({marked_name(each->backend, each->backend, each->isa),
                    isas,
                    {error_text(each->error.max_abs), colour_of(*each)},
@@ -123,7 +107,7 @@ std::string error_table(const std::vector<Line>& lines) {
   return table.text();
 }
 
-std::string rounding_table(const std::vector<Line>& lines) {
+std::string rounding_table(const std::vector<Row>& rows) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
                {"correct"},
@@ -131,7 +115,7 @@ std::string rounding_table(const std::vector<Line>& lines) {
                {"to div_term"},
                {"worst at position"},
                {"channel"}});
-  for (const auto& [each, isas] : lines) {
+  for (const auto& [each, isas] : rows) {
     table.add_row({marked_name(each->backend, each->backend, each->isa), isas,
                    percent_text(each->correctly_rounded), count_text(each->wrongly_rounded),
                    error_text(each->max_abs_from_div_term), fmt::format("{}", each->worst.position),
@@ -141,8 +125,9 @@ std::string rounding_table(const std::vector<Line>& lines) {
 }
 
 std::string summary_text(const Reports& reports) {
-  const std::vector<Line> lines = lines_of(reports);
-  return error_table(lines) + "\n" + rounding_table(lines);
+  const auto rows = isa_rows(
+      reports, [](const AccuracyReport& each) { return each.isa; }, same_figures);
+  return error_table(rows) + "\n" + rounding_table(rows);
 }
 
 std::string position_text(const AccuracyReport& report) {
@@ -154,7 +139,7 @@ std::string position_text(const AccuracyReport& report) {
   return table.text();
 }
 
-/// "sin w_12": what the channel holds.
+/// The function in that channel: "sin(pos w_12)".
 std::string function_text(const EncodingSpec& spec, std::int64_t channel) {
   for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
     if (channels_of(spec, k).sine == channel) return fmt::format("sin(pos w_{})", k);
@@ -187,7 +172,7 @@ std::string quantile_text(const AccuracyReport& report) {
   return table.text();
 }
 
-/// What one encoder gets wrong, and where.
+/// The errors of one encoder in detail.
 std::string details_text(const AccuracyReport& report) {
   const WorstEntry& worst = report.worst;
   return fmt::format(
@@ -208,10 +193,7 @@ std::string table_text(const Reports& reports) {
 std::string csv_text(const Reports& reports) {
   std::string text =
       "backend,isa,dtype,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,"
-      "wrongly_rounded,max_abs_"
-      "from_"
-      "div_term,"
-      "worst_position,worst_channel\n";
+      "wrongly_rounded,max_abs_from_div_term,worst_position,worst_channel\n";
   for (const AccuracyReport& each : reports) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                    each.backend, to_string(each.isa), to_string(each.type), each.rows.count,
@@ -233,7 +215,7 @@ int accuracy(const CommonOptions& options) {
   for (const AccuracyReport& each : reports) {
     if (!breaks_its_bound(each)) continue;
     fmt::print(stderr,
-               "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound {:.4e}\n",
+               "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound is {:.4e}\n",
                each.backend, to_string(each.isa), each.error.max_abs, each.error_bound);
     code = check_failed;
   }
@@ -245,20 +227,19 @@ int accuracy(const CommonOptions& options) {
 void add_accuracy_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<CommonOptions>();
   CLI::App& command = add_subcommand(
-      app, "accuracy",
-      "The accuracy report of some or all backends; exit 1 where one breaks its error bound",
+      app, "accuracy", "Measure the errors of backends; exit 1 if one breaks its error bound",
       action, [options] { return accuracy(*options); });
   add_shape_options(command, *options);
   add_backend_options(command, *options, Times::often);
   add_type_option(command, *options);
   add_threads_option(command, *options, "all cores");
   add_format_option(command, *options, {"table", "json", "csv"}, "table");
-  add_output_option(command, *options, "file to write (default: standard output)");
+  add_output_option(command, *options);
   describe(command, {{"posenc accuracy --preset whisper", "all backends over one model's table"},
                      {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
-                      "one backend in detail: by position, by channel, its worst entry"},
+                      "one backend in detail: by position and channel, with its worst entry"},
                      {"posenc accuracy --first 1000000000000 --rows 1000",
-                      "far out, where float32 phases fail"},
+                      "large positions, where float32 phases fail"},
                      {"posenc accuracy --format json --output report.json",
                       "a report to keep, for posenc compare"}});
 }

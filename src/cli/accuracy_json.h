@@ -1,4 +1,4 @@
-// Accuracy reports as programs read them.
+// Accuracy reports as JSON.
 #pragma once
 
 #include "posenc/tuning/accuracy.h"
@@ -8,7 +8,7 @@
 
 namespace posenc::cli {
 
-/// One document of all.
+/// One document with all reports.
 std::string accuracy_json(const std::vector<AccuracyReport>& reports);
 
 }  // namespace posenc::cli

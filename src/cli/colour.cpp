@@ -26,7 +26,7 @@ std::string_view code_of(Colour colour) {
 
 std::string sequence(Colour colour) { return std::string(start).append(code_of(colour)) + end; }
 
-/// Bytes that the page begins with and may keep.
+/// Length of the colour or printable character at the start of the page; 0 if it must be escaped.
 std::size_t kept_bytes(std::string_view page) {
   if (page.front() == '\n') return 1;
   for (const Colour colour : {Colour::none, Colour::red, Colour::green, Colour::faint}) {

@@ -1,5 +1,4 @@
-// Colour for people: written into the text as escape sequences, and taken out again where no
-// terminal shows it.
+// Colours, as escape sequences in the text, which are removed again unless a terminal shows it.
 #pragma once
 
 #include <string>
@@ -9,17 +8,17 @@ namespace posenc::cli {
 
 enum class Colour { none, red, green, faint };
 
-/// The text between the sequences that begin and end the colour.
+/// The text in that colour.
 std::string painted(std::string_view text, Colour colour);
 
 std::string without_colours(std::string_view text);
 
-/// A page whose colours and ends of lines are kept, and whose other control characters are escaped:
-/// whatever a string from a file holds, the terminal is told nothing but colours.
+/// A page with its colours and ends of lines, and all other control characters escaped: a string
+/// from a file can send nothing else to the terminal.
 std::string with_controls_escaped(std::string_view page);
 
-/// Whether standard output is a terminal that may show colours: not where NO_COLOR is set
-/// (https://no-color.org), and not on a dumb one.
+/// True if standard output is a terminal that shows colours, and NO_COLOR (https://no-color.org) is
+/// not set.
 bool shows_colours();
 
 }  // namespace posenc::cli

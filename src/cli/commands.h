@@ -10,11 +10,11 @@ inline constexpr int good = 0;
 inline constexpr int check_failed = 1;
 inline constexpr int bad_input = 2;
 
-/// The whole command: parses, acts, reports what went wrong, returns an exit code. Programs that
-/// register backends of their own call it after that.
+/// The whole command; returns its exit code. A program that registers backends of its own calls it
+/// afterwards.
 int run_command(int argc, char** argv);
 
-// Each adds its subcommand, which sets `action` when it is chosen.
+// Each adds a subcommand that sets `action` if it is chosen.
 void add_list_command(CLI::App& app, Action& action);
 void add_accuracy_command(CLI::App& app, Action& action);
 void add_pick_command(CLI::App& app, Action& action);

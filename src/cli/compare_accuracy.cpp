@@ -3,10 +3,11 @@
 #include "cli/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace posenc::cli {
 namespace {
 
-/// Far below what one entry more or less changes, and above what printing and reading a number can.
+/// Changes below this come from printing and reading a number; one entry changes far more.
 constexpr double rounding = 1e-12;
 
 struct Result {
@@ -49,15 +50,16 @@ Result result_of(const Json& json) {
 }
 
 std::vector<Result> results_of(const NamedJson& read) {
-  if (read.document.at("version") != 1)
+  if (read.document.value("version", Json()) != 1)
     throw InvalidArgument(fmt::format("{} is of another format version; allowed: 1", read.file));
   std::vector<Result> results;
   try {
     for (const Json& each : read.document.at("results")) results.push_back(result_of(each));
   } catch (const Json::exception&) {
-    throw InvalidArgument(fmt::format(
-        "{} is no complete accuracy report (results[{}]); allowed: JSON of posenc accuracy",
-        read.file, results.size()));
+    throw InvalidArgument(
+        fmt::format("{} is not a complete accuracy report (results[{}]); allowed: JSON of posenc "
+                    "accuracy",
+                    read.file, results.size()));
   }
   return results;
 }
@@ -69,7 +71,26 @@ const Result* find(const std::vector<Result>& results, const Result& wanted) {
   return nullptr;
 }
 
-/// Whether `after` is beyond `before` by more than the tolerance accepts.
+/// Removes the results whose names the filter does not take. Throws InvalidArgument, listing the
+/// names, if nothing is left of either report.
+void apply(const ComparisonRules& rules, std::vector<Result>& a, std::vector<Result>& b) {
+  std::vector<std::string> names;
+  for (const auto* results : {&a, &b}) {
+    for (const Result& each : *results) {
+      if (std::ranges::count(names, each.name) == 0) names.push_back(each.name);
+    }
+  }
+  const auto is_refused = [&rules](const Result& each) {
+    return !std::regex_search(each.name, rules.pattern);
+  };
+  std::erase_if(a, is_refused);
+  std::erase_if(b, is_refused);
+  if (!a.empty() || !b.empty()) return;
+  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}",
+                                    rules.filter, fmt::join(names, ", ")));
+}
+
+/// True if `after` exceeds `before` by more than the tolerance.
 bool has_grown(double before, double after, double tolerance) {
   return after > before * (1 + tolerance);
 }
@@ -79,20 +100,20 @@ bool is_worse(const Result& before, const Result& after, double tolerance) {
          has_grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
 }
 
-/// Worse in one figure counts, whatever the other says.
+/// A regression in one figure counts, whatever the other figures do.
 std::string verdict(const Result& before, const Result& after, double tolerance) {
   if (is_worse(before, after, tolerance)) return "regression";
   return is_worse(after, before, tolerance) ? "better" : "same";
 }
 
 Cell coloured(const std::string& verdict) {
-  if (verdict == "same") return {verdict, Colour::faint};
-  return {verdict, verdict == "regression" ? Colour::red
-                   : verdict == "better"   ? Colour::green
-                                           : Colour::none};
+  return {verdict, verdict == "same"         ? Colour::faint
+                   : verdict == "regression" ? Colour::red
+                   : verdict == "better"     ? Colour::green
+                                             : Colour::none};
 }
 
-/// Those of one shape stand together, under it.
+/// The table and its JSON. Results of one shape stand together under a heading.
 class Rows {
  public:
   explicit Rows(double tolerance) : tolerance_(tolerance) {}
@@ -158,8 +179,8 @@ Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
                             const ComparisonRules& rules) {
   std::vector<Result> a = results_of(before);
   std::vector<Result> b = results_of(after);
-  apply(rules.filter, a, b);
-  Rows rows(rules.tolerance.value_or(0));
+  apply(rules, a, b);
+  Rows rows(rules.tolerance);
   int common = 0;
   for (const Result& each : a) {
     const Result* found = find(b, each);

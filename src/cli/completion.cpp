@@ -1,5 +1,7 @@
-// What bash offers for a command line of posenc: a script that the command writes from its options.
-#include "cli/manual.h"
+#include "cli/completion.h"
+
+#include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/spelling.h"
 
 #include "posenc/data_type.h"
@@ -136,8 +138,6 @@ constexpr std::string_view end_of_script = R"(  esac
 complete -F _posenc posenc
 )";
 
-}  // namespace
-
 std::string bash_completion(const CLI::App& app) {
   std::string branches, commands;
   for (const CLI::App* each : app.get_subcommands({})) {
@@ -146,6 +146,21 @@ std::string bash_completion(const CLI::App& app) {
   }
   return fmt::format("{}{}    *) words=\"{}--help --version\" ;;\n{}", begin_of_script, branches,
                      commands, end_of_script);
+}
+
+}  // namespace
+
+void add_completion_option(CLI::App& app, Action& action) {
+  const auto take = [&app, &action](const std::string& shell) {
+    if (shell != "bash") {
+      throw InvalidArgument(fmt::format("--completion is '{}'; allowed: bash", shell));
+    }
+    action = [&app] {
+      write_all("", bash_completion(app));
+      return good;
+    };
+  };
+  app.add_option_function<std::string>("--completion", take)->group("");
 }
 
 }  // namespace posenc::cli

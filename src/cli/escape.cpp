@@ -11,10 +11,10 @@ namespace {
 
 struct Sequence {
   std::size_t bytes;
-  std::uint32_t least;  ///< a smaller code point has a shorter sequence, which alone is valid
+  std::uint32_t least;  ///< smaller code points must use a shorter sequence
 };
 
-/// What the first byte of a sequence of several says of it; 0 bytes if it begins none.
+/// The sequence of several bytes that begins with this one; 0 bytes if none does.
 Sequence sequence_of(unsigned char first) {
   switch (std::countl_one(first)) {
     case 2: return {2, 0x80};
@@ -24,7 +24,7 @@ Sequence sequence_of(unsigned char first) {
   }
 }
 
-/// False for surrogates, C1 controls, and what changes the direction of the text around it.
+/// False for controls, surrogates, and characters that change the direction of text.
 bool is_printable(std::uint32_t code) {
   struct Range {
     std::uint32_t first, last;

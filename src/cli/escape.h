@@ -1,4 +1,4 @@
-// Text from outside, such as a file's content or its name, as a terminal may be shown it.
+// Text from outside, such as the content or the name of a file, made safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace posenc::cli {
 
-/// One line without control characters: they, directional overrides and bytes that are not UTF-8
-/// become "\n", "\x1b" ... A terminal would obey them.
+/// One line in which control characters, directional overrides and bytes that are not UTF-8 are
+/// replaced by escapes such as "\n" and "\x1b".
 std::string escaped(std::string_view text);
 
-/// Bytes of the printable character of UTF-8 that the text begins with; 0 if it begins with none.
+/// Length of the printable UTF-8 character at the start of the text; 0 if there is none.
 std::size_t printable_bytes(std::string_view text);
 
 /// The escape of one byte.

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/App.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -28,7 +27,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "npy and raw are written as the memory holds them");
 
-/// What is encoded and written at once.
+/// Size of the blocks in which a table is encoded and written.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
 constexpr int most_digits = 17;
 
@@ -39,15 +38,14 @@ struct GenerateOptions {
   std::optional<double> max_ulp;
 };
 
-/// Correctly rounded, unless told otherwise.
 Accuracy accuracy_of(const GenerateOptions& options) {
   if (options.max_error) return Accuracy::within(*options.max_error);
   if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
   return {};
 }
 
-/// The format asked for, else what the file's name ends in; without either, csv on standard output
-/// and npy in a file.
+/// The format asked for, else the suffix of the file; by default csv on standard output, and npy in
+/// a file.
 std::string format_of(const GenerateOptions& options) {
   if (!options.common.format.empty()) return options.common.format;
   if (is_standard_output(options.common.output)) return "csv";
@@ -61,13 +59,12 @@ std::string format_of(const GenerateOptions& options) {
 
 /// NumPy's format, version 1.0:
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::string npy_header(const Shape& shape, DataType type) {
+std::string npy_header(const TableShape& shape, DataType type) {
   std::string fields =
       fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
                   shape.rows.count, shape.spec.d_model);
-  constexpr std::size_t fixed = 10,
-                        alignment =
-                            64;  // magic, version, length of the fields; the data is aligned
+  constexpr std::size_t fixed = 10;  // magic, version, and length of the fields
+  constexpr std::size_t alignment = 64;
   const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
   fields += std::string(padding, ' ') + '\n';
   const auto length = static_cast<unsigned>(fields.size());
@@ -76,15 +73,15 @@ std::string npy_header(const Shape& shape, DataType type) {
   return header + fields;
 }
 
-/// The value as a type that is printed with no more digits than it takes to read it back.
+/// The value as a type whose shortest digits read back as the same element.
 double printable(double value) { return value; }
 template <class T>
 float printable(T value) {
   return static_cast<float>(to_double(value));
 }
 
-/// Csv, one row a line: the shortest digits that read back as the same value, or a fixed number of
-/// decimals.
+/// One row as a line of csv: the shortest digits that read back as the same element, or a fixed
+/// number of decimals.
 template <class T>
 void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<int> digits) {
   const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
@@ -101,9 +98,9 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
   text.data()[text.size() - 1] = '\n';
 }
 
-/// Bytes that the file takes at least: exact for npy and raw; for csv, whose numbers differ in
-/// length, a low estimate.
-std::int64_t least_bytes(const Shape& shape, DataType type, const std::string& format,
+/// A lower bound of the file's size: close for npy and raw, low for csv, whose numbers differ in
+/// length.
+std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
                          std::optional<int> digits) {
   const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 2 * size_of(type);
   return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : size_of(type));
@@ -118,7 +115,7 @@ void check_space(const std::string& file, std::int64_t bytes) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   const auto space = std::filesystem::space(folder, error);
   if (error || static_cast<std::uintmax_t>(bytes) <= space.available)
-    return;  // opening the file tells what is wrong
+    return;  // opening the file will fail with the reason
   throw std::system_error(
       ENOSPC, std::generic_category(),
       fmt::format("cannot write {}: the table takes {}, {} are free", file, bytes_text(bytes),
@@ -138,7 +135,7 @@ void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows,
 }
 
 template <class T>
-void write_table(Output& output, const Encoder& encoder, const Shape& shape,
+void write_table(Output& output, const Encoder& encoder, const TableShape& shape,
                  const std::string& format, const GenerateOptions& options, Progress& progress) {
   const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(T));
   const std::int64_t block_rows =
@@ -154,7 +151,7 @@ void write_table(Output& output, const Encoder& encoder, const Shape& shape,
 }
 
 int generate(const GenerateOptions& options) {
-  const Shape shape = shape_of(options.common);
+  const TableShape shape = shape_of(options.common);
   const std::string format = format_of(options);
   const std::string& file = options.common.output;
   if (options.digits && format != "csv") {
@@ -182,7 +179,7 @@ int generate(const GenerateOptions& options) {
   if (!is_standard_output(file))
     check_space(file, least_bytes(shape, type, format, options.digits));
 
-  Progress progress(!is_standard_output(file));  // it would stand between the rows on a terminal
+  Progress progress(!is_standard_output(file));  // on a terminal it would mix with the rows
   Output output(file);
   if (format == "npy") output.write(npy_header(shape, type));
   with_type(type, [&]<class T>(T) {
@@ -202,12 +199,11 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
   add_real_option(
-      command, options->max_error, "--max-error",
-      "take the fastest backend that promises |error| up to X (default: correctly rounded)")
-      ->excludes("--backend");
-  add_real_option(command, options->max_ulp, "--max-ulp", "the same in ulp")
-      ->excludes("--backend")
-      ->excludes("--max-error");
+      command, options->max_error, "--max-error", Sign::positive,
+      "take the fastest backend that promises |error| up to X (default: correctly rounded)");
+  add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive, "the same in ulp");
+  exclude(command, "--max-error", {"--backend", "--max-ulp"});
+  exclude(command, "--max-ulp", {"--backend"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "raw", "csv"},
@@ -215,7 +211,7 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_integer_option(
       command, options->digits, "--digits", 0, most_digits,
       "decimals in csv (default: as many as it takes to read the values back exactly)");
-  add_output_option(command, options->common, "file to write (default: standard output)");
+  add_output_option(command, options->common);
   describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                      {"posenc generate --preset whisper --output whisper.npy",
                       "a model's table, for numpy.load"},

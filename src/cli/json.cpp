@@ -91,7 +91,7 @@ std::string accuracy_json(const std::vector<AccuracyReport>& reports) {
 }
 
 std::string text_of(const Json& document) {
-  constexpr bool ensure_ascii = true;  // a terminal that is shown the document has nothing to obey
+  constexpr bool ensure_ascii = true;  // no control characters for a terminal
   return document.dump(2, ' ', ensure_ascii, Json::error_handler_t::replace) + "\n";
 }
 

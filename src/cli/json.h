@@ -1,4 +1,4 @@
-// The JSON that programs read; every document begins with its format version.
+// Reading and writing JSON. Every document begins with the version of its format.
 #pragma once
 
 #include "posenc/spec.h"
@@ -20,7 +20,8 @@ Json to_json(const AccuracyReport& report);
 
 std::string text_of(const Json& document);
 
-/// Reads a whole JSON file. Throws InvalidArgument naming the file where it is not one.
+/// Reads a JSON file. Throws InvalidArgument, which names the file, if it cannot be read or is not
+/// JSON.
 Json read_json(const std::string& file);
 
 }  // namespace posenc::cli

@@ -1,8 +1,8 @@
-// What the posenc command does. Exit codes: 0 good, 1 a check failed, 2 bad input or failed input
-// or output.
+// The posenc command: its subcommands, and what becomes of their errors.
 #include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/escape.h"
-#include "cli/manual.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "cli/parse_error.h"
 #include "cli/pick_process.h"
@@ -24,28 +24,10 @@
 namespace posenc::cli {
 namespace {
 
-/// One line whatever the message holds: it may quote what the user typed, or what a file holds.
+/// One line, even if the message quotes control characters that the user typed or a file holds.
 int fail(const std::string& message) {
   fmt::print(stderr, "posenc: {}\n", escaped(message));
   return bad_input;
-}
-
-/// posenc --man COMMAND: how the manual pages are made.
-int write_manual(const CLI::App& app, const std::string& name) {
-  const auto commands =
-      app.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
-  if (commands.empty() && name != app.get_name()) {
-    return fail(
-        fmt::format("--man is '{}'; allowed: {} or one of its commands", name, app.get_name()));
-  }
-  write_all("", manual_page(commands.empty() ? app : *commands.front()));
-  return good;
-}
-
-int write_completion(const CLI::App& app, const std::string& shell) {
-  if (shell != "bash") return fail(fmt::format("--completion is '{}'; allowed: bash", shell));
-  write_all("", bash_completion(app));
-  return good;
 }
 
 int run(int argc, char** argv) {
@@ -61,12 +43,10 @@ int run(int argc, char** argv) {
   describe(app, {{"posenc list", "what runs here, and which backend is used"},
                  {"posenc pick", "find the fastest backend that is accurate enough"},
                  {"posenc accuracy --help", "the options and examples of a command"}});
-  app.require_subcommand(0, 1);  // none at all is refused below, after unknown arguments
+  app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
-  std::string manual, completion;
-  app.add_option("--man", manual)->group("");
-  app.add_option("--completion", completion)->group("");
   Action action;
+  add_completion_option(app, action);
   add_list_command(app, action);
   add_accuracy_command(app, action);
   add_pick_command(app, action);
@@ -83,11 +63,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError&) {
     return fail(parse_error(app, {argv + 1, argv + argc}));
   }
-  if (!manual.empty()) return write_manual(app, manual);
-  if (!completion.empty()) return write_completion(app, completion);
-  if (!action)
-    return fail("subcommand is missing; allowed: list, accuracy, pick, profile, generate, compare");
-  return action();
+  return action ? action() : fail(missing_subcommand(app));
 }
 
 int run_and_report(int argc, char** argv) {
@@ -108,9 +84,8 @@ int run_and_report(int argc, char** argv) {
 }  // namespace posenc::cli
 
 int posenc::cli::run_command(int argc, char** argv) {
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a write beyond the limit of file sizes is an error, with its clean-up,
-                         // like any other
+  // A write beyond the limit of file sizes then fails as any other write does, and is cleaned up.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (argc > 0) remember_program(argv[0]);
   return run_and_report(argc, argv);
 }

@@ -1,4 +1,4 @@
-// The options that subcommands share, parsed strictly, in one place.
+// The options that several subcommands share, declared and parsed in one place.
 #pragma once
 
 #include "cli/subcommand.h"
@@ -11,10 +11,8 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace posenc::cli {
@@ -31,45 +29,51 @@ struct CommonOptions {
   std::optional<Isa> isa;
   DataType type = DataType::float32;
   std::optional<int> threads;
-  std::string format;  ///< empty where not given
-  std::string output;  ///< empty where not given
+  std::string format;  ///< empty if not given
+  std::string output;  ///< empty if not given
 };
 
 /// How often an option may be given.
 enum class Times { once, often };
 
-void add_preset_option(CLI::App& app, CommonOptions& options, Times times);
-void add_shape_options(CLI::App& app,
-                       CommonOptions& options);  ///< --preset (once) and what overrides it
-void add_backend_options(CLI::App& app, CommonOptions& options, Times times);
-void add_type_option(CLI::App& app, CommonOptions& options);  ///< --dtype
-void add_threads_option(CLI::App& app, CommonOptions& options, const std::string& by_default);
-void add_format_option(CLI::App& app, CommonOptions& options, std::vector<std::string> allowed,
-                       const std::string& by_default);
-void add_output_option(CLI::App& app, CommonOptions& options, const std::string& what);
+void add_preset_option(CLI::App& command, CommonOptions& options, Times times);
+/// --preset (once) and the options that override parts of it.
+void add_shape_options(CLI::App& command, CommonOptions& options);
+/// --backend and --isa.
+void add_backend_options(CLI::App& command, CommonOptions& options, Times times);
+/// --dtype.
+void add_type_option(CLI::App& command, CommonOptions& options);
+void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default);
+void add_format_option(CLI::App& command, CommonOptions& options,
+                       const std::vector<std::string>& allowed, const std::string& by_default);
+void add_output_option(CLI::App& command, CommonOptions& options,
+                       const std::string& what = "file to write (default: standard output)");
 
-/// Options of one subcommand alone use these. The whole text must be a number: no rest, no sign +,
-/// no blanks.
-void add_integer_option(CLI::App& app, std::optional<int>& value, const std::string& option,
+/// A decimal integer in [least, most].
+void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,
                         int least, int most, const std::string& description);
-CLI::Option* add_real_option(CLI::App& app, std::optional<double>& value, const std::string& option,
-                             const std::string& description);
+enum class Sign { positive, not_negative };
 
-struct Shape {
+/// A finite decimal number of that sign.
+void add_real_option(CLI::App& command, std::optional<double>& value, const std::string& option,
+                     Sign sign, const std::string& description);
+
+/// The table that a command is asked for.
+struct TableShape {
   EncodingSpec spec;
   RowRange rows;
 };
 
-/// The preset (the tutorial's where none is given) with what the other options override; validated.
-Shape shape_of(const CommonOptions& options);
+/// The preset (by default the tutorial's) with what the other options override; validated.
+TableShape shape_of(const CommonOptions& options);
 
 /// The one backend that --backend and --isa name; if they name none, the library's selection for
 /// the shape.
-const Backend& backend_of(const CommonOptions& options, const Shape& shape,
+const Backend& backend_of(const CommonOptions& options, const TableShape& shape,
                           const Accuracy& accuracy = {});
 
-/// All that --backend names (each once); where it names none, every backend that runs here, at
-/// --isa where given.
+/// Every backend that --backend names, each once; if it names none, every backend that runs here,
+/// at --isa if given.
 std::vector<const Backend*> backends_of(const CommonOptions& options);
 
 }  // namespace posenc::cli

@@ -22,7 +22,7 @@ void throw_if_interrupted() {
   if (caught_signal != 0) throw Interrupted{caught_signal};
 }
 
-/// Opening a pipe waits for its reader, and that must end at a signal.
+/// True if opening waits, as it does for the reader of a pipe: a signal must end that.
 bool may_wait(const std::string& file) {
   std::error_code ignored;
   return std::filesystem::is_fifo(file, ignored);
@@ -35,12 +35,12 @@ Output::Output(const std::string& file) {
     file_.emplace(STDOUT_FILENO, "standard output");
     return;
   }
-  // A signal between the two would leave the temporary file behind.
+  // A signal between opening and catching would leave the temporary file behind.
   std::optional<Uninterrupted> until_caught;
   if (!may_wait(file)) until_caught.emplace();
   file_.emplace(file);
-  // Only a temporary file needs care; a blocked write to a pipe shall end at once, as the signals
-  // have it by default.
+  // Only a temporary file must be removed. By default a signal ends a blocked write to a pipe at
+  // once.
   if (file_->is_temporary()) catch_signals();
 }
 

@@ -1,4 +1,4 @@
-// Where a subcommand's result goes: standard output, or a file that appears whole or not at all.
+// The output of a subcommand: standard output, or a file that appears whole or not at all.
 #pragma once
 
 #include "posenc/support/atomic_file.h"
@@ -11,15 +11,15 @@
 
 namespace posenc::cli {
 
-/// Thrown from Output when a signal asks the program to end; main raises it again once the
-/// temporary file is removed.
+/// Thrown by Output after a signal that ends the program: the temporary file is removed, and then
+/// the signal is raised again.
 struct Interrupted {
   int signal;
 };
 
 class Output {
  public:
-  /// Standard output where `file` is empty or "-".
+  /// Standard output if `file` is empty or "-".
   explicit Output(const std::string& file);
   ~Output();
   Output(const Output&) = delete;
@@ -27,7 +27,7 @@ class Output {
 
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// The last call. Without it a file is left as it was.
+  /// The last call. Without it, an existing file keeps its content.
   void finish();
 
  private:
@@ -37,17 +37,17 @@ class Output {
     int signal;
     struct sigaction action;
   };
-  std::optional<OutputFile> file_;  ///< always there once constructed
+  std::optional<OutputFile> file_;  ///< always set after construction
   std::vector<OldAction> old_actions_;
 };
 
 /// Opens, writes, finishes.
 void write_all(const std::string& file, std::string_view text);
 
-/// The same of text for people: its colours stay where a terminal shows them.
+/// The same for text with colours, which are kept if a terminal shows them.
 void write_page(const std::string& file, std::string_view text);
 
-/// Ctrl-C and its like wait while it lives: for what must be whole and is done in a moment.
+/// Delays Ctrl-C and its like during its lifetime, for short work that must not be interrupted.
 class Uninterrupted {
  public:
   Uninterrupted();

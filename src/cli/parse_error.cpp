@@ -15,9 +15,9 @@
 namespace posenc::cli {
 namespace {
 
-using I32 = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
-/// As the parser tells them apart: "-5" is a value.
+/// By the parser's rule: "-5" is a value.
 bool is_option_like(const std::string& word) {
   return word.size() > 1 && word[0] == '-' &&
          std::isdigit(static_cast<unsigned char>(word[1])) == 0;
@@ -34,14 +34,14 @@ std::string usage_of(const CLI::Option& option) {
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0; }
 
-I32 subcommands_of(const CLI::App& app) {
-  I32 names;
+Words subcommands_of(const CLI::App& app) {
+  Words names;
   for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
   return names;
 }
 
-I32 options_of(const CLI::App& app) {
-  I32 names;
+Words options_of(const CLI::App& app) {
+  Words names;
   for (const CLI::Option* each : app.get_options()) {
     const bool is_shown = !each->get_lnames().empty() && !each->get_group().empty();
     if (is_shown) names.push_back("--" + each->get_lnames().front());
@@ -49,10 +49,10 @@ I32 options_of(const CLI::App& app) {
   return names;
 }
 
-/// Takes the words of one command in turn, as the parser does, until one is at fault.
+/// Reads the words of one command as the parser does, up to the first fault.
 class Walk {
  public:
-  Walk(const CLI::App& app, I32 words) : app_(app), words_(std::move(words)) {
+  Walk(const CLI::App& app, Words words) : app_(app), words_(std::move(words)) {
     for (const CLI::Option* each : app_.get_options()) {
       if (each->get_positional()) positionals_.push_back(each);
     }
@@ -123,7 +123,7 @@ class Walk {
   }
 
   const CLI::App& app_;
-  I32 words_;
+  Words words_;
   std::vector<const CLI::Option*> positionals_;
   std::size_t next_ = 0;
   std::size_t positionals_taken_ = 0;
@@ -133,21 +133,25 @@ class Walk {
 }  // namespace
 
 std::string unknown_argument(const CLI::App& app, const std::string& argument) {
-  const I32 subcommands = subcommands_of(app);
+  const Words subcommands = subcommands_of(app);
   const bool is_subcommand = !subcommands.empty() && !is_option_like(argument);
-  const I32 allowed = is_subcommand ? subcommands : options_of(app);
+  const Words allowed = is_subcommand ? subcommands : options_of(app);
   return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument",
                      argument, fmt::join(allowed, ", "), did_you_mean(argument, allowed));
 }
 
+std::string missing_subcommand(const CLI::App& app) {
+  return fmt::format("subcommand is missing; allowed: {}", fmt::join(subcommands_of(app), ", "));
+}
+
 std::string parse_error(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* command = &app;
-  I32 words = arguments;
-  const I32 names = subcommands_of(app);
+  Words words = arguments;
+  const Words names = subcommands_of(app);
   const auto named = std::ranges::find_first_of(words, names);
   if (named != words.end()) {
     command = app.get_subcommand(*named);
-    I32 before(words.begin(), named);
+    Words before(words.begin(), named);
     if (std::string fault = Walk(app, std::move(before)).fault(); !fault.empty()) return fault;
     words.erase(words.begin(), named + 1);
   }

@@ -1,4 +1,6 @@
-// What is wrong with a command line that the parser refuses, in the command's own words.
+// What is wrong with a command line that the parser refuses, worded as all errors of the command.
+// The parser's exceptions do not say which argument it is, and their wording depends on its
+// version.
 #pragma once
 
 #include <string>
@@ -14,7 +16,10 @@ namespace posenc::cli {
 /// are those after the program's name, and `app` has refused them.
 std::string parse_error(const CLI::App& app, const std::vector<std::string>& arguments);
 
-/// The same of an argument that nothing takes.
+/// The same for an argument that nothing takes.
 std::string unknown_argument(const CLI::App& app, const std::string& argument);
+
+/// The same for a command line without a subcommand.
+std::string missing_subcommand(const CLI::App& app);
 
 }  // namespace posenc::cli

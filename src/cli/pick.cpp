@@ -1,13 +1,13 @@
-// posenc pick: checks and times all backends, prints the table, saves the profile if asked to; or
-// decides from results of others.
+// posenc pick: checks and times all backends and says which is fastest, or decides from the results
+// of other runs.
 #include "posenc/tuning/pick.h"
 
 #include "cli/commands.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pick_process.h"
 #include "cli/pick_run.h"
+#include "cli/pick_save.h"
 #include "cli/pick_text.h"
 #include "cli/progress.h"
 
@@ -29,7 +29,7 @@
 namespace posenc::cli {
 namespace {
 
-/// Student's t is tabulated for so many, twice over.
+/// The table of Student's t ends at twice this number.
 constexpr int most_processes = 15;
 
 struct PickCommand {
@@ -38,7 +38,8 @@ struct PickCommand {
   std::optional<double> max_ulp;
   std::optional<int> processes;
   std::vector<std::string> from;
-  std::optional<std::string> save;  ///< the profile's file; empty: where the library looks for it
+  bool saves = false;
+  std::string save_file;  ///< empty: where the library looks for the profile
   bool if_missing = false;
   bool force = false;
   bool explain = false;
@@ -68,56 +69,11 @@ PickOptions options_of(const PickCommand& command) {
   return options;
 }
 
-/// Where the profile goes; empty if none is to be saved.
-std::filesystem::path profile_file(const PickCommand& command) {
-  if (!command.save) {
-    if (command.if_missing)
-      throw InvalidArgument("--if-missing is given; allowed with --save only");
-    return {};
-  }
-  std::filesystem::path file =
-      command.save->empty() ? default_profile_path() : std::filesystem::path(*command.save);
-  if (file.empty()) {
-    throw InvalidArgument(
-        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
-        "allowed: one of them");
-  }
-  return file;
-}
-
-/// Whether a valid profile has all that would be measured.
-bool is_measured(const std::filesystem::path& file, const PickOptions& options) {
-  const LoadedProfile known = load_profile(file);
-  return known.profile && std::ranges::all_of(options.shapes, [&](const PickShape& each) {
-           const ShapeClass shape =
-               shape_class(table_bytes(each.spec, each.rows.count, size_of(options.type)));
-           return known.profile->find_exactly(shape, options.type, options.threads) != nullptr;
-         });
-}
-
-/// Adds the measurements to those of a valid profile that is there. Returns a line that says what
-/// was done.
-std::string save(const Profile& measured, const std::filesystem::path& file) {
-  const LoadedProfile older =
-      std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
-  const Profile merged = older.profile ? merge(*older.profile, measured) : measured;
-  {
-    const Uninterrupted whole;
-    save_profile(merged, file);
-  }
-  const std::size_t kept = merged.classes.size() - measured.classes.size();
-  std::string line = fmt::format("Profile saved: {}", file.string());
-  if (kept > 0) line += fmt::format(" ({} earlier {} kept)", kept, kept == 1 ? "class" : "classes");
-  if (!older.profile && !older.reason.empty())
-    line += fmt::format("\nIt replaces one that was of no use: {}", older.reason);
-  return line + "\n";
-}
-
 /// A line on standard error for every shape class that has no pick; the exit code.
 int check_picked(const std::vector<PickRun>& runs) {
   int code = good;
   for (const PickRun& run : runs) {
-    for (const ShapeDecision& each : run.decisions) {
+    for (const ClassDecision& each : run.decisions) {
       if (each.pick) continue;
       fmt::print(stderr, "posenc: no backend is within the error budget {} on all of class {}\n",
                  budget_text(run.budget), to_string(each.shape));
@@ -146,7 +102,8 @@ PickRun measure(PickOptions options, Profile& profile) {
 
 int run_here(const PickCommand& command) {
   const PickOptions options = options_of(command);
-  const std::filesystem::path file = profile_file(command);
+  const std::filesystem::path file =
+      command.saves ? file_to_save(command.save_file) : std::filesystem::path();
   if (!file.empty()) check_writable(file, Folders::are_made);
   if (command.if_missing && is_measured(file, options)) {
     write_page(command.common.output,
@@ -158,7 +115,7 @@ int run_here(const PickCommand& command) {
   const PickRun run = measure(options, profile);
   const bool is_refused = !run.disturbed.empty() && !command.force;
   const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
-  const std::string saved = is_saved ? save(profile, file)
+  const std::string saved = is_saved ? save_measurements(profile, file)
                             : file.empty()
                                 ? "Nothing saved; --save keeps the measurements for programs\n"
                                 : "Nothing saved\n";
@@ -173,7 +130,7 @@ int run_here(const PickCommand& command) {
   }
   const int code = check_picked({run});
   if (!is_refused) return code;
-  fmt::print(stderr, "posenc: {}; nothing is saved, --force takes the figures as they are\n",
+  fmt::print(stderr, "posenc: {}; nothing is saved (--force accepts the times as they are)\n",
              run.disturbed);
   return check_failed;
 }
@@ -203,69 +160,66 @@ int run_pick(const PickCommand& command) {
 }
 
 void add_budget_options(CLI::App& command, PickCommand& options) {
-  add_real_option(command, options.max_error, "--max-error",
+  add_real_option(command, options.max_error, "--max-error", Sign::positive,
                   "error budget: the largest |error| accepted (default: half an ulp of 1 of the "
                   "type, and 1 %)");
-  add_real_option(command, options.max_ulp, "--max-ulp",
-                  "error budget in ulp, of the measured error, instead of --max-error")
-      ->excludes("--max-error");
+  add_real_option(command, options.max_ulp, "--max-ulp", Sign::positive,
+                  "error budget in ulp, for the measured error, instead of --max-error");
+  exclude(command, "--max-ulp", {"--max-error"});
 }
 
 void add_save_options(CLI::App& command, PickCommand& options) {
   const auto take = [&options](const std::vector<std::string>& files) {
-    options.save = files.empty() ? "" : files.front();
+    options.saves = true;
+    if (!files.empty()) options.save_file = files.front();
   };
   command
       .add_option_function<std::vector<std::string>>(
           "--save", take,
           "keep the measurements as this CPU's profile, in FILE or where the library looks for it "
-          "($POSENC_PROFILE, "
-          "else $XDG_CONFIG_HOME/posenc/profile.json, else ~/.config/posenc/profile.json)")
+          "(see Files)")
       ->expected(0, 1)
       ->type_name("FILE");
-  command.add_flag("--if-missing", options.if_missing,
-                   "with --save: measure only what the profile has not yet");
-  command.add_flag("--force", options.force, "take and save the figures even if other work runs");
+  command
+      .add_flag("--if-missing", options.if_missing,
+                "with --save: measure only if the profile lacks these shapes")
+      ->needs("--save");
+  command.add_flag("--force", options.force, "accept and save the figures even if other work runs");
 }
 
 }  // namespace
 
 void add_pick_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<PickCommand>();
-  CLI::App& command = *app.add_subcommand("pick",
-                                          "Check and time all backends in several processes; say "
-                                          "which is fastest within an error budget");
+  CLI::App& command = add_subcommand(
+      app, "pick", "Find the fastest backend within an error budget by timing all of them", action,
+      [options] { return run_pick(*options); });
   add_budget_options(command, *options);
   add_preset_option(command, options->common, Times::often);
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_integer_option(command, options->processes, "--processes", 2, most_processes,
-                     "processes to time in, twice as many in noise (default: 7)");
+                     "number of processes to time in; up to twice as many if the figures are noisy "
+                     "(default: 7)");
   add_save_options(command, *options);
-  command.add_flag("--explain", options->explain, "say in words why, per shape class");
+  command.add_flag("--explain", options->explain, "explain each choice in words");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common, "file to write (default: standard output)");
+  add_output_option(command, options->common);
   command
       .add_option("--from", options->from,
-                  "measure nothing: decide from results of posenc pick --format json, of one or "
+                  "measure nothing; decide from results of posenc pick --format json, of one or "
                   "several CPUs")
-      ->type_name("FILE")
-      ->excludes("--save")
-      ->excludes("--if-missing")
-      ->excludes("--processes")
-      ->excludes("--preset")
-      ->excludes("--dtype")
-      ->excludes("--threads");
+      ->type_name("FILE");
+  exclude(command, "--from",
+          {"--save", "--if-missing", "--processes", "--preset", "--dtype", "--threads"});
   command.add_flag(timing_option, options->times_on_request)->group("");
-  describe(
-      command,
-      {{"posenc pick", "the fastest of those that are right to the last digit"},
-       {"posenc pick --save", "the same, kept for programs that use the library"},
-       {"posenc pick --max-error 1e-6 --preset whisper --explain",
-        "within 1e-6, for one shape, and why"},
-       {"posenc pick --format json --output here.json", "results to keep, or to take elsewhere"},
-       {"posenc pick --from here.json there.json", "the pick of each of two machines"}});
-  command.callback([options, &action] { action = [options] { return run_pick(*options); }; });
+  describe(command, {{"posenc pick", "the fastest that is accurate to the last digit"},
+                     {"posenc pick --save", "the same, saved for programs that use the library"},
+                     {"posenc pick --max-error 1e-6 --preset whisper --explain",
+                      "within 1e-6, for one shape, with the reasons"},
+                     {"posenc pick --format json --output here.json",
+                      "results to keep, or to decide from elsewhere"},
+                     {"posenc pick --from here.json there.json", "the picks for two machines"}});
 }
 
 }  // namespace posenc::cli

@@ -1,23 +1,23 @@
-// Timing in a process of its own: the command starts itself again, asks on its standard input and
-// reads its standard output.
+// Timing in a process of its own: the command starts itself again, with the request on standard
+// input, and reads the result from its standard output.
 #pragma once
 
-#include "posenc/tuning/pick.h"
+#include "posenc/tuning/timing.h"
 
 namespace posenc::cli {
 
-/// The option of posenc pick that makes a process the asked one; no help names it.
+/// The hidden option of posenc pick that makes it answer a request.
 inline constexpr const char* timing_option = "--time-on-request";
 
-/// How to start this program again if the system does not say: its first argument.
+/// Keeps argv[0], by which this program is started again on systems without /proc.
 void remember_program(const char* name);
 
-/// Starts a process, which times what is requested. Throws std::runtime_error saying what went
-/// wrong.
+/// Starts a process that answers the request. Throws std::runtime_error with the reason if that
+/// fails.
 TimingResult time_in_new_process(const TimingRequest& request);
 
-/// The other side: reads the request from standard input, times, and writes the result. Returns an
-/// exit code.
+/// Answers a request: reads it from standard input, times, and writes the result. Returns an exit
+/// code.
 int time_on_request();
 
 }  // namespace posenc::cli

@@ -36,29 +36,30 @@ Json entry_of(const PickMeasurement& measured) {
   return entry;
 }
 
-/// JSON has no infinity: an interval without end ends in null.
+/// JSON has no infinity: an unbounded interval ends in null.
 Json end_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json entry_of(const ShapeDecision& decision, const PickRun& run) {
-  const ClassPick& pick = *decision.pick;
+Json entry_of(const ClassDecision& decision, const PickRun& run) {
+  const ComparedCandidate& pick = *decision.pick;
+  const ComparedCandidate* const next = decision.next();
   Json entry = {{"shape_class", to_string(decision.shape)},
                 {"dtype", to_string(run.type)},
                 {"threads", run.threads},
                 {"backend", pick.backend},
                 {"isa", to_string(pick.isa)},
-                {"ties", pick.ties},
+                {"ties", tied_with_pick(decision)},
                 {"gfloats_per_second", pick.gfloats_per_second},
                 {"relative_iqr", pick.relative_iqr},
                 {"noise_floor", decision.noise_floor},
-                {"next", pick.next ? pick.next->backend : ""},
-                {"margin", pick.next ? pick.next->ratio - 1 : 0}};
-  if (pick.next) {
+                {"next", next != nullptr ? next->full_name() : ""},
+                {"margin", next != nullptr ? next->ratio - 1 : 0}};
+  if (next != nullptr) {
     entry["next_over_pick"] = {
-        {"ratio", pick.next->ratio}, {"low", pick.next->low}, {"high", end_of(pick.next->high)}};
+        {"ratio", next->ratio}, {"low", next->low}, {"high", end_of(next->high)}};
   }
   entry.update({{"max_abs", pick.max_abs},
                 {"max_ulp", pick.max_ulp},
-                {"shapes", pick.shapes},
+                {"shapes", decision.shapes},
                 {"reason", reason_text(decision)}});
   return entry;
 }
@@ -70,7 +71,7 @@ std::vector<double> samples_of(const Json& values) {
   const auto samples = values.get<std::vector<double>>();
   const auto is_sample = [](double value) { return std::isfinite(value) && value > 0; };
   if (!std::ranges::all_of(samples, is_sample))
-    throw InvalidArgument("a sample is no time above 0");
+    throw InvalidArgument("a sample is not a time above 0");
   return samples;
 }
 
@@ -114,8 +115,8 @@ PickRun run_of(const std::string& file) {
       run.measurements.push_back(measurement_of(each));
     if (run.measurements.empty()) throw InvalidArgument("it has no measurements");
   } catch (const Json::exception&) {
-    throw InvalidArgument(
-        fmt::format("--from is {}, no complete result; allowed: JSON of posenc pick", file));
+    throw InvalidArgument(fmt::format(
+        "--from is {}, which is not a complete result; allowed: JSON of posenc pick", file));
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(
         fmt::format("--from is {}: {}; allowed: JSON of posenc pick", file, error.what()));
@@ -124,7 +125,7 @@ PickRun run_of(const std::string& file) {
   return run;
 }
 
-/// Samples of one backend on one shape together, whatever the number of runs that they are from.
+/// Adds a measurement to those of the same backend and shape.
 void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
   const auto same = [&](const PickMeasurement& known) {
     return known.full_name() == measured.full_name() && known.name == measured.name &&
@@ -175,7 +176,7 @@ Json to_json(const PickRun& run) {
                    {"picks", Json::array()}};
   for (const PickMeasurement& each : run.measurements)
     document["measurements"].push_back(entry_of(each));
-  for (const ShapeDecision& each : run.decisions) {
+  for (const ClassDecision& each : run.decisions) {
     if (each.pick) document["picks"].push_back(entry_of(each, run));
   }
   return document;

@@ -1,5 +1,4 @@
-// What posenc pick measured on one CPU for one element type and thread count: here, or read from
-// its JSON.
+// A pick on one CPU for one element type and thread count, made here or read from JSON.
 #pragma once
 
 #include "cli/json.h"
@@ -17,24 +16,24 @@ struct PickRun {
   std::vector<std::string> isas;
   DataType type = DataType::float32;
   int threads = 1;
-  int processes = 0;  ///< that were timed
+  int processes = 0;
   ErrorBudget budget;
-  std::string disturbed;  ///< why the figures are no good; empty if they are
+  std::string disturbed;  ///< why the times cannot be trusted; empty if they can
   std::vector<PickMeasurement> measurements;
-  std::vector<ShapeDecision> decisions;
-  std::vector<std::string> files;  ///< it was read from; empty where measured here
+  std::vector<ClassDecision> decisions;
+  std::vector<std::string> files;  ///< that it was read from; empty if it was measured here
 };
 
-/// The JSON of a run; the document of one that was measured here is the same with its head.
+/// The JSON of a run, without the head of a document.
 Json to_json(const PickRun& run);
 
-/// What to_json() of them wrote. Throw Json::exception or InvalidArgument.
+/// The inverse of to_json(). Throw Json::exception or InvalidArgument.
 EncodingSpec spec_of(const Json& json);
 RowRange rows_of(const Json& json);
 
-/// Documents of posenc pick, those of one CPU, element type and thread count together, decided
-/// under the budget: theirs where none is given. Throws InvalidArgument naming the file that is
-/// none, or whose budget differs from the others'.
+/// Reads documents of posenc pick. Those of one CPU, element type and thread count become one run,
+/// decided under the given budget, or else their own. Throws InvalidArgument, which names the file,
+/// if one is not such a document or its budget differs from the others'.
 std::vector<PickRun> read_runs(const std::vector<std::string>& files,
                                const std::optional<ErrorBudget>& budget);
 

@@ -26,17 +26,31 @@ Cell verdict(const PickMeasurement& measured) {
   return measured.tied ? "tie" : "";
 }
 
-/// The name, with the shape unless that is the name.
+/// The name, and the shape unless that is the name.
 std::string shape_name(const PickMeasurement& measured) {
   const std::string shape = fmt::format("{}x{}", measured.rows.count, measured.spec.d_model);
   return measured.name == shape ? shape : fmt::format("{}, {}", measured.name, shape);
+}
+
+/// By shape class, then by size of the table; within a table the pick first, then by time, and last
+/// those over the budget.
+std::vector<const PickMeasurement*> in_order(const PickRun& run) {
+  std::vector<const PickMeasurement*> order;
+  for (const PickMeasurement& each : run.measurements) order.push_back(&each);
+  std::ranges::stable_sort(order, {}, [](const PickMeasurement* each) {
+    const double seconds =
+        each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
+    return std::tuple(each->shape, each->rows.count * each->spec.d_model, each->name, !each->picked,
+                      !each->within_budget, seconds);
+  });
+  return order;
 }
 
 std::string measurements_text(const PickRun& run) {
   Table table({{"backend", Align::left},
                {"max |error|"},
                {"max ulp"},
-               {"time a table"},
+               {"time per table"},
                {"IQR/2"},
                {"Gfloat/s"},
                {"", Align::left}});
@@ -58,9 +72,10 @@ std::string measurements_text(const PickRun& run) {
   return with_mark_explained(table.text());
 }
 
-std::string interval_text(const ComparedCandidate& rival) {
-  return std::isfinite(rival.high) ? fmt::format("{:.3f} .. {:.3f}", rival.low, rival.high)
-                                   : "unknown";
+std::string interval_text(const ComparedCandidate& candidate) {
+  return std::isfinite(candidate.high)
+             ? fmt::format("{:.3f} .. {:.3f}", candidate.low, candidate.high)
+             : "unknown";
 }
 
 std::string picks_text(const PickRun& run) {
@@ -72,84 +87,100 @@ std::string picks_text(const PickRun& run) {
                {"95 %"},
                {"noise"},
                {"tied with", Align::wrapped}});
-  for (const ShapeDecision& each : run.decisions) {
+  for (const ClassDecision& each : run.decisions) {
+    const std::string shape(to_string(each.shape));
     if (!each.pick) {
-      table.add_row(
-          {std::string(to_string(each.shape)), {"none", Colour::red}, "-", "", "", "", "", ""});
+      table.add_row({shape, {"none", Colour::red}, "-", "", "", "", "", ""});
       continue;
     }
-    const ClassPick& pick = *each.pick;
-    table.add_row({std::string(to_string(each.shape)),
-                   {pick.full_name(), Colour::green},
-                   fmt::format("{:.2f}", pick.gfloats_per_second),
-                   pick.next ? pick.next->backend : "",
-                   pick.next ? fmt::format("{:.3f}", pick.next->ratio) : "",
-                   pick.next ? interval_text(*pick.next) : "",
+    const ComparedCandidate* const next = each.next();
+    table.add_row({shape,
+                   {each.pick->full_name(), Colour::green},
+                   fmt::format("{:.2f}", each.pick->gfloats_per_second),
+                   next != nullptr ? next->full_name() : "",
+                   next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
+                   next != nullptr ? interval_text(*next) : "",
                    percent(each.noise_floor),
-                   fmt::format("{}", fmt::join(pick.ties, ", "))});
+                   fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
   }
   return table.text();
 }
 
-std::string slower_text(const ComparedCandidate& rival) {
+std::string slower_text(const ComparedCandidate& candidate) {
   const std::string interval =
-      std::isfinite(rival.high)
-          ? fmt::format(", 95 %: {} to {}", percent(rival.low - 1), percent(rival.high - 1))
+      std::isfinite(candidate.high)
+          ? fmt::format(", 95 %: {} to {}", percent(candidate.low - 1), percent(candidate.high - 1))
           : "";
-  return fmt::format("{} ({} {}{})", rival.backend, percent(std::abs(rival.ratio - 1)),
-                     rival.ratio < 1 ? "faster" : "slower", interval);
+  return fmt::format("{} ({} {}{})", candidate.full_name(), percent(std::abs(candidate.ratio - 1)),
+                     candidate.ratio < 1 ? "faster" : "slower", interval);
 }
 
-template <class Wanted>
-std::vector<std::string> names_of(const ShapeDecision& decision, Wanted wanted) {
-  std::vector<std::string> names;
-  for (const ComparedCandidate& each : decision.rivals) {
-    if (wanted(each)) names.push_back(slower_text(each));
+std::string winner_text(const ClassDecision& decision) {
+  const ComparedCandidate& pick = *decision.pick;
+  return fmt::format("{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
+                     pick.full_name(), pick.gfloats_per_second, fmt::join(decision.shapes, ", "),
+                     error_text(pick.max_abs), ulp_text(pick.max_ulp));
+}
+
+std::string ties_text(const ClassDecision& decision) {
+  std::vector<std::string> ties;
+  for (const ComparedCandidate& each : decision.others) {
+    if (each.tied) ties.push_back(slower_text(each));
   }
-  return names;
+  if (ties.empty()) return "";
+  const ComparedCandidate* const next = decision.next();
+  return fmt::format(" Tied with {}{}.", fmt::join(ties, ", "),
+                     next == nullptr || next->ratio >= 1
+                         ? ""
+                         : "; of those that take little longer than the fastest, the simplest "
+                           "method is picked");
 }
 
-std::string method_of(const std::string& full_name) {
-  return full_name.substr(0, full_name.find(':'));
+/// The first candidate that is slower than the pick, and the first of another method.
+std::string slower_candidates_text(const ClassDecision& decision) {
+  const auto is_slower = [](const ComparedCandidate& each) { return each.compared && !each.tied; };
+  const auto first = std::ranges::find_if(decision.others, is_slower);
+  if (first == decision.others.end()) return "";
+  const auto other = std::ranges::find_if(decision.others, [&](const ComparedCandidate& each) {
+    return is_slower(each) && each.backend != decision.pick->backend;
+  });
+  std::string text = " Next: " + slower_text(*first);
+  if (other != decision.others.end() && other != first) {
+    text += fmt::format("; of other methods: {}", slower_text(*other));
+  }
+  return text + ".";
 }
 
-std::string over_budget_text(const ShapeDecision& decision) {
+std::string not_compared_text(const ClassDecision& decision) {
   std::vector<std::string> over, wrong, not_timed;
-  for (const ComparedCandidate& each : decision.rivals) {
+  for (const ComparedCandidate& each : decision.others) {
     if (each.compared) continue;
     if (!each.keeps_its_bound) {
-      wrong.push_back(fmt::format("{} ({} measured, {} promised)", each.backend,
+      wrong.push_back(fmt::format("{} ({} measured, {} promised)", each.full_name(),
                                   error_text(each.max_abs), error_text(each.error_bound)));
-    } else if (each.over_budget) {
-      over.push_back(fmt::format("{} (bound {}, measured {}, {} ulp)", each.backend,
+    } else if (!each.within_budget) {
+      over.push_back(fmt::format("{} (bound {}, measured {}, {} ulp)", each.full_name(),
                                  error_text(each.error_bound), error_text(each.max_abs),
                                  ulp_text(each.max_ulp)));
     } else {
-      not_timed.push_back(each.backend);
+      not_timed.push_back(each.full_name());
     }
   }
-  std::string text;
-  if (!wrong.empty())
-    text += fmt::format(" Wrong, breaking its own bound: {}.", fmt::join(wrong, ", "));
-  if (!over.empty()) text += fmt::format(" Over the error budget: {}.", fmt::join(over, ", "));
-  if (!not_timed.empty())
-    text += fmt::format(" Not timed on all shapes: {}.", fmt::join(not_timed, ", "));
-  return text;
+  const auto sentence = [](std::string_view what, const std::vector<std::string>& names) {
+    return names.empty() ? "" : fmt::format(" {}: {}.", what, fmt::join(names, ", "));
+  };
+  return sentence("Wrong, over their own error bounds", wrong) +
+         sentence("Over the error budget", over) + sentence("Not timed on all shapes", not_timed);
 }
 
 }  // namespace
 
-std::vector<const PickMeasurement*> in_order(const PickRun& run) {
-  std::vector<const PickMeasurement*> order;
-  for (const PickMeasurement& each : run.measurements) order.push_back(&each);
-  std::ranges::stable_sort(order, {}, [](const PickMeasurement* each) {
-    const std::int64_t entries = each->rows.count * each->spec.d_model;
-    const double seconds =
-        each->is_timed() ? median_seconds(*each) : std::numeric_limits<double>::infinity();
-    return std::tuple(each->shape, entries, each->name, !each->picked, !each->within_budget,
-                      seconds);
-  });
-  return order;
+std::vector<std::string> tied_with_pick(const ClassDecision& decision) {
+  std::vector<std::string> names;
+  for (const ComparedCandidate& each : decision.others) {
+    if (each.tied) names.push_back(each.full_name());
+  }
+  return names;
 }
 
 std::string budget_text(const ErrorBudget& budget) {
@@ -160,15 +191,14 @@ std::string budget_text(const ErrorBudget& budget) {
 std::string run_text(const PickRun& run) {
   const bool is_default = run.budget == default_budget(run.type);
   const std::string what = wrapped(fmt::format(
-      "{}, {} {}, error budget {}{}; medians of {} processes\n"
-      "IQR/2: half the interquartile range of the processes\n"
-      "next/pick: the time of the next over that of the pick, paired by process, and its 95 % "
+      "{}, {}, error budget {}{}; medians of {} processes\n"
+      "IQR/2: half the interquartile range over the processes\n"
+      "next/pick: time of the next backend over that of the pick, paired by process, with its 95 % "
       "interval\n"
-      "noise: how far a backend is from itself, timed as two in a process and in one process after "
-      "another; closer is a "
-      "tie\n",
-      to_string(run.type), run.threads, run.threads == 1 ? "thread" : "threads",
-      budget_text(run.budget), is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
+      "noise: largest difference of a backend from itself, within a process and between successive "
+      "ones; smaller differences are ties\n",
+      to_string(run.type), threads_text(run.threads), budget_text(run.budget),
+      is_default ? " (half an ulp of 1 and 1 %)" : "", run.processes));
   const std::string warning =
       run.disturbed.empty() ? ""
                             : "\n" + wrapped(fmt::format("Not to be trusted: {}\n", run.disturbed));
@@ -176,42 +206,21 @@ std::string run_text(const PickRun& run) {
                      warning);
 }
 
-std::string reason_text(const ShapeDecision& decision) {
-  if (!decision.pick)
-    return "No backend is within the error budget on all shapes." + over_budget_text(decision);
-  const ClassPick& pick = *decision.pick;
-  std::string text =
-      fmt::format("{} makes {:.2f} Gfloat/s on {} with an error of at most {} ({} ulp).",
-                  pick.full_name(), pick.gfloats_per_second, fmt::join(pick.shapes, ", "),
-                  error_text(pick.max_abs), ulp_text(pick.max_ulp));
-  const auto ties = names_of(decision, [](const ComparedCandidate& each) { return each.tied; });
-  const bool is_fastest = !pick.next || pick.next->ratio >= 1;
-  if (!ties.empty()) {
-    text += fmt::format(
-        " Tied with {}: too close to call{}.", fmt::join(ties, ", "),
-        is_fastest ? "" : ", and of tied methods the simplest is picked that costs little");
+std::string reason_text(const ClassDecision& decision) {
+  if (!decision.pick) {
+    return "No backend is within the error budget on all shapes." + not_compared_text(decision);
   }
-  const auto behind = [&](const ComparedCandidate& each) { return each.compared && !each.tied; };
-  const auto beaten = std::ranges::find_if(decision.rivals, behind);
-  if (beaten != decision.rivals.end()) text += fmt::format(" It beats {}", slower_text(*beaten));
-  const auto other = std::ranges::find_if(decision.rivals, [&](const ComparedCandidate& each) {
-    return behind(each) && method_of(each.backend) != pick.backend;
-  });
-  if (other != decision.rivals.end() && other != beaten) {
-    text += fmt::format(", and of other methods {}", slower_text(*other));
-  }
-  if (beaten != decision.rivals.end()) text += ".";
-  text += over_budget_text(decision);
-  return text +
+  return winner_text(decision) + ties_text(decision) + slower_candidates_text(decision) +
+         not_compared_text(decision) +
          fmt::format(
-             " Noise: a backend timed twice differs from itself by up to {}; half the IQR of the "
-             "pick ± {}.",
-             percent(decision.noise_floor), percent(pick.relative_iqr));
+             " Noise: a backend timed twice differs from itself by up to {}; half the IQR "
+             "of the pick: ± {}.",
+             percent(decision.noise_floor), percent(decision.pick->relative_iqr));
 }
 
 std::string explanation_text(const PickRun& run) {
   std::string text = "\nWhy\n";
-  for (const ShapeDecision& each : run.decisions) {
+  for (const ClassDecision& each : run.decisions) {
     text += fmt::format("\n{}\n{}", to_string(each.shape), wrapped(reason_text(each), "  "));
   }
   return text;

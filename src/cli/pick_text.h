@@ -1,4 +1,4 @@
-// A pick as people read it: the tables, and in words why.
+// The result of a pick as tables, and its reasons in words.
 #pragma once
 
 #include "cli/pick_run.h"
@@ -8,19 +8,18 @@
 
 namespace posenc::cli {
 
-/// By shape class, then by size of the table; within a table the pick first, then by time, and last
-/// what is over the budget.
-std::vector<const PickMeasurement*> in_order(const PickRun& run);
+/// Full names of the backends that tie with the pick.
+std::vector<std::string> tied_with_pick(const ClassDecision& decision);
 
 std::string budget_text(const ErrorBudget& budget);  ///< "1e-06", "1 ulp"
 
-/// All of a run: what it is of, what was measured, what was picked, and a warning where noise
-/// decides.
+/// The whole run: its conditions, the measurements, the picks, and a warning if the times cannot be
+/// trusted.
 std::string run_text(const PickRun& run);
 
-/// In words, why that backend was picked: over whom, by how much, what tied, what was over the
-/// budget, how noisy.
-std::string reason_text(const ShapeDecision& decision);
+/// Why that backend was picked: what is slower and by how much, what ties, what is over the budget,
+/// and the noise.
+std::string reason_text(const ClassDecision& decision);
 
 /// The reasons of every shape class.
 std::string explanation_text(const PickRun& run);

@@ -1,9 +1,8 @@
-// posenc profile: what the library knows of this CPU's speed, where from, and how to forget it.
+// posenc profile: shows or removes the measurements that the library selects by.
 #include "posenc/profile.h"
 
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -31,7 +30,7 @@ struct ProfileCommand {
   bool forget = false;
 };
 
-/// Entries a second of one backend of a class: the geometric mean over processes.
+/// The geometric mean over the processes.
 double gfloats_per_second(const MeasuredBackend& measured) {
   double sum = 0;
   for (const double each : measured.seconds_per_entry) sum += std::log(each);
@@ -40,9 +39,8 @@ double gfloats_per_second(const MeasuredBackend& measured) {
 
 std::string class_text(const MeasuredClass& measured) {
   return fmt::format(
-      "{} {}, {} {}: {}; {} processes, noise {:.1f} %, {}", to_string(measured.shape),
-      to_string(measured.type), measured.threads, measured.threads == 1 ? "thread" : "threads",
-      fmt::join(measured.shapes, " "),
+      "{} {}, {}: {}; {} processes, noise {:.1f} %, {}", to_string(measured.shape),
+      to_string(measured.type), threads_text(measured.threads), fmt::join(measured.shapes, " "),
       measured.backends.empty() ? 0 : measured.backends.front().seconds_per_entry.size(),
       100 * measured.noise_floor, measured.measured_at);
 }
@@ -109,8 +107,7 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
   return document;
 }
 
-/// Removes the file, whatever is in it: one that is of no use too. Returns a line that says what
-/// was done.
+/// Removes the file, valid or not. Returns a line that says what was done.
 std::string forget(const std::filesystem::path& file) {
   if (file.empty())
     return "No profile to forget: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set\n";
@@ -119,8 +116,8 @@ std::string forget(const std::filesystem::path& file) {
   if (!std::filesystem::exists(status))
     return fmt::format("No profile to forget at {}\n", file.string());
   if (!std::filesystem::is_regular_file(status) && !std::filesystem::is_symlink(status)) {
-    throw InvalidArgument(
-        fmt::format("profile is {}, which is no file; allowed: a file to remove", file.string()));
+    throw InvalidArgument(fmt::format(
+        "profile is {}, which is not a file; allowed: a file to remove", file.string()));
   }
   std::filesystem::remove(file, error);
   if (error) throw std::system_error(error, fmt::format("cannot remove {}", file.string()));
@@ -146,18 +143,17 @@ int profile(const ProfileCommand& command) {
 
 void add_profile_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ProfileCommand>();
-  CLI::App& command = *app.add_subcommand(
-      "profile", "What was measured on this CPU and is in use; --forget removes it");
-  CLI::Option* forget = command.add_flag("--forget", options->forget, "remove the profile");
+  CLI::App& command = add_subcommand(
+      app, "profile", "Show or remove the measurements of this CPU that the library selects by",
+      action, [options] { return profile(*options); });
+  add_flag(command, options->forget, "--forget", "remove the profile");
   add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common, "file to write (default: standard output)");
-  command.get_option("--format")->excludes(forget);
-  command.get_option("--output")->excludes(forget);
+  add_output_option(command, options->common);
+  exclude(command, "--forget", {"--format", "--output"});
   describe(command,
            {{"posenc profile", "the profile in use: its path, its CPU, and what was measured"},
             {"posenc profile --forget", "back to the built-in order"},
             {"posenc profile --format json", "the same for programs"}});
-  command.callback([options, &action] { action = [options] { return profile(*options); }; });
 }
 
 }  // namespace posenc::cli

@@ -16,12 +16,12 @@ constexpr int bar_width = 30;
 constexpr auto start_after = std::chrono::milliseconds(300);
 constexpr auto redraw_after = std::chrono::milliseconds(100);
 
-/// Less is guesswork.
-constexpr double least_known = 0.05;
+/// Share of the work after which the time left is estimated.
+constexpr double least_share = 0.05;
 
-/// By what is done already; nothing while that is too little.
+/// The estimate; empty if too little is done.
 std::string left_text(double seconds, double done) {
-  if (done < least_known) return "";
+  if (done < least_share) return "";
   const auto left = static_cast<int>(std::ceil(seconds * (1 - done) / done));
   return left < 60 ? fmt::format("{} s left", left)
                    : fmt::format("{} min {:02} s left", left / 60, left % 60);

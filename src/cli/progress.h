@@ -1,4 +1,4 @@
-// Progress of long work with an estimate of the time left, on standard error, only where that is a
+// Progress of long work, with an estimate of the time left, on standard error if that is a
 // terminal.
 #pragma once
 
@@ -22,8 +22,7 @@ class Progress {
   bool is_wanted_;
   bool is_shown_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point
-      next_;  ///< short work shows nothing, and long work not more than the eye can follow
+  Clock::time_point next_;  ///< of the next drawing: late enough that short work shows nothing
 };
 
 }  // namespace posenc::cli

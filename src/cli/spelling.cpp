@@ -11,7 +11,7 @@
 namespace posenc::cli {
 namespace {
 
-/// Two edits make one short name of nearly every other: one in three letters, and not above two.
+/// One edit per three letters, and at most two: two edits turn a short name into nearly any other.
 std::size_t most_edits(std::string_view given) {
   return std::min<std::size_t>(2, given.size() / 3);
 }
@@ -25,7 +25,7 @@ std::vector<std::string> names_of(std::span<const Preset> named) {
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Rows of the matrix of distances between the prefixes of both: two letters ago, one, and now.
+  // The last three rows of the matrix of distances between prefixes.
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   std::iota(now.begin(), now.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {

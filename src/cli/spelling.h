@@ -1,4 +1,4 @@
-// Which of the known names a mistyped one was meant to be.
+// Suggestions for mistyped names.
 #pragma once
 
 #include "posenc/spec.h"
@@ -10,21 +10,20 @@
 
 namespace posenc::cli {
 
-/// Letters to insert, drop, replace, or swap with their neighbours to make one word of the other
+/// Insertions, deletions, replacements and swaps of neighbours that make one word the other
 /// (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// "; did you mean 'rotation'?" of the nearest name, or nothing if none is near, or the given one
+/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
 /// is known.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
-/// The names that the library knows: "rotation" and "rotation:avx2"; those of the presets, and of
-/// the shapes of benchmarks.
+/// Names that the library knows; backends as "rotation" and as "rotation:avx2".
 std::vector<std::string> known_backends();
 std::vector<std::string> known_presets();
 std::vector<std::string> known_benchmark_shapes();
 
-/// What `find` returns. If it refuses the name, the error says which name was meant.
+/// Calls `find`, and adds a suggestion to its error.
 template <class Find>
 decltype(auto) with_suggestion(const Find& find, std::string_view name,
                                const std::vector<std::string>& known) {

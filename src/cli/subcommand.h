@@ -1,5 +1,5 @@
-// How a subcommand is added, without the parser's headers: its inline functions make every file
-// that includes them many seconds slower to compile.
+// How a subcommand is declared. Without the parser's headers: their inline functions make every
+// file that includes them many seconds slower to compile.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,7 @@
 
 namespace CLI {
 class App;
-class Option;
-}  // namespace CLI
+}
 
 namespace posenc::cli {
 
@@ -26,16 +25,19 @@ struct Example {
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description,
                          Action& action, Action chosen);
 
-/// Gives the command its examples, which --help and the manual page show, and what all commands
-/// have: environment, files, exit codes.
+/// Gives the command its examples, and what the help of every command has: environment, files, exit
+/// status.
 void describe(CLI::App& command, const std::vector<Example>& examples);
 
 void add_flag(CLI::App& command, bool& value, const std::string& option,
               const std::string& description);
 void add_text_option(CLI::App& command, std::string& value, const std::string& option,
                      const std::string& value_name, const std::string& description);
-/// An argument without an option, which must be there.
+/// A required argument without an option.
 void add_file_argument(CLI::App& command, std::string& value, const std::string& name,
                        const std::string& description);
+
+/// Refuses a command line that has `option` and one of `others`, which must have been added.
+void exclude(CLI::App& command, const std::string& option, const std::vector<std::string>& others);
 
 }  // namespace posenc::cli

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view gap = "  ";
 constexpr std::size_t least_wrapped = 16;
 
-/// Characters, not bytes, of UTF-8 text.
+/// Number of characters of UTF-8 text.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
@@ -23,8 +23,8 @@ void append_line(std::string& text, std::string line) {
   text += '\n';
 }
 
-/// The part of the text up to where a line may end: a blank, but not one before a unit; within what
-/// is too long for any line, a slash.
+/// The text up to where a line may end: a blank that does not precede "%"; in a word that is longer
+/// than a line, a slash.
 std::string_view next_word(std::string_view text, std::size_t width, std::size_t room) {
   std::size_t end = text.find(' ');
   while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == '%')
@@ -33,7 +33,7 @@ std::string_view next_word(std::string_view text, std::size_t width, std::size_t
       text.substr(0, end == std::string_view::npos ? end : text.find_first_not_of(' ', end));
   if (word.size() <= width) return word;
   std::size_t slash =
-      room > 1 ? word.rfind('/', room - 1) : std::string_view::npos;  // what this line still takes
+      room > 1 ? word.rfind('/', room - 1) : std::string_view::npos;  // the last on this line
   if (slash == 0 || slash == std::string_view::npos) slash = word.find('/', 1);
   return slash == std::string_view::npos ? word : word.substr(0, slash + 1);
 }

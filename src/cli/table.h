@@ -1,4 +1,4 @@
-// Aligned tables for people, no wider than 100 columns where their text can be broken into lines.
+// Aligned tables, at most 100 columns wide if their text can be broken into lines.
 #pragma once
 
 #include "cli/colour.h"
@@ -18,7 +18,7 @@ inline constexpr std::size_t page_width = 100;
 enum class Align {
   left,
   right,
-  wrapped,  ///< to the left, and broken into lines where the table is too wide
+  wrapped,  ///< to the left, and broken into lines if the table is too wide
 };
 
 struct Column {
@@ -26,7 +26,7 @@ struct Column {
   Align align = Align::right;
 };
 
-/// Its text may come from a file: the cell holds it escaped.
+/// Text, escaped since it may come from a file, and its colour.
 struct Cell {
   template <std::convertible_to<std::string_view> Text>
   Cell(const Text& content, Colour paint = Colour::none) : text(escaped(content)), colour(paint) {}
@@ -41,9 +41,8 @@ class Table {
 
   void add_row(std::vector<Cell> cells) { rows_.push_back({"", std::move(cells)}); }
   void add_gap() { rows_.emplace_back(); }  ///< an empty line between groups
-  void add_heading(std::string_view heading) {
-    rows_.push_back({escaped(heading), {}});
-  }  ///< a line of its own
+  /// A line of its own.
+  void add_heading(std::string_view heading) { rows_.push_back({escaped(heading), {}}); }
   bool empty() const { return rows_.empty(); }
   std::string text() const;
 
@@ -60,11 +59,10 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// Lines of at most `width` characters where the text has blanks to end them at, or what is too
-/// long for one has slashes.
+/// Lines of at most `width` characters, broken at blanks, and within longer words at slashes.
 std::vector<std::string> broken(std::string_view text, std::size_t width);
 
-/// Text of several paragraphs, each line of it broken to the width of a page.
+/// Every line of the text broken to the width of a page.
 std::string wrapped(std::string_view text, std::string_view indent = "");
 
 }  // namespace posenc::cli

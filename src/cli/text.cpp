@@ -55,6 +55,10 @@ std::string seconds_text(double seconds) {
   return text(seconds, "s");
 }
 
+std::string threads_text(int threads) {
+  return fmt::format("{} {}", threads, threads == 1 ? "thread" : "threads");
+}
+
 std::string shape_text(const EncodingSpec& spec, RowRange rows) {
   return fmt::format("{} x {}", rows.count, spec.d_model);
 }

@@ -1,4 +1,4 @@
-// Figures as people read them: sensible digits, with units.
+// Figures for people: a sensible number of digits, with units.
 #pragma once
 
 #include "posenc/isa.h"
@@ -12,19 +12,20 @@ namespace posenc::cli {
 
 std::string error_text(double error);        ///< "2.98e-08", "0"
 std::string ulp_text(double ulp);            ///< "0.500", "1785.5", "2.73e+05"
-std::string percent_text(double share);      ///< "99.9998 %"; below 100 whatever is below 1
+std::string percent_text(double share);      ///< "99.9998 %"; never 100 for a share below 1
 std::string count_text(std::int64_t count);  ///< "2 560 000"
 std::string bytes_text(std::int64_t bytes);  ///< "9.8 MiB"
 std::string seconds_text(double seconds);    ///< "1.23 ms"
+std::string threads_text(int threads);       ///< "1 thread", "2 threads"
 std::string shape_text(const EncodingSpec& spec, RowRange rows);  ///< "5000 x 512"
 std::string spec_text(const EncodingSpec& spec);  ///< "base 10000, interleaved, paper spacing"
 std::string positions_text(RowRange rows);        ///< "0 .. 4999"
 
-/// Whether the registered backend of that name and ISA is there for comparison only.
+/// True if the registered backend of that name and ISA is a peer: there for comparison only.
 bool is_peer(std::string_view backend, Isa isa);
-/// The name, marked where that is so: "sleef_u10*".
+/// The name, with a mark if it is a peer: "sleef_u10*".
 std::string marked_name(std::string_view name, std::string_view backend, Isa isa);
-/// The table, and below it what the mark means where it has one.
+/// The table, and what the mark means if the table has one.
 std::string with_mark_explained(std::string table);
 
 }  // namespace posenc::cli

@@ -16,7 +16,7 @@ constexpr Layout halves_cos_first = Layout::halves_cos_first;
 constexpr Spacing paper = Spacing::paper;
 constexpr Spacing inclusive = Spacing::inclusive;
 
-// tests/presets_test.cpp holds each of these to the formula of its system.
+// tests/presets_test.cpp compares each with the formula of its system.
 constexpr std::array all_presets = std::to_array<Preset>({
     // Tables that are added to embeddings.
     {"tutorial",

@@ -1,4 +1,4 @@
-// The conventions of real systems by name, with the shapes of their usual tables.
+// Named conventions of real systems, with the shapes of their usual tables.
 //
 //   auto encoder = posenc::backend("rotation").plan(posenc::preset("whisper").spec);
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace POSENC_API posenc {
 
-/// A convention under the name of the system that uses it, with the shape of its usual table.
+/// The convention of one system.
 struct Preset {
   std::string_view name;
   std::string_view description;
@@ -21,14 +21,14 @@ struct Preset {
 
 std::span<const Preset> presets() noexcept;
 
-/// The preset of that name; throws InvalidArgument, listing the known ones, where there is none.
+/// The preset of that name. Throws InvalidArgument, which lists the known names, if there is none.
 const Preset& preset(std::string_view name);
 
-/// Shapes that are timed beside the presets because no preset has their size. All are of the
-/// paper's convention, and no system's: they are no presets.
+/// Shapes that benchmarks time because no preset has their size. They use the paper's convention,
+/// and belong to no system.
 std::span<const Preset> benchmark_shapes() noexcept;
 
-/// The preset or the benchmark shape of that name; throws InvalidArgument, listing both, where
+/// The preset or the benchmark shape of that name. Throws InvalidArgument, which lists both, if
 /// there is none.
 const Preset& preset_or_benchmark_shape(std::string_view name);
 

@@ -3,13 +3,12 @@
 #include "posenc/spec.h"
 #include "posenc/support/atomic_file.h"
 #include "posenc/support/format.h"
+#include "posenc/support/read_file.h"
 #include "posenc/version.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
@@ -21,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// No profile comes near: keeps a file that is something else from filling the memory.
+/// A file above this size is no profile, and is not read into memory.
 constexpr std::uintmax_t max_profile_bytes = 1 << 20;
 
 /// Why a profile is not used; what() is the rest of a sentence that begins with its path.
@@ -55,7 +54,7 @@ struct Node {
     return all;
   }
 
-  /// Without control characters: it may reach a terminal.
+  /// Refuses control characters, since the text may reach a terminal.
   std::string text() const {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
     if (!value.is_string()) corrupt(path, "a text");
@@ -176,7 +175,7 @@ Profile profile_from(const Node& root) {
   return profile;
 }
 
-Json parse(std::istream& text) {
+Json parse(const std::string& text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -206,16 +205,15 @@ Profile read_profile(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file)) throw Unusable("it is not a regular file");
   if (std::filesystem::file_size(file) > max_profile_bytes)
     throw Unusable("it is corrupt: larger than 1 MiB");
-  std::ifstream text(file);
-  if (!text) throw Unusable("it cannot be read");
-  const Json document = parse(text);
+  const Json document = parse(read_file(file));
   if (!document.is_object()) throw Unusable("it is corrupt: not a JSON object");
   Profile profile = profile_from({document, ""});
   check_is_of_this_machine(profile);
   return profile;
 }
 
-/// The environment variable as a path; the XDG rules have relative ones ignored.
+/// The value of an environment variable as a path; empty if it is not set, or relative although it
+/// must be absolute (as the XDG rules demand).
 std::filesystem::path path_from_environment(const char* variable, bool must_be_absolute) {
   const char* value = std::getenv(variable);
   std::filesystem::path path = value == nullptr ? "" : value;
@@ -268,8 +266,9 @@ LoadedProfile load_profile(const std::filesystem::path& file) {
       return {{}, format_text("no profile at {}", file.string())};
     }
     return {read_profile(file), ""};
-  } catch (const std::filesystem::filesystem_error& error) {
-    return {{}, format_text("profile {} is ignored: {}", file.string(), error.code().message())};
+  } catch (const std::system_error& error) {
+    return {{},
+            format_text("profile {} cannot be read: {}", file.string(), error.code().message())};
   } catch (const Unusable& reason) {
     return {{}, format_text("profile {} is ignored: {}", file.string(), reason.what())};
   }

@@ -1,4 +1,4 @@
-// What this library is: its version, and what built it.
+// The version of this library, and what it was built with.
 #pragma once
 
 #include "posenc/export.h"
@@ -7,8 +7,8 @@
 
 namespace POSENC_API posenc {
 
-/// Incremented with every change of a kernel's speed or error, which invalidates profiles. Versions
-/// of the library with the same revision share a profile.
+/// Incremented whenever the speed or the error of a kernel changes: a profile is valid for the
+/// kernels that it measured. Library versions with the same kernels share a profile.
 inline constexpr int kernels_revision = 1;
 
 std::string library_version();  ///< "0.1.0"

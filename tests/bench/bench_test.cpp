@@ -397,17 +397,6 @@ TEST(Results, UnknownFormatsAreRefusedWithTheAllowedOnes) {
   EXPECT_THAT(console.out, HasSubstr("encode/naive:scalar/preset:chunk"));
 }
 
-TEST(Results, PosencComparesThem) {
-  const ScratchFolder folder;
-  const std::string file = folder / "out.json";
-  ASSERT_EQ(
-      run_bench("bench_encode", small + brief + Arguments{"--benchmark_out=" + file}).exit_code, 0);
-  EXPECT_THAT(folder.listing(), ElementsAre("out.json"));
-  const CommandResult compared = run_posenc({"compare", file, file});
-  EXPECT_EQ(compared.exit_code, 0) << compared.err;
-  EXPECT_THAT(compared.out, HasSubstr("encode/naive:scalar/preset:chunk"));
-}
-
 TEST(Benches, BadArgumentsAreOneLineInOurWords) {
   const auto refused = [](const Arguments& arguments) {
     return run_bench("bench_encode", arguments);

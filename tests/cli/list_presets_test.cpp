@@ -1,5 +1,4 @@
-// posenc list --presets: a page for people and a document for programs, of the presets and nothing
-// else.
+// posenc list --presets: as a table and as JSON.
 #include "command.h"
 
 #include "posenc/presets.h"

@@ -2,6 +2,7 @@
 
 #include "fake_backend.h"
 #include "posenc/cpu.h"
+#include "quick_pick.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -9,34 +10,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
 
 namespace posenc {
 namespace {
 
+using test::long_one;
+using test::quick;
 using test::refusal;
 using test::RegisteredFake;
+using test::small;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-const PickShape small = {"small", {.d_model = 64}, {0, 40}};
-// Where float32 phases fail.
-const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};
-
-/// Enough to choose by, and short: what is tested is the choice and not the clock.
-PickOptions quick(std::vector<PickShape> shapes) {
-  PickOptions options;
-  options.budget = ErrorBudget{1e-6, ErrorBudget::Measure::absolute};
-  options.shapes = std::move(shapes);
-  options.processes = 3;
-  options.samples = 2;
-  options.seconds_per_sample = 1e-4;
-  return options;
-}
 
 const PickMeasurement& measurement_of(const PickResult& result, std::string_view full_name,
                                       std::string_view name) {
@@ -66,17 +54,18 @@ TEST(Pick, PicksOnePerShapeClassWithinTheBudget) {
   std::set<ShapeClass> timed;
   for (const PickMeasurement& each : result.measurements) timed.insert(each.shape);
   ASSERT_EQ(result.decisions.size(), timed.size());
-  for (const ShapeDecision& decision : result.decisions) {
+  for (const ClassDecision& decision : result.decisions) {
     EXPECT_TRUE(timed.contains(decision.shape));
     EXPECT_GE(decision.noise_floor, 0);
     ASSERT_TRUE(decision.pick.has_value());
-    const ClassPick& picked = *decision.pick;
+    const ComparedCandidate& picked = *decision.pick;
     EXPECT_LE(picked.max_abs, 1e-6);
-    ASSERT_TRUE(picked.next.has_value());
-    EXPECT_GE(picked.next->ratio, picked.next->low);
-    EXPECT_LE(picked.next->ratio, picked.next->high);
+    const ComparedCandidate* const next = decision.next();
+    ASSERT_NE(next, nullptr);
+    EXPECT_GE(next->ratio, next->low);
+    EXPECT_LE(next->ratio, next->high);
     EXPECT_GT(picked.gfloats_per_second, 0);
-    EXPECT_THAT(picked.shapes, Not(IsEmpty()));
+    EXPECT_THAT(decision.shapes, Not(IsEmpty()));
     EXPECT_TRUE(backend(picked.backend, picked.isa).runs_here());
   }
 }
@@ -162,7 +151,7 @@ TEST(Pick, WhatIsOverTheBudgetCannotWin) {
   EXPECT_FALSE(div_term.picked);
   EXPECT_FALSE(div_term.tied);
   EXPECT_THAT(div_term.seconds, Not(IsEmpty())) << "measured, and of use to those who allow more";
-  for (const ShapeDecision& each : result.decisions)
+  for (const ClassDecision& each : result.decisions)
     EXPECT_NE(each.pick.value().backend, "div_term");
 }
 
@@ -174,9 +163,11 @@ TEST(Pick, AFastBackendThatLiesAboutItsErrorCannotWin) {
   EXPECT_FALSE(liar.within_budget);
   EXPECT_FALSE(liar.picked);
   EXPECT_THAT(liar.seconds, IsEmpty());
-  for (const ShapeDecision& each : result.decisions) {
+  for (const ClassDecision& each : result.decisions) {
     EXPECT_NE(each.pick.value().backend, "liar");
-    EXPECT_THAT(each.pick->ties, Not(testing::Contains("liar:scalar")));
+    for (const ComparedCandidate& other : each.others) {
+      EXPECT_FALSE(other.backend == "liar" && (other.compared || other.tied));
+    }
   }
   for (const MeasuredClass& each : result.profile.classes) {
     for (const MeasuredBackend& measured : each.backends) EXPECT_NE(measured.backend, "liar");
@@ -199,9 +190,12 @@ TEST(Pick, AHugeBudgetLetsTheFastestWin) {
   ASSERT_EQ(result.decisions.size(), 1U);
   EXPECT_TRUE(measurement_of(result, "anything_goes:scalar", "medium").within_budget);
   // Filling memory is at least as fast as any method: picked, or tied with what is as simple.
-  const ClassPick& picked = result.decisions.front().pick.value();
+  const ComparedCandidate& picked = result.decisions.front().pick.value();
+  const auto is_tied = [](const ComparedCandidate& each) {
+    return each.backend == "anything_goes" && each.tied;
+  };
   EXPECT_TRUE(picked.backend == "anything_goes" ||
-              std::count(picked.ties.begin(), picked.ties.end(), "anything_goes:scalar") == 1)
+              std::ranges::any_of(result.decisions.front().others, is_tied))
       << picked.backend;
 }
 
@@ -218,7 +212,7 @@ TEST(Pick, ABudgetInUlpIsHeldAgainstTheMeasuredUlp) {
   EXPECT_LE(rotation.max_ulp, 0.5);
   EXPECT_TRUE(rotation.within_budget);
   EXPECT_EQ(result.budget, options.budget);
-  for (const ShapeDecision& each : result.decisions) EXPECT_LE(each.pick.value().max_ulp, 1);
+  for (const ClassDecision& each : result.decisions) EXPECT_LE(each.pick.value().max_ulp, 1);
 }
 
 TEST(Pick, OneBackendOfEveryShapeIsTimedTwiceInEveryProcess) {
@@ -235,175 +229,6 @@ TEST(Pick, OneBackendOfEveryShapeIsTimedTwiceInEveryProcess) {
   }
 }
 
-/// Times that a test makes up: by process and candidate.
-class MadeUpProcesses {
- public:
-  std::vector<TimingRequest> requests;
-  std::function<double(std::size_t process, const std::string& backend)> seconds;
-  double noise = 0;  ///< A/A
-  double lost_share = 0;
-
-  PickOptions options() {
-    PickOptions made = quick({small});
-    made.time_in_process = [this](const TimingRequest& request) {
-      const std::size_t process = requests.size();
-      requests.push_back(request);
-      TimingResult result = {.shapes = {}, .timed_seconds = 1, .lost_seconds = lost_share};
-      for (const TimingRequest::Shape& shape : request.shapes) {
-        TimingResult::Shape& timed = result.shapes.emplace_back();
-        for (const auto& each : shape.candidates)
-          timed.seconds.push_back(seconds(process, each.backend));
-        timed.repeated_seconds = timed.seconds[shape.repeated] * (1 + noise);
-      }
-      return result;
-    };
-    return made;
-  }
-};
-
-double rotation_first(std::size_t process, const std::string& backend) {
-  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
-  return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
-}
-
-TEST(PickProcesses, EachGetsEveryCandidateInAnOrderOfItsOwn) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  const PickResult result = pick(processes.options());
-  EXPECT_EQ(result.processes, 3);
-  ASSERT_EQ(processes.requests.size(), 3U);
-  std::set<std::uint64_t> seeds;
-  for (const TimingRequest& each : processes.requests) {
-    seeds.insert(each.seed);
-    ASSERT_EQ(each.shapes.size(), 1U);
-    EXPECT_EQ(each.shapes.front().candidates.size(), result.measurements.size());
-    for (const auto& candidate : each.shapes.front().candidates) EXPECT_EQ(candidate.samples, 2);
-  }
-  EXPECT_EQ(seeds.size(), 3U);
-  EXPECT_EQ(result.disturbed, "");
-  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
-}
-
-TEST(PickProcesses, OneBadProcessDecidesNothing) {
-  MadeUpProcesses processes;
-  // In the first process the best is a hundred times as slow as it is.
-  processes.seconds = [](std::size_t process, const std::string& backend) {
-    const double first = process == 0 && backend.starts_with("rotation:") ? 100 : 1;
-    return first * rotation_first(process, backend);
-  };
-  PickOptions options = processes.options();
-  options.processes = 5;
-  options.samples = 9;
-  const PickResult result = pick(options);
-  for (const TimingRequest& each : processes.requests) {
-    for (const auto& candidate : each.shapes.front().candidates) {
-      if (candidate.backend.starts_with("rotation:")) {
-        EXPECT_EQ(candidate.samples, 9);
-      }
-    }
-  }
-  // What is not certain is a tie that names it.
-  const ClassPick& pick = result.decisions.front().pick.value();
-  const bool is_named =
-      pick.backend == "rotation" || std::ranges::any_of(pick.ties, [](const auto& each) {
-        return each.starts_with("rotation:");
-      });
-  EXPECT_TRUE(is_named) << pick.backend;
-}
-
-TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  PickOptions options = processes.options();
-  options.processes = 5;
-  options.samples = 9;
-  pick(options);
-  ASSERT_EQ(processes.requests.size(), 5U);
-  for (std::size_t process = 0; process < 5; ++process) {
-    for (const auto& each : processes.requests[process].shapes.front().candidates) {
-      const bool is_slow = !each.backend.starts_with("rotation:");
-      EXPECT_EQ(each.samples, is_slow && process >= 3 ? 3 : 9)
-          << each.backend << ", process " << process;
-    }
-  }
-}
-
-TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  processes.noise = 0.05;
-  PickResult result = pick(processes.options());
-  EXPECT_EQ(result.processes, 6);
-  EXPECT_EQ(result.disturbed, "");
-  EXPECT_NEAR(result.decisions.front().noise_floor, 0.05, 1e-6);
-
-  processes.noise = 0.3;
-  result = pick(processes.options());
-  EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
-}
-
-TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
-  MadeUpProcesses processes;
-  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
-  // faster.
-  processes.seconds = [](std::size_t process, const std::string& backend) {
-    const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
-    return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);
-  };
-  const PickResult result = pick(processes.options());
-  EXPECT_NEAR(result.decisions.front().noise_floor, 0.25, 1e-6);
-  EXPECT_THAT(result.disturbed, HasSubstr("25 %"));
-}
-
-TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
-  MadeUpProcesses processes;
-  processes.seconds = [](std::size_t process, const std::string& backend) {
-    return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, backend);
-  };
-  const PickResult result = pick(processes.options());
-  EXPECT_NEAR(result.decisions.front().noise_floor, 0, 1e-6);
-  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
-  EXPECT_EQ(result.disturbed, "");
-}
-
-TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
-  MadeUpProcesses processes;
-  processes.seconds = rotation_first;
-  processes.lost_share = 0.33;
-  EXPECT_THAT(pick(processes.options()).disturbed,
-              AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
-  processes.lost_share = 0.01;
-  EXPECT_EQ(pick(processes.options()).disturbed, "");
-}
-
-TEST(TimeCandidates, TimesEachAndSaysWhatItLost) {
-  const std::string rotation = backend("rotation").full_name();
-  TimingRequest request;
-  request.seconds_per_sample = 1e-4;
-  request.shapes = {{{.d_model = 64}, {0, 40}, {{"naive:scalar", 2}, {rotation, 3}}, 1}};
-  const TimingResult result = time_candidates(request);
-  ASSERT_EQ(result.shapes.size(), 1U);
-  ASSERT_EQ(result.shapes.front().seconds.size(), 2U);
-  for (const double each : result.shapes.front().seconds) EXPECT_GT(each, 0);
-  EXPECT_GT(result.shapes.front().repeated_seconds, 0);
-  EXPECT_GT(result.timed_seconds, 0);
-  EXPECT_GE(result.lost_seconds, 0);
-
-  const auto refused = [&](auto change) {
-    TimingRequest bad = request;
-    change(bad);
-    return refusal([&] { time_candidates(bad); });
-  };
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].repeated = 2; }), HasSubstr("repeated is 2"));
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates.clear(); }),
-              HasSubstr("candidates is empty"));
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].samples = 0; }),
-              HasSubstr("samples is 0"));
-  EXPECT_THAT(refused([](auto& r) { r.shapes[0].candidates[0].backend = "x"; }),
-              HasSubstr("backend is 'x'"));
-  EXPECT_THAT(refused([](auto& r) { r.threads = 0; }), HasSubstr("threads is 0"));
-}
-
 TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
   // Within the budget, and faster than any method: filling memory.
   const RegisteredFake fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
@@ -418,7 +243,7 @@ TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
   EXPECT_FALSE(peer.tied);
   ASSERT_EQ(result.decisions.size(), 1U);
   EXPECT_NE(result.decisions.front().pick.value().backend, "peer");
-  EXPECT_NE(result.decisions.front().pick->next.value().backend, "peer:scalar");
+  EXPECT_NE(result.decisions.front().next()->backend, "peer");
   for (const MeasuredBackend& each : result.profile.classes.at(0).backends)
     EXPECT_NE(each.backend, "peer");
 }
@@ -427,7 +252,7 @@ TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {
   PickOptions options = quick({small});
   options.budget->most = 1e-12;
   const PickResult result = pick(options);
-  for (const ShapeDecision& each : result.decisions) EXPECT_FALSE(each.pick.has_value());
+  for (const ClassDecision& each : result.decisions) EXPECT_FALSE(each.pick.has_value());
   EXPECT_THAT(result.measurements, Not(IsEmpty()));
   for (const PickMeasurement& each : result.measurements) EXPECT_FALSE(each.picked);
 }

@@ -2,7 +2,6 @@
 
 #include "posenc/cpu.h"
 
-#include <functional>
 #include <vector>
 
 namespace posenc::simd {
@@ -27,15 +26,14 @@ std::span<const IsaKernels> compiled_kernels() {
 }
 
 const Kernels& best_kernels() {
-  static const Kernels& best = [] {
-    const std::span<const IsaKernels> all = compiled_kernels();
-    const IsaKernels* found = &all.front();
-    for (const IsaKernels& each : all) {
-      if (cpu_has(each.isa)) found = &each;
+  static const Kernels* const best = [] {
+    const Kernels* found = &scalar_kernels();
+    for (const IsaKernels& each : compiled_kernels()) {
+      if (cpu_has(each.isa)) found = &each.kernels;
     }
-    return std::cref(found->kernels);
+    return found;
   }();
-  return best;
+  return *best;
 }
 
 }  // namespace posenc::simd

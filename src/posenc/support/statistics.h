@@ -30,27 +30,4 @@ inline double worst(double known, double found) {
   return found > known || std::isnan(found) ? found : known;
 }
 
-struct Interval {
-  double low = 0;
-  double high = 0;
-};
-
-/// The 95 % confidence interval of the median, whatever the distribution: without the k smallest
-/// and the k largest samples, for the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %. Under six
-/// samples none is: then the whole range.
-inline Interval median_interval(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t n = samples.size();
-  double term = std::pow(0.5, static_cast<double>(n));
-  double below = term;
-  std::size_t k = 0;
-  while (k + 1 < (n + 1) / 2) {
-    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
-    if (below + term > 0.025) break;
-    below += term;
-    ++k;
-  }
-  return {samples[k], samples[n - 1 - k]};
-}
-
 }  // namespace posenc

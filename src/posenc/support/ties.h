@@ -40,7 +40,7 @@ double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 /// The median of each process over that of the process before: A/A between processes.
 std::vector<double> ratios_of_successive(std::span<const double> medians);
 
-/// A candidate of a race.
+/// A candidate, and its times.
 struct TimedCandidate {
   std::size_t method = 0;  ///< its method's place in the order of registration
   Isa isa = Isa::scalar;

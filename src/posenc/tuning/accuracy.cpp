@@ -4,10 +4,9 @@
 #include "posenc/exact/reference.h"
 #include "posenc/registry.h"
 #include "posenc/support/format.h"
+#include "posenc/tuning/internal/error_tally.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <tuple>
@@ -16,109 +15,10 @@
 namespace posenc {
 namespace {
 
-/// Counts of absolute errors in bins of 1/64 octave from 2^-80 to 2^2: quantiles in constant
-/// memory, within 1.1 %.
-class ErrorHistogram {
- public:
-  void add(double abs_error) noexcept { ++counts_[bin(abs_error)]; }
-
-  void merge(const ErrorHistogram& other) noexcept {
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
-  }
-
-  /// The upper end of the bin that holds the entry of that rank.
-  double quantile(double share, std::int64_t entries) const noexcept {
-    const auto rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(entries)));
-    std::int64_t seen = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      seen += counts_[i];
-      if (seen >= rank && seen > 0) return i == 0 ? 0.0 : upper_end(i);
-    }
-    return upper_end(counts_.size() - 1);
-  }
-
- private:
-  static constexpr int least_exponent = -80, greatest_exponent = 2, bins_per_octave = 64;
-  static constexpr std::size_t bins = 1 + (greatest_exponent - least_exponent) * bins_per_octave;
-
-  /// Bin 0 holds 0 and what is below 2^-80; the others follow the leading bits of the double.
-  static std::size_t bin(double abs_error) noexcept {
-    if (abs_error < std::ldexp(1.0, least_exponent)) return 0;
-    const auto leading =
-        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(abs_error) >> (52 - 6));
-    const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
-    return static_cast<std::size_t>(std::min<std::int64_t>(leading - first + 1, bins - 1));
-  }
-
-  static double upper_end(std::size_t i) noexcept {
-    const std::int64_t first = std::int64_t{1023 + least_exponent} * bins_per_octave;
-    return std::bit_cast<double>(static_cast<std::uint64_t>(first + static_cast<std::int64_t>(i))
-                                 << (52 - 6));
-  }
-
-  std::array<std::int64_t, bins> counts_{};
-};
-
-struct ErrorSum {
-  double max_abs = 0;
-  double max_ulp = 0;
-  double squares = 0;
-  std::int64_t count = 0;
-
-  void add(double abs_error, double ulps) noexcept {
-    max_abs = std::max(max_abs, abs_error);
-    max_ulp = std::max(max_ulp, ulps);
-    squares += abs_error * abs_error;
-    ++count;
-  }
-
-  void merge(const ErrorSum& other) noexcept {
-    max_abs = std::max(max_abs, other.max_abs);
-    max_ulp = std::max(max_ulp, other.max_ulp);
-    squares += other.squares;
-    count += other.count;
-  }
-
-  ErrorSummary summary() const noexcept {
-    return {max_abs, max_ulp, count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0.0};
-  }
-};
-
-constexpr std::size_t octaves = 55;  // of positions up to 2^53, 0 apart
-
-std::size_t octave(std::int64_t position) noexcept {
-  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(position)));
-}
-
-/// What is summed up for one encoder over some rows.
-struct Tally {
-  explicit Tally(std::int64_t d_model) : by_channel(static_cast<std::size_t>(d_model)) {}
-
-  void merge(const Tally& other) {
-    histogram.merge(other.histogram);
-    for (std::size_t i = 0; i < octaves; ++i) by_octave[i].merge(other.by_octave[i]);
-    for (std::size_t i = 0; i < by_channel.size(); ++i) by_channel[i].merge(other.by_channel[i]);
-    wrongly_rounded += other.wrongly_rounded;
-    from_div_term = std::max(from_div_term, other.from_div_term);
-    if (other.worst_error > worst_error) {
-      worst_error = other.worst_error;
-      worst = other.worst;
-    }
-  }
-
-  ErrorHistogram histogram;
-  std::array<ErrorSum, octaves> by_octave{};
-  std::vector<ErrorSum> by_channel;
-  std::int64_t wrongly_rounded = 0;
-  double from_div_term = 0;
-  double worst_error = -1;
-  WorstEntry worst;
-};
-
-/// An exact entry, with all that is derived from it once.
+/// An exact entry, and what is derived from it once for all encoders.
 struct ExactEntry {
   long double value;
-  double rest;  ///< what the value lacks of the exact one, as Reference gives it
+  double rest;  ///< the exact value less `value`, as Reference gives it
   double nearest;
   double ulps_per_unit;  ///< 1 / the spacing of the type at the value
 };
@@ -129,7 +29,7 @@ double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
-/// The distance of a value from the exact one.
+/// The distance of a value from the exact one, which is exact + rest.
 double distance(double value, long double exact, double rest) noexcept {
   return static_cast<double>(
       std::fabs(static_cast<long double>(value) - exact - static_cast<long double>(rest)));
@@ -157,8 +57,8 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
     const double value = got[channel];
     double error = distance(value, exact[channel].value, exact[channel].rest);
     if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the worst of errors
-    // The nearest value is at most half an ulp away; the long double, whose last bits a float64
-    // error shows, is not that exact.
+    // The nearest value is at most half an ulp away. For float64 the long double is not exact
+    // enough to show that.
     if (value == exact[channel].nearest)
       error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
     const double ulps = error * exact[channel].ulps_per_unit;
@@ -243,8 +143,7 @@ BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type
   return values;
 }
 
-/// Compares the rows of one part with the reference, a few at a time, so that memory stays
-/// constant.
+/// Compares rows with the reference, in batches, so that memory stays constant.
 void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
                 const Reference& reference, RowRange rows, DataType type,
                 std::vector<Tally>& tallies) {
@@ -281,8 +180,7 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   const Reference reference(spec);
   const auto div_term = backend("div_term").plan(spec);
 
-  // Rounds of one part a thread: between them the caller hears how far it is. Enough rounds for a
-  // bar, few enough not to wait.
+  // Rounds of one part per thread, up to 100, with a report of the progress after each.
   const std::int64_t parts_in_all =
       std::min<std::int64_t>(rows.count, 100 * std::int64_t{options.threads});
   std::vector<Tally> sums = empty_tallies(encoders.size(), spec.d_model);

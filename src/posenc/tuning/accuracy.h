@@ -1,5 +1,8 @@
-// The accuracy report: the error of encoders over given rows, measured against the unrounded
-// reference.
+// The accuracy report: the error of encoders over given rows, against the unrounded reference.
+//
+//   const auto encoder = posenc::backend("rotation").plan(spec);
+//   const posenc::Encoder* encoders[] = {encoder.get()};
+//   const double error = posenc::measure_accuracy(encoders, rows).front().error.max_abs;
 #pragma once
 
 #include "posenc/encoder.h"
@@ -14,8 +17,8 @@
 
 namespace POSENC_API posenc {
 
-/// ulp = spacing of the table's type at the exact value. max_ulp misleads near the zeros of sine,
-/// max_abs does not.
+/// ulp: spacing of the table's type at the exact value. Near the zeros of sine it is tiny, and
+/// max_ulp misleads.
 struct ErrorSummary {
   double max_abs = 0;
   double max_ulp = 0;
@@ -30,15 +33,13 @@ struct WorstEntry {
 };
 
 struct PositionError {
-  RowRange
-      rows;  ///< positions of one octave: {0}, {1}, {2, 3}, {4 .. 7}, ... cut to the report's rows
+  RowRange rows;  ///< of one octave, {0}, {1}, {2, 3}, {4 .. 7}, ..., and of the report
   ErrorSummary error;
 };
 
 struct Quantile {
-  double share = 0;  ///< 0.5: the median
-  double abs_error =
-      0;  ///< that share of the entries has at most this error (an upper bound, within 2 %)
+  double share = 0;      ///< 0.5: the median
+  double abs_error = 0;  ///< largest error of that share of the entries (rounded up, within 2 %)
 };
 
 struct AccuracyReport {
@@ -50,12 +51,10 @@ struct AccuracyReport {
   std::int64_t entries = 0;
   std::string reference;  ///< what gave the exact values: "long double", or "integers"
   ErrorSummary error;
-  double error_bound = 0;  ///< what the backend promises
-  double correctly_rounded =
-      0;  ///< share of entries that are the type's value nearest to the exact one
-  std::int64_t wrongly_rounded = 0;  ///< the number of entries that are not
-  double max_abs_from_div_term =
-      0;  ///< largest |output - float32 output of div_term|: compatibility, not truth
+  double error_bound = 0;            ///< |error| that the backend promises
+  double correctly_rounded = 0;      ///< share of entries nearest to their exact values
+  std::int64_t wrongly_rounded = 0;  ///< number of the other entries
+  double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
   WorstEntry worst;
   std::vector<Quantile> quantiles;  ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
   std::vector<PositionError> by_position;
@@ -69,15 +68,14 @@ struct AccuracyOptions {
   std::function<void(double)> progress;
 };
 
-/// One report for every encoder, all of one spec, over the same rows. Each exact value is computed
-/// once. Throws InvalidArgument where the encoders' specs differ, one does not write the type, or
-/// rows are empty or not allowed.
+/// One report per encoder, over the same rows. Each exact value is computed once. Throws
+/// InvalidArgument if the encoders' specs differ, an encoder does not support the type, or the rows
+/// are empty or not allowed.
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options = {});
 
-/// Whether an encoder can be trusted to be timed: compares a few thousand entries spread over the
-/// rows with the reference. Empty where all are within the encoder's own error bound; else one line
-/// that names the first that is not.
+/// Compares a few thousand entries, spread over the rows, with the reference. Empty if all are
+/// within the encoder's error bound; else one line that names the first that is not.
 std::string verify(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
 
 }  // namespace posenc

@@ -1,7 +1,10 @@
-// The clock of a pick: one process's turns, and whether it had a processor all the time.
+#include "posenc/tuning/timing.h"
+
+#include "posenc/cpu.h"
+#include "posenc/encoder.h"
+#include "posenc/registry.h"
 #include "posenc/support/format.h"
 #include "posenc/support/statistics.h"
-#include "posenc/tuning/pick.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,15 +31,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Processor time of the calling thread, which takes part in the work of every table.
+/// Processor time of the calling thread, which works on every table.
 double thread_seconds() noexcept {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// What the hypervisor has taken from all processors of this machine since its start; 0 if the
-/// system does not tell.
+/// Processor time that the hypervisor has taken from this machine since its start; 0 if unknown.
 double stolen_seconds() {
   std::ifstream file("/proc/stat");
   std::string word;
@@ -46,10 +48,10 @@ double stolen_seconds() {
   return file && word == "cpu" && ticks > 0 ? steal / ticks : 0;
 }
 
-/// Memory for a table of the shape, touched: the first touch is not any candidate's to pay.
-class Table {
+/// Memory for a table, touched, so that no candidate pays for its first touch.
+class TableMemory {
  public:
-  Table(const EncodingSpec& spec, std::int64_t rows, DataType type)
+  TableMemory(const EncodingSpec& spec, std::int64_t rows, DataType type)
       : memory_(table_bytes(spec, rows, size_of(type)) / size_of(DataType::float32) + 1, 1) {
     std::fill_n(memory_.data(), memory_.rows(), 0.0f);
     view_ = with_type(type, [&]<class T>(T) {
@@ -63,45 +65,45 @@ class Table {
   std::optional<OutputView> view_;
 };
 
-/// Kernels share work between so many rows from a multiple of it.
+/// Kernels share work between this many rows, from a multiple of it.
 constexpr std::int64_t aligned_rows = 64;
 
-/// A table that takes more than so many samples is timed a slice a sample.
+/// A table that takes longer than this many samples is timed in slices, one per sample.
 constexpr double slow_samples = 4;
 
-/// One candidate: what a sample of it encodes.
-class Timed {
+/// One candidate, and how many rows fill one of its samples.
+class TimedEncoder {
  public:
-  Timed(const TimingRequest& request, const TimingRequest::Shape& shape,
-        const std::string& backend_name)
+  TimedEncoder(const TimingRequest& request, const TimingRequest::Table& asked,
+               const std::string& backend_name)
       : request_(request),
-        rows_(shape.rows),
-        encoder_(backend(backend_name).plan(shape.spec)),
-        stores_(shape_class(table_bytes(shape.spec, rows_.count, size_of(request.type))) ==
+        rows_(asked.rows),
+        encoder_(backend(backend_name).plan(asked.spec)),
+        stores_(shape_class(table_bytes(asked.spec, rows_.count, size_of(request.type))) ==
                         ShapeClass::memory
                     ? StorePolicy::non_temporal
                     : StorePolicy::cached) {}
 
   /// Warms caches, page tables, threads and clocks, and finds how many rows fill a sample.
   void warm_up(const OutputView& table) {
-    for (rows_a_sample_ = std::min(rows_.count, aligned_rows);;) {
+    for (rows_per_sample_ = std::min(rows_.count, aligned_rows);;) {
       const double seconds = work(table);
       if (seconds >= request_.seconds_per_sample / 2) {
         const double wanted =
-            request_.seconds_per_sample / seconds * static_cast<double>(rows_a_sample_);
-        rows_a_sample_ = whole(wanted);
+            request_.seconds_per_sample / seconds * static_cast<double>(rows_per_sample_);
+        rows_per_sample_ = whole(wanted);
         break;
       }
-      rows_a_sample_ *= 2;
+      rows_per_sample_ *= 2;
     }
     next_ = 0;
     work(table);
   }
 
-  /// Seconds a table.
+  /// Seconds per table.
   double sample(const OutputView& table) {
     const double seconds = work(table);
-    return seconds * static_cast<double>(rows_.count) / static_cast<double>(rows_a_sample_);
+    return seconds * static_cast<double>(rows_.count) / static_cast<double>(rows_per_sample_);
   }
 
  private:
@@ -115,12 +117,12 @@ class Timed {
     return std::clamp<std::int64_t>(slice, std::min(aligned_rows, rows_.count), rows_.count);
   }
 
-  /// Encodes rows_a_sample_ rows, a slice from where the last one ended. Its rows are stored as
-  /// those of the whole table would be.
+  /// Encodes rows_per_sample_ rows, from where the last sample ended, with the stores of the whole
+  /// table.
   double work(const OutputView& table) {
-    if (next_ + std::min(rows_a_sample_, rows_.count) > rows_.count) next_ = 0;
+    if (next_ + std::min(rows_per_sample_, rows_.count) > rows_.count) next_ = 0;
     const auto start = Clock::now();
-    for (std::int64_t left = rows_a_sample_; left > 0;) {
+    for (std::int64_t left = rows_per_sample_; left > 0;) {
       const std::int64_t count = std::min(left, rows_.count - next_);
       OutputView part = table;
       part.rows = count;
@@ -137,28 +139,28 @@ class Timed {
   RowRange rows_;
   std::unique_ptr<const Encoder> encoder_;
   StorePolicy stores_;
-  std::int64_t rows_a_sample_ = 1;
+  std::int64_t rows_per_sample_ = 1;
   std::int64_t next_ = 0;  ///< the row of the table that the next sample begins at
 };
 
-/// One place in the turns: a candidate, and its samples.
+/// A candidate that takes turns, and its samples.
 struct Turn {
-  Timed* candidate;
+  TimedEncoder* candidate;
   int samples;
   std::vector<double> seconds;
 };
 
-TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest::Shape& shape,
+TimingResult::Table time_table(const TimingRequest& request, const TimingRequest::Table& asked,
                                std::mt19937& random, TimingResult& result) {
-  const Table table(shape.spec, shape.rows.count, request.type);
-  std::vector<std::unique_ptr<Timed>> candidates;
+  const TableMemory memory(asked.spec, asked.rows.count, request.type);
+  std::vector<std::unique_ptr<TimedEncoder>> candidates;
   std::vector<Turn> turns;
-  for (const TimingRequest::Candidate& each : shape.candidates) {
-    candidates.push_back(std::make_unique<Timed>(request, shape, each.backend));
+  for (const TimingRequest::Candidate& each : asked.candidates) {
+    candidates.push_back(std::make_unique<TimedEncoder>(request, asked, each.backend));
     turns.push_back({candidates.back().get(), each.samples, {}});
-    candidates.back()->warm_up(table.view());
+    candidates.back()->warm_up(memory.view());
   }
-  turns.push_back({turns[shape.repeated].candidate, turns[shape.repeated].samples, {}});
+  turns.push_back({turns[asked.repeated].candidate, turns[asked.repeated].samples, {}});
   std::vector<Turn*> order;
   for (Turn& each : turns) order.push_back(&each);
   const int most = std::ranges::max(turns, {}, &Turn::samples).samples;
@@ -168,13 +170,13 @@ TimingResult::Shape time_shape(const TimingRequest& request, const TimingRequest
       if (sample >= turn->samples) continue;
       const auto start = Clock::now();
       const double processor = thread_seconds();
-      turn->seconds.push_back(turn->candidate->sample(table.view()));
-      const double had = thread_seconds() - processor, passed = seconds_since(start);
+      turn->seconds.push_back(turn->candidate->sample(memory.view()));
+      const double used = thread_seconds() - processor, passed = seconds_since(start);
       result.timed_seconds += passed;
-      result.lost_seconds += std::max(0.0, passed - had);
+      result.lost_seconds += std::max(0.0, passed - used);
     }
   }
-  TimingResult::Shape timed;
+  TimingResult::Table timed;
   for (std::size_t i = 0; i < candidates.size(); ++i)
     timed.seconds.push_back(median(turns[i].seconds));
   timed.repeated_seconds = median(turns.back().seconds);
@@ -189,17 +191,17 @@ void check(const TimingRequest& request) {
   }
   if (request.threads < 1)
     throw InvalidArgument(format_text("threads is {}; allowed: at least 1", request.threads));
-  for (const TimingRequest::Shape& shape : request.shapes) {
-    validate(shape.spec);
-    validate(shape.rows);
-    if (shape.rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to time");
-    if (shape.candidates.empty())
+  for (const TimingRequest::Table& asked : request.tables) {
+    validate(asked.spec);
+    validate(asked.rows);
+    if (asked.rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to time");
+    if (asked.candidates.empty())
       throw InvalidArgument("candidates is empty; allowed: at least one to time");
-    if (shape.repeated >= shape.candidates.size()) {
-      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", shape.repeated,
-                                        shape.candidates.size()));
+    if (asked.repeated >= asked.candidates.size()) {
+      throw InvalidArgument(format_text("repeated is {}; allowed: below {}", asked.repeated,
+                                        asked.candidates.size()));
     }
-    for (const TimingRequest::Candidate& each : shape.candidates) {
+    for (const TimingRequest::Candidate& each : asked.candidates) {
       if (each.samples < 1)
         throw InvalidArgument(format_text("samples is {}; allowed: at least 1", each.samples));
     }
@@ -214,10 +216,10 @@ TimingResult time_candidates(const TimingRequest& request) {
   TimingResult result;
   const auto start = Clock::now();
   const double stolen = stolen_seconds();
-  for (const TimingRequest::Shape& shape : request.shapes) {
-    result.shapes.push_back(time_shape(request, shape, random, result));
+  for (const TimingRequest::Table& asked : request.tables) {
+    result.tables.push_back(time_table(request, asked, random, result));
   }
-  // Stolen from any processor, in all that time: the timed part's share of it.
+  // Time was stolen over the whole run: the timed part has its share of it.
   const double stolen_share = (stolen_seconds() - stolen) / std::max(seconds_since(start), 1e-9);
   result.lost_seconds = std::max(result.lost_seconds, stolen_share * result.timed_seconds);
   return result;

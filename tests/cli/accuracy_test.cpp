@@ -1,0 +1,77 @@
+// posenc accuracy.
+#include "command.h"
+#include "posenc/registry.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace posenc {
+namespace {
+
+using nlohmann::json;
+using test::Arguments;
+using test::CommandResult;
+using test::operator+;
+using test::run_posenc;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(AccuracyCommand, JsonHasWhatProgramsNeed) {
+  const CommandResult result = run_posenc(
+      {"accuracy", "--rows", "300", "--d-model", "8", "--first", "5", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, IsEmpty());
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("version"), 1);
+  EXPECT_TRUE(document.contains("cpu"));
+  EXPECT_EQ(document.at("results").size(), test::running_backends().size());
+  for (const json& each : document.at("results")) {
+    for (const char* key :
+         {"backend", "isa", "spec", "rows", "max_abs", "max_ulp", "rms", "quantiles",
+          "correctly_rounded", "worst", "by_position", "by_channel"}) {
+      EXPECT_TRUE(each.contains(key)) << key;
+    }
+    EXPECT_EQ(each.at("spec").at("d_model"), 8);
+    EXPECT_EQ(each.at("rows").at("first"), 5);
+    EXPECT_EQ(each.at("by_channel").size(), 8U);
+    if (each.at("backend") == "rotation") {
+      EXPECT_EQ(each.at("correctly_rounded"), 1.0);
+      EXPECT_LE(each.at("max_abs").get<double>(), 2.9803e-8);
+    }
+  }
+}
+
+TEST(AccuracyCommand, MeasuresOnlyWhatIsAskedFor) {
+  const Arguments shape = {"accuracy", "--rows", "50", "--d-model", "8", "--format", "json"};
+  const auto measured = [&](const Arguments& choice) {
+    std::vector<std::string> names;
+    const json document = json::parse(run_posenc(shape + choice).out);
+    for (const json& each : document.at("results")) {
+      names.push_back(each.at("backend").get<std::string>() + ":" +
+                      each.at("isa").get<std::string>());
+    }
+    return names;
+  };
+  EXPECT_THAT(measured({"--backend", "naive"}), ElementsAre("naive:scalar"));
+  EXPECT_THAT(measured({"--backend", "naive", "--backend", "rotation"}),
+              ElementsAre("naive:scalar", backend("rotation").full_name()));
+  EXPECT_THAT(measured({"--isa", "scalar"}), ElementsAre("naive:scalar", "div_term:scalar",
+                                                         "rotation:scalar", "rotation32:scalar"));
+}
+
+TEST(AccuracyCommand, TableAndCsvNameEveryBackend) {
+  for (const char* format : {"table", "csv"}) {
+    const CommandResult result =
+        run_posenc({"accuracy", "--rows", "50", "--d-model", "8", "--format", format});
+    EXPECT_EQ(result.exit_code, 0);
+    for (const Backend* each : test::running_backends())
+      EXPECT_THAT(result.out, HasSubstr(std::string(each->name())));
+  }
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,222 @@
+// posenc generate: the bytes that it writes, in every format and type.
+#include "command.h"
+#include "posenc/encoder.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace posenc {
+namespace {
+
+using test::Arguments;
+using test::CommandResult;
+using test::expect_refused;
+using test::operator+;
+using test::read_file;
+using test::run_posenc;
+using test::ScratchFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::vector<float>> parse_csv(const std::string& text) {
+  std::vector<std::vector<float>> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream cells(line);
+    rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(std::stof(cell));
+  }
+  return rows;
+}
+
+/// The bytes of a table as the library gives it.
+std::string library_bytes(const Backend& backend, const EncodingSpec& spec, RowRange rows) {
+  Matrix table(rows.count, spec.d_model);
+  backend.plan(spec)->encode(rows, table.view());
+  return {reinterpret_cast<const char*>(table.data()),
+          static_cast<std::size_t>(rows.count * spec.d_model) * sizeof(float)};
+}
+
+const Arguments small_csv = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
+const Arguments small_raw = {"generate", "--rows", "3", "--d-model", "4", "--format", "raw"};
+const std::string small_csv_with_four_digits =
+    "0.0000,1.0000,0.0000,1.0000\n"
+    "0.8415,0.5403,0.0100,0.9999\n"
+    "0.9093,-0.4161,0.0200,0.9998\n";
+
+TEST(Generate, GivesThePapersFirstValues) {
+  const CommandResult result = run_posenc(small_csv);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+  const auto rows = parse_csv(result.out);
+  const std::vector<std::vector<float>> expected = {
+      {0, 1, 0, 1}, {0.8415F, 0.5403F, 0.0100F, 0.9999F}, {0.9093F, -0.4161F, 0.0200F, 0.9998F}};
+  ASSERT_EQ(rows.size(), 3U);
+  for (std::size_t r = 0; r < 3; ++r) {
+    ASSERT_EQ(rows[r].size(), 4U);
+    for (std::size_t c = 0; c < 4; ++c)
+      EXPECT_NEAR(rows[r][c], expected[r][c], 0.5001e-4) << r << ", " << c;
+  }
+  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4"}).out, small_csv_with_four_digits);
+}
+
+TEST(Generate, EveryBackendGivesThem) {
+  for (const Backend* each : test::running_backends()) {
+    EXPECT_EQ(
+        run_posenc(small_csv + Arguments{"--digits", "4", "--backend", each->full_name()}).out,
+        small_csv_with_four_digits)
+        << each->full_name();
+  }
+}
+
+TEST(Generate, CsvReadsBackAsTheSameFloats) {
+  const CommandResult result = run_posenc(
+      {"generate", "--rows", "20", "--d-model", "34", "--first", "123456", "--format", "csv"});
+  const auto rows = parse_csv(result.out);
+  Matrix expected(20, 34);
+  backend("rotation")
+      .plan({.d_model = 34})
+      ->encode({.first = 123456, .count = 20}, expected.view());
+  ASSERT_EQ(rows.size(), 20U);
+  for (std::int64_t r = 0; r < 20; ++r)
+    EXPECT_TRUE(test::same_bits(rows[static_cast<std::size_t>(r)], expected.row(r))) << r;
+}
+
+TEST(Generate, RawIsTheLibrarysBytes) {
+  const EncodingSpec spec{.d_model = 66,
+                          .base = 500,
+                          .layout = Layout::halves_cos_first,
+                          .spacing = Spacing::inclusive};
+  const RowRange rows{1'000'000'000'000, 33};
+  const Arguments shape = {
+      "generate",         "--rows",    "33",        "--first",  "1000000000000",
+      "--d-model",        "66",        "--base",    "500",      "--layout",
+      "halves_cos_first", "--spacing", "inclusive", "--format", "raw"};
+  for (const Backend* each : test::running_backends()) {
+    const std::string expected = library_bytes(*each, spec, rows);
+    EXPECT_EQ(run_posenc(shape + Arguments{"--backend", each->full_name()}).out, expected)
+        << each->full_name();
+    EXPECT_EQ(run_posenc(shape + Arguments{"--backend", std::string(each->name()), "--isa",
+                                           std::string(to_string(each->isa()))})
+                  .out,
+              expected)
+        << each->full_name();
+  }
+  EXPECT_EQ(run_posenc(shape + Arguments{"--threads", "3"}).out,
+            library_bytes(backend("rotation"), spec, rows));
+}
+
+TEST(Generate, EveryTypeIsTheLibrarysBytes) {
+  for (const DataType type : all_data_types) {
+    const std::string name(to_string(type));
+    const std::string expected = with_type(type, [&]<class T>(T) {
+      BasicMatrix<T> table(33, 66);
+      backend("rotation")
+          .plan({.d_model = 66})
+          ->encode({.first = 1'000'000, .count = 33}, table.view());
+      return std::string(reinterpret_cast<const char*>(table.data()), 33 * 66 * sizeof(T));
+    });
+    const Arguments shape = {"generate",  "--rows", "33",      "--first", "1000000",
+                             "--d-model", "66",     "--dtype", name};
+    EXPECT_EQ(run_posenc(shape + Arguments{"--format", "raw"}).out, expected) << name;
+    if (type == DataType::bfloat16) continue;
+    const std::string npy = run_posenc(shape + Arguments{"--format", "npy"}).out;
+    EXPECT_THAT(npy, HasSubstr("'descr': '<f" + std::to_string(size_of(type)) + "'")) << name;
+    EXPECT_TRUE(npy.ends_with(expected)) << name;
+  }
+}
+
+TEST(Generate, CsvReadsBackAsTheSameValuesOfEveryType) {
+  const auto csv = [](const char* type) {
+    return run_posenc(
+               {"generate", "--rows", "2", "--d-model", "2", "--dtype", type, "--format", "csv"})
+        .out;
+  };
+  EXPECT_EQ(csv("float64"), "0,1\n0.8414709848078965,0.5403023058681398\n");
+  EXPECT_EQ(csv("float16"), "0,1\n0.8413086,0.54052734\n");
+  EXPECT_EQ(csv("bfloat16"), "0,1\n0.83984375,0.5390625\n");
+}
+
+TEST(Generate, PresetsSetWhatOptionsDoNot) {
+  const Preset& whisper = preset("whisper");
+  EXPECT_EQ(run_posenc({"generate", "--preset", "whisper", "--rows", "7", "--format", "raw"}).out,
+            library_bytes(backend("rotation"), whisper.spec, {0, 7}));
+  EXPECT_EQ(
+      run_posenc({"generate", "--preset", "fairseq", "--rows", "2", "--layout", "interleaved",
+                  "--format", "raw"})
+          .out,
+      library_bytes(backend("rotation"), {.d_model = 512, .spacing = Spacing::inclusive}, {2, 2}));
+}
+
+TEST(Generate, ManyBlocksJoinWithoutASeam) {
+  const ScratchFolder folder;
+  const auto file = folder / "table.raw";
+  ASSERT_EQ(run_posenc({"generate", "--rows", "40000", "--d-model", "128", "--first", "77",
+                        "--format", "raw", "--output", file})
+                .exit_code,
+            0);
+  EXPECT_TRUE(read_file(file) == library_bytes(backend("rotation"), {.d_model = 128}, {77, 40000}));
+}
+
+TEST(Generate, NpyIsWhatNumPyReads) {
+  const ScratchFolder folder;
+  const auto file = folder / "table.npy";
+  const CommandResult result = run_posenc(
+      {"generate", "--rows", "5", "--d-model", "6", "--format", "npy", "--output", file});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, IsEmpty());
+  EXPECT_THAT(folder.listing(), ElementsAre("table.npy"));
+
+  const std::string bytes = read_file(file);
+  ASSERT_THAT(bytes, StartsWith(std::string("\x93NUMPY\x01\x00", 8)));
+  const std::size_t length =
+      static_cast<unsigned char>(bytes[8]) + 256U * static_cast<unsigned char>(bytes[9]);
+  EXPECT_EQ((10 + length) % 64, 0U);
+  const std::string header = bytes.substr(10, length);
+  EXPECT_THAT(header, AllOf(HasSubstr("'descr': '<f4'"), HasSubstr("'fortran_order': False"),
+                            HasSubstr("'shape': (5, 6)")));
+  EXPECT_EQ(header.back(), '\n');
+  EXPECT_EQ(bytes.substr(10 + length), library_bytes(backend("rotation"), {.d_model = 6}, {0, 5}));
+}
+
+TEST(Generate, TheSuffixSaysTheFormatUnlessTheFormatIsGiven) {
+  const ScratchFolder folder;
+  const Arguments shape = {"generate", "--rows", "3", "--d-model", "4"};
+  for (const std::string suffix : {"npy", "raw", "csv"}) {
+    const std::string file = folder / ("table." + suffix);
+    ASSERT_EQ(run_posenc(shape + Arguments{"--output", file}).exit_code, 0);
+    EXPECT_EQ(read_file(file), run_posenc(shape + Arguments{"--format", suffix}).out) << suffix;
+  }
+  ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder / "table"), read_file(folder / "table.npy"));
+  expect_refused(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
+  EXPECT_THAT(folder.listing(), ElementsAre("table", "table.csv", "table.npy", "table.raw"));
+  ASSERT_EQ(
+      run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code,
+      0);
+  EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
+}
+
+TEST(Generate, NoRowsMakeAnEmptyTable) {
+  EXPECT_EQ(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "csv"}).exit_code,
+            0);
+  EXPECT_THAT(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "raw"}).out,
+              IsEmpty());
+}
+
+TEST(Generate, TheLastPositionsAreAllowed) {
+  const CommandResult result = run_posenc({"generate", "--rows", "2", "--d-model", "4", "--first",
+                                           "9007199254740991", "--format", "raw"});
+  EXPECT_EQ(result.out, library_bytes(backend("rotation"), {.d_model = 4}, {max_position - 1, 2}));
+}
+
+}  // namespace
+}  // namespace posenc

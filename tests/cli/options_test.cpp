@@ -1,0 +1,197 @@
+// Command lines that are refused: one line that names the argument, its value and what is allowed.
+#include "command.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace posenc {
+namespace {
+
+using test::Arguments;
+using test::CommandResult;
+using test::expect_refused;
+using test::operator+;
+using test::read_file;
+using test::run_posenc;
+using test::ScratchFolder;
+using test::write_file;
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const Arguments small_raw = {"generate", "--rows", "3", "--d-model", "4", "--format", "raw"};
+
+struct BadCase {
+  const char* name;
+  Arguments arguments;
+  const char* named;  // what the message must name
+
+  friend std::ostream& operator<<(std::ostream& out, const BadCase& bad) { return out << bad.name; }
+};
+
+const Arguments generate = {"generate", "--rows", "3", "--format", "csv"};
+
+const std::vector<BadCase>& bad_cases() {
+  static const std::vector<BadCase> all = {
+      BadCase{"odd_d_model", generate + Arguments{"--d-model", "5"}, "d_model is 5"},
+      BadCase{"zero_d_model", generate + Arguments{"--d-model", "0"}, "d_model is 0"},
+      BadCase{"negative_d_model", generate + Arguments{"--d-model", "-4"}, "d_model is -4"},
+      BadCase{"huge_d_model", generate + Arguments{"--d-model", "1048578"}, "d_model is 1048578"},
+      BadCase{"overflowing_d_model", generate + Arguments{"--d-model", "99999999999999999999"},
+              "--d-model is '99999999999999999999'"},
+      BadCase{"octal_d_model", generate + Arguments{"--d-model", "010"}, "--d-model is '010'"},
+      BadCase{"text_d_model", generate + Arguments{"--d-model", "many"}, "many"},
+      BadCase{"fractional_d_model", generate + Arguments{"--d-model", "4.5"}, "4.5"},
+      BadCase{"base_0", generate + Arguments{"--base", "0"}, "base is 0"},
+      BadCase{"base_1", generate + Arguments{"--base", "1"}, "base is 1"},
+      BadCase{"base_negative", generate + Arguments{"--base", "-10000"}, "base is -10000"},
+      BadCase{"base_nan", generate + Arguments{"--base", "nan"}, "nan"},
+      BadCase{"base_inf", generate + Arguments{"--base", "inf"}, "inf"},
+      BadCase{"base_text", generate + Arguments{"--base", "1e4x"}, "1e4x"},
+      BadCase{"negative_rows", {"generate", "--rows", "-1", "--d-model", "4"}, "row count is -1"},
+      BadCase{"overflowing_bytes",
+              {"generate", "--rows", "9007199254740992", "--d-model", "1048576"},
+              "row count is"},
+      BadCase{"negative_first", generate + Arguments{"--first", "-1"}, "first position is -1"},
+      BadCase{"first_beyond_2_to_53", generate + Arguments{"--first", "9007199254740993"},
+              "9007199254740993"},
+      BadCase{"last_beyond_2_to_53", generate + Arguments{"--first", "9007199254740991"},
+              "row count is 3"},
+      BadCase{"unknown_layout", generate + Arguments{"--layout", "thirds"}, "thirds"},
+      BadCase{"unknown_spacing", generate + Arguments{"--spacing", "wide"}, "wide"},
+      BadCase{"unknown_preset", generate + Arguments{"--preset", "wisper"}, "wisper"},
+      BadCase{"unknown_backend", generate + Arguments{"--backend", "fastest"},
+              "naive, div_term, xsimd, rotation"},
+      BadCase{"unknown_isa", generate + Arguments{"--isa", "sse9"}, "sse9"},
+      BadCase{"isa_that_the_backend_lacks",
+              generate + Arguments{"--backend", "naive", "--isa", "avx2"}, "avx2"},
+      BadCase{"isa_twice", generate + Arguments{"--backend", "rotation:sse2", "--isa", "avx2"},
+              "rotation:sse2"},
+      BadCase{"unknown_format",
+              {"generate", "--rows", "3", "--format", "xml"},
+              "--format is 'xml'; allowed: npy, raw, csv"},
+      BadCase{"unknown_option", generate + Arguments{"--colour"}, "--colour"},
+      BadCase{"mistyped_option", generate + Arguments{"--prest", "whisper"},
+              "did you mean '--preset'?"},
+      BadCase{"mistyped_backend", generate + Arguments{"--backend", "rotaton"},
+              "did you mean 'rotation'?"},
+      BadCase{"mistyped_isa", generate + Arguments{"--backend", "naive:scaler"},
+              "did you mean 'naive:scalar'?"},
+      BadCase{"mistyped_preset", generate + Arguments{"--preset", "wisper"},
+              "did you mean 'whisper'?"},
+      BadCase{"option_in_the_place_of_a_value",
+              {"generate", "--rows", "--d-model", "4"},
+              "--rows is '--d-model'; allowed"},
+      BadCase{"option_twice", generate + Arguments{"--rows", "4"},
+              "--rows is given 2 times; allowed: once"},
+      BadCase{
+          "option_without_value", {"generate", "--rows"}, "--rows has no value; allowed: --rows N"},
+      BadCase{"stray_argument", generate + Arguments{"stray"}, "stray"},
+      BadCase{"unknown_dtype", generate + Arguments{"--dtype", "float8"},
+              "float32, float64, float16, bfloat16"},
+      BadCase{"npy_of_bfloat16",
+              {"generate", "--rows", "3", "--dtype", "bfloat16", "--format", "npy"},
+              "bfloat16"},
+      BadCase{"dtype_beyond_the_backend",
+              generate + Arguments{"--backend", "rotation32", "--dtype", "float64"}, "rotation32"},
+      BadCase{"zero_threads", generate + Arguments{"--threads", "0"},
+              "--threads is '0'; allowed: an integer, 1 to 1024"},
+      BadCase{"hexadecimal_threads", generate + Arguments{"--threads", "0x2"},
+              "--threads is '0x2'"},
+      BadCase{"negative_digits", generate + Arguments{"--digits", "-1"}, "--digits"},
+      BadCase{"digits_without_csv", small_raw + Arguments{"--digits", "3"}, "--digits"},
+      BadCase{"no_subcommand",
+              {},
+              "subcommand is missing; allowed: list, accuracy, pick, profile, generate, compare"},
+      BadCase{
+          "unknown_subcommand", {"generat"}, "subcommand is 'generat'; allowed: list, accuracy"},
+      BadCase{"mistyped_subcommand", {"compar", "a", "b"}, "did you mean 'compare'?"},
+      BadCase{"two_subcommands", {"list", "accuracy"}, "argument is 'accuracy'"},
+      BadCase{"option_before_the_subcommand", {"--rows", "3", "generate"}, "argument is '--rows'"},
+      BadCase{"value_of_a_flag",
+              {"compare", "a", "b", "--allow-missing=maybe"},
+              "--allow-missing is 'maybe'"},
+      BadCase{"unknown_suffix",
+              {"generate", "--rows", "3", "--output", "/tmp/x.foo"},
+              ".npy, .raw, .csv"},
+      BadCase{"suffix_of_another_case",
+              {"generate", "--rows", "3", "--output", "/tmp/x.NPY"},
+              ".npy, .raw, .csv"},
+      BadCase{"list_unknown_format", {"list", "--format", "xml"}, "xml"},
+      BadCase{
+          "accuracy_odd_d_model", {"accuracy", "--rows", "4", "--d-model", "5"}, "d_model is 5"},
+      BadCase{"accuracy_no_rows", {"accuracy", "--rows", "0", "--d-model", "4"}, "row count is 0"},
+      BadCase{"accuracy_unknown_backend",
+              {"accuracy", "--rows", "4", "--backend", "fastest"},
+              "fastest"},
+      BadCase{"pick_zero_budget",
+              {"pick", "--max-error", "0"},
+              "--max-error is '0'; allowed: a finite number greater than 0"},
+      BadCase{"pick_nan_budget", {"pick", "--max-error", "nan"}, "nan"},
+      BadCase{"pick_text_budget", {"pick", "--max-error", "tiny"}, "tiny"},
+      BadCase{"pick_if_missing_without_save",
+              {"pick", "--if-missing"},
+              "--if-missing is given without --save"},
+      BadCase{"unknown_shell", {"--completion", "tcsh"}, "--completion is 'tcsh'; allowed: bash"},
+      BadCase{"pick_unknown_preset", {"pick", "--preset", "wisper"}, "wisper"},
+      BadCase{"compare_one_file", {"compare", "/dev/null"}, "B FILE is missing"},
+      BadCase{"compare_no_file", {"compare"}, "A FILE is missing"},
+      BadCase{"compare_three_files", {"compare", "a", "b", "c"}, "argument is 'c'"},
+      BadCase{"compare_negative_tolerance",
+              {"compare", "a", "b", "--tolerance", "-1"},
+              "--tolerance is '-1'"},
+      BadCase{"compare_nan_tolerance",
+              {"compare", "a", "b", "--tolerance", "nan"},
+              "--tolerance is 'nan'"},
+      BadCase{"compare_bad_filter", {"compare", "a", "b", "--filter", "("}, "--filter is '('"},
+      BadCase{"compare_missing_file",
+              {"compare", "/nonexistent/a.json", "/nonexistent/b.json"},
+              "/nonexistent/a.json cannot be read (No such file or directory)"},
+      BadCase{"compare_folder", {"compare", "/", "/"}, "/ cannot be read (Is a directory)"}};
+  return all;
+}
+
+std::vector<BadCase> bad_cases_of_generate() {
+  std::vector<BadCase> some = bad_cases();
+  std::erase_if(some, [](const BadCase& each) {
+    return each.arguments.empty() || each.arguments.front() != "generate";
+  });
+  return some;
+}
+
+const auto name_of = [](const auto& each) { return std::string(each.param.name); };
+
+class BadInput : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadInput, IsOneLineAndExitTwo) {
+  const CommandResult result = run_posenc(GetParam().arguments);
+  expect_refused(result, GetParam().named);
+  EXPECT_THAT(result.err, AnyOf(HasSubstr("allowed"), HasSubstr("at most")));
+  for (const char* of_the_parser :
+       {"not expected", "more information", "required", "excludes", "Could not"}) {
+    EXPECT_THAT(result.err, Not(HasSubstr(of_the_parser)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cli, BadInput, testing::ValuesIn(bad_cases()), name_of);
+
+class BadTable : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadTable, LeavesAnExistingFileAsItWas) {
+  const ScratchFolder folder;
+  write_file(folder / "table", "precious");
+  const CommandResult result =
+      run_posenc(GetParam().arguments + Arguments{"--output", folder / "table"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(read_file(folder / "table"), "precious");
+  EXPECT_THAT(folder.listing(), ElementsAre("table"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cli, BadTable, testing::ValuesIn(bad_cases_of_generate()), name_of);
+
+}  // namespace
+}  // namespace posenc

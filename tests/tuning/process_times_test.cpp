@@ -1,0 +1,168 @@
+// How many processes a pick times, with how many samples, and when it trusts them: with times that
+// the test makes up.
+#include "posenc/tuning/pick.h"
+
+#include "quick_pick.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::quick;
+using test::small;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Times that a test makes up: by process and candidate.
+class MadeUpProcesses {
+ public:
+  std::vector<TimingRequest> requests;
+  std::function<double(std::size_t process, const std::string& backend)> seconds;
+  double noise = 0;  ///< A/A
+  double lost_share = 0;
+
+  PickOptions options() {
+    PickOptions made = quick({small});
+    made.time_in_process = [this](const TimingRequest& request) {
+      const std::size_t process = requests.size();
+      requests.push_back(request);
+      TimingResult result = {.tables = {}, .timed_seconds = 1, .lost_seconds = lost_share};
+      for (const TimingRequest::Table& table : request.tables) {
+        TimingResult::Table& timed = result.tables.emplace_back();
+        for (const auto& each : table.candidates)
+          timed.seconds.push_back(seconds(process, each.backend));
+        timed.repeated_seconds = timed.seconds[table.repeated] * (1 + noise);
+      }
+      return result;
+    };
+    return made;
+  }
+};
+
+double rotation_first(std::size_t process, const std::string& backend) {
+  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
+  return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
+}
+
+TEST(PickProcesses, EachGetsEveryCandidateInAnOrderOfItsOwn) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  const PickResult result = pick(processes.options());
+  EXPECT_EQ(result.processes, 3);
+  ASSERT_EQ(processes.requests.size(), 3U);
+  std::set<std::uint64_t> seeds;
+  for (const TimingRequest& each : processes.requests) {
+    seeds.insert(each.seed);
+    ASSERT_EQ(each.tables.size(), 1U);
+    EXPECT_EQ(each.tables.front().candidates.size(), result.measurements.size());
+    for (const auto& candidate : each.tables.front().candidates) EXPECT_EQ(candidate.samples, 2);
+  }
+  EXPECT_EQ(seeds.size(), 3U);
+  EXPECT_EQ(result.disturbed, "");
+  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
+}
+
+TEST(PickProcesses, OneBadProcessDecidesNothing) {
+  MadeUpProcesses processes;
+  // In the first process the best is a hundred times as slow as it is.
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    const double first = process == 0 && backend.starts_with("rotation:") ? 100 : 1;
+    return first * rotation_first(process, backend);
+  };
+  PickOptions options = processes.options();
+  options.processes = 5;
+  options.samples = 9;
+  const PickResult result = pick(options);
+  for (const TimingRequest& each : processes.requests) {
+    for (const auto& candidate : each.tables.front().candidates) {
+      if (candidate.backend.starts_with("rotation:")) {
+        EXPECT_EQ(candidate.samples, 9);
+      }
+    }
+  }
+  // What is not certain is a tie that names it.
+  const ClassDecision& decision = result.decisions.front();
+  const bool is_named = decision.pick.value().backend == "rotation" ||
+                        std::ranges::any_of(decision.others, [](const ComparedCandidate& each) {
+                          return each.backend == "rotation" && each.tied;
+                        });
+  EXPECT_TRUE(is_named) << decision.pick->backend;
+}
+
+TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  PickOptions options = processes.options();
+  options.processes = 5;
+  options.samples = 9;
+  pick(options);
+  ASSERT_EQ(processes.requests.size(), 5U);
+  for (std::size_t process = 0; process < 5; ++process) {
+    for (const auto& each : processes.requests[process].tables.front().candidates) {
+      const bool is_slow = !each.backend.starts_with("rotation:");
+      EXPECT_EQ(each.samples, is_slow && process >= 3 ? 3 : 9)
+          << each.backend << ", process " << process;
+    }
+  }
+}
+
+TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  processes.noise = 0.05;
+  PickResult result = pick(processes.options());
+  EXPECT_EQ(result.processes, 6);
+  EXPECT_EQ(result.disturbed, "");
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0.05, 1e-6);
+
+  processes.noise = 0.3;
+  result = pick(processes.options());
+  EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
+}
+
+TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
+  MadeUpProcesses processes;
+  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
+  // faster.
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
+    return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);
+  };
+  const PickResult result = pick(processes.options());
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0.25, 1e-6);
+  EXPECT_THAT(result.disturbed, HasSubstr("25 %"));
+}
+
+TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
+  MadeUpProcesses processes;
+  processes.seconds = [](std::size_t process, const std::string& backend) {
+    return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, backend);
+  };
+  const PickResult result = pick(processes.options());
+  EXPECT_NEAR(result.decisions.front().noise_floor, 0, 1e-6);
+  EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
+  EXPECT_EQ(result.disturbed, "");
+}
+
+TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  processes.lost_share = 0.33;
+  EXPECT_THAT(pick(processes.options()).disturbed,
+              AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
+  processes.lost_share = 0.01;
+  EXPECT_EQ(pick(processes.options()).disturbed, "");
+}
+
+}  // namespace
+}  // namespace posenc
