@@ -74,8 +74,14 @@ inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
 constexpr double to_double(double value) noexcept { return value; }
 double to_double(Float16 value) noexcept;
+/// A subnormal one is no subnormal float on the way: a processor that flushes those loses it.
 constexpr double to_double(BFloat16 value) noexcept {
-  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16));
+  const bool is_subnormal = (value.bits & 0x7f80) == 0;
+  if (!is_subnormal) {
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16));
+  }
+  const double magnitude = (value.bits & 0x7f) * 0x1p-133;
+  return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
 /// The nearest value of type T (float, double, Float16, BFloat16), ties to even; infinity beyond
