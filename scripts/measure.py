@@ -21,7 +21,7 @@ from measuring.command import CHECK_FAILED, ArgumentParser, integer, run_main, w
 from measuring.files import built_program, check_writable, temporary_folder, write_json
 from measuring.processes import Binary, measure_floor, measure_processes
 from measuring.ranking import floor_text, rank_within_shapes, table_text
-from measuring.results.benchmarks import read_benchmarks
+from measuring.results.benchmarks import read_benchmarks, without_limits
 from measuring.statistics import T_975, noise_floor_of
 from measuring.units import percent
 
@@ -85,7 +85,8 @@ def main() -> int:
         f"\nMedians over {options.processes} processes of {most} repetitions; "
         "limit: as measured in the same process\n"
     )
-    print(table_text(rank_within_shapes(benchmarks, floor)))
+    compared = without_limits(benchmarks, lambda each: each.name)
+    print(table_text(rank_within_shapes(compared, floor)))
     print(f"\nSamples: {options.output}")
     failed = [each for each in benchmarks if each.error]
     for each in failed:

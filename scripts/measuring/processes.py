@@ -13,7 +13,7 @@ from measuring.command import CHECK_FAILED, show_progress
 from measuring.errors import BadInput, reading
 from measuring.files import read_json
 from measuring.results.benchmarks import (
-    Entry, Name, error_message, medians_of, name_of, timed_entries,
+    Entry, error_message, medians_of, Name, name_of, timed_entries, without_limits,
 )
 
 DEFAULT_FLAGS = ("--benchmark_repetitions=3", "--benchmark_enable_random_interleaving=true")
@@ -103,9 +103,10 @@ def size_of(name: Name) -> int:
 def floor_names(binary: Binary) -> list[str]:
     """The fastest and the slowest benchmark of the shape of middle size, as a short look at all
     benchmarks of that shape finds them."""
+    names = [name_of(name) for name in binary.names()]
     shapes: dict[str, list[str]] = {}
-    for name in binary.names():
-        shapes.setdefault(name_of(name).heading, []).append(name)
+    for name in without_limits(names, lambda each: each):
+        shapes.setdefault(name.heading, []).append(name.text)
     if not shapes:
         arguments = " ".join(binary.arguments)
         raise BadInput(f"{binary.path} has no benchmark with these arguments: {arguments}")

@@ -10,7 +10,9 @@ from script_support import ScriptTest, write_json
 
 from measuring.errors import BadInput
 from measuring.results.accuracy import Rows, Spec, read_accuracy
-from measuring.results.benchmarks import Name, name_of, read_benchmarks, seconds_of
+from measuring.results.benchmarks import (
+    Name, name_of, read_benchmarks, seconds_of, without_limits,
+)
 from measuring.results.machines import Machine, read_machines
 from measuring.results.picks import budget_text, read_picks
 
@@ -35,7 +37,6 @@ class NameTest(ScriptTest):
                 "rotation:avx2",
             ),
             "copy/rows:8/d:4": ("encode rows:8/d:4", "copy"),
-            "store/rows:8/d:4": ("encode rows:8/d:4", "store"),
             "limit/store/bytes:16384": ("limit bytes:16384", "store"),
             "in_place/batch:1/rows:8/d:4/threads:1/real_time": (
                 "batch:1/rows:8/d:4/threads:1",
@@ -111,57 +112,22 @@ class BenchmarkTest(ScriptTest):
         self.assertEqual((found.error, found.processes), ("it is wrong", []))
 
 
-class ShareOfLimitTest(ScriptTest):
+class LimitTest(ScriptTest):
     ENCODE = "encode/x:avx2/rows:8/d:4"
 
-    def share(self, *entries, of=ENCODE):
-        return benchmarks_of(*entries)[of].share_of_limit
-
-    def test_the_counter_is_taken_if_it_is_there(self):
-        stores = entry("store/rows:8/d:4", 1)
-        self.assertEqual(self.share(entry(self.ENCODE, 4, share_of_limit=0.75), stores), 0.75)
-
-    def test_the_faster_store_loop_is_the_limit(self):
-        encode = entry(self.ENCODE, 4)
-        plain, past = entry("store/rows:8/d:4", 2), entry("store_non_temporal/rows:8/d:4", 1)
-        self.assertAlmostEqual(self.share(encode, plain), 0.5)
-        self.assertAlmostEqual(self.share(encode, plain, past), 0.25)
-        self.assertAlmostEqual(self.share(encode, past, plain), 0.25)
-
     def test_the_limit_in_entries_a_second(self):
-        encode = entry(self.ENCODE, 4, items_per_second=8e9)
-        found = benchmarks_of(encode, entry("store/rows:8/d:4", 2))[self.ENCODE]
-        self.assertAlmostEqual(found.limit_gfloats, 16)
-        self.assertEqual(benchmarks_of(encode)[self.ENCODE].limit_gfloats, 0)
+        counted = entry(self.ENCODE, 4, items_per_second=8e9, share_of_limit=0.5)
+        self.assertAlmostEqual(benchmarks_of(counted)[self.ENCODE].limit_gfloats, 16)
+        plain = entry(self.ENCODE, 4, items_per_second=8e9)
+        self.assertIsNone(benchmarks_of(plain)[self.ENCODE].share_of_limit)
+        self.assertEqual(benchmarks_of(plain)[self.ENCODE].limit_gfloats, 0)
 
-    def test_bytes_decide_and_not_the_shape(self):
-        for name in ("store/bytes:128", "limit/store/bytes:128", "store/rows:4/d:8"):
-            self.assertAlmostEqual(self.share(entry(self.ENCODE, 4), entry(name, 2)), 0.5)
-        for name in ("store/bytes:256", "store/rows:8/d:8", "limit/copy/bytes:128"):
-            self.assertIsNone(self.share(entry(self.ENCODE, 4), entry(name, 2)))
-        halves = f"{self.ENCODE}/dtype:float16"
-        stores = entry("store/bytes:128", 2), entry("store/bytes:64", 1)
-        self.assertAlmostEqual(self.share(entry(halves, 4), *stores, of=halves), 0.25)
-
-    def test_processes_are_paired(self):
-        # Each process at its own speed: the ratio is 1/2 in both, and not what medians over all
-        # samples give.
-        encode = [entry(self.ENCODE, 4, 0), entry(self.ENCODE, 40, 1)]
-        stores = [entry("store/bytes:128", 2, 0), entry("store/bytes:128", 20, 1)]
-        self.assertAlmostEqual(self.share(*encode, *stores), 0.5)
-
-    def test_only_tables_of_one_thread_are_compared(self):
-        stores = entry("store/bytes:128", 2)
-        threaded = f"{self.ENCODE}/threads:2/real_time"
-        self.assertIsNone(self.share(entry(threaded, 4), stores, of=threaded))
-        self.assertIsNone(self.share(stores, of="store/bytes:128"))
-        copy = entry("copy/rows:8/d:4", 4)
-        self.assertAlmostEqual(self.share(copy, stores, of="copy/rows:8/d:4"), 0.5)
-        self.assertIsNone(self.share(entry(self.ENCODE, 4)))
-
-    def test_a_store_loop_that_failed_is_no_limit(self):
-        failed = {**entry("store/bytes:128", 2), "error_occurred": True}
-        self.assertIsNone(self.share(entry(self.ENCODE, 4), failed))
+    def test_limits_are_not_compared_with_encoders(self):
+        found = benchmarks_of(entry(self.ENCODE, 4), entry("limit/store/bytes:128", 2)).values()
+        compared = without_limits(found, lambda each: each.name)
+        self.assertEqual([each.name.text for each in compared], [self.ENCODE])
+        alone = benchmarks_of(entry("limit/store/bytes:128", 2)).values()
+        self.assertEqual(without_limits(alone, lambda each: each.name), list(alone))
 
 
 class AccuracyTest(ScriptTest):

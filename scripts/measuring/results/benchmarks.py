@@ -1,19 +1,16 @@
 """Benchmarks: Google Benchmark's JSON, of one process or merged from several by measure.py."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from measuring import units
 from measuring.results import ISAS, Document
 from measuring.results.accuracy import Rows, Spec, rows_of, spec_of
 from measuring.statistics import median_of_all, relative_iqr
 
-# Store loops, the limit that others are compared with: what a benchmark's name calls them if they
-# stand beside encoders, and what it calls them after "limit/".
-STORES = {"store": "store", "store_non_temporal": "non_temporal_store"}
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 # What Google Benchmark and measure.py write of every run; its other numbers are counters.
 NO_COUNTERS = {
@@ -22,6 +19,7 @@ NO_COUNTERS = {
 }  # fmt: skip
 
 Entry = Mapping[str, Any]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Name:
         """What is done, on which shape: benchmarks of one heading are compared with each other.
         What writes as much as an encoder does stands beside the encoders, and works without a
         subject beside each other."""
-        is_baseline = self.kind in ("copy", "limit") and "rows" in self.parts
+        is_baseline = self.kind == "copy" and "rows" in self.parts
         kind = "encode" if is_baseline else self.kind if self.subject else ""
         return f"{kind} {self.shape}".strip()
 
@@ -88,7 +86,6 @@ class Benchmark:
     spec: Spec | None = None  # of encoders
     rows: Rows | None = None
     error: str = ""  # why it was not timed; there are no samples then
-    share_of_limit: float | None = None
 
     @cached_property
     def seconds(self) -> float:
@@ -109,6 +106,11 @@ class Benchmark:
         return self.counters.get("items_per_second", 0.0) / 1e9
 
     @property
+    def share_of_limit(self) -> float | None:
+        """How much of the speed of the fastest store loop over as many bytes it reaches."""
+        return self.counters.get("share_of_limit")
+
+    @property
     def limit_gfloats(self) -> float:
         """What the limit allows for the same bytes; 0 if it was not measured."""
         return self.gfloats / self.share_of_limit if self.share_of_limit else 0.0
@@ -116,12 +118,17 @@ class Benchmark:
 
 def name_of(text: str) -> Name:
     kind, *words = (word for word in text.split("/") if word not in ("real_time", "process_time"))
-    if kind in STORES:
-        return Name(text, "limit", STORES[kind], "/".join(words))
     program, colon, variant = words[0].partition(":") if words else ("", ":", "")
     has_subject = not colon or variant in ISAS or program == "posenc"
     subject = words.pop(0) if has_subject else ""
     return Name(text, kind, subject, "/".join(words))
+
+
+def without_limits(items: Iterable[Item], name: Callable[[Item], Name]) -> list[Item]:
+    """What is compared with each other: the store loops beside it are what it is measured against.
+    All of them if there is nothing else."""
+    items = list(items)
+    return [each for each in items if name(each).kind != "limit"] or items
 
 
 def medians_of(document: Document) -> dict[str, float]:
@@ -157,9 +164,7 @@ def read_benchmarks(document: Document) -> list[Benchmark]:
         if entry.get("aggregate_name") == "median":
             samples.setdefault(entry["run_name"], [entry])
     order = sorted(samples, key=lambda name: samples[name][0].get("family_index", 0))
-    benchmarks = [_benchmark_of(name, samples[name]) for name in order]
-    _add_shares_of_limit(benchmarks)
-    return benchmarks
+    return [_benchmark_of(name, samples[name]) for name in order]
 
 
 def _benchmark_of(name: str, entries: Sequence[Entry]) -> Benchmark:
@@ -180,25 +185,3 @@ def _benchmark_of(name: str, entries: Sequence[Entry]) -> Benchmark:
         values = dict(word.split("=", 1) for word in label.split())
         found.spec, found.rows = spec_of(values), rows_of(values)
     return found
-
-
-def _add_shares_of_limit(benchmarks: Iterable[Benchmark]) -> None:
-    stores: dict[int | None, list[Benchmark]] = {}
-    for each in benchmarks:
-        if each.name.kind == "limit" and each.name.subject in STORES.values() and not each.error:
-            stores.setdefault(each.name.bytes, []).append(each)
-    for each in benchmarks:
-        each.share_of_limit = share_of_limit(each, stores.get(each.name.bytes, []))
-
-
-def share_of_limit(benchmark: Benchmark, stores: Sequence[Benchmark]) -> float | None:
-    """How much of the speed of the fastest store loop a benchmark reaches: the counter, if the
-    binary counts it; else computed from the store loops over as many bytes in the same file, paired
-    by process, so that noise common to both cancels. None if there are neither."""
-    if "share_of_limit" in benchmark.counters:
-        return benchmark.counters["share_of_limit"]
-    writes_a_table = benchmark.name.kind in ("encode", "copy")
-    if not writes_a_table or "threads" in benchmark.name.parts or benchmark.error or not stores:
-        return None
-    fastest = [min(times) for times in zip(*(store.medians for store in stores))]
-    return float(median(limit / own for limit, own in zip(fastest, benchmark.medians)))
