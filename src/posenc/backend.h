@@ -12,7 +12,7 @@
 
 namespace POSENC_API posenc {
 
-/// A method at one instruction set. Encoders stay valid as long as their backend.
+/// A method at one instruction set. Encoders are valid as long as their backend exists.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -23,7 +23,7 @@ class Backend {
   virtual bool can_be_picked() const noexcept { return true; }
   /// True if this CPU and its operating system can run the backend.
   bool runs_here() const noexcept;
-  /// Throws InvalidArgument, naming what this CPU supports, unless runs_here().
+  /// Throws InvalidArgument, listing the ISAs that this CPU supports, unless runs_here().
   void check_runs_here() const;
   /// Throws InvalidArgument if the spec is not allowed or the backend does not run here.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;

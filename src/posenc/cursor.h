@@ -30,7 +30,7 @@ class Cursor {
   void seek(std::int64_t position);
 
   /// Returns the row at position(), which has d_model values and is valid until the next call, and
-  /// advances by one position. Throws InvalidArgument past max_position.
+  /// advances by one position. Throws InvalidArgument if position() exceeds max_position.
   std::span<const float> next();
 
  private:

@@ -9,7 +9,7 @@ namespace POSENC_API posenc {
 enum class StorePolicy {
   automatic,  ///< non-temporal if the table is larger than the last-level cache
   cached,     ///< plain stores
-  /// Stores past the caches, if the backend has them and if the table, its rows and its runs of
+  /// Non-temporal stores, if the backend has them and if the table, its rows and its runs of
   /// columns begin and end at multiples of 64 bytes; else plain stores.
   non_temporal,
 };

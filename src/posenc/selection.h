@@ -93,9 +93,9 @@ struct Selection {
 ///   method.
 /// - The built-in order: rotation32 if its bound is within the accuracy, else rotation; each at its
 ///   best ISA.
-/// A profile therefore never changes a number beyond what the accuracy allows: with the default
-/// accuracy it changes the ISA alone. The environment and the profile are read once, at first use.
-/// Throws InvalidArgument if no backend promises the accuracy.
+/// A profile therefore never changes a number by more than the accuracy allows. With the default
+/// accuracy, it does not change any number. The environment and the profile are read once, at first
+/// use. Throws InvalidArgument if no backend promises the accuracy.
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 

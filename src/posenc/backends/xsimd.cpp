@@ -4,7 +4,7 @@
 //
 // Valid range: every position up to max_position.
 //
-// Method, derivation of the bound and cost: see simd/sincos-inl.h.
+// Method, derivation of the bound, cost and source: see simd/sincos-inl.h.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"

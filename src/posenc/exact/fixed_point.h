@@ -57,7 +57,7 @@ struct Fraction {
   friend constexpr Fraction operator*(const Fraction& a, const Fraction& b) noexcept {
     Fraction product;
     // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the
-    // high part of the first column past the end is kept.
+    // high part of the first omitted column is kept.
     uint128 column = 0;  // the running column sum, with its carries above 64 bits
     for (std::size_t i = 0; i < Limbs; ++i) {
       column += static_cast<std::uint64_t>(

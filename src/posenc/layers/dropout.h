@@ -15,12 +15,12 @@ namespace POSENC_API posenc {
 /// same mask to the gradient.
 ///
 /// The random bits come from Philox4x32-10 (philox.h), whose key is the seed, low word first. A
-/// counter (n, s, 0) has a 64-bit number n in its first two words, low word first. With r = i %
-/// 128, element i has byte i % 4, lowest first, of word 2 (r / 64) + r % 8 / 4 of the counter (8 (i
-/// / 128) + r % 64 / 8, 0, 0). With this mapping, vectors of counters give consecutive elements. An
-/// element is dropped if its byte is below floor(256 p). If they are equal, word 0 of the counter
-/// (i, 1, 0) is compared with the next 32 bits of p in the same way. The probability is thus p
-/// within 2^-40.
+/// counter (n, s, 0) has a 64-bit number n in its first two words, low word first. Element i has
+///   byte i % 4, lowest first, of word 2 (r / 64) + r % 8 / 4
+///   of the counter (8 (i / 128) + r % 64 / 8, 0, 0), where r = i % 128.
+/// With this mapping, vectors of counters give consecutive elements. An element is dropped if its
+/// byte is below floor(256 p). If they are equal, word 0 of the counter (i, 1, 0) is compared with
+/// the next 32 bits of p in the same way. The probability is thus p within 2^-40.
 class Dropout {
  public:
   /// Throws InvalidArgument unless 0 <= probability < 1.

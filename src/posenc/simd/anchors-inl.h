@@ -5,9 +5,10 @@
 // to radians in double. Taylor series give sine and cosine, which the quarter swaps and negates.
 //
 // Error bound (RotationError::anchor_cosine and anchor_sine in error_bounds.h): x is rounded twice,
-// by a relative error of 2^-53 each, and the series adds less than 2^-53 of the value. The error is
-// within 2^-52 absolutely (2 |x| cos(x) + |sin(x)| <= 1.82 on [-pi/4, pi/4]), and within
-// 1.5 * 2^-52 |value| for the sine.
+// by a relative error of 2^-53 each, and the series adds less than 2^-53 of the value. In units of
+// 2^-53, the error of sin(x) is 2 |x| cos(x) + |sin(x)|, that of cos(x) is 2 |x sin(x)| + cos(x),
+// and both are at most 1.82 on [-pi/4, pi/4]. The error is therefore within 2^-52 absolutely, and
+// within 1.5 * 2^-52 |value| for the sine.
 //
 // Valid range: every position up to max_position.
 //

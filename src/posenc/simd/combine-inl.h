@@ -3,8 +3,10 @@
 // Method. A product, a sum, a product with the scale of dropout, and a mask, for a vector at a
 // time. dropout-inl.h computes the mask in pieces that stay in cache.
 //
-// Error bound: none of its own. Every operation rounds once, so that the bits are those of the
-// separate operations, on every ISA.
+// Error bound: every operation rounds once, so that the bits are those of the separate operations,
+// on every ISA.
+//
+// Valid range: any values; any count.
 //
 // Cost: limited by memory. At most three operations and a mask for two loads and one store.
 #pragma once

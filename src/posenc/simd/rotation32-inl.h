@@ -16,6 +16,8 @@
 // Valid range: every position up to max_position; every type but float64.
 //
 // Cost: five operations for two vectors of floats: two products, two fused operations, a negation.
+//
+// Source: the angle addition theorems.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"

@@ -22,6 +22,8 @@
 //
 // Cost: about 14 operations a vector of doubles: 8 for the angle addition, 4 for the rounding, and
 // 2 to collect uncertain entries.
+//
+// Source: the angle addition theorems.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
@@ -64,7 +66,7 @@ inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, st
   const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position,
                       place64<interleaved>);
   for (std::int64_t k = 0; k < size; k += double_lanes) {
-    // The angle past the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
+    // The angle from the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
     // magnitude.
     const U64 biased = U64::load_unaligned(phases.high + k) + U64(std::uint64_t{1} << 61);
     const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);

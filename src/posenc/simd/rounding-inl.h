@@ -34,7 +34,7 @@ constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_o
 /// to its own value.
 constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
 
-/// a < b for unsigned integers. Most ISAs have no such comparison, but have the maximum.
+/// a < b for unsigned integers. Most ISAs do not compare unsigned integers, but have their maximum.
 inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
 
 /// How far the values of a column are from the nearest midpoint between floats. The tile's minimum
@@ -193,7 +193,7 @@ using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
 using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 
 /// Vectors of a tile. Non-temporal stores need a whole cache line at once: if it is written in
-/// parts, each part goes to memory by itself. Other tiles have as many vectors as the registers
+/// parts, each part goes to memory separately. Other tiles have as many vectors as the registers
 /// hold best.
 template <class Round>
 constexpr std::int64_t line_vectors =

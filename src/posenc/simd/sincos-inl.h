@@ -12,6 +12,8 @@
 // Valid range: every position up to max_position; float32 and float64.
 //
 // Cost: one sincos of xsimd for two vectors of doubles.
+//
+// Source: xsimd::sincos.
 #pragma once
 
 namespace posenc::simd {
