@@ -12,22 +12,22 @@
 
 namespace POSENC_API posenc {
 
-/// A method at one instruction set. Encoders stay valid as long as their backend.
+/// A method at one instruction set. Encoders are valid as long as their backend exists.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
   virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
   virtual Isa isa() const noexcept = 0;
-  /// True for the library's own methods; a backend for comparison only is never picked.
+  /// False for a backend that is registered for comparison only: it is never selected or picked.
   virtual bool can_be_picked() const noexcept { return true; }
   /// True if this CPU and its operating system can run the backend.
   bool runs_here() const noexcept;
-  /// Throws InvalidArgument, naming what this CPU supports, unless runs_here().
+  /// Throws InvalidArgument, listing the ISAs that this CPU supports, unless runs_here().
   void check_runs_here() const;
   /// Throws InvalidArgument if the spec is not allowed or the backend does not run here.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
-  /// "rotation:avx2"
+  /// Name and ISA: "rotation:avx2".
   std::string full_name() const;
 
  private:

@@ -28,13 +28,13 @@ struct Registers {
 
 Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
   Registers r;
-  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c,
-                    &r.d);  // leaves all zero if the CPU has no such leaf
+  // Leaves all registers 0 if the CPU does not have the leaf.
+  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);
   return r;
 }
 
-/// The register states that the operating system saves on a context switch; a CPU's vector
-/// registers are of no use without.
+/// The register states that the operating system saves on a context switch (XCR0). Vector registers
+/// cannot be used unless it saves them.
 std::uint64_t saved_states() {
   constexpr unsigned osxsave = 1u << 27;
   if ((cpuid(1).c & osxsave) == 0) return 0;
@@ -72,8 +72,8 @@ std::string detect_model() {
   model.resize(model.find('\0') == std::string::npos ? model.size() : model.find('\0'));
   model.erase(0, model.find_first_not_of(' '));
   model.erase(model.find_last_not_of(' ') + 1);
-  // Virtual machines shorten the name, so that different CPUs share it: family, model and stepping
-  // keep them apart.
+  // Virtual machines shorten the name, so that different CPUs may share it. Family, model and
+  // stepping distinguish them.
   const unsigned signature = cpuid(1).a;
   const unsigned family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
   const unsigned number = ((signature >> 4) & 0xf) | ((signature >> 12) & 0xf0);
@@ -105,7 +105,8 @@ constexpr std::string_view architecture = "LoongArch";
 constexpr std::string_view architecture = "64-bit processor";
 #endif
 
-/// The architecture, with what Linux tells of the processor: each architecture has keys of its own.
+/// The architecture, and the processor's details in /proc/cpuinfo. Each architecture has other
+/// keys.
 std::string detect_model() {
   std::ifstream info("/proc/cpuinfo");
   std::string details;
@@ -127,14 +128,15 @@ std::string detect_model() {
 
 #if defined(__APPLE__)
 
-/// The value of that name, or 0.
+/// The system's value of that name, or 0.
 std::int64_t system_value(const char* name) {
   std::int64_t value = 0;
   std::size_t bytes = sizeof value;
   return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
 }
 
-/// Of a fast core, if there are several kinds.
+/// Bytes of the data or unified cache of that level; those of a fast core if there are several
+/// kinds.
 std::int64_t cache_bytes(int level) {
   constexpr const char* names[][2] = {{"hw.perflevel0.l1dcachesize", "hw.l1dcachesize"},
                                       {"hw.perflevel0.l2cachesize", "hw.l2cachesize"},
@@ -146,8 +148,8 @@ std::int64_t cache_bytes(int level) {
 
 #else
 
-/// Bytes of the data or unified cache of that level, as Linux or the C library tells; 0 where
-/// neither does.
+/// Bytes of the data or unified cache of that level, from Linux or the C library; 0 if neither
+/// knows it.
 std::int64_t cache_bytes(int level) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = format_text("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
@@ -164,7 +166,7 @@ std::int64_t cache_bytes(int level) {
                                 _SC_LEVEL3_CACHE_SIZE};
   return std::max(0L, sysconf(names[static_cast<std::size_t>(level - 1)]));
 #else
-  return 0;  // musl and the BSDs have no name for it
+  return 0;  // musl and the BSDs do not define these names
 #endif
 }
 
@@ -195,7 +197,7 @@ std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape
 ShapeClass parse_shape_class(std::string_view name) { return shape_names.parse(name); }
 
 ShapeClass shape_class(std::int64_t table_bytes) {
-  // Sizes of a common CPU stand in if the system does not tell.
+  // If the system does not know a size, that of a common CPU is used.
   const auto known = [](std::int64_t bytes, std::int64_t typical) {
     return bytes > 0 ? bytes : typical;
   };

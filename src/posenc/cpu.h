@@ -1,4 +1,4 @@
-// What this CPU is and can do, found by the library's own detection.
+// This CPU: its name, instruction sets, caches and cores.
 #pragma once
 
 #include "posenc/export.h"
@@ -12,19 +12,20 @@ namespace POSENC_API posenc {
 
 struct Cpu {
   std::string model;          ///< "AMD EPYC 9B14"; the architecture's name if the system gives none
-  std::vector<Isa> isas;      ///< what the CPU and the operating system support, ascending
+  std::vector<Isa> isas;      ///< that CPU and operating system support, ascending
   std::int64_t l1_bytes = 0;  ///< data cache of one core; 0 if unknown
-  std::int64_t l2_bytes = 0;  ///< of one core
-  std::int64_t l3_bytes = 0;  ///< shared
-  int logical_cores = 1;      ///< on which this process may run
+  std::int64_t l2_bytes = 0;  ///< L2 cache of one core; 0 if unknown
+  std::int64_t l3_bytes = 0;  ///< shared L3 cache; 0 if unknown
+  int logical_cores = 1;      ///< that this process may run on
 };
 
-/// Detected once, at first use.
+/// This CPU, detected once, at first use.
 const Cpu& cpu();
 
 bool cpu_has(Isa isa) noexcept;
 
-/// The smallest memory that a table fits in, on this CPU. Speeds are measured by class.
+/// The smallest cache of this CPU that a table fits in, else memory. Speeds are measured for each
+/// class.
 enum class ShapeClass { l1, l2, l3, memory };
 ShapeClass shape_class(std::int64_t table_bytes);
 

@@ -15,8 +15,8 @@ void Cursor::seek(std::int64_t position) {
 }
 
 std::span<const float> Cursor::next() {
-  // Rows that share an anchor cost a fraction of a row alone; more of them than this gain little
-  // and leave the cache.
+  // Rows that share an anchor cost a fraction of a single row. More rows than this gain little and
+  // may leave the cache.
   constexpr std::int64_t rows_ahead = 32;
   if (position_ < kept_.first || position_ >= kept_.first + kept_.count) {
     const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};

@@ -14,22 +14,23 @@
 
 namespace POSENC_API posenc {
 
-/// Rows at consecutive positions, one at a time, as decoding needs them: keeps what the next rows
-/// share, so that a row costs little more than it does in a table. The same bits as
-/// Encoder::encode. Not for use by two threads at once.
+/// Rows at consecutive positions, one at a time, as decoding needs them. A cursor encodes several
+/// rows ahead, so that a row costs little more than in a table. The bits are those of
+/// Encoder::encode. Two threads must not use one cursor at once.
 class Cursor {
  public:
-  /// Keeps a reference to the encoder. Throws InvalidArgument if `first` is not a position.
+  /// Keeps a reference to the encoder, which must outlive the cursor. Throws InvalidArgument if
+  /// `first` is not within 0 to max_position.
   explicit Cursor(const Encoder& encoder, std::int64_t first = 0);
 
-  /// The position of the row that next() gives.
+  /// The position of the row that next() returns.
   std::int64_t position() const noexcept { return position_; }
 
-  /// Moves to any position. Throws InvalidArgument if it is not one.
+  /// Moves to any position. Throws InvalidArgument if `position` is not within 0 to max_position.
   void seek(std::int64_t position);
 
-  /// The row of position(), d_model values, valid until the next call; then moves on by one.
-  /// Throws InvalidArgument past max_position.
+  /// Returns the row at position(), which has d_model values and is valid until the next call, and
+  /// advances by one position. Throws InvalidArgument if position() exceeds max_position.
   std::span<const float> next();
 
  private:

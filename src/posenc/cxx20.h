@@ -1,6 +1,5 @@
-// Stops a compiler that is set to an older language with one line, before anything else fails.
-// Every public header includes this file first, itself or through the first header that it
-// includes.
+// Stops a compiler that is set to an older language standard with one clear message. Every public
+// header includes this file before anything else, directly or through its first include.
 #pragma once
 
 #if __cplusplus < 202002L

@@ -32,13 +32,13 @@ constexpr std::int64_t size_of(DataType type) noexcept {
   return 2;
 }
 
-/// 16-bit floats as their bits: what memory holds. C++20 has no arithmetic for them, and the
-/// encodings need none.
+/// A 16-bit float as its bits. C++20 has no arithmetic for this type, and encodings need none.
 struct Float16 {
   std::uint16_t bits = 0;
   bool operator==(const Float16&) const = default;
 };
 
+/// A bfloat16 as its bits.
 struct BFloat16 {
   std::uint16_t bits = 0;
   bool operator==(const BFloat16&) const = default;
@@ -56,9 +56,9 @@ inline constexpr DataType data_type_of<Float16> = DataType::float16;
 template <>
 inline constexpr DataType data_type_of<BFloat16> = DataType::bfloat16;
 
-// The compiler's own 16-bit types, if it has them.
-// Their tables have the bits of those of Float16 and BFloat16.
-// g++ before 13 may name the limits of _Float16 on any CPU, but has the type in C++ on x86 alone.
+// The compiler's own 16-bit types, if it has them. Their tables have the same bits as those of
+// Float16 and BFloat16. g++ before 13 may define the limits of _Float16 on any CPU, but has the
+// type in C++ on x86 only.
 #if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
 #define POSENC_HAS_NATIVE_FLOAT16 1  // std::float16_t is the same type
 template <>
@@ -70,11 +70,11 @@ template <>
 inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 #endif
 
-/// Exact: every value of the other types is a double.
+/// The same value as a double, exactly.
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
 constexpr double to_double(double value) noexcept { return value; }
 double to_double(Float16 value) noexcept;
-/// A subnormal one is no subnormal float on the way: a processor that flushes those loses it.
+/// Does not pass through a subnormal float, which a processor that flushes subnormals would lose.
 constexpr double to_double(BFloat16 value) noexcept {
   const bool is_subnormal = (value.bits & 0x7f80) == 0;
   if (!is_subnormal) {
@@ -84,8 +84,8 @@ constexpr double to_double(BFloat16 value) noexcept {
   return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/// The nearest value of type T (float, double, Float16, BFloat16), ties to even; infinity beyond
-/// the largest, NaN for NaN.
+/// The nearest value of type T (float, double, Float16, BFloat16), ties to even. Infinity if the
+/// value overflows, NaN for NaN.
 template <class T>
 T nearest(double value) noexcept;
 
@@ -102,7 +102,7 @@ Float16 nearest<Float16>(double value) noexcept;
 template <>
 BFloat16 nearest<BFloat16>(double value) noexcept;
 
-/// Calls use(T{}) for the T that `type` names.
+/// Calls use(T{}) for the element type T of `type`.
 template <class Use>
 decltype(auto) with_type(DataType type, const Use& use) {
   switch (type) {
@@ -114,7 +114,8 @@ decltype(auto) with_type(DataType type, const Use& use) {
   return use(BFloat16{});
 }
 
-/// Half the spacing of the type's values just below 1: the largest error of rounding an encoding.
+/// Half the spacing of the type's values just below 1, which is the largest error of rounding an
+/// encoding.
 constexpr double half_ulp_of_one(DataType type) noexcept {
   switch (type) {
     case DataType::float32: return 0x1p-25;

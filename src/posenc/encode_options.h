@@ -9,14 +9,14 @@ namespace POSENC_API posenc {
 enum class StorePolicy {
   automatic,  ///< non-temporal if the table is larger than the last-level cache
   cached,     ///< plain stores
-  /// Past the caches, if the backend can and the table's memory, its rows and its runs of columns
-  /// begin and end at multiples of 64 bytes; else plain stores.
+  /// Non-temporal stores, if the backend has them and if the table, its rows and its runs of
+  /// columns begin and end at multiples of 64 bytes; else plain stores.
   non_temporal,
 };
 
 /// How a call is executed. Its results do not depend on it.
 struct EncodeOptions {
-  /// Implicit: encode(rows, out, 4) shares the work between 4 threads.
+  /// Implicit, so that encode(rows, out, 4) uses 4 threads.
   EncodeOptions(int thread_count = 1, StorePolicy policy = StorePolicy::automatic)
       : threads(thread_count), stores(policy) {}  // NOLINT
 

@@ -101,7 +101,7 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
   const RowTask all = {0, count, out.data, out.stride, out.type, non_temporal};
   const auto position_of = [positions](std::int64_t row) { return std::int64_t{positions[row]}; };
   parallel_for(count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    // Runs of consecutive positions, as batches of sequences have them, are encoded as ranges.
+    // Runs of consecutive positions, which batches of sequences have, are encoded as ranges.
     for (std::int64_t row = begin; row < end;) {
       std::int64_t last = row;
       while (last + 1 < end && position_of(last + 1) == position_of(last) + 1) ++last;

@@ -19,9 +19,9 @@ namespace POSENC_API posenc {
 
 struct RowTask;
 
-/// A backend planned for a spec: frequencies and tables are ready. Immutable, so that any number of
-/// threads may use one encoder at once. A row is a pure function of its position: it has the same
-/// bits in every range, gather, stride, alignment and thread count.
+/// A backend planned for a spec: frequencies and tables are ready. It is immutable, so that any
+/// number of threads may use one encoder at once. A row is a pure function of its position: it has
+/// the same bits in every range, gather, stride, alignment and thread count.
 class Encoder {
  public:
   Encoder(const EncodingSpec& spec, std::string backend, Isa isa);
@@ -37,12 +37,12 @@ class Encoder {
   /// encoding of position rows.first + r. Allocates nothing.
   ///
   /// Throws InvalidArgument, before anything is written, if the range is not allowed; if the view
-  /// has fewer rows or columns than that, a stride below its columns, no memory, or a type that
-  /// this encoder cannot write; or if threads < 1.
+  /// has fewer rows or columns than these, a stride below its columns, no memory, or a type that
+  /// this encoder does not support; or if threads < 1.
   void encode(RowRange rows, OutputView out, EncodeOptions options = {}) const;
 
-  /// The same for arbitrary positions, in any order, repeated or not: row r holds the encoding of
-  /// positions[r]. Takes a vector, an array or a span of 64-bit or 32-bit integers.
+  /// The same for arbitrary positions, in any order and with repetitions: row r holds the encoding
+  /// of positions[r]. Accepts a vector, an array or a span of 64-bit or 32-bit integers.
   void encode(std::span<const std::int64_t> positions, OutputView out,
               EncodeOptions options = {}) const;
   void encode(std::span<const std::int32_t> positions, OutputView out,
@@ -59,35 +59,35 @@ class Encoder {
               EncodeOptions options = {}) const = delete;
 
   /// out = x * scale + encoding in float32, without materialising the table. Bit-identical to
-  /// encode(), then a multiplication, then an addition. x may be out itself; else they must not
-  /// overlap. Throws InvalidArgument as encode() does, and if x has another stride than out, or if
-  /// not supports_add().
+  /// encode(), then a multiplication, then an addition. x may be the memory of out; otherwise they
+  /// must not overlap. Throws InvalidArgument as encode() does, and if the stride of x differs from
+  /// that of out, or if supports_add() is false.
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
-  /// True if add() works: for methods that hold a row in registers before it is stored.
+  /// True if add() is available.
   virtual bool supports_add() const noexcept { return false; }
 
-  /// The largest |entry - exact value| over these rows: proven, not measured.
+  /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 
   /// True if every entry of a table of that type is proven to be the type's value nearest to the
   /// exact one, for every spec and every row. The bits are then the same on every ISA and compiler.
   virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
 
-  /// The largest error over these rows in ulp, spacings of the type at the exact value: proven, or
-  /// infinity. (A bound of the absolute error says nothing near the zeros of sine.)
+  /// A proven upper bound of the error over these rows in ulp, the spacing of the type at the exact
+  /// value; infinity if there is none. An absolute bound gives none near the zeros of sine.
   virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
-  /// Whether tables of that type are written: all but those that a method has not the precision
-  /// for.
+  /// True if this encoder can write `type`.
   virtual bool supports(DataType) const noexcept { return true; }
 
  private:
   /// Writes the rows of the task, whose arguments are checked (simd/row_task.h).
   virtual void encode_rows(const RowTask& task) const noexcept = 0;
 
-  /// Adds them, if supports_add(): out = x * scale + encoding. x has the task's stride.
+  /// Writes out = x * scale + encoding for the rows of the task, if supports_add(). x has the
+  /// stride of the task.
   virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
 
   template <class Position>

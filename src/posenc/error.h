@@ -1,4 +1,4 @@
-// What the library throws.
+// The exception that the library throws.
 #pragma once
 
 #include "posenc/export.h"
@@ -7,8 +7,8 @@
 
 namespace POSENC_API posenc {
 
-/// Bad input. The message names the argument, its value and what is allowed. Nothing has been
-/// written when it is thrown.
+/// Bad input. The message names the argument, its value and the allowed values. It is thrown before
+/// anything is written.
 class InvalidArgument : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;

@@ -1,8 +1,8 @@
-// What a shared library shows to programs.
+// The visibility of symbols in a shared library.
 #pragma once
 
 #include "posenc/cxx20.h"
 
-/// Stands in the namespace of every public header: what it declares is exported, and all else is
-/// hidden.
+/// An attribute of the namespace of every public header: its declarations are exported. Everything
+/// else is hidden.
 #define POSENC_API [[gnu::visibility("default")]]

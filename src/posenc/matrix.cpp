@@ -14,9 +14,9 @@
 namespace posenc {
 namespace {
 
-/// Uninitialised memory. A table of several huge pages is aligned to them and asks for them: its
-/// first touch then costs one page fault in 2 MiB instead of 512 (bench_encode shows fresh memory
-/// beside warm). Smaller ones are aligned to a cache line.
+/// Uninitialised memory. A table of at least two huge pages is aligned to them and requests them:
+/// its first touch then costs one page fault for 2 MiB instead of 512. bench_encode shows the
+/// difference between fresh and warm memory. Smaller tables are aligned to a cache line.
 void* allocate(std::size_t bytes) {
   constexpr std::size_t cache_line = 64, huge_page = std::size_t{2} << 20;
   const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : cache_line;
@@ -25,8 +25,8 @@ void* allocate(std::size_t bytes) {
   void* const memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-  if (alignment == huge_page)
-    madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: the system may have none
+  // The system may have no huge pages: failure is ignored.
+  if (alignment == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);
 #endif
   return memory;
 }

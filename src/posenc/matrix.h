@@ -1,4 +1,4 @@
-// Tables in memory: views of memory that the caller owns, and a matrix that owns its memory.
+// Tables in memory: views of the caller's memory, and a matrix that owns its memory.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -12,8 +12,8 @@
 
 namespace POSENC_API posenc {
 
-/// A row-major matrix in memory that the caller owns. Row r starts at data + r * stride, where the
-/// stride counts elements and is at least the columns. Needs no alignment beyond that of T.
+/// A row-major matrix in the caller's memory. Row r starts at data + r * stride, where the stride
+/// counts elements and is at least the number of columns. Needs no alignment beyond that of T.
 template <class T>
 struct MatrixView {
   T* data = nullptr;
@@ -21,14 +21,14 @@ struct MatrixView {
   std::int64_t columns = 0;
   std::int64_t stride = 0;
 
-  /// What may be written may also be read.
+  /// A writable view is also a readable one.
   operator MatrixView<const T>() const noexcept  // NOLINT: implicit
       requires(!std::is_const_v<T>) {
     return {data, rows, columns, stride};
   }
 };
 
-/// A MatrixView to write into, of any element type of tables (see data_type.h).
+/// A writable MatrixView of any element type of tables (see data_type.h).
 struct OutputView {
   template <class T>
   requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
@@ -52,7 +52,7 @@ struct OutputView {
 
 namespace internal {
 
-/// The memory of a BasicMatrix, to be given back with free_table().
+/// Allocates the memory of a BasicMatrix, which free_table() releases.
 void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
 void free_table(void* memory) noexcept;
 
@@ -64,7 +64,8 @@ template <class T>
 class BasicMatrix {
  public:
   BasicMatrix() = default;
-  /// Uninitialised. Throws InvalidArgument if a size is negative, or std::bad_alloc.
+  /// Elements are uninitialised. Throws InvalidArgument if a size is negative or the matrix exceeds
+  /// 2^63 - 1 bytes, and std::bad_alloc if there is not enough memory.
   BasicMatrix(std::int64_t rows, std::int64_t columns)
       : data_(static_cast<T*>(internal::allocate_table(rows, columns, data_type_of<T>))),
         rows_(rows),

@@ -1,5 +1,5 @@
-// All of posenc that a program needs to encode: one include.
-// Not in it: measuring accuracy and speed (tuning/accuracy.h, tuning/pick.h).
+// Includes every public header that a program needs to encode. Measuring accuracy and speed has
+// separate headers: tuning/accuracy.h and tuning/pick.h.
 #pragma once
 
 #include "posenc/backend.h"

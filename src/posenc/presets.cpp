@@ -16,7 +16,7 @@ constexpr Layout halves_cos_first = Layout::halves_cos_first;
 constexpr Spacing paper = Spacing::paper;
 constexpr Spacing inclusive = Spacing::inclusive;
 
-// tests/presets_test.cpp compares each with the formula of its system.
+// tests/presets_test.cpp compares each preset with the formula of its system.
 constexpr std::array all_presets = std::to_array<Preset>({
     // Tables that are added to embeddings.
     {"tutorial",
@@ -51,7 +51,7 @@ constexpr std::array all_presets = std::to_array<Preset>({
      {0, 1000}},
     {"dit", "DiT, timestep embedding", {256, 1e4, halves_cos_first, paper}, {0, 1000}},
     {"ggml", "ggml, timestep embedding", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
-    // Caches of rotary embeddings, of one head.
+    // Caches of rotary embeddings for one head.
     {"roformer", "RoFormer, rotary", {64, 1e4, interleaved, paper}, {0, 512}},
     {"hf_roformer", "Hugging Face RoFormer, rotary", {64, 1e4, halves, paper}, {0, 1536}},
     {"gpt_j", "GPT-J, rotary: turns channels 2k and 2k + 1", {64, 1e4, halves, paper}, {0, 2048}},

@@ -21,15 +21,15 @@ struct Preset {
 
 std::span<const Preset> presets() noexcept;
 
-/// The preset of that name. Throws InvalidArgument, which lists the known names, if there is none.
+/// The preset of that name. Throws InvalidArgument, listing the known names, if there is none.
 const Preset& preset(std::string_view name);
 
-/// Shapes that benchmarks time because no preset has their size. They use the paper's convention,
-/// and belong to no system.
+/// Shapes that benchmarks time because no preset has their size. They use the paper's convention
+/// and do not belong to a system.
 std::span<const Preset> benchmark_shapes() noexcept;
 
-/// The preset or the benchmark shape of that name. Throws InvalidArgument, which lists both, if
-/// there is none.
+/// The preset or the benchmark shape of that name. Throws InvalidArgument, listing the names of
+/// both, if there is none.
 const Preset& preset_or_benchmark_shape(std::string_view name);
 
 }  // namespace posenc

@@ -20,10 +20,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A file above this size is no profile, and is not read into memory.
+/// A larger file is not a profile, and is not read into memory.
 constexpr std::uintmax_t max_profile_bytes = 1 << 20;
 
-/// Why a profile is not used; what() is the rest of a sentence that begins with its path.
+/// The reason why a profile is not used. what() completes a sentence that begins with its path.
 class Unusable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -33,7 +33,7 @@ class Unusable : public std::runtime_error {
   throw Unusable(format_text("it is corrupt: {} is not {}", where, wanted));
 }
 
-/// A value of the document with its place in it, for messages.
+/// A value of the document, and its path in the document for messages.
 struct Node {
   const Json& value;
   std::string path;
@@ -54,7 +54,7 @@ struct Node {
     return all;
   }
 
-  /// Refuses control characters, since the text may reach a terminal.
+  /// Rejects control characters, because the text may be printed to a terminal.
   std::string text() const {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
     if (!value.is_string()) corrupt(path, "a text");
@@ -212,8 +212,8 @@ Profile read_profile(const std::filesystem::path& file) {
   return profile;
 }
 
-/// The value of an environment variable as a path; empty if it is not set, or relative although it
-/// must be absolute (as the XDG rules demand).
+/// The value of an environment variable as a path. Empty if it is not set, or if it is relative and
+/// must be absolute, as the XDG specification requires.
 std::filesystem::path path_from_environment(const char* variable, bool must_be_absolute) {
   const char* value = std::getenv(variable);
   std::filesystem::path path = value == nullptr ? "" : value;

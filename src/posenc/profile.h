@@ -25,7 +25,7 @@ struct MeasuredBackend {
   std::vector<double> seconds_per_entry;
   double max_abs = 0;      ///< largest measured error
   double max_ulp = 0;      ///< the same in ulp
-  double error_bound = 0;  ///< |error| that it promises over the measured rows
+  double error_bound = 0;  ///< proven bound of |error| over the measured rows
 };
 
 /// The measurements for one shape class, element type and thread count.
@@ -35,7 +35,7 @@ struct MeasuredClass {
   int threads = 1;
   std::string measured_at;          ///< UTC: "2017-06-12T17:57:34Z"
   std::vector<std::string> shapes;  ///< names of the timed tables
-  double noise_floor = 0;           ///< largest relative difference of a backend from itself
+  double noise_floor = 0;  ///< largest relative difference between two timings of one backend
   std::vector<MeasuredBackend> backends;
 };
 
@@ -49,10 +49,10 @@ struct Profile {
   int kernels = 0;  ///< kernels_revision of the library that measured
   std::vector<MeasuredClass> classes;
 
-  /// The measurements for that class and type with the most threads up to `threads`; null if there
-  /// are none.
+  /// The measurements for this class and type with the largest number of threads up to `threads`;
+  /// null if there are none.
   const MeasuredClass* find(ShapeClass shape, DataType type, int threads) const noexcept;
-  /// The same with exactly that number of threads.
+  /// The same with exactly `threads` threads.
   const MeasuredClass* find_exactly(ShapeClass shape, DataType type, int threads) const noexcept;
 };
 
@@ -63,18 +63,18 @@ Profile profile_of_this_machine();
 /// $HOME/.config/posenc/profile.json. Empty if none of these variables is set.
 std::filesystem::path default_profile_path();
 
-/// A profile, or the reason why there is none to use.
+/// A profile, or the reason why none is used.
 struct LoadedProfile {
   std::optional<Profile> profile;
   std::string reason;  ///< one line; empty if the profile is used
 };
 
-/// Gives a reason, and does not throw, if the file is missing, unreadable or corrupt, or is of
+/// Returns a reason, and does not throw, if the file is missing, unreadable or corrupt, or has
 /// another format, CPU or revision of the kernels. The library version does not matter.
 LoadedProfile load_profile(const std::filesystem::path& file);
 
-/// Both profiles' measurements; where they have the same shape class, type and thread count, those
-/// of `newer`.
+/// The measurements of both profiles. If both have the same shape class, type and thread count,
+/// those of `newer` are kept.
 Profile merge(const Profile& older, const Profile& newer);
 
 /// Replaces the file atomically. Creates missing folders. Throws std::system_error, which names the

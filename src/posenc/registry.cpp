@@ -13,15 +13,15 @@
 namespace posenc {
 namespace {
 
-/// The one list of built-in backends: the simplest method first.
+/// The list of built-in backends: the simplest method first. rotation, which is correctly rounded,
+/// is before rotation32 and wins a tie.
 std::vector<std::unique_ptr<Backend>> built_in_backends() {
   std::vector<std::unique_ptr<Backend>> all;
   all.push_back(make_naive_backend());
   all.push_back(make_div_term_backend());
   for (auto& of_isa : make_xsimd_backends()) all.push_back(std::move(of_isa));
   for (auto& of_isa : make_rotation_backends()) all.push_back(std::move(of_isa));
-  for (auto& of_isa : make_rotation32_backends())
-    all.push_back(std::move(of_isa));  // after the exact one, which wins a tie
+  for (auto& of_isa : make_rotation32_backends()) all.push_back(std::move(of_isa));
   return all;
 }
 

@@ -2,7 +2,7 @@
 //
 //   auto encoder = posenc::backend("rotation").plan({.d_model = 512});
 //
-// selection.h says which one is used if a program names none.
+// selection.h selects a backend if a program names none.
 #pragma once
 
 #include "posenc/backend.h"
@@ -15,22 +15,22 @@
 
 namespace POSENC_API posenc {
 
-/// Every backend of this build, in the order of registration (simplest method first), each method
+/// Every backend of this build in order of registration: the simplest method first, and each method
 /// by ascending ISA.
 std::vector<const Backend*> backends();
 
-/// The backend of that name ("rotation", or "rotation:avx2" for one ISA): without an ISA, the best
-/// that runs here. Throws InvalidArgument, listing the known ones, if there is none, or if it
-/// does not run here.
+/// The backend of that name: "rotation" for the best ISA that runs here, or "rotation:avx2" for one
+/// ISA. Throws InvalidArgument, listing the known names, if there is none, or if it does not run
+/// here.
 const Backend& backend(std::string_view name);
 const Backend& backend(std::string_view name, Isa isa);
 
-/// Adds a backend, owned by the registry from then on. Throws InvalidArgument if one of its name
-/// and ISA is known.
+/// Adds a backend, which the registry then owns. Throws InvalidArgument if a backend with this name
+/// and ISA exists.
 const Backend& register_backend(std::unique_ptr<Backend> added);
 
-/// Takes a backend out again that register_backend() added, and gives it back. Encoders that it
-/// planned stay valid as long as it lives. Throws InvalidArgument unless it was added so.
+/// Removes a backend that register_backend() added, and returns it. Encoders that it planned stay
+/// valid as long as it exists. Throws InvalidArgument if register_backend() did not add it.
 std::unique_ptr<Backend> unregister_backend(const Backend& added);
 
 }  // namespace posenc

@@ -16,7 +16,7 @@
 namespace posenc {
 namespace {
 
-/// Without measurements: the methods that are known to be fastest, the fastest first.
+/// The order without measurements: the methods that are known to be fast, the fastest first.
 constexpr std::string_view fast_methods[] = {"rotation32", "rotation"};
 
 double checked_budget(std::string_view name, double most) {
@@ -32,7 +32,7 @@ const std::string& environment() {
   return value;
 }
 
-/// What a table is, and what is asked of it.
+/// A table, and the options of its selection.
 struct Request {
   const EncodingSpec& spec;
   RowRange rows;
@@ -40,19 +40,20 @@ struct Request {
   ShapeClass shape;
 };
 
-/// A backend that may be selected, and what is known of it so far.
+/// A backend that may be selected, with the results of its checks so far.
 struct Candidate {
   const Backend* backend;
-  std::span<const double> seconds = {};  ///< as measured; empty in the built-in order
+  std::span<const double> seconds = {};  ///< measured; empty in the built-in order
   std::optional<bool> qualifies = {};
   std::unique_ptr<const Encoder> encoder = {};
 };
 
-/// Whether the backend does what is asked: plans it for as little as that takes to know.
+/// True if the backend supports the request. Plans the request's own spec only if the answer
+/// depends on it.
 bool qualifies(Candidate& candidate, const Request& request, bool must_add) {
   if (candidate.qualifies) return *candidate.qualifies;
   const SelectionOptions& options = request.options;
-  // What an encoder says of itself for every spec, it says for the smallest one.
+  // These properties do not depend on the spec, so that the smallest one shows them.
   const auto smallest = candidate.backend->plan({.d_model = 2});
   candidate.qualifies = smallest->supports(options.type) && (!must_add || smallest->supports_add());
   if (!*candidate.qualifies) return false;
@@ -66,7 +67,7 @@ bool qualifies(Candidate& candidate, const Request& request, bool must_add) {
   return *candidate.qualifies;
 }
 
-/// What is selected; planned only if that was needed to know.
+/// A selection, and its encoder if the check of the accuracy has planned it.
 struct Choice {
   Selection selection;
   std::unique_ptr<const Encoder> encoder = {};
@@ -90,7 +91,7 @@ Choice from_environment(const Request& request) {
   }
 }
 
-/// Places of methods in the order of registration.
+/// The place of a method in the order of registration.
 std::size_t method_place(std::string_view name, const std::vector<const Backend*>& all) {
   const auto first = std::ranges::find(all, name, &Backend::name);
   return static_cast<std::size_t>(first - all.begin());
@@ -113,8 +114,8 @@ std::string class_text(ShapeClass shape, DataType type) {
   return format_text("shape class {}, {}", to_string(shape), to_string(type));
 }
 
-/// The fastest measured of those that qualify, or the simplest method that ties with it. None if
-/// none of them qualifies.
+/// The fastest measured backend that qualifies, or the simplest method that ties with it. Empty if
+/// none qualifies.
 std::optional<Choice> from_measurements(const MeasuredClass& measured, const Request& request,
                                         bool must_add) {
   const std::vector<const Backend*> all = backends();
@@ -142,8 +143,8 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   return choice_of(candidates[chosen], SelectionSource::profile, std::move(reason));
 }
 
-/// The methods that are known to be fast first, then the others by registration; each at its best
-/// ISA.
+/// The methods that are known to be fast, then the others in order of registration; each at its
+/// best ISA.
 std::vector<Candidate> built_in_candidates() {
   const std::vector<const Backend*> all = backends();
   std::vector<Candidate> candidates;

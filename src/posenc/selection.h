@@ -1,5 +1,5 @@
-// Which backend computes if the program names none: the program says how accurate, measurements say
-// what is fastest.
+// Selects a backend if the program names none. The program decides the accuracy, and measurements
+// decide which backend is the fastest.
 //
 //   auto table = posenc::encode(5000, 512);                         // correctly rounded
 //   auto fast = posenc::encode(rows, spec, posenc::Accuracy::within(1e-6));
@@ -21,8 +21,8 @@
 
 namespace POSENC_API posenc {
 
-/// What a program asks of the values. Backends that promise it, by proof, compete in speed; nothing
-/// else decides what is computed.
+/// The accuracy that a program asks for. The fastest backend whose proven bounds promise it is
+/// selected; nothing else decides what is computed.
 class Accuracy {
  public:
   enum class Measure { correctly_rounded, absolute, ulp };
@@ -30,25 +30,24 @@ class Accuracy {
   /// Correctly rounded.
   constexpr Accuracy() noexcept = default;
 
-  /// Every entry is the value of its type nearest to the exact one: the same bits on every machine,
-  /// whatever was measured there.
+  /// Every entry is the value of its type nearest to the exact one. The bits are the same on every
+  /// machine, with any profile.
   static constexpr Accuracy correctly_rounded() noexcept { return {}; }
 
-  /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless it is finite
-  /// and above 0.
+  /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless `error` is
+  /// finite and above 0.
   static Accuracy within(double error);
 
-  /// The same in ulp, spacings of the type at the exact value. Only a backend that promises its
-  /// error in ulp has it (Encoder::ulp_bound): what is correctly rounded, which is within half an
-  /// ulp, does, and of the library's own nothing else. Throws InvalidArgument unless it is finite
-  /// and above 0.
+  /// The same in ulp, the spacing of the type at the exact value. Only backends with a finite
+  /// Encoder::ulp_bound promise it. Of the library's backends, these are the correctly rounded
+  /// ones, which are within half an ulp. Throws InvalidArgument unless `ulp` is finite and above 0.
   static Accuracy within_ulp(double ulp);
 
   Measure measure() const noexcept { return measure_; }
-  /// The error that is allowed; 0 if correctly rounded.
+  /// The largest allowed error; 0 if correctly rounded.
   double most() const noexcept { return most_; }
 
-  /// Whether the encoder promises it for tables of that type over these rows.
+  /// True if the encoder promises this accuracy for tables of that type over these rows.
   bool is_promised_by(const Encoder& encoder, RowRange rows, DataType type) const noexcept;
 
   bool operator==(const Accuracy&) const = default;
@@ -67,36 +66,40 @@ struct SelectionOptions {
   Accuracy accuracy = {};
   DataType type = DataType::float32;
   int threads = 1;
-  /// Prefers what can add encodings to an input in one pass (Encoder::supports_add), as layers do.
+  /// Prefers backends that can add encodings to an input in one pass (Encoder::supports_add).
+  /// Layers set it.
   bool adds = false;
-  /// Where the memory is that is written: by default the class of a table of all rows.
+  /// The shape class of the memory that is written; by default that of a table of all rows.
   std::optional<ShapeClass> shape = {};
 };
 
-/// What decided a selection, strongest first.
+/// The source of a selection. The strongest comes first.
 enum class SelectionSource { environment, profile, built_in };
 
 struct Selection {
   const Backend* backend = nullptr;
   SelectionSource source = SelectionSource::built_in;
-  std::string reason;  ///< one line: which source applied, and why no stronger one
+  std::string reason;  ///< one line: why this source applied, and no stronger one
 };
 
-/// The backend for a table of that shape if the program names none. The first of these that
-/// applies:
-/// - POSENC_BACKEND, for an experiment: a name or name:isa, whatever its accuracy. Throws
-///   InvalidArgument if it is unknown.
-/// - A valid profile with measurements of the shape class and type, with the most threads up to
-///   options.threads: the fastest backend that promises the accuracy; of a tie the simplest method.
+/// The backend for a table of that shape if the program names none. The first source that applies
+/// decides:
+/// - POSENC_BACKEND, for an experiment: a name or name:isa, of any accuracy. Throws InvalidArgument
+/// if
+///   it is unknown.
+/// - A valid profile with measurements of the shape class and type, for the largest number of
+/// threads
+///   up to options.threads: the fastest backend that promises the accuracy; of a tie, the simplest
+///   method.
 /// - The built-in order: rotation32 if its bound is within the accuracy, else rotation; each at its
 ///   best ISA.
-/// A profile therefore never changes a number beyond what the accuracy allows: with the default
-/// accuracy it changes the ISA alone. The environment and the profile are read once, at first use.
-/// Throws InvalidArgument if no backend promises the accuracy.
+/// A profile therefore never changes a number by more than the accuracy allows. With the default
+/// accuracy, it does not change any number. The environment and the profile are read once, at first
+/// use. Throws InvalidArgument if no backend promises the accuracy.
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 
-/// A selected backend, planned: for one that is used at once.
+/// A selection and its planned encoder.
 struct SelectedEncoder {
   std::unique_ptr<const Encoder> encoder;
   Selection selection;
@@ -104,18 +107,18 @@ struct SelectedEncoder {
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options = {});
 
-/// The profile that selection joins with the accuracy, or why there is none: read once.
+/// The profile that selection uses, or the reason why there is none. It is read once.
 const LoadedProfile& profile_in_use();
 
-/// The encodings of positions rows.first .., by the backend that selection gives for this shape:
-/// correctly rounded.
+/// The correctly rounded encodings of these rows, by the backend that is selected for this shape.
 Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {});
 
-/// The same, as accurate as the program asks for.
+/// The same with another accuracy.
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options = {});
 
-/// Positions 0 .. rows - 1 in the paper's convention: shape (rows, d_model).
+/// The correctly rounded encodings of positions 0 .. rows - 1 in the paper's convention: shape
+/// (rows, d_model).
 Matrix encode(std::int64_t rows, std::int64_t d_model);
 
 }  // namespace posenc

@@ -1,4 +1,4 @@
-// What to encode: the parameters of a sinusoidal positional encoding, and the rows of a table.
+// The spec: the parameters of a sinusoidal positional encoding, and the rows of a table.
 #pragma once
 
 #include "posenc/error.h"
@@ -9,7 +9,7 @@
 
 namespace POSENC_API posenc {
 
-/// Which channel of a row holds what. k = 0 .. h - 1 counts the frequencies; h = d_model / 2.
+/// The order of channels in a row. k = 0 .. h - 1 counts the frequencies; h = d_model / 2.
 enum class Layout {
   interleaved,       ///< channel 2k is sin(pos w_k), channel 2k + 1 is cos(pos w_k)
   halves,            ///< channel k is sin(pos w_k), channel h + k is cos(pos w_k)
@@ -49,8 +49,8 @@ void validate(const EncodingSpec& spec);
 /// max_position.
 void validate(RowRange rows);
 
-/// Bytes of a dense table of `count` rows with `element_bytes` a channel. Throws InvalidArgument if
-/// that exceeds what a pointer difference can hold.
+/// Bytes of a dense table of `count` rows with `element_bytes` bytes per channel. Throws
+/// InvalidArgument if a pointer difference cannot hold them.
 std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes);
 
 std::string_view to_string(Layout layout) noexcept;
@@ -59,7 +59,7 @@ std::string_view to_string(Spacing spacing) noexcept;
 Layout parse_layout(std::string_view name);
 Spacing parse_spacing(std::string_view name);
 
-/// Where sine and cosine of frequency k stand in a row.
+/// The channels of the sine and the cosine of one frequency.
 struct ChannelPair {
   std::int64_t sine;
   std::int64_t cosine;

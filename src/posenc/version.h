@@ -1,4 +1,4 @@
-// The version of this library, and what it was built with.
+// The version of this library, its compiler and its vector library.
 #pragma once
 
 #include "posenc/export.h"
@@ -7,8 +7,8 @@
 
 namespace POSENC_API posenc {
 
-/// Incremented whenever the speed or the error of a kernel changes: a profile is valid for the
-/// kernels that it measured. Library versions with the same kernels share a profile.
+/// Incremented whenever the speed or the error of a kernel changes, because a profile is valid only
+/// for the kernels that it measured. Library versions with the same kernels share a profile.
 inline constexpr int kernels_revision = 1;
 
 std::string library_version();  ///< "0.1.0"

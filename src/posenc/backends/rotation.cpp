@@ -1,5 +1,12 @@
-// rotation: angle addition from exactly reduced anchors, correctly rounded. See
-// simd/recurrence-inl.h for the method and its bound.
+// rotation: angle addition from exactly reduced anchors, correctly rounded.
+//
+// Error bound: half an ulp, for every type.
+//
+// Valid range: every position up to max_position. Position 0 is written here, the others by the
+// kernels.
+//
+// Method, derivation of the bound, cost and source: see simd/rotation-inl.h for float32 and 16-bit
+// types, and simd/rotation64-inl.h for float64.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/exact/sincos.h"
@@ -26,7 +33,7 @@ class RotationEncoder final : public Encoder {
 
   bool supports_add() const noexcept override { return true; }
 
-  /// Correctly rounded: half an ulp of a value below 1.
+  /// Half an ulp of a value below 1, because every entry is correctly rounded.
   double error_bound(RowRange, DataType type) const noexcept override {
     return half_ulp_of_one(type);
   }
@@ -59,7 +66,8 @@ class RotationEncoder final : public Encoder {
     kernel_(tables, task, addition);
   }
 
-  /// Position 0, whose sines are 0: no margin of error makes the rounding of 0 certain.
+  /// Writes position 0. Its sines are 0, and no error bound, however small, makes the rounding of 0
+  /// certain: the kernel would recompute every sine.
   void write_row_0(const RowTask& task, const simd::Addition* addition) const noexcept {
     with_type(task.type, [&]<class T>(T) {
       T* const out = task.row<T>(0);

@@ -1,5 +1,10 @@
-// rotation32: one angle addition in float32 an entry: the fastest tier. See
-// simd/rotation32-inl.h for the method and its bound.
+// rotation32: one angle addition in float32 for every entry. This is the fastest tier.
+//
+// Error bound: simd::rotation32_error, and half an ulp of a 16-bit type.
+//
+// Valid range: every position up to max_position; every type but float64.
+//
+// Method, derivation of the bound, cost and source: see simd/rotation32-inl.h.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
@@ -23,8 +28,8 @@ class Rotation32Encoder final : public Encoder {
         frequencies_(Frequencies(spec)),
         cos_rows_(simd::block_rows32 * padded()),
         sin_rows_(simd::block_rows32 * padded()) {
-    // Row by row in double, where the error of 15 rotations is far below a float's: a rotation
-    // costs less than a sine.
+    // Rows are rotated in double, which costs less than a sine. After 15 rotations, the error is
+    // still far below the rounding to float.
     std::vector<double> cos_one(padded()), sin_one(padded()), cosine(padded(), 1.0),
         sine(padded(), 0.0);
     compiled.kernels.anchors(frequencies_.padded_count(), frequencies_.high.data(),

@@ -1,4 +1,4 @@
-// What rotation computes when it is planned.
+// The constants that rotation computes when it is planned.
 #pragma once
 
 #include "posenc/backends/vectorised.h"
@@ -8,12 +8,12 @@
 
 namespace posenc {
 
-/// Per frequency, padded (see simd::RotationTables).
+/// Owns the arrays of simd::RotationTables.
 struct RotationConstants {
   RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
 
-  /// The tables of a spec with these frequencies, without a way to recompute entries. Valid as long
-  /// as this object.
+  /// The tables of a spec with these frequencies. exact_entry and context are null, for the caller
+  /// to set. The tables are valid as long as this object.
   simd::RotationTables tables(const EncodingSpec& spec) const noexcept;
 
   FrequencyTables turns;

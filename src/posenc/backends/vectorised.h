@@ -1,5 +1,5 @@
-// What the vectorised backends share: a backend for each ISA of the build, and frequencies as
-// kernels read them.
+// Shared by the vectorised backends: a backend for each ISA of the build, and the frequencies in
+// the form that kernels read.
 #pragma once
 
 #include "posenc/backend.h"
@@ -18,11 +18,11 @@ namespace posenc {
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// Non-temporal stores write whole cache lines: every run of columns must begin and end
-/// with one.
+/// True if the task can be stored non-temporally. Non-temporal stores write whole cache lines, so
+/// that every run of columns must begin and end at a multiple of one.
 bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept;
 
-/// The frequencies' leading 128 bits, padded with zeros.
+/// The leading 128 bits of the frequencies, padded with zeros.
 struct FrequencyTables {
   explicit FrequencyTables(const Frequencies& frequencies);
 
@@ -50,7 +50,8 @@ class VectorisedBackend final : public Backend {
   simd::IsaKernels compiled_;
 };
 
-/// The method at every ISA of this build that has the kernel it needs, ascending.
+/// The backends of a method at every ISA of this build that has the kernel `needed`, in ascending
+/// order.
 template <class MethodEncoder, class Kernel>
 std::vector<std::unique_ptr<Backend>> backends_of_method(Kernel simd::Kernels::*needed) {
   std::vector<std::unique_ptr<Backend>> all;

@@ -1,5 +1,10 @@
-// xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases: the direct SIMD way.
-// See simd/sincos-inl.h.
+// xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases.
+//
+// Error bound: 2^-50, and half an ulp of types narrower than float64.
+//
+// Valid range: every position up to max_position.
+//
+// Method, derivation of the bound, cost and source: see simd/sincos-inl.h.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
@@ -22,7 +27,7 @@ class XsimdEncoder final : public Encoder {
         kernel_(compiled.kernels.sincos),
         frequencies_(Frequencies(spec)) {}
 
-  /// Half an ulp of 1 and the double's own error, at any position.
+  /// Half an ulp of 1, and the error of the double, at any position.
   double error_bound(RowRange, DataType type) const noexcept override {
     return (type == DataType::float64 ? 0 : half_ulp_of_one(type)) + 0x1p-50;
   }
@@ -39,7 +44,8 @@ class XsimdEncoder final : public Encoder {
     }
   }
 
-  /// From doubles, a few columns at a time: a rounding on the way would round twice.
+  /// Rounds doubles to 16-bit types, a few columns at a time. Rounding to float32 first would round
+  /// twice.
   template <class T>
   void write_narrowed(const simd::SincosTables& tables, const RowTask& task) const noexcept {
     constexpr std::int64_t piece = 128;  // frequencies

@@ -1,5 +1,5 @@
-// Fixed-point fractions of many bits: what exact frequencies and phases are computed in. Integers
-// only, so that the bits are the same on every machine.
+// Fixed-point fractions of many bits, for exact frequencies and phases. They are computed in
+// integers, so that the bits are the same on every machine.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace posenc {
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
 
-/// The high half of a 128 x 128 bit product, truncated: a Q128 fraction times a Q128 fraction. Off
-/// by less than 3 units, too low.
+/// The product of two Q128 fractions: the high half of a product of 128 x 128 bits. Truncated: too
+/// low by less than 3 units.
 constexpr uint128 multiply_high(uint128 a, uint128 b) noexcept {
   const auto high = [](uint128 x) { return static_cast<std::uint64_t>(x >> 64); };
   const auto low = [](uint128 x) { return static_cast<std::uint64_t>(x); };
@@ -57,7 +57,7 @@ struct Fraction {
   friend constexpr Fraction operator*(const Fraction& a, const Fraction& b) noexcept {
     Fraction product;
     // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the
-    // high part of the first column past the end is kept.
+    // high part of the first omitted column is kept.
     uint128 column = 0;  // the running column sum, with its carries above 64 bits
     for (std::size_t i = 0; i < Limbs; ++i) {
       column += static_cast<std::uint64_t>(

@@ -7,21 +7,21 @@
 namespace posenc {
 namespace {
 
-/// Wider than Turns by a limb, so that the products' truncations (a few units each, at most 2^19 of
-/// them) stay below it.
+/// Wider than Turns by one limb. At most 2^19 products are truncated, each by a few units, which
+/// does not reach the limbs of Turns.
 using Wide = Fraction<5>;
 
 /// 1 / (2 pi).
 constexpr Wide turns_of_one_radian = {{0x28be60db9391054a, 0x7f09d5f47d4d3770, 0x36d8a5664f10e410,
                                        0x7f9458eaf7aef158, 0x6dc91b8e909374b8}};
 
-/// Logarithms reach 709.8: in units of 1024 they are fractions.
+/// Logarithms reach 709.8. Divided by 1024, they are fractions.
 constexpr int log_unit_bits = 10;
 
 constexpr bool is_zero(const Wide& x) noexcept { return x == Wide{}; }
 
-/// atanh(numerator / denominator) / 2^log_unit_bits by its power series, for a quotient in [0,
-/// 1/3].
+/// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
+/// most 1/3.
 constexpr Wide atanh_series(std::uint64_t numerator, std::uint64_t denominator) noexcept {
   Wide quotient;
   uint128 remainder = numerator;
@@ -40,8 +40,8 @@ constexpr Wide atanh_series(std::uint64_t numerator, std::uint64_t denominator) 
   return sum;
 }
 
-/// ln(base) / 2^log_unit_bits, from ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3), for
-/// a base > 1.
+/// ln(base) / 2^log_unit_bits, from ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3). The
+/// base must be above 1.
 constexpr Wide natural_logarithm(double base) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(base);
   const std::uint64_t exponent = (bits >> 52) - 1023;
@@ -52,13 +52,12 @@ constexpr Wide natural_logarithm(double base) noexcept {
   return (of_mantissa + of_two * exponent) * 2;
 }
 
-// Nearly everybody's base: its logarithm is computed by the compiler.
+// The usual base, whose logarithm is computed at compile time.
 constexpr double usual_base = 10000.0;
 constexpr Wide logarithm_of_usual_base = natural_logarithm(usual_base);
 
-/// exp(-x), where the argument is x / 2^log_unit_bits > 0. The argument is halved until it is
-/// small, and squaring undoes the halvings; each doubles the relative error, which begins at a few
-/// 2^-320.
+/// exp(-x) for the argument x / 2^log_unit_bits > 0. x is halved until it is small, and the result
+/// is squared as often. Each squaring doubles the relative error, which is a few 2^-320 at first.
 Wide exp_minus(const Wide& scaled) noexcept {
   constexpr int small_bits = 16;  // y < 2^-16, so that 18 terms reach 2^-320
   constexpr std::uint64_t terms = 18;
@@ -66,7 +65,9 @@ Wide exp_minus(const Wide& scaled) noexcept {
   const int halvings = small_bits + integer_bits;
   // y = scaled 2^log_unit_bits / 2^halvings
   const Wide y = scaled / (std::uint64_t{1} << (halvings - log_unit_bits));
-  Wide g;  // 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))), a fraction, as 1 is not
+  // g = 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))). Near 0, exp(-y) itself may round to 1, which
+  // is not a fraction.
+  Wide g;
   for (std::uint64_t n = terms; n > 0; --n) {
     const Wide term = y / n;
     g = term - term * g;

@@ -9,12 +9,12 @@
 
 namespace posenc {
 
-/// A phase or a frequency as a fraction of a full turn, in units of 2^-256: reduction modulo 2 pi
-/// is what integers do by themselves.
+/// A phase or a frequency as a fraction of a full turn, in units of 2^-256. Overflow of the
+/// integers is the reduction modulo 2 pi.
 using Turns = Fraction<4>;
 
 /// w_k / (2 pi) for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value (tested
-/// against MPFR), which leaves a phase at position 2^53 within 2^-201 turns.
+/// against MPFR). A phase at position 2^53 is then within 2^-201 turns.
 class Frequencies {
  public:
   /// The spec must be valid.
@@ -25,8 +25,8 @@ class Frequencies {
     return turns_[static_cast<std::size_t>(k)];
   }
 
-  /// The phase of that position modulo one turn. The product is exact: only the frequency's own
-  /// error counts.
+  /// The phase of that position modulo one turn. The product is exact, so that its only error is
+  /// that of the frequency.
   Turns phase(std::int64_t k, std::int64_t position) const noexcept {
     return (*this)[k] * static_cast<std::uint64_t>(position);
   }

@@ -21,7 +21,7 @@ double value_of_bits(std::uint64_t bits) noexcept {
   }
 }
 
-/// An exact value as a double, its 53 leading bits, and the rest, rounded to another.
+/// An exact value as two doubles: its 53 leading bits, and the rest, rounded.
 struct DoublePair {
   double leading;
   double rest;
@@ -84,8 +84,8 @@ double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine,
       return value_of_bits<T>(round_to_bits(is_cosine ? cosine(phase) : sine(phase), type));
     };
     if (method_ == ReferenceMethod::integers) return exact();
-    // A double on the way to 16 bits could round a second time: the wider margin then has a double
-    // on both sides of a midpoint.
+    // Values are rounded to double before 16 bits, which could round twice. The wider margin puts
+    // doubles on both sides of a midpoint.
     constexpr long double margin_of_type = sizeof(T) == 2 ? 0x1p-51L : relative_error;
     const long double margin = std::fabs(value) * margin_of_type;
     const auto round = [](long double x) {

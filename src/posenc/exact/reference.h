@@ -1,4 +1,4 @@
-// The reference: the truth that every backend is measured against.
+// The reference: the exact values that every backend is measured against.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -11,32 +11,33 @@
 
 namespace posenc {
 
-/// Sine and cosine of one frequency at one position. Each is the sum of its two parts, within
-/// Reference::relative_error of the exact value, relatively.
+/// Sine and cosine of one frequency at one position. Each is the sum of its value and its rest,
+/// whose relative error is within Reference::relative_error.
 struct ReferencePair {
   long double sine;
   long double cosine;
-  double sine_rest = 0;  ///< 0 unless the integers judge
+  double sine_rest = 0;  ///< 0 unless the method is integers
   double cosine_rest = 0;
 };
 
-/// What computes the exact values. Both are another method than any backend's first one.
+/// The method that computes the exact values. No backend computes its values by either method;
+/// rotation recomputes uncertain ones by that of integers.
 enum class ReferenceMethod {
-  long_double,  ///< phases of 256 bits, reduced to an eighth of a turn in two long doubles; then
-                ///< sinl and cosl
-  integers,     ///< the same phases, and the series of exact.h in integers: slower, and of every
-                ///< platform
+  /// Phases of 256 bits, reduced to an eighth of a turn in two long doubles, then sinl and cosl.
+  long_double,
+  /// The same phases, then the series of exact/sincos.h in integers. Slower, on every platform.
+  integers,
 };
 
 std::string_view to_string(ReferenceMethod method) noexcept;
 
-/// The faster method that this platform has: its long double must have more bits than double, all
-/// of them in one number (x87's 80 bits, or IEEE binary128).
+/// The faster method that this platform has. The method long_double needs a format with more bits
+/// than double: x87's 80 bits or IEEE binary128, and not a pair of doubles.
 inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 113
                                                         ? ReferenceMethod::long_double
                                                         : ReferenceMethod::integers;
 
-/// Good at every position up to max_position.
+/// Exact values at every position up to max_position.
 class Reference {
  public:
   /// Throws InvalidArgument on a bad spec, or a method that this platform does not have.
@@ -46,13 +47,13 @@ class Reference {
 
   ReferencePair operator()(std::int64_t k, std::int64_t position) const noexcept;
 
-  /// The value of that type nearest to the exact one: from `value`, the sine or cosine of that
-  /// pair, if that is certain, else from 118 bits.
+  /// The value of that type nearest to the exact one. `value` is the sine or cosine of operator(),
+  /// which is rounded if its rounding is certain; else 118 bits are rounded.
   double nearest(std::int64_t k, std::int64_t position, bool cosine, long double value,
                  DataType type = DataType::float32) const noexcept;
 
-  /// Relative to the value. sinl and cosl of the C library are within 1 ulp (2^-63), and the rest
-  /// of the phase adds half a one. The integers are within 2^-105.
+  /// The largest relative error. sinl and cosl of the C library are within 1 ulp (2^-63), and the
+  /// rest of the phase adds half an ulp. The integers are within 2^-105.
   static constexpr long double relative_error = 0x1p-62L;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 constexpr uint128 quarter_pi =
     (static_cast<uint128>(0xc90fdaa22168c234) << 64) | 0xc4c6628b80dc1cd1;  // Q128
 
-/// 1/start!, 1/(start + 2)!, ... in Q128. The first of the cosine, 1, is just below it: 2^128 - 1.
+/// 1/start!, 1/(start + 2)!, ... in Q128. The coefficient 1 is 2^128 - 1, just below its value.
 template <std::uint64_t start>
 constexpr auto taylor_coefficients() noexcept {
   std::array<uint128, 15> coefficients{};
@@ -26,8 +26,8 @@ constexpr auto taylor_coefficients() noexcept {
   return coefficients;
 }
 
-/// c0 - z (c1 - z (c2 - ...)) in Q128; the last term, z^14 / 28! at z = (pi/4)^2, is below 2^-107
-/// and its successor below 2^-127.
+/// c0 - z (c1 - z (c2 - ...)) in Q128 for z = square. The last term, z^14 / 28! at z = (pi/4)^2, is
+/// below 2^-107, and the first omitted term below 2^-127.
 uint128 alternating_series(const std::array<uint128, 15>& coefficients, uint128 square) noexcept {
   uint128 sum = 0;
   for (std::size_t i = coefficients.size(); i-- > 0;)
@@ -77,8 +77,8 @@ ReducedAngle reduce_to_radians(const Turns& phase) noexcept {
 
 ExactValue sine(const Turns& phase) noexcept {
   const ReducedAngle angle = reduce_to_radians(phase);
-  const int shift =
-      -128 - angle.exponent;  // the mantissa's value is mantissa 2^exponent < 1: at least 0
+  // At least 0, because mantissa 2^exponent < 1.
+  const int shift = -128 - angle.exponent;
   const uint128 fraction = shift < 128 ? angle.mantissa >> shift : 0;
   const uint128 square = multiply_high(fraction, fraction);
   if (angle.quadrant % 2 == 1) {
@@ -87,7 +87,7 @@ ExactValue sine(const Turns& phase) noexcept {
   }
   if (angle.mantissa == 0) return {};
   static constexpr auto coefficients = taylor_coefficients<1>();
-  // sin(x) = x (1 - x^2/3! + ...): the factor x keeps its relative precision however small it is
+  // sin(x) = x (1 - x^2/3! + ...). The factor x keeps its relative precision, even if it is small.
   const uint128 factor = alternating_series(coefficients, square);
   return normalised(multiply_high(angle.mantissa, factor), angle.exponent,
                     (angle.quadrant == 2) != angle.negative);
@@ -102,8 +102,8 @@ std::uint64_t round_to_bits(const ExactValue& value, DataType type) noexcept {
   const int sign_bit = static_cast<int>(8 * size_of(type)) - 1;
   const std::uint64_t sign = value.negative ? std::uint64_t{1} << sign_bit : 0;
   if (value.mantissa == 0) return 0;
-  // A tie in the top 64 bits has more bits below (sine and cosine of an algebraic number other than
-  // 0 are transcendental).
+  // A tie in the top 64 bits has more bits below them: the sine and cosine of an algebraic number
+  // other than 0 are transcendental.
   const auto top = static_cast<std::uint64_t>(value.mantissa >> 64);
   return sign | round_to_bits(format_of(type), top, value.exponent + 64, true);
 }

@@ -18,7 +18,7 @@ constexpr std::uint64_t block_elements = 128, block_counters = 8;
 std::uint32_t low(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value >> 32); }
 
-/// The byte and the word of an element: see dropout.h.
+/// The byte of an element: see dropout.h.
 std::uint8_t random_byte(std::uint64_t seed, std::uint64_t element) noexcept {
   const std::uint64_t in_block = element % block_elements;
   const std::uint64_t counter = element / block_elements * block_counters + in_block % 64 / 8;
@@ -27,6 +27,7 @@ std::uint8_t random_byte(std::uint64_t seed, std::uint64_t element) noexcept {
                                    (8 * (element % 4)));
 }
 
+/// The word of an element: see dropout.h.
 std::uint32_t random_word(std::uint64_t seed, std::uint64_t element) noexcept {
   return philox4x32_10({low(element), high(element), 1, 0}, {low(seed), high(seed)})[0];
 }
@@ -64,7 +65,7 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
   }
   if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
   const auto rule = dropout_rule(*this, true, seed);
-  // Parts that share no block of the generator, nor a cache line if the memory is aligned.
+  // Parts share no block of the generator, and no cache line if the memory is aligned.
   const auto count = static_cast<std::int64_t>(in.size());
   constexpr auto block = static_cast<std::int64_t>(block_elements);
   parallel_for((count + block - 1) / block, options.threads,

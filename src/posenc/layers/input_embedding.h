@@ -12,17 +12,17 @@
 
 namespace POSENC_API posenc {
 
-/// Looks token ids up in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense
+/// Looks up token ids in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense
 /// in the order of the output: the id of row r of sequence b is ids[b * rows + r] for batch_first,
-/// ids[r * batch + b] for sequence_first. Any number of threads may use one at once.
+/// and ids[r * batch + b] for sequence_first. Any number of threads may use one embedding at once.
 class InputEmbedding {
  public:
-  /// Owns its weights, which are 0 until they are filled through weights(). Throws InvalidArgument
-  /// if vocabulary < 1 or d_model is not within 1 to max_d_model.
+  /// Owns its weights, which are 0 until they are filled through own_weights(). Throws
+  /// InvalidArgument if vocabulary < 1 or d_model is not within 1 to max_d_model.
   InputEmbedding(std::int64_t vocabulary, std::int64_t d_model);
 
-  /// Over the caller's weights, which must outlive it. Throws as above, and if the stride is
-  /// below the columns or there is no memory.
+  /// Uses the caller's weights, which must outlive the embedding. Throws InvalidArgument as above,
+  /// and if the stride is below the columns or the data is null.
   explicit InputEmbedding(MatrixView<const float> weights);
 
   std::int64_t vocabulary() const noexcept { return view_.rows; }
@@ -31,21 +31,21 @@ class InputEmbedding {
   float scale() const noexcept { return scale_; }
 
   MatrixView<const float> weights() const noexcept { return view_; }
-  /// To fill the weights that it owns; without memory if they are the caller's.
+  /// A writable view of the weights that the embedding owns; empty if they are the caller's.
   MatrixView<float> own_weights() noexcept { return own_.view(); }
 
-  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, if an id is
-  /// out of range (naming it, its place and the vocabulary), the number of ids is not batch * rows,
-  /// y is not allowed (see PositionalEncoding::forward), y overlaps the ids or the weights, or
-  /// threads < 1.
+  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, if an id is out
+  /// of range (the message names the id, its place and the vocabulary), if the number of ids is not
+  /// batch * rows, if y is not allowed (see PositionalEncoding::forward) or overlaps the ids or the
+  /// weights, or if threads < 1.
   void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
                EncodeOptions options = {}) const;
   void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
                EncodeOptions options = {}) const;
 
-  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory: the bits of forward()
-  /// followed by that of `encoding`, whose selection() says which backend computes PE, and why.
-  /// Throws as both do, and if their d_model differ.
+  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory. The bits are those of
+  /// forward(), then encoding.forward(). encoding.selection() says which backend computes PE, and
+  /// why. Throws as both do, and if the two d_model differ.
   void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,
                const SequenceView<float>& y, const ForwardOptions& options = {}) const;
   void forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding,

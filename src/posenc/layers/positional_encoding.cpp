@@ -16,11 +16,11 @@ std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) noexcept {
   return rows * columns * std::int64_t{sizeof(float)};
 }
 
-/// A table of so many rows is larger than any cache, and its bytes still fit 63 bits at
+/// A table of this number of rows is larger than any cache, and its bytes fit into 63 bits even at
 /// max_d_model.
 constexpr std::int64_t huge_rows = std::int64_t{1} << 40;
 
-/// A table is worth keeping if it and what it is added to share the last-level cache.
+/// A table is worth keeping if it fits into the last-level cache together with the input.
 bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
   return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
 }
@@ -56,7 +56,7 @@ PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t ma
 
 EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows) const noexcept {
   if (source_ != EncodingSource::automatic) return source_;
-  // A batch beyond the cache drives the table out of it.
+  // A batch that is larger than the cache evicts the table.
   const std::int64_t columns = spec().d_model;
   const bool in_cache = shape_class(bytes_of(rows, columns) * (batch + 1)) != ShapeClass::memory;
   return in_cache ? EncodingSource::cached : EncodingSource::fused;

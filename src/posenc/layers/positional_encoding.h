@@ -15,32 +15,31 @@
 
 namespace POSENC_API posenc {
 
-/// Where the encodings that are added come from. The bits are the same.
+/// The source of the encodings that are added. It does not change the bits.
 enum class EncodingSource {
   automatic,  ///< cached if the table stays in the last-level cache, else fused
-  fused,      ///< computed in the pass that adds them, without a table
+  fused,      ///< computed while they are added, without a table
   cached,     ///< a table of max_rows rows, computed once
 };
 
 struct ForwardOptions {
   /// Position of the first row: in incremental decoding, the length of the prefix.
   std::int64_t offset = 0;
-  bool training = false;   ///< applies dropout, which else is the identity
-  std::uint64_t seed = 0;  ///< of the dropout mask: take another one for every step
+  bool training = false;   ///< applies dropout, which is otherwise the identity
+  std::uint64_t seed = 0;  ///< of the dropout mask; use another one for every step
   int threads = 1;         ///< at least 1
-  StorePolicy stores = StorePolicy::automatic;  ///< of results out of place
+  StorePolicy stores = StorePolicy::automatic;  ///< for out-of-place results
 };
 
 /// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then
-/// applies dropout. Immutable: any number of threads may use one. Every operation is rounded by
-/// itself, x + PE first and dropout's scaling second, and PE is correctly rounded unless another
-/// accuracy is asked for: the bits depend on neither ISA, profile, threads, strides nor source.
+/// applies dropout. Immutable: any number of threads may use one. Every operation rounds: x + PE
+/// first, and the scaling of dropout second. PE is correctly rounded unless another accuracy is
+/// asked for. The bits then do not depend on ISA, profile, threads, strides or source.
 class PositionalEncoding {
  public:
-  /// Plans the backend that selection gives for (max_rows, d_model), of those that can add if there
-  /// are any, and, for a cached source, computes the table. Throws InvalidArgument if the spec,
-  /// max_rows (0 to 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or no backend promises the
-  /// accuracy.
+  /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add, and
+  /// computes the table if the source is cached. Throws InvalidArgument if the spec, max_rows (0 to
+  /// 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or if no backend promises the accuracy.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic,
                      const Accuracy& accuracy = {});
@@ -52,22 +51,22 @@ class PositionalEncoding {
   const Dropout& dropout() const noexcept { return dropout_; }
   std::int64_t max_rows() const noexcept { return max_rows_; }
 
-  /// What forward() does for so many sequences and rows: fused or cached.
+  /// The source that forward() uses for `batch` sequences of `rows` rows: fused or cached.
   EncodingSource source(std::int64_t batch, std::int64_t rows) const noexcept;
 
   /// In place. Throws InvalidArgument, before anything is written, if offset + rows exceeds
-  /// max_rows (naming both), columns are not d_model, strides let rows overlap, there is no memory,
-  /// or threads < 1.
+  /// max_rows (the message names both), if the columns are not d_model, if rows overlap, if the
+  /// data is null, or if threads < 1.
   void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
 
-  /// Out of place: y has the shape and the order of x, and either is apart from it or is the same
-  /// memory with the same strides. Results larger than the last-level cache are stored past it.
-  /// Throws as above.
+  /// Out of place. y has the shape and the order of x, and either does not overlap x, or is the
+  /// same memory with the same strides. Results larger than the last-level cache are stored
+  /// non-temporally. Throws as above.
   void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
                const ForwardOptions& options = {}) const;
 
-  /// The gradient with respect to x from the gradient with respect to y, in place: the mask of that
-  /// seed and its scale again, and the identity when not training. The offset plays no part.
+  /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
+  /// and the scale of dropout if training, else nothing. The offset is ignored.
   void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
 
  private:
@@ -79,7 +78,7 @@ class PositionalEncoding {
   std::int64_t max_rows_;
   Dropout dropout_;
   EncodingSource source_;
-  Matrix table_;  ///< of max_rows rows; none if the source is fused
+  Matrix table_;  ///< max_rows rows; empty if the source is fused
 };
 
 }  // namespace posenc

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t block_rows = 64;
 
-/// For any position, in pieces that stay in cache.
+/// Selects for any position, and for tables of block_rows rows, which stay in cache.
 SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy) {
   const EncodingSpec spec = {
       .d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
@@ -43,7 +43,8 @@ void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cac
     throw InvalidArgument(
         format_text("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
   }
-  // Strides and memory, in units of elements: the size of an element does not matter to them.
+  // The checks of strides and memory count elements, so that the type of an element does not
+  // matter.
   check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns,
                          cache.stride});
 }
@@ -71,7 +72,7 @@ float widened(float value) noexcept { return value; }
 float widened(Float16 value) noexcept { return static_cast<float>(to_double(value)); }
 float widened(BFloat16 value) noexcept { return static_cast<float>(to_double(value)); }
 
-/// Shares rows between threads, each with scratch memory of its own: work(begin, end, scratch).
+/// Distributes rows to threads, each with separate scratch memory: calls work(begin, end, scratch).
 template <class Work>
 void share_with_scratch(std::int64_t rows, int threads, std::int64_t floats, const Work& work) {
   float* const memory = scratch(std::min<std::int64_t>(threads, rows) * floats);
@@ -102,7 +103,8 @@ void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLa
                      });
 }
 
-/// The encoder writes halves, cosines first; interleaved caches are deinterleaved anew, row by row.
+/// The encoder writes halves, cosines first. For an interleaved cache, each row is then interleaved
+/// in place.
 template <class T>
 void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
                 const MatrixView<T>& out, const EncodeOptions& options) {

@@ -1,4 +1,4 @@
-// Batches of sequences in memory that somebody else owns, in both orders that are in common use.
+// Batches of sequences in the caller's memory, in both orders that are in common use.
 #pragma once
 
 #include "posenc/export.h"
@@ -13,10 +13,10 @@ enum class BatchOrder {
   sequence_first,  ///< shape (rows, batch, columns)
 };
 
-/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b starts at data + b *
-/// batch_stride + r * row_stride; strides count elements, and only those of dimensions larger than
-/// 1 matter. Rows must not overlap. The order says how elements are counted, whatever the strides:
-/// element (b, r, c) has the index that it has in a dense tensor of that order.
+/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b starts at
+/// data + b * batch_stride + r * row_stride. Strides count elements; the stride of a dimension of
+/// size 1 is ignored. Rows must not overlap. The order defines the index of an element, independent
+/// of the strides: element (b, r, c) has the index that it has in a dense tensor of that order.
 template <class T>
 struct SequenceView {
   T* data = nullptr;
@@ -27,7 +27,7 @@ struct SequenceView {
   std::int64_t batch_stride = 0;
   std::int64_t row_stride = 0;
 
-  /// A view to write through is one to read through.
+  /// A writable view is also a readable one.
   operator SequenceView<const T>() const noexcept requires(!std::is_const_v<T>) {
     return {data, order, batch, rows, columns, batch_stride, row_stride};
   }

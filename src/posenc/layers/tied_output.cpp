@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-// Under a name of its own: a program that uses Eigen with other flags must not share these inline
-// functions with the library.
+// Eigen gets a different namespace: a program that uses Eigen with other flags must not share these
+// inline functions with the library.
 #define Eigen posenc_eigen
 #include <Eigen/Core>
 
@@ -67,7 +67,7 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
   }
   check_disjoint("logits", logits_memory, "x", x_memory);
   check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
-  // The vocabulary is the long side, in decoding the only one.
+  // Threads divide the vocabulary, which is the longer dimension. In decoding, there is one row.
   if (x.rows == 0) return;
   parallel_for(vocabulary(), options.threads, [&](std::int64_t begin, std::int64_t end) {
     map(logits).middleCols(begin, end - begin).noalias() =

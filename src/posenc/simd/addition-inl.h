@@ -1,6 +1,9 @@
-// out = x * scale + encoding in float32, without materialising the table.
+// rotation: out = x * scale + encoding in float32, without materialising the table.
 //
-// Each operation rounds. The bits are those of encode(), then a multiplication, then an addition.
+// Method. The rounded values of a tile are added to the input before they are stored. Each
+// operation rounds: the bits are those of encode(), then a multiplication, then an addition.
+//
+// Error bound, valid range and source: those of rotation (see recurrence-inl.h).
 #pragma once
 
 #include "posenc/simd/correction-inl.h"
@@ -10,8 +13,8 @@ namespace {
 
 constexpr std::int64_t line_floats = 16;  ///< floats of a cache line
 
-/// The memory that the next run adds to, fetched while this one computes: a line a call, row after
-/// row, as memory likes to be read. (Tiles read a line of every row, which no hardware foresees.)
+/// Prefetches the input of the next run while this run computes: one line a call, row after row.
+/// (Hardware does not predict the order of the tiles, which read a line or two of every row.)
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
@@ -38,8 +41,8 @@ class LinesAhead {
   std::int64_t in_row_, rows_;
 };
 
-/// A tile of sums. What was added to is kept until the tile is known to be certain: the sums may
-/// overwrite it.
+/// A tile of sums. It keeps a copy of the input until every entry is known to be certain, because
+/// the sums may overwrite the input.
 template <std::int64_t vectors, bool non_temporal>
 struct SumTile {
   static constexpr std::int64_t columns = vectors * float_lanes;
@@ -77,7 +80,7 @@ struct SumTile {
     return !xsimd::any(RoundToFloat32::is_uncertain(least, tile.threshold));
   }
 
-  /// Adds again, to the corrected encoding.
+  /// Replaces the sums by those with the corrected encoding.
   [[gnu::noinline]] void correct(const ColumnMap& map, const Run& run, std::int64_t column,
                                  const Addition* addition, float* out) const {
     float encoding[run_rows * columns];
@@ -92,7 +95,7 @@ struct SumTile {
   }
 };
 
-/// Whole tiles of a segment, added; the number of columns done.
+/// Adds the whole tiles of a segment. Returns the number of columns written.
 template <std::int64_t vectors, bool non_temporal>
 inline std::int64_t add_tiles(const ColumnMap& map, const Run& run, const Segment<float>& segment,
                               const Addition* addition) {

@@ -1,19 +1,34 @@
 // Anchors: sine and cosine at one position for all frequencies, from the exactly reduced phase.
+//
+// Method. The phase, position times frequency modulo one turn, is computed in integers of 128 bits,
+// so that nothing is lost at any position. It is reduced to the nearest quarter turn and converted
+// to radians in double. Taylor series give sine and cosine, which the quarter swaps and negates.
+//
+// Error bound (RotationError::anchor_cosine and anchor_sine in error_bounds.h): x is rounded twice,
+// by a relative error of 2^-53 each, and the series adds less than 2^-53 of the value. In units of
+// 2^-53, the error of sin(x) is 2 |x| cos(x) + |sin(x)|, that of cos(x) is 2 |x sin(x)| + cos(x),
+// and both are at most 1.82 on [-pi/4, pi/4]. The error is therefore within 2^-52 absolutely, and
+// within 1.5 * 2^-52 |value| for the sine.
+//
+// Valid range: every position up to max_position.
+//
+// Source: the Taylor series of sine and cosine on [-pi/4, pi/4].
 #pragma once
 
 namespace posenc::simd {
 namespace {
 
-/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. Filled before they are read:
-/// a vector that is loaded right after its lanes were stored one by one waits for all of them.
 constexpr std::int64_t most_phases = 64;
 
+/// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low. All are stored before the
+/// first is read: loading a vector right after storing its lanes one by one misses store
+/// forwarding.
 struct Phases {
   std::uint64_t high[most_phases];
   std::uint64_t low[most_phases];
 
-  /// position times 128-bit frequencies: integers, so that nothing is lost at any position.
-  /// Frequency k goes to place(k).
+  /// The phases at a position for frequencies in units of 2^-128 turns. Frequency k goes to
+  /// place(k).
   template <class Place>
   Phases(std::int64_t count, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
          std::uint64_t position, const Place& place) {
@@ -26,15 +41,15 @@ struct Phases {
   }
 };
 
-/// Integers below 2^52, less `offset`, as doubles: no ISA below AVX-512 converts 64 bits at once.
+/// Integers below 2^52, minus `offset`, as doubles. No ISA below AVX-512 converts 64-bit integers.
 inline F64 to_doubles(U64 integers, double offset) {
   return cast_bits<F64>(integers | U64(0x4330000000000000)) - F64(0x1p52 + offset);
 }
 
-/// A phase reduced to the nearest quarter turn: high 2^-54 + low 2^-106 turns, high at most 2^51 in
-/// magnitude, after so many quarters.
+/// A phase as a number of quarter turns and the distance from the nearest of them, which is
+/// high 2^-54 + low 2^-106 turns; |high| is at most 2^51.
 struct ReducedPhases {
-  U64 quarters;  ///< in the upper two bits
+  U64 quarters;  ///< number of quarter turns, in the upper two bits
   F64 high;
   F64 low;
 };
@@ -46,19 +61,20 @@ inline ReducedPhases reduce(U64 high, U64 low) {
           to_doubles(((in_quarter & U64(1023)) << 42) | (low >> 22), 0)};
 }
 
-/// Sine and cosine after so many quarters, from those of the angle past the nearest of them.
+/// Turns sine and cosine by a number of quarter turns, which is in the upper two bits of
+/// `quarters`.
 inline void turn(U64 quarters, F64& sine, F64& cosine) {
   const auto bits = [](F64 x) { return cast_bits<U64>(x); };
   const U64 sign(std::uint64_t{1} << 63);
   const U64 differ = (bits(sine) ^ bits(cosine)) &
-                     (U64(std::uint64_t{0}) - ((quarters << 1) >> 63));  // swapped at odd ones
+                     (U64(std::uint64_t{0}) - ((quarters << 1) >> 63));  // an odd number swaps
   const U64 sine_sign = quarters & sign,
             cosine_sign = (quarters + U64(std::uint64_t{1} << 62)) & sign;
   sine = cast_bits<F64>(bits(sine) ^ differ ^ sine_sign);
   cosine = cast_bits<F64>(bits(cosine) ^ differ ^ cosine_sign);
 }
 
-/// sin and cos of x in [-pi/4, pi/4] by their Taylor series; the first term left out is below 2^-60
+/// sin and cos of x in [-pi/4, pi/4] by their Taylor series. The first omitted term is below 2^-60
 /// of the value.
 inline F64 small_sine(F64 x, F64 square) {
   F64 sum(-1.0 / 1307674368000.0);  // 1 / 15!
@@ -83,8 +99,7 @@ inline F64 small_cosine(F64 square) {
   return fused(sum, square, F64(1.0));
 }
 
-/// See AnchorKernel. Errors: x is rounded twice (2^-53 each, relatively), the series adds less than
-/// 2^-53 of the value: within 2^-52 for the cosine, 1.5 * 2^-52 |value| for the sine.
+/// See AnchorKernel.
 void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high,
                    const std::uint64_t* turns_low, std::uint64_t position, double* sin_out,
                    double* cos_out) noexcept {

@@ -1,5 +1,14 @@
-// out = dropout(scale * x + encoding), in one pass over the memory. Every operation rounds by
-// itself, so that one pass gives the same bits as the operations in turn, on every ISA.
+// out = dropout(scale * x + encoding), in one pass over the memory.
+//
+// Method. A product, a sum, a product with the scale of dropout, and a mask, for a vector at a
+// time. dropout-inl.h computes the mask in pieces that stay in cache.
+//
+// Error bound: every operation rounds once, so that the bits are those of the separate operations,
+// on every ISA.
+//
+// Valid range: any values; any count.
+//
+// Cost: limited by memory. At most three operations and a mask for two loads and one store.
 #pragma once
 
 #include "posenc/simd/dropout-inl.h"
@@ -7,7 +16,7 @@
 namespace posenc::simd {
 namespace {
 
-/// One vector, or one float.
+/// Combines one vector, or one float.
 template <bool encoded, bool masked, class Value>
 inline Value combined(Value x, Value scale, Value encoding, Value keep_scale) {
   Value value = x * scale;
@@ -16,7 +25,7 @@ inline Value combined(Value x, Value scale, Value encoding, Value keep_scale) {
   return value;
 }
 
-/// The task is a copy: what is stored cannot be part of it then, and the loop reloads nothing.
+/// Takes the task by value: stores cannot alias a local copy, so that the loop reloads nothing.
 template <bool encoded, bool masked, bool non_temporal>
 inline void combine_all(const CombineTask task, const std::uint8_t* keep) {
   const float keep_scale = masked ? task.dropout->scale : 1.0f;

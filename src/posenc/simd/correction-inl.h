@@ -1,8 +1,10 @@
-// Recomputes, exactly, the entries of rotation whose rounding is not certain.
+// rotation: recomputes the entries whose rounding is uncertain, exactly.
 //
-// One entry in about 2^17 floats, or 2^15 16-bit ones, is too close to a midpoint for the error
-// bound. A tile that has one is computed a second time, and each such entry is replaced by
-// RotationTables::exact_entry, which rounds the 128-bit value.
+// Method. A tile with an uncertain entry is computed a second time, and each uncertain entry is
+// replaced by RotationTables::exact_entry, which rounds the 128-bit value.
+//
+// Cost: one entry in about 2^17 of float32, and one in 2^15 of a 16-bit type, is too close to a
+// midpoint for the error bound.
 #pragma once
 
 #include "posenc/simd/rounding-inl.h"
@@ -10,7 +12,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Which entry of the encoding a panel's column is.
+/// Maps the columns of a panel to entries of the encoding.
 struct ColumnMap {
   const RotationTables& tables;
   std::int64_t first_frequency;
@@ -29,8 +31,8 @@ struct ColumnMap {
   }
 };
 
-/// Replaces what is not certain in one vector of a row, which starts at that column of the panel
-/// and at `out`.
+/// Replaces the uncertain entries of one vector of a row, which starts at the panel's column
+/// `column` and at `out`.
 template <class Round>
 [[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
                                       std::int64_t columns, std::int64_t position,
@@ -40,7 +42,7 @@ template <class Round>
   }
 }
 
-/// Goes over the tile once more and replaces every entry that is not certain.
+/// Computes the tile once more and replaces every uncertain entry.
 template <class Round, std::int64_t vectors>
 [[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
                                     std::int64_t columns, typename Round::Element* out,
@@ -65,7 +67,7 @@ template <class Round, std::int64_t vectors>
   }
 }
 
-/// Whole tiles of a segment; the number of columns done.
+/// Writes the whole tiles of a segment. Returns the number of columns written.
 template <class Round, std::int64_t vectors, bool non_temporal>
 inline std::int64_t write_tiles(const ColumnMap& map, const Run& run,
                                 const Segment<typename Round::Element>& segment) {

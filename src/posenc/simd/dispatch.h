@@ -13,10 +13,10 @@ struct IsaKernels {
   const Kernels& kernels;
 };
 
-/// Of every ISA of this build, ascending. `scalar` is the first one, and always there.
+/// The kernels of every ISA of this build, in ascending order. The first is always `scalar`.
 std::span<const IsaKernels> compiled_kernels();
 
-/// Those of the best ISA that this CPU has.
+/// The kernels of the best ISA that this CPU has.
 const Kernels& best_kernels();
 
 }  // namespace posenc::simd

@@ -1,9 +1,16 @@
 // The mask of dropout: Philox4x32-10 (philox.h) with the counters in the lanes of vectors.
 //
-// A lane of 64 bits holds one word of one counter, and what stands above its 32 bits does not
-// count: a product of two words needs no unpacking then, and a round is two products, two shifts
-// and the exclusive ors. The words end in pairs, so that 8 counters give the bytes of a block's 128
-// elements in the order that dropout.h defines, without a transposition.
+// Method. The low half of a 64-bit lane holds one word of one counter, and the high half is
+// ignored: a product of two words then needs no unpacking. The words are combined in pairs at the
+// end, so that 8 counters give the bytes of a block's 128 elements in the order that dropout.h
+// defines, without a transposition. Each byte is compared with a threshold.
+//
+// Error bound: none. The mask is the one that dropout.h defines, for every seed and element.
+//
+// Cost: ten rounds for each vector of counters. A round is two products, two shifts and four
+// exclusive ors.
+//
+// Source: see philox.h.
 #pragma once
 
 namespace posenc::simd {
@@ -13,7 +20,7 @@ constexpr std::int64_t u64_lanes = static_cast<std::int64_t>(U64::size);
 constexpr std::int64_t block_elements = 128;
 constexpr std::int64_t block_counters = 8;
 
-/// Of the ten rounds. In memory, from where vectors are filled at no cost.
+/// The keys of the ten rounds. They are in memory, because broadcasting loads are free.
 struct PhiloxKeys {
   static constexpr std::size_t rounds = 10;
   std::uint64_t first[rounds];
@@ -30,7 +37,7 @@ struct PhiloxKeys {
   }
 };
 
-/// A vector of counters, and what the rounds make of them.
+/// A vector of counters, which the rounds turn into random words.
 struct PhiloxLanes {
   U64 word_0, word_1, word_2, word_3;
 
@@ -61,7 +68,7 @@ inline void philox_rounds(const PhiloxKeys& keys, std::index_sequence<round...>,
   (all(U64(keys.first[round]), U64(keys.second[round])), ...);
 }
 
-/// All rounds of some vectors, which do not wait for each other.
+/// All rounds of several vectors, which are independent of each other.
 template <class... Lanes>
 inline void philox(const PhiloxKeys& keys, Lanes&... lanes) {
   philox_rounds(keys, std::make_index_sequence<PhiloxKeys::rounds>(), lanes...);
@@ -72,28 +79,28 @@ inline U64 lane_numbers() {
   return U64::load_unaligned(numbers);
 }
 
-/// Vectors of counters whose rounds do not wait for each other: as many as the registers hold.
+/// Independent vectors of counters that the registers hold.
 constexpr std::size_t vectors_at_once = float_lanes == 16 ? 4 : 2;
 constexpr std::int64_t mask_elements = 2048;
 
-/// Which elements are kept: a byte each, all ones or 0.
+/// The mask: one byte for each element, all ones if it is kept, else 0.
 class Mask {
  public:
-  /// How many elements from `first` there is memory for: blocks are computed whole.
+  /// The largest number of elements from `first` that fill() can take. It computes whole blocks.
   static std::int64_t may_hold(std::uint64_t first) {
     return mask_elements - static_cast<std::int64_t>(first % block_elements);
   }
 
-  /// `count` elements from `first`, which may stand anywhere in a block; the first of them is at
-  /// the returned place.
+  /// Computes the mask of `count` elements from `first`, which may be anywhere in a block. Returns
+  /// the byte of the first of them.
   const std::uint8_t* fill(const DropoutRule& rule, std::uint64_t first, std::int64_t count) {
     const auto skipped = static_cast<std::int64_t>(first % block_elements);
     const std::uint64_t first_block = first / block_elements;
     const std::int64_t blocks = (skipped + count + block_elements - 1) / block_elements;
     const PhiloxKeys keys(rule.seed);
     fill_bytes(keys, first_block * block_counters, blocks * block_counters);
-    // Vectors with a byte that equals the threshold are noted without a branch, which nobody could
-    // predict.
+    // Vectors with a byte that equals the threshold are collected without a branch, which would be
+    // unpredictable.
     Undecided undecided[mask_elements / byte_lanes + 1];
     std::int64_t undecided_count = 0;
     for (std::int64_t i = 0; i < blocks * block_elements; i += byte_lanes) {
@@ -122,7 +129,7 @@ class Mask {
     (store(lanes[v], begin + static_cast<std::int64_t>(v) * u64_lanes), ...);
   }
 
-  /// The bytes of counters, the first of which is `at`.
+  /// Stores the bytes of a vector of counters, the first of which is counter `at`.
   void store(const PhiloxLanes& lanes, std::int64_t at) {
     std::uint8_t* const to =
         bytes_ + at / block_counters * block_elements + at % block_counters * 8;
@@ -136,13 +143,13 @@ class Mask {
     std::memcpy(to, values, sizeof values);
   }
 
-  /// Elements of one vector of bytes that equal the threshold, as compare_bytes() gives them.
+  /// The elements of one vector of bytes that equal the threshold, as compare_bytes() returns them.
   struct Undecided {
     std::int64_t begin;
     std::uint64_t equal;
   };
 
-  /// One element in 256 is undecided: as many as a vector holds are decided at once.
+  /// Decides the undecided elements, one in 256, a vector at a time.
   void decide(const DropoutRule& rule, const PhiloxKeys& keys, std::uint64_t first,
               const Undecided* undecided, std::int64_t count) {
     std::uint64_t waiting[u64_lanes] = {};
@@ -170,7 +177,7 @@ class Mask {
     }
   }
 
-  // Whole groups of vectors are computed.
+  // The bytes have room for whole groups of vectors.
   std::uint8_t bytes_[mask_elements + static_cast<std::int64_t>(vectors_at_once) * block_elements];
   std::uint8_t keep_[mask_elements];
 };

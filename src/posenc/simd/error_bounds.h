@@ -1,5 +1,5 @@
-// The lengths of the kernels' blocks, and the error bounds that follow from them. The kernels
-// derive each term where it arises; tests/simd/error_bounds_test.cpp measures them.
+// The lengths of the kernels' blocks, and the error bounds that follow from them. The kernels'
+// headers derive each term, and tests/simd/error_bounds_test.cpp measures it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr double double_roundoff = 0x1p-53;
 /// Rows that the recurrence computes from one anchor, half of them in each direction.
 inline constexpr std::int64_t block_rows = 32;
 inline constexpr std::int64_t run_rows = block_rows / 2;
-/// Blocks of which the first has an anchor of its own, and the others rotate it.
+/// Blocks that share an exact anchor: the first computes it, and the others rotate it.
 inline constexpr std::int64_t anchored_blocks = 16;
 
 /// The error of an entry before it is rounded, in units of double_roundoff times the largest
@@ -23,23 +23,26 @@ inline constexpr std::int64_t anchored_blocks = 16;
 struct RotationError {
   bool has_fused_operations;
 
-  /// Of an anchor: a cosine, and a sine, whose error is relative to its own value.
+  /// An anchor. The error of a sine is relative to its own value.
   static constexpr double anchor_cosine = 2, anchor_sine = 3;
   static constexpr double anchor = anchor_sine;
-  /// Of one angle addition: the errors of its constants, an anchor's cosine times a value and its
-  /// sine, which is at most M in a column of small values, times another one; and its roundings, of
-  /// two products whose magnitudes add up to at most sqrt(2) M, and of their sum.
+  /// One angle addition: the errors of its constants, which are anchors, and its roundings. A
+  /// constant's cosine is multiplied by a value; its sine, which is at most M in a column of small
+  /// values, by another one. Rounded are two products, whose magnitudes add up to at most sqrt(2)
+  /// M, and their sum.
   static constexpr double rotation_roundings = 1.4143 + 1;
   static constexpr double rotation = anchor_cosine + anchor_sine + rotation_roundings;
-  /// Of 2 cos(w), times a row: the average over the steps of a run.
+  /// The error of 2 cos(w), times a row: the average over the steps of a run.
   static constexpr double multiplier = 1.2;
-  /// Of the roundings of one step of the recurrence: of its result, and of a product of up to 2 M.
+  /// The roundings of one step of the recurrence: its result, and without fused operations a
+  /// product of up to 2 M.
   constexpr double step() const { return has_fused_operations ? 1 : 3; }
-  /// An error of one step counts sin(n w) / sin(w) <= n times after n later ones.
+  /// n steps later, the error of a step has grown by sin(n w) / sin(w) <= n. This is the sum over
+  /// the steps of a run.
   static constexpr double growth = static_cast<double>(run_rows * (run_rows - 1) / 2);
 
-  /// Absolute, and beside the terms above: of frequencies, cut after 2^-128 turns, at positions up
-  /// to 2^53, and of phases, cut after 2^-106 turns.
+  /// Absolute, and added to the terms above: frequencies are truncated to 2^-128 turns, at
+  /// positions up to 2^53, and phases to 2^-106 turns.
   static constexpr double truncation = 0x1p-70;
 
   static constexpr double middle_row() {
@@ -52,14 +55,15 @@ struct RotationError {
 
 // rotation32: see rotation32-inl.h.
 
-/// Rows that share an anchor, and blocks whose phases are sums from an exact one.
+/// Rows that share an anchor, and blocks whose phases are sums from one exact phase.
 inline constexpr std::int64_t block_rows32 = 16;
 inline constexpr std::int64_t anchored_blocks32 = 32;
 
-/// Of the anchors: the angle, at most pi / 4, has two roundings; the series and its last rounding.
+/// An anchor: two roundings of the angle, which is at most pi / 4, the series, and its last
+/// rounding.
 inline constexpr double anchor_error32 = 2 * float_roundoff * 0.7854 + 2e-9 + float_roundoff;
-/// Of an entry: an angle addition of an anchor and an entry of the row table, which is rounded
-/// once, and its own two roundings.
+/// An entry: an angle addition of an anchor and an entry of the row table, which is rounded once,
+/// and the two roundings of the addition.
 inline constexpr double rotation32_error =
     1.41422 * (anchor_error32 + float_roundoff / 2) + 2 * float_roundoff / 2;
 
@@ -68,23 +72,23 @@ inline constexpr double rotation32_error =
 inline constexpr std::int64_t block_rows64 = 16;
 inline constexpr std::int64_t anchored_blocks64 = 8;
 
-/// In units of 2^-76.
+/// Absolute errors in units of 2^-76.
 struct Rotation64Error {
   double anchor = 2;
   double addition = 1;  ///< of one angle addition, beyond the errors of its operands
-  /// Row n is a sum of powers of two, at most four of them, each an anchor of its own.
+  /// Row n is a sum of at most four powers of two, each of which is an anchor.
   constexpr double row_table() const {
     int powers = 0;
     for (std::int64_t rows = block_rows64; rows > 1; rows /= 2) ++powers;
     return powers * anchor + (powers - 1) * addition + 1;
   }
-  /// Of an entry, so many blocks after an anchor.
+  /// The error of an entry, `blocks` blocks after an anchor.
   constexpr double total(std::int64_t blocks) const {
     return anchor + static_cast<double>(blocks) * (anchor + addition) + row_table() + addition;
   }
 };
 
-/// The frequencies' leading 128 bits, of turns: what they are off by, in radians a position.
+/// The error of a frequency truncated to 128 bits of a turn, in radians per position.
 inline constexpr double frequency_error = 6.2832 * 0x1p-128;
 
 }  // namespace posenc::simd

@@ -1,8 +1,14 @@
-// Arithmetic in about 80 bits, for rotation to float64: sines, cosines and angle additions of
-// values that are a multiple of 2^-26 and a rest.
+// rotation, to float64: sines, cosines and angle additions in about 80 bits.
 //
-// Products of multiples, and sums of two such products, are exact in double with or without fused
-// operations. Only rests, which are below 2^-25, are rounded.
+// Method. A value is the sum of a high part, a multiple of 2^-26, and a low part below 2^-25.
+// Products of high parts, and sums of two of these products, are exact in double, with or without
+// fused operations. Only operations on low parts round.
+//
+// Error bound: see rotation64-inl.h.
+//
+// Valid range: values up to 1 in magnitude; angles up to pi / 4.
+//
+// Source: the Taylor series of sine and cosine on [-pi/4, pi/4].
 #pragma once
 
 namespace posenc::simd {
@@ -14,15 +20,14 @@ struct Fixed {
   F64 low;
 };
 
-/// The same value as high + low, for a high that is a multiple of 2^-52 below 2, and a low below
-/// 2^-24.
+/// high + low as a Fixed, if high is a multiple of 2^-52 below 2, and low is below 2^-24.
 inline Fixed split(F64 high, F64 low) {
   const F64 magic(0x1.8p26);  // its last bit weighs 2^-26
   const F64 multiple = ((high + low) + magic) - magic;
   return {multiple, (high - multiple) + low};
 }
 
-/// high + low, high exact.
+/// high + low, of which high is exact.
 struct Sum {
   F64 high;
   F64 low;
@@ -33,6 +38,7 @@ struct FixedPair {
   Fixed cosine;
 };
 
+/// Sine of the sum of two angles.
 inline Sum rotated_sine(const FixedPair& of, const FixedPair& by) {
   const F64 high = fused(of.sine.high, by.cosine.high, of.cosine.high * by.sine.high);
   F64 low = of.sine.high * by.cosine.low;
@@ -42,6 +48,7 @@ inline Sum rotated_sine(const FixedPair& of, const FixedPair& by) {
   return {high, low};
 }
 
+/// Cosine of the sum of two angles.
 inline Sum rotated_cosine(const FixedPair& of, const FixedPair& by) {
   const F64 high = fused_minus(of.cosine.high, by.cosine.high, of.sine.high * by.sine.high);
   F64 minus_low = of.sine.high * by.sine.low;
@@ -52,7 +59,7 @@ inline Sum rotated_cosine(const FixedPair& of, const FixedPair& by) {
 
 inline Fixed split(const Sum& sum) { return split(sum.high, sum.low); }
 
-/// a b + c
+/// a * b + c.
 inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
   const F64 low = fused(a.high, b.low, fused(a.low, b.high + b.low, c.low));
   return split(fused(a.high, b.high, c.high), low);
@@ -60,8 +67,8 @@ inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
 
 inline Fixed constant(double high, double low) { return {F64(high), F64(low)}; }
 
-/// Of an angle up to pi / 4: Taylor series, the first terms left out below 2^-82. Coefficients are
-/// Fixed where their rounding to double would show.
+/// Sine and cosine of an angle up to pi / 4 by their Taylor series. The first omitted terms are
+/// below 2^-82. A coefficient is Fixed if its rounding to double would exceed the error bound.
 inline FixedPair small_sincos(const Fixed& x) {
   const Fixed square = multiply_add(x, x, constant(0, 0));
   const F64 z = square.high + square.low;

@@ -1,43 +1,43 @@
-// What the kernels of every ISA build on: vector types under short names. Included by the header of
+// The base of the kernels of every ISA: vector types under short names. Included by the header of
 // each ISA, isa_<isa>-inl.h, which first sets
 //   POSENC_ISA      its name: sse2
-//   POSENC_ARCH     its name for the vector library: xsimd::sse2
-//   POSENC_VECTORS  the header of that library
-//   POSENC_HAS_VECTOR_SINCOS  if that library has sine and cosine
+//   POSENC_ARCH     its name in the vector library: xsimd::sse2
+//   POSENC_VECTORS  the header of the vector library
+//   POSENC_HAS_VECTOR_SINCOS  defined if the vector library has sine and cosine
 // and then defines the operations that xsimd has no name for:
-//   fused_rounds_once      true if the ISA has fused operations; xsimd's fma is a product and a sum
-//                          if it has none
+//   fused_rounds_once      true if the ISA has fused operations. xsimd's fma is a product and a sum
+//                          on an ISA without
 //   has_word_minimum       true if the minimum of unsigned 32-bit integers is one instruction
 //   fused, fused_minus     a b + c and a b - c, with one rounding if fused_rounds_once
 //   narrow                 two vectors of doubles rounded to one of floats, in order
 //   interleave             a0 b0 a1 b1 ...
-//   deinterleave           consecutive columns to deinterleaved ones (see below)
+//   deinterleave           consecutive columns, deinterleaved (see below)
 //   deinterleave_pairs     the columns a0 b0 a1 b1 ..., deinterleaved
 //   low_halves, high_halves  32 bits of each deinterleaved 64-bit lane, in the order of the columns
-//   pack                   the low 16 bits of two vectors of integers (which are what int16 can
-//                          hold), in order
-//   pack_float16           two vectors of floats as the nearest 16-bit ones, in order
-//   store_non_temporal     to an address aligned to the vector; other threads see it after a fence
+//   pack                   the low 16 bits of two vectors of integers in the range of int16, in
+//                          order
+//   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
+//   store_non_temporal     stores to an address aligned to the vector; other threads see the values
+//                          after a fence
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
-//   compare_bytes          compares byte_lanes bytes at `from` with a threshold. Stores all ones
-//   for
-//                          a byte that is at least that, else 0. Returns a set bit for each byte
-//                          that equals it; the bits are flag_step apart.
-//   wide_mask              the bytes of one vector of floats, each widened to its 32 bits
+//   compare_bytes          compares byte_lanes bytes at `from` with a threshold. Stores all ones if
+//                          a byte is at least the threshold, else 0. Returns a set bit for each
+//                          byte that equals it; the bits are flag_step apart.
+//   wide_mask              one byte for each lane of a vector of floats, widened to 32 bits
 //
 // Two vectors of doubles hold the columns of one vector of floats. The rotation keeps them
-// deinterleaved: of every 128 bits of floats, the first two columns stand in the first vector and
-// the other two in the second. The halves of the doubles that belong to neighbouring columns then
-// stand in the same 128 bits, where shuffles are cheap. With four lanes of doubles:
+// deinterleaved: of every 128 bits of floats, the first two columns are in the first vector and the
+// other two in the second. The halves of the doubles that belong to neighbouring columns are then
+// in the same 128 bits, within which shuffles are cheap. With four lanes of doubles:
 //
 //   columns        0 1 2 3 | 4 5 6 7      eight floats
 //   first vector   0 1     | 4 5          doubles
 //   second vector  2 3     | 6 7
 //
-// A file of kernels is compiled with its ISA's flags. An inline function that also exists in other
-// files could be kept by the linker in this file's version and crash older CPUs; xsimd before 13
-// has such functions. So the standard headers come first, xsimd's namespace gets this ISA's name,
-// and all kernels stand in an anonymous namespace: one function has external linkage.
+// A file of kernels is compiled with its ISA's flags. If it shares an inline function with other
+// files, the linker may keep this file's version, which would crash older CPUs; xsimd before 13 has
+// such functions. Therefore the standard headers come first, xsimd's namespace gets this ISA's
+// name, and all kernels are in an anonymous namespace: only one function has external linkage.
 #pragma once
 
 #include <algorithm>
@@ -87,8 +87,8 @@ constexpr std::int64_t float_lanes = static_cast<std::int64_t>(F32::size);
 inline F64 load(const double* from) { return F64::load_unaligned(from); }
 inline F32 load(const float* from) { return F32::load_unaligned(from); }
 
-/// The bits of a vector as another one's. The template argument of xsimd's bitwise_cast is the
-/// batch before version 11, and its element since.
+/// The bits of a vector as a vector of another type. The template argument of xsimd's bitwise_cast
+/// is a batch before version 11, and the type of its elements since.
 template <class To, class From>
 inline To cast_bits(const From& from) {
 #if XSIMD_VERSION_MAJOR >= 11
@@ -98,8 +98,8 @@ inline To cast_bits(const From& from) {
 #endif
 }
 
-/// The nearest 16-bit floats, in the low half of each word, for ISAs without an instruction for
-/// them. Below 2^-14 they are multiples of 2^-24, which adding 1/2 rounds to.
+/// The nearest 16-bit floats, in the low half of each word, for ISAs without an instruction that
+/// converts to them. Values below 2^-14 are rounded to multiples of 2^-24 by adding 1/2.
 [[maybe_unused]] inline I32 to_float16(F32 value) {
   const I32 bits = cast_bits<I32>(value);
   const I32 magnitude = bits & I32(0x7fffffff);
@@ -110,7 +110,8 @@ inline To cast_bits(const From& from) {
   const I32 is_small = (magnitude - I32(0x38800000)) >> 31;
   return (normal & ~is_small) | (subnormal & is_small) | ((bits ^ magnitude) >> 16);
 }
-/// Where column k of float_lanes stands if it is deinterleaved.
+
+/// The place of column k of float_lanes if they are deinterleaved.
 constexpr std::int64_t deinterleaved_place(std::int64_t k) {
   return (k % 4 / 2) * double_lanes + k / 4 * 2 + k % 2;
 }

@@ -36,9 +36,8 @@ inline F64 fused(F64 a, F64 b, F64 c) { return F64(vfmaq_f64(c, a, b)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(vfmaq_f64(vnegq_f64(c), a, b)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(vfmaq_f32(c, a, b)); }
 inline void fence() {}
-inline void store_non_temporal(F32 from, float* to) {
-  from.store_unaligned(to);
-}  // AArch64 decides by itself
+/// A plain store: the processor decides whether to bypass its caches.
+inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(vmull_u32(vmovn_u64(a), vmovn_u64(b))); }
 inline F32 wide_mask(const std::uint8_t* keep) {

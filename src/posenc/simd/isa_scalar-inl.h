@@ -31,7 +31,7 @@ inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   return {load(first), load(second)};
 }
 
-/// 32 bits of each of four 64-bit lanes, from so many bits up.
+/// 32 bits of each of four 64-bit lanes, from bit `shift` upwards.
 inline F32 words_of(U64 a, U64 b, int shift) {
   const auto word = [shift](std::uint64_t lane) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(lane >> shift));

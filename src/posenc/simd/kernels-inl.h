@@ -1,4 +1,4 @@
-// All kernels of one ISA. Included by that ISA's source file, after the header of the ISA.
+// All kernels of one ISA. Included by the source file of the ISA, after the header of the ISA.
 #pragma once
 
 #include "posenc/simd/kernels.h"

@@ -1,5 +1,5 @@
-// What the kernels take and give: plain data, so that a file compiled for one ISA shares no inline
-// function with another.
+// The kernels' interface. It is plain data, so that a file compiled for one ISA shares no inline
+// function with another file.
 #pragma once
 
 #include "posenc/simd/error_bounds.h"
@@ -13,47 +13,46 @@ namespace posenc::simd {
 /// Frequencies are padded in every table to a multiple of this, so that kernels read whole vectors.
 inline constexpr std::int64_t padding = 64;
 
-/// Where the sines and cosines of consecutive frequencies stand: `interleaved`, or in two blocks of
-/// columns.
+/// The columns of the sines and cosines of consecutive frequencies: interleaved, or in two blocks.
 struct Columns {
   bool interleaved;
-  std::int64_t sine;    ///< column of frequency 0's sine
-  std::int64_t cosine;  ///< column of frequency 0's cosine
+  std::int64_t sine;    ///< column of the sine of frequency 0
+  std::int64_t cosine;  ///< column of the cosine of frequency 0
 };
 
-/// Recomputes one entry exactly: the bits of the value of that type nearest to the sine or cosine
-/// of frequency k at that position.
+/// Recomputes one entry exactly: returns the bits of the value of `type` nearest to the sine or
+/// cosine of frequency k at `position`.
 using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k,
                                      bool cosine, DataType type) noexcept;
 
-/// Per frequency, padded. w is the frequency in radians per position.
+/// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
+/// position.
 struct RotationTables {
   std::int64_t frequencies;
   Columns columns;
-  const std::uint64_t* turns_high;  ///< w / (2 pi) as a 128-bit fraction: its high and
-  const std::uint64_t* turns_low;   ///< its low half
+  const std::uint64_t* turns_high;  ///< high half of w / (2 pi) as a 128-bit fraction
+  const std::uint64_t* turns_low;   ///< low half
   const float* radians;             ///< w
-  const double* cos_row;            ///< cos and sin of w: one row onwards
-  const double* sin_row;
-  const double* cos_block;  ///< cos and sin of block_rows w: one block onwards
-  const double* sin_block;
+  const double* cos_row;            ///< cos(w), which advances by one row
+  const double* sin_row;            ///< sin(w)
+  const double* cos_block;          ///< cos(block_rows w), which advances by one block
+  const double* sin_block;          ///< sin(block_rows w)
   ExactEntry exact_entry;
   const void* context;
 };
 
-/// Per frequency, padded.
+/// The constants of rotation32. Arrays have one padded entry for each frequency w.
 struct Rotation32Tables {
   std::int64_t frequencies;
   Columns columns;
   const std::uint64_t* turns_high;
   const std::uint64_t* turns_low;
-  const float* cos_rows;  ///< cos(n w) and
-  const float* sin_rows;  ///< sin(n w): block_rows32 rows n of row_stride
+  const float* cos_rows;  ///< cos(n w): block_rows32 rows n, row_stride apart
+  const float* sin_rows;  ///< sin(n w), likewise
   std::int64_t row_stride;
 };
 
-/// Per frequency, padded; positions up to sincos_block_rows from an anchor are reached by addition
-/// of exact multiples.
+/// The constants of xsimd. Arrays have one padded entry for each frequency.
 struct SincosTables {
   std::int64_t frequencies;
   Columns columns;
@@ -61,48 +60,50 @@ struct SincosTables {
   const std::uint64_t* turns_low;
 };
 
+/// Rows that share an anchor.
 inline constexpr std::int64_t sincos_block_rows = 64;
 
-/// Fills sin_out and cos_out, padded, with sine and cosine of `position` times the frequencies,
-/// each within 2^-52.
+/// Fills sin_out and cos_out, which are padded, with the sine and cosine of `position` times each
+/// frequency, within 2^-52.
 using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* turns_high,
                               const std::uint64_t* turns_low, std::uint64_t position,
                               double* sin_out, double* cos_out) noexcept;
 
-/// What rows are added to: out = x * scale + encoding in float32, each operation rounded. An
-/// element of x stands `distance` elements behind its output; 0 if it is the output.
+/// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
+/// An element of x is `distance` elements after its output; 0 if x is the output.
 struct Addition {
   std::ptrdiff_t distance;
   float scale;
 };
 
-/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). Non-temporal
-/// ones stand in memory aligned to 64 bytes, with runs of columns and a stride of whole lines.
+/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). The memory
+/// of a non-temporal task is aligned to 64 bytes; its stride and runs of columns are whole cache
+/// lines.
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
                                 const Addition* addition) noexcept;
-/// Of every type but float64.
+/// Writes the rows of the task in any type but float64.
 using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask& task) noexcept;
-/// Of float32 and float64. Null for the ISA scalar, which has no vector library.
+/// Writes the rows of the task in float32 or float64. Null for the ISA scalar, which has no vector
+/// library.
 using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) noexcept;
 
-/// Which elements dropout keeps: dropout.h says how an element's random bits come from the
-/// generator.
+/// Decides which elements dropout keeps. dropout.h defines the random bits of an element.
 struct DropoutRule {
   std::uint64_t seed;
-  std::uint8_t threshold;        ///< an element whose byte is below is dropped, one above is kept
-  std::uint32_t fine_threshold;  ///< if the byte is equal, a word of its own decides alike
-  float scale;                   ///< of what is kept
+  std::uint8_t threshold;        ///< drops an element if its byte is below, keeps it if above
+  std::uint32_t fine_threshold;  ///< if the byte is equal, drops the element if its word is below
+  float scale;                   ///< factor of the elements that are kept
 };
 
-/// out[i] = dropout(scale * x[i] + encoding[i]), each operation rounded by itself.
+/// out[i] = dropout(scale * x[i] + encoding[i]), each operation rounded.
 struct CombineTask {
   const float* x;
   const float* encoding;  ///< null: none is added
   float* out;             ///< may be x
   std::int64_t count;
   float scale;
-  const DropoutRule* dropout;   ///< null: all are kept, as they are
-  std::uint64_t first_element;  ///< of dropout: the index of out[0]
+  const DropoutRule* dropout;   ///< null: no dropout
+  std::uint64_t first_element;  ///< index of out[0] for dropout
   bool non_temporal;            ///< a fence must follow
 };
 
@@ -113,7 +114,7 @@ using CombineKernel = void (*)(const CombineTask& task) noexcept;
 using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
                               bool interleaved, float* x) noexcept;
 
-/// After the last non-temporal task: until then its stores are not ordered with others.
+/// Must follow the last non-temporal task: until then, its stores are not ordered with others.
 using FenceKernel = void (*)() noexcept;
 
 /// The kernels of one ISA.

@@ -1,7 +1,6 @@
-// Vectors of 128 bits in plain C++, with the part of xsimd's interface that the kernels use: what
-// the ISA `scalar` is compiled from, on every 64-bit processor. The loops are left to the
-// compiler's vectoriser. Included in the place of xsimd, whose name is a macro then (see
-// isa-inl.h).
+// Vectors of 128 bits in plain C++, with the part of xsimd's interface that the kernels use. The
+// ISA `scalar` uses them on every 64-bit processor, and leaves the loops to the compiler's
+// vectoriser. Included in place of xsimd, whose name is a macro then (see isa-inl.h).
 #pragma once
 
 namespace xsimd {
@@ -77,7 +76,8 @@ class batch {
     std::memcpy(result.lanes, from, sizeof result.lanes);
     return result;
   }
-  /// Copied as bytes: vectors of 16-bit elements are stored as floats, to where no float may stand.
+  /// Copies bytes, because vectors of 16-bit elements are stored through a pointer to float that
+  /// may be misaligned.
   void store_unaligned(T* to) const { std::memcpy(to, lanes, sizeof lanes); }
 
   friend batch operator+(const batch& a, const batch& b) {
@@ -150,5 +150,5 @@ inline batch<T, Arch> abs(batch<T, Arch> a) {
 
 }  // namespace xsimd
 
-// The interface is that of version 11: bitwise_cast names an element.
+// The interface is that of version 11: bitwise_cast takes the type of an element.
 #define XSIMD_VERSION_MAJOR 11

@@ -1,4 +1,4 @@
-// The recurrence of rotation, in double.
+// rotation: values in double by a three-term recurrence.
 //
 // Method. For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey
 // v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
@@ -9,22 +9,24 @@
 //   other rows  the recurrence from these two, upwards and downwards, in tiles of columns that
 //               stay in registers
 //
-// Error bound (RotationError in error_bounds.h), in units of u = 2^-53 times M, where M bounds the
-// values of a column in the block: 1, or (last position) w if that is less and the column is a
-// sine.
-//   anchor       2 u for a cosine; 3 u times its value, at most 3 M, for a sine
-//   middle row   7.4 M a rotation: the errors of its constants, which are anchors, and the
+// Error bound (RotationError in error_bounds.h), in units of u = 2^-53. M bounds the values of a
+// column in the block: min(1, last position times w) for a sine, 1 for a cosine.
+//   anchor       2 for a cosine; 3 times its value, at most 3 M, for a sine
+//   middle row   7.4 M for each rotation: the errors of its constants, which are anchors, and the
 //                roundings of two products and their sum
-//   second row   one rotation more, whose error the recurrence amplifies by at most run_rows
-//   recurrence   of run_rows - 1 steps; the error of step j grows by sin(n w) / sin(w) <= n
-//                = run_rows - j. The roundings of a step are M, or 3 M without fused operations.
-//                2 cos(w) is off by up to u (1 + 8 w^2), and where this is large, sin(n w) / sin(w)
-//                is small: 1.2 M on average.
-// Frequencies and phases are cut off, which adds 2^-70, absolutely.
+//   second row   one more rotation, whose error the recurrence amplifies by at most run_rows
+//   recurrence   run_rows - 1 steps. The error of step j grows by sin(n w) / sin(w) <= n, where
+//                n = run_rows - j. Rounding a step costs M, or 3 M without fused operations. The
+//                error of 2 cos(w) is at most u (1 + 8 w^2); if this is large, sin(n w) / sin(w) is
+//                small. The average over the steps is 1.2 M.
+// Truncated frequencies and phases add an absolute error of 2^-70.
 //
-// Valid for every position up to max_position. Cost: one operation a vector of doubles and row.
-// Source: the three-term recurrence of Chebyshev polynomials; rows in both directions from the
-// middle halve its length.
+// Valid range: every position up to max_position.
+//
+// Cost: one operation a vector of doubles.
+//
+// Source: the three-term recurrence of Chebyshev polynomials. Computing rows in both directions
+// from the middle halves its length.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
@@ -32,25 +34,25 @@
 namespace posenc::simd {
 namespace {
 
-/// The columns of some frequencies, ready for the recurrence. Doubles are deinterleaved (see
-/// isa-inl.h), floats are in the order of the row.
 constexpr std::int64_t panel_frequencies = 256;
 
+/// The columns of up to panel_frequencies frequencies, ready for the recurrence. Doubles are
+/// deinterleaved (see isa-inl.h), floats are in the order of the row.
 struct alignas(64) Panel {
   static constexpr std::int64_t columns = 2 * panel_frequencies;
   /// Padding against 4K aliasing.
   static constexpr std::int64_t padding = 8;
 
   double middle[columns + padding];      ///< at the block's middle row, times value_scale
-  double next[columns + padding];        ///< one row on
+  double next[columns + padding];        ///< at the row after it
   double multiplier[columns + padding];  ///< 2 cos(w)
   double sine[panel_frequencies];        ///< at the middle row, by frequency
   double cosine[panel_frequencies];
-  /// Times a position, a bound of the value: w for a sine, huge for a cosine.
+  /// slope times a position bounds the value: w for a sine, the largest float for a cosine.
   float slope[columns];
 };
 
-/// Consecutive columns of the output: all of an interleaved panel, or its sines, or its cosines.
+/// Consecutive columns of the output: an interleaved panel, or the sines or cosines of another one.
 template <class Element>
 struct Segment {
   std::int64_t begin;  ///< in the panel's arrays
@@ -61,23 +63,23 @@ struct Segment {
 /// The rows from the middle of a block to one of its ends.
 struct Run {
   const Panel& panel;
-  const double* row;       ///< the panel's columns at the first row, and
-  const double* before;    ///< at the one before it
+  const double* row;       ///< the panel's columns at the first row
+  const double* before;    ///< the panel's columns at the row before it
   std::int64_t first;      ///< position of the first row
-  std::int64_t direction;  ///< of the positions: 1 or -1
+  std::int64_t direction;  ///< 1 if positions ascend, else -1
   std::int64_t rows;
-  std::int64_t last_position;  ///< the block's
+  std::int64_t last_position;  ///< at least every position of the block
   std::ptrdiff_t stride;       ///< elements from one row to the next, with the direction's sign
-  std::int64_t next_row;       ///< from the first row to the lowest of the next run
-  std::int64_t next_rows;      ///< of the next run
+  std::int64_t next_row;       ///< rows from the first row to the lowest row of the next run
+  std::int64_t next_rows;      ///< rows of the next run
 
   std::int64_t position(std::int64_t n) const { return first + n * direction; }
-  /// Elements from a row to that of the next position.
+  /// Elements from a row to the row of the next position.
   std::ptrdiff_t upwards() const { return stride * direction; }
 };
 
-/// Two successive rows of some columns, which stay in registers. All lanes are initialised at once:
-/// if a loop fills these arrays, GCC spills them, and the reloads miss store forwarding.
+/// Two successive rows of a few columns, which stay in registers. All lanes are initialised at
+/// once: if a loop fills these arrays, GCC spills them, and the reloads miss store forwarding.
 template <class Round, std::int64_t vectors>
 struct Tile {
   static constexpr std::int64_t columns = vectors * float_lanes;
@@ -85,7 +87,7 @@ struct Tile {
   F64 row[2 * vectors];
   F64 before[2 * vectors];
   F64 multiplier[2 * vectors];
-  /// The largest of its vectors': one for each vector would need more registers.
+  /// The largest threshold of the vectors: one for each vector would need more registers.
   typename Round::Threshold threshold;
 
   [[gnu::always_inline]] Tile(const Run& run, std::int64_t column)
@@ -107,15 +109,15 @@ struct Tile {
         xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position))));
   }
 
-  /// Replaces a row by the one after the next.
+  /// Advances `from` by two rows, given the row in between.
   void step(F64 (&from)[2 * vectors], const F64 (&next)[2 * vectors]) const {
     for (std::int64_t i = 0; i < 2 * vectors; ++i)
       from[i] = fused_minus(multiplier[i], next[i], from[i]);
   }
 };
 
-/// float_lanes frequencies' columns, deinterleaved: in the order of the row, or all sines before
-/// all cosines.
+/// Stores the columns of float_lanes frequencies, deinterleaved: in the order of the row, or all
+/// sines before all cosines.
 template <bool interleaved>
 inline void store_columns(const F64 (&sine)[2], const F64 (&cosine)[2], double* columns,
                           std::int64_t size, std::int64_t k) {
@@ -153,7 +155,7 @@ inline void fill_constants(Panel& panel, const RotationTables& tables, std::int6
   }
 }
 
-/// The middle row of a block and the next one from the sines and cosines at the middle.
+/// Computes the middle row of a block and the row after it from the panel's sines and cosines.
 template <bool interleaved>
 inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t begin,
                        std::int64_t size) {
@@ -173,6 +175,7 @@ inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t 
   }
 }
 
+/// Advances sines and cosines by one block.
 inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                    double* sine, double* cosine) {
   for (std::int64_t k = 0; k < size; k += double_lanes) {
@@ -184,8 +187,8 @@ inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_
   }
 }
 
-/// Sines and cosines at a position, times scale. The tables are padded with the frequency 0. Its
-/// sines are set to 1, which is not near a midpoint and needs no correction.
+/// Sines and cosines at a position, times scale. The tables are padded with the frequency 0, whose
+/// sines are replaced by 1: it is far from a midpoint, so that padding needs no correction.
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         std::int64_t size, std::int64_t position, double scale, double* sine,
                         double* cosine) {

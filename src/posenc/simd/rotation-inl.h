@@ -1,13 +1,14 @@
-// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly, to
-// float32 and 16-bit types; rotation64-inl.h has float64.
+// rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly to
+// float32 and 16-bit types. rotation64-inl.h writes float64.
 //
-//   recurrence-inl.h  the values of a block of rows, and their error bound
-//   rounding-inl.h    from values to elements, and which of them are certain
-//   correction-inl.h  the others
-//   addition-inl.h    elements added to an input
+//   recurrence-inl.h  computes the values of a block of rows; method, error bound and valid range
+//   rounding-inl.h    rounds values to elements, and finds the uncertain ones; cost
+//   correction-inl.h  recomputes the uncertain ones
+//   addition-inl.h    adds elements to an input
 //
-// This file divides a table: panels of columns, whose constants stay in the first-level cache, then
-// blocks of rows, then the two runs of a block, then tiles of columns.
+// This file divides a table into panels of columns, whose constants stay in the first-level cache.
+// It divides a panel into blocks of rows, a block into its two runs, and a run into tiles of
+// columns.
 #pragma once
 
 #include "posenc/simd/addition-inl.h"
@@ -16,15 +17,15 @@
 namespace posenc::simd {
 namespace {
 
-/// The whole tiles of a segment. Returns the number of columns written.
+/// Writes the whole tiles of a segment. Returns the number of columns written.
 template <class Round>
 inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
                                       const Segment<typename Round::Element>& segment,
                                       bool non_temporal, const Addition* addition) {
   constexpr std::int64_t line = non_temporal_vectors<Round>;
   if constexpr (Round::adds) {
-    // Two cache lines a row if the registers hold them: with rows 4096 bytes apart that is 1.2 to
-    // 1.5 times as fast as one.
+    // Two cache lines of each row if the registers hold them: if rows are 4096 bytes apart, this is
+    // 1.2 to 1.5 times as fast as one line.
     constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
     return non_temporal ? add_tiles<wide, true>(map, run, segment, addition)
                         : add_tiles<cached_vectors, false>(map, run, segment, addition);
@@ -34,13 +35,13 @@ inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The rows of a run, in a segment of columns.
+/// Writes the rows of a run in a segment of columns.
 template <class Round>
 inline void write_segment(const ColumnMap& map, const Run& run,
                           const Segment<typename Round::Element>& segment, bool non_temporal,
                           const Addition* addition) {
   std::int64_t done = write_whole_tiles<Round>(map, run, segment, non_temporal, addition);
-  // The last columns of a row: whole vectors are computed, and what the row has is copied.
+  // The last columns of a row: whole vectors are computed, and the columns of the row are copied.
   constexpr std::int64_t edge_stride = 2 * float_lanes;
   typename Round::Element edge[run_rows * edge_stride];
   for (; done < segment.count; done += float_lanes) {
@@ -65,7 +66,7 @@ inline void write_segment(const ColumnMap& map, const Run& run,
   }
 }
 
-/// The parts of a run that are consecutive in a row.
+/// Calls write(segment) for each run of consecutive columns that the panel has in a row.
 template <bool interleaved, class Element, class Write>
 inline void for_each_segment(const Columns& columns, std::int64_t begin, std::int64_t used,
                              std::int64_t size, Element* out, const Write& write) {
@@ -77,7 +78,7 @@ inline void for_each_segment(const Columns& columns, std::int64_t begin, std::in
   }
 }
 
-/// The columns of one row alone, which are anchors: no recurrence is started.
+/// Writes the columns of a single row, which are anchors and need no recurrence.
 template <class Round>
 inline void write_anchors(const ColumnMap& map, const double* values,
                           const Segment<typename Round::Element>& segment, std::int64_t position) {
@@ -114,6 +115,7 @@ constexpr std::int64_t padded_size(std::int64_t used) {
   return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
 }
 
+/// Writes one row of the frequencies begin .. begin + used - 1.
 template <class Round, bool interleaved>
 inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                              const RowTask& task, const Addition*) {
@@ -131,7 +133,8 @@ inline void write_single_row(const RotationTables& tables, std::int64_t begin, s
   });
 }
 
-/// The rows of a block from its panel, which is at its row `middle`.
+/// Writes the rows of a block, which starts at row `row` of the task, from its panel, which holds
+/// its row `middle`.
 template <class Round, bool interleaved>
 inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t used,
                         const RowTask& task, const Addition* addition, std::int64_t row,
@@ -152,7 +155,7 @@ inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t u
          task.stride, upper, left < run_rows ? left : run_rows});
 }
 
-/// All rows of the frequencies begin .. begin + used - 1.
+/// Writes all rows of the frequencies begin .. begin + used - 1.
 template <class Round, bool interleaved>
 inline void write_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         const RowTask& task, const Addition* addition) {
@@ -162,8 +165,8 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
   fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
-    // A short last block has its own anchor, at its own middle; the others rotate that of the block
-    // before.
+    // A short last block has an anchor at its own middle. Other blocks rotate the middle row of the
+    // block before.
     const bool is_short = rows <= run_rows;
     const std::int64_t middle = is_short ? (rows - 1) / 2 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {

@@ -1,16 +1,23 @@
-// rotation32: one angle addition in float32 for every entry: the fastest tier.
+// rotation32: one angle addition in float32 for every entry. This is the fastest tier.
 //
 // Method. At position block_rows32 b + n:
 //   sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n w)
-//   V, U              sine and cosine at the block's first position, from its integer phase
-//   cos(n w), sin(n w)  tables of block_rows32 rows, made when planning
-// Blocks and their anchors stand at multiples of their length, so that a row depends on its
-// position alone.
+//   V, U                sine and cosine at the block's first position, from its integer phase
+//   cos(n w), sin(n w)  tables of block_rows32 rows, computed when planning
+// Blocks begin at multiples of their length, so that a row is a function of its position alone.
 //
-// Error bound (rotation32_error in error_bounds.h): the angle of V and U has two roundings of at
-// most pi / 4, their series and its last rounding: 1.6e-7. The angle addition multiplies it by at
-// most sqrt(2), with the tables' roundings, 2^-25 each, and adds its own two: 3.21e-7. 16-bit types
-// add half an ulp of theirs.
+// Error bound (rotation32_error in error_bounds.h):
+//   anchor          two roundings of an angle of at most pi / 4, the series, and the last rounding:
+//                   1.6e-7
+//   angle addition  at most sqrt(2) times the error of the anchor and of the table entry, which is
+//                   rounded to 2^-25, and two roundings: 3.21e-7
+//   16-bit types    half an ulp of the type more
+//
+// Valid range: every position up to max_position; every type but float64.
+//
+// Cost: five operations for two vectors of floats: two products, two fused operations, a negation.
+//
+// Source: the angle addition theorems.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
@@ -23,7 +30,7 @@ struct SineCosine32 {
   F32 cosine;
 };
 
-/// Of a phase in units of 2^-32 turns.
+/// Sine and cosine of a phase in units of 2^-32 turns, by their Taylor series.
 inline SineCosine32 sincos_of_turns(I32 phase) {
   const I32 quadrant = (phase + I32(1 << 29)) >> 30;
   const I32 rest = phase - (quadrant << 30);
@@ -50,15 +57,16 @@ inline SineCosine32 sincos_of_turns(I32 phase) {
 constexpr std::int64_t rotation32_panel = 512;
 
 struct Panel32 {
-  std::uint64_t phase[rotation32_panel];  ///< of the block's first position, in units of 2^-64
-                                          ///< turns, deinterleaved
-  std::uint64_t step[rotation32_panel];   ///< of one block
-  float sine[rotation32_panel];           ///< V
-  float cosine[rotation32_panel];         ///< U
+  /// Phases at the block's first position, in units of 2^-64 turns, deinterleaved.
+  std::uint64_t phase[rotation32_panel];
+  std::uint64_t step[rotation32_panel];  ///< difference of the phases of successive blocks
+  float sine[rotation32_panel];          ///< V
+  float cosine[rotation32_panel];        ///< U
 };
 
-/// The phases at a block: exact at every anchored_blocks32-th, then a sum of truncated steps, off
-/// by less than 2^-58 turns.
+/// Sets the phases of a block. They are truncated to 2^-64 turns at every block whose number is a
+/// multiple of anchored_blocks32. The blocks after it add truncated steps, and their error is below
+/// 2^-58 turns.
 inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin,
                        std::int64_t size, std::int64_t block) {
   const std::int64_t in_group = block % anchored_blocks32;
@@ -80,6 +88,7 @@ inline void next_phases(Panel32& panel, std::int64_t size) {
   for (std::int64_t k = 0; k < size; ++k) panel.phase[k] += panel.step[k];
 }
 
+/// Sets V and U of a block from its phases.
 inline void set_block(Panel32& panel, std::int64_t size) {
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     const U64 a = U64::load_unaligned(panel.phase + k),
@@ -90,10 +99,10 @@ inline void set_block(Panel32& panel, std::int64_t size) {
   }
 }
 
-/// To the nearest bfloat16, ties away from 0, in the low half of each word.
+/// The nearest bfloat16, ties away from 0, in the low half of each word.
 inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
 
-/// Two vectors of consecutive columns.
+/// Stores two vectors of consecutive columns.
 template <class T, bool non_temporal>
 inline void store32(F32 first, F32 second, T* to) {
   if constexpr (std::is_same_v<T, float>) {
@@ -119,10 +128,10 @@ inline void store32(F32 first, F32 second, T* to) {
   }
 }
 
-/// Frequencies of one step: two vectors, so that 16-bit types fill a vector too.
+/// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
 constexpr std::int64_t step32 = 2 * float_lanes;
 
-/// Writes step32 frequencies of one row: to one place if they are interleaved, else to two.
+/// Writes step32 frequencies of one row: one run of columns if interleaved, else two.
 template <class T, bool interleaved, bool non_temporal>
 inline void write_step32(const SineCosine32 (&both)[2], T* sine, T* cosine) {
   if constexpr (interleaved) {

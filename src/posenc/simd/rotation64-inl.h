@@ -1,22 +1,29 @@
 // rotation, to float64: angle addition in about 80 bits, rounded once and correctly.
 //
 // Method.
-//   anchor  V and U, sine and cosine at a block's first position: from the integer phase every
-//           anchored_blocks64 blocks, else the last block's, rotated by block_rows64 w
+//   anchor  V and U, the sine and cosine at a block's first position: from the integer phase every
+//           anchored_blocks64 blocks, else those of the block before, rotated by block_rows64 w
 //   row n   sin(phase + n w) = V cos(n w) + U sin(n w), cos(phase + n w) = U cos(n w) - V sin(n w),
-//           with sines and cosines of n w from a table that the call makes
+//           with sines and cosines of n w from a table that each call computes
 //
 // Error bound (Rotation64Error in error_bounds.h), absolute, in units of 2^-76:
-//   an angle addition  four products of rests (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
-//                      factors C + c (2^-80 together) and a new rest (2^-81): below 1/2 a
-//                      component, so that the norm of both errors grows by less than 1
-//   an anchor          5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62, the
-//   argument's
-//                      2^-78 and the last product: below 2
-//   the row table      up to four anchors added: 4 * 2 + 3, and 1 for second-order terms
-//   block j            2 after an anchor, and 1 + 2 a rotation, the latter for its constants
-// The frequencies' end adds 2^-125 a position. An entry whose error decides its rounding is
+//   angle addition  four products of low parts (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
+//                   factors high + low (2^-80 together) and a new low part (2^-81): below 1/2 for
+//                   each component, so that the norm of both errors grows by less than 1
+//   anchor          5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62; 2^-78 for the
+//                   argument; and the last product: below 2
+//   row table       up to four anchors, added: 4 * 2 + 3, and 1 for second-order terms
+//   block j         2 for its anchor, and 1 + 2 for each rotation, of which 2 for its constants
+// Truncated frequencies add 2^-125 for each position. An entry whose error decides its rounding is
 // recomputed exactly.
+//
+// Valid range: every position up to max_position. At position 0, whose sines are 0, every sine is
+// uncertain; the backend writes this row itself.
+//
+// Cost: about 14 operations a vector of doubles: 8 for the angle addition, 4 for the rounding, and
+// 2 to collect uncertain entries.
+//
+// Source: the angle addition theorems.
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
@@ -25,9 +32,9 @@
 namespace posenc::simd {
 namespace {
 
-/// Some frequencies' sines and cosines as Fixed.
-constexpr std::int64_t panel64 = 32;
+constexpr std::int64_t panel64 = 32;  ///< frequencies
 
+/// Sines and cosines of up to panel64 frequencies as Fixed.
 struct Waves {
   double sine_high[panel64], sine_low[panel64], cosine_high[panel64], cosine_low[panel64];
 
@@ -43,8 +50,8 @@ struct Waves {
   }
 };
 
-/// Where the k-th frequency stands: in order, or within its vector so that sines and cosines,
-/// unpacked, are interleaved columns.
+/// The place of frequency k in Waves: in order, or permuted within its vector so that
+/// deinterleave_pairs(sines, cosines) gives interleaved columns.
 template <bool interleaved>
 constexpr std::int64_t place64(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
@@ -52,21 +59,21 @@ constexpr std::int64_t place64(std::int64_t k) {
   return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
 }
 
-/// Waves of `size` frequencies from `begin` on at one position.
+/// Waves of the frequencies begin .. begin + size - 1 at one position.
 template <bool interleaved>
 inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                             std::uint64_t position, Waves& waves) {
   const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position,
                       place64<interleaved>);
   for (std::int64_t k = 0; k < size; k += double_lanes) {
-    // The angle past the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
+    // The angle from the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
     // magnitude.
     const U64 biased = U64::load_unaligned(phases.high + k) + U64(std::uint64_t{1} << 61);
     const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
     const F64 turns = to_doubles(in_quarter >> 36, 0x1p25) * F64(0x1p-28);
     const U64 tail =
         ((in_quarter & U64(0xfffffffff)) << 16) | (U64::load_unaligned(phases.low + k) >> 48);
-    // 2 pi is a multiple of 2^-23 with 26 bits, and a rest.
+    // 2 pi is the sum of a multiple of 2^-23 with 26 bits, and `rest`.
     const F64 two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
     FixedPair both =
         small_sincos(split(turns * two_pi, fused(to_doubles(tail, 0),
@@ -77,6 +84,7 @@ inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, st
   }
 }
 
+/// out = waves, rotated by the angles of `by`. out may be waves.
 inline void rotate(const Waves& waves, const Waves& by, std::int64_t size, Waves& out) {
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     const FixedPair of = waves.at(k), with = by.at(k);
@@ -84,9 +92,9 @@ inline void rotate(const Waves& waves, const Waves& by, std::int64_t size, Waves
   }
 }
 
-/// Past the last frequency both are 3/4, which rounds for certain.
+/// Sets the padding behind the last frequency to 3/4, whose rounding is certain.
 template <bool interleaved>
-inline void rest_past(std::int64_t used, std::int64_t size, Waves& waves) {
+inline void fill_padding(std::int64_t used, std::int64_t size, Waves& waves) {
   for (std::int64_t k = used; k < size; ++k) {
     const std::int64_t at = place64<interleaved>(k);
     waves.sine_high[at] = waves.cosine_high[at] = 0.75;
@@ -94,10 +102,10 @@ inline void rest_past(std::int64_t used, std::int64_t size, Waves& waves) {
   }
 }
 
-/// A sum rounded, and if the error decides how.
+/// A rounded sum, and whether its error decides the rounding.
 struct Rounded64 {
   F64 value;
-  U64 doubt;  ///< 0 if it is certain
+  U64 uncertain;  ///< 0 if the rounding is certain
 };
 
 inline Rounded64 round64(const Sum& sum, F64 error) {
@@ -105,7 +113,7 @@ inline Rounded64 round64(const Sum& sum, F64 error) {
   return {below, cast_bits<U64>(below) ^ cast_bits<U64>(above)};
 }
 
-inline bool any_doubt(U64 doubt) { return xsimd::any(doubt != U64(std::uint64_t{0})); }
+inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
 
 template <bool non_temporal>
 inline void store64(F64 value, double* to) {
@@ -136,17 +144,17 @@ struct Row64 {
   std::int64_t used;
 };
 
-/// Writes a row; false if an entry is in doubt.
+/// Writes a row. True if every entry is certain.
 template <bool interleaved, bool non_temporal>
 inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F64 error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
-  U64 doubt(std::uint64_t{0});
+  U64 uncertain(std::uint64_t{0});
   std::int64_t k = 0;
   const auto rounded = [&](std::int64_t at) {
     const FixedPair of = waves.at(at), with = by.at(at);
     const Rounded64 s = round64(rotated_sine(of, with), error),
                     c = round64(rotated_cosine(of, with), error);
-    doubt = doubt | s.doubt | c.doubt;
+    uncertain = uncertain | s.uncertain | c.uncertain;
     return Both<F64>{s.value, c.value};
   };
   for (; k + double_lanes <= row.used; k += double_lanes) {
@@ -163,18 +171,18 @@ inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F
     for (std::int64_t i = 0; !interleaved && i < row.used - k; ++i)
       row.cosine[k + i] = last[double_lanes + i];
   }
-  return !any_doubt(doubt);
+  return !any_uncertain(uncertain);
 }
 
-/// Goes over the row once more and replaces every entry that is in doubt.
+/// Computes the row once more and replaces every uncertain entry.
 template <bool interleaved>
 [[gnu::noinline]] void correct_row64(const RotationTables& tables, std::int64_t begin,
                                      const Waves& waves, const Waves& by, const Row64& row,
                                      F64 error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
-  const auto correct = [&](std::int64_t k, U64 doubt, bool cosine, double* column) {
+  const auto correct = [&](std::int64_t k, U64 uncertain, bool cosine, double* column) {
     std::uint64_t lanes[double_lanes];
-    doubt.store_unaligned(lanes);
+    uncertain.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < row.used; ++i) {
       if (lanes[place64<interleaved>(i)] == 0) continue;
       column[columns_each * (k + i)] = std::bit_cast<double>(tables.exact_entry(
@@ -183,21 +191,21 @@ template <bool interleaved>
   };
   for (std::int64_t k = 0; k < row.used; k += double_lanes) {
     const FixedPair of = waves.at(k), with = by.at(k);
-    const U64 s = round64(rotated_sine(of, with), error).doubt,
-              c = round64(rotated_cosine(of, with), error).doubt;
-    if (any_doubt(s)) correct(k, s, false, row.sine);
-    if (any_doubt(c)) correct(k, c, true, interleaved ? row.sine + 1 : row.cosine);
+    const U64 s = round64(rotated_sine(of, with), error).uncertain,
+              c = round64(rotated_cosine(of, with), error).uncertain;
+    if (any_uncertain(s)) correct(k, s, false, row.sine);
+    if (any_uncertain(c)) correct(k, c, true, interleaved ? row.sine + 1 : row.cosine);
   }
 }
 
-/// So many blocks after an anchor, up to that position.
+/// The error of an entry, `blocks` blocks after an anchor and at most at `position`.
 inline double error64(std::int64_t blocks, std::int64_t position) {
   return 0x1p-76 * Rotation64Error().total(blocks) +
          frequency_error * static_cast<double>(position);
 }
 
-/// cos and sin of n w for the rows n of a block: powers of two from the phase, the others as their
-/// sums.
+/// Fills by[n] with cos and sin of n w for the rows n of a block: from the phase if n is a power of
+/// two, else by angle addition.
 template <bool interleaved>
 inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                       std::int64_t rows, Waves* by) {
@@ -225,7 +233,7 @@ inline void write_panel64(const RotationTables& tables, std::int64_t begin, std:
     if (since_anchor == 0) {
       anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position),
                                    waves);
-      rest_past<interleaved>(used, size, waves);
+      fill_padding<interleaved>(used, size, waves);
     } else {
       rotate(waves, block_step, size, waves);
     }

@@ -1,21 +1,26 @@
-// Rounds the values of the recurrence to float32 or a 16-bit type, and tells which roundings are
-// certain.
+// rotation: rounds the values of the recurrence to float32 or a 16-bit type, and finds the values
+// whose rounding is uncertain.
 //
 // Method. The recurrence is linear, so it can run on values times a power of two that puts the
-// exponent of the element type into the low bits of the double's exponent: 2^-896 for float32. The
-// float then is bits 29 to 59 of the double, after half of the dropped part has been added, with
-// the sign in front. What is left in the low 29 bits is the distance of the value from the midpoint
-// between two floats. Shifts and shuffles, which run on every port, give a vector of floats and one
-// of distances from two of doubles; conversions would run on one port.
+// exponent of the element type into the low bits of the double's exponent: 2^-896 for float32.
+// After half of the dropped part has been added, the float is the sign and bits 29 to 59 of the
+// double. The low 29 bits hold the distance of the value from the midpoint between two floats.
+// Shifts and shuffles turn two vectors of doubles into a vector of floats and a vector of
+// distances; they run on every port, and conversions on one.
 //
-// A value is certain if its distance exceeds its error (RotationError): the exact value then rounds
-// to the same element. correction-inl.h recomputes the others exactly. So every entry is correctly
-// rounded, and its bits depend on nothing but its position.
+// Error bound: every entry is correctly rounded. A value is certain if its distance exceeds its
+// error (RotationError): the exact value then rounds to the same element. correction-inl.h
+// recomputes the uncertain values exactly. The bits of an entry therefore depend on its position
+// alone.
+//
+// Valid range: that of the recurrence. At position 0, whose sines are 0, every sine is uncertain;
+// the backend writes this row itself.
 //
 // Cost with AVX2: 32 floats take 8 operations for the recurrence, 20 for the rounding, 12 for the
 // sign, 16 for the margin, and 4 stores. Zen 4 executes these from registers in 14.6 cycles
-// (AVX-512: 13.6), and a table in cache takes 20 (18): 2 for starting blocks, 3 for starting tiles
-// and storing. In cache, this method peaks at about a third of the store bandwidth.
+// (AVX-512: 13.6). A table in cache takes 20 cycles (AVX-512: 18): 2 more for starting blocks, and
+// 3 for starting tiles and storing. In cache, this method peaks at about a third of the store
+// bandwidth.
 #pragma once
 
 #include "posenc/simd/recurrence-inl.h"
@@ -23,18 +28,20 @@
 namespace posenc::simd {
 namespace {
 
+/// The error of a value, in units of 2^-53 times the bound M of its column.
 constexpr float error_in_units = static_cast<float>(RotationError{fused_rounds_once}.total());
-/// Of a row that is an anchor: 1 more for the sine, whose error is relative to its own value.
+/// The same if the row is an anchor. One more than its bound, for the sine, whose error is relative
+/// to its own value.
 constexpr float anchor_error_in_units = static_cast<float>(RotationError::anchor + 1);
 
-/// a < b, for which there is no instruction, by their maximum, for which there is one.
+/// a < b for unsigned integers. Most ISAs do not compare unsigned integers, but have their maximum.
 inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
 
 /// How far the values of a column are from the nearest midpoint between floats. The tile's minimum
 /// shows whether any entry must be recomputed. If the ISA has a minimum of unsigned integers, the
-/// margin is distance * value + threshold as bits: uncertain entries lie between 0 and twice the
-/// threshold, and the bits of negative floats are larger, as unsigned integers, than those of
-/// positive ones. That takes two operations; an absolute value and a minimum take three.
+/// margin is the bits of distance * value + threshold. Uncertain entries then lie between 0 and
+/// twice the threshold: as unsigned integers, negative floats are larger than positive ones. This
+/// takes two operations; a product, an absolute value and a minimum take three.
 using RoundingMargin32 = std::conditional_t<has_word_minimum, U32, F32>;
 
 template <class RoundingMargin>
@@ -54,8 +61,8 @@ inline RoundingMargin32 largest_margin32() {
 }
 
 /// Rounds two vectors of deinterleaved doubles, times value_scale, to one vector of elements in the
-/// order of the columns. An entry is certain if its margin exceeds a threshold, which follows from
-/// the bound M of its column's values.
+/// order of the columns. An entry is certain if its margin exceeds the threshold that follows from
+/// the bound M of its column.
 struct RoundToFloat32 {
   using Element = float;
   using Bits = std::uint32_t;
@@ -105,16 +112,17 @@ struct RoundToFloat32 {
   }
 };
 
-/// The same; the values are then added to an input.
+/// Rounds as RoundToFloat32 does; addition-inl.h then adds the values to an input.
 struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
 };
 
-/// To a 16-bit type, in the same way: 2^scale_exponent puts the type's exponent into the low bits
-/// of the double's, and the shift to the top of a word, below the place of the sign. Its upper half
-/// is then the rounded value, its lower half the distance to the midpoint: a unit of it is 2^-16 of
-/// the type's ulp and, for values of least_magnitude or more, larger than the error. So only the
-/// two distances around the midpoint, and smaller values, are uncertain; one entry in 2^15 is.
+/// Rounds to a 16-bit type in the same way. 2^scale_exponent puts the type's exponent into the low
+/// bits of the double's, and the shift moves it to the top of a 32-bit word, below the sign. The
+/// word's upper half is then the rounded value, and its lower half the distance to the midpoint, in
+/// units of 2^-16 ulp. If a value is at least as large as its threshold, this unit exceeds the
+/// error. So an entry is uncertain if its distance is one of the two around the midpoint, or if it
+/// is below the threshold. This holds for one entry in 2^15.
 template <class T, int scale_exponent, int shift>
 struct RoundTo16Bits {
   using Element = T;
@@ -126,8 +134,8 @@ struct RoundTo16Bits {
   static constexpr double value_scale =
       std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
-  /// The upper half of a double whose magnitude is certain: as large as a unit of the distance must
-  /// be, and normal in T.
+  /// The upper half of the smallest double that can be certain: a unit of its distance exceeds the
+  /// error, and it is normal in T.
   using Threshold = U32;
   static Threshold threshold(F32 bound) {
     // A unit of the distance is at least 2^-24 of the value, and has to exceed the error: a value
@@ -146,7 +154,7 @@ struct RoundTo16Bits {
   };
 
   static Value round(F64 a, F64 b, Threshold, RoundingMargin& least) {
-    // Half of what is dropped, and one unit of the distance, so that the uncertain ones are 0
+    // Half of the dropped part, and one unit of the distance: the uncertain distances are then 0
     // and 1.
     const U64 half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
     const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
@@ -184,8 +192,9 @@ struct RoundTo16Bits {
 using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
 using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 
-/// Columns of a tile. Non-temporal stores need a whole cache line at once: if it is written in
-/// parts, each part goes to memory by itself. Else what the registers hold best.
+/// Vectors of a tile. Non-temporal stores need a whole cache line at once: if it is written in
+/// parts, each part goes to memory separately. Other tiles have as many vectors as the registers
+/// hold best.
 template <class Round>
 constexpr std::int64_t line_vectors =
     64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
@@ -194,7 +203,7 @@ constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vec
 constexpr std::int64_t cached_vectors = 2;
 constexpr std::int64_t most_tile_columns = 32;
 
-/// Rounds and stores one row of a tile; the least margin of each column is kept.
+/// Rounds and stores one row of a tile. `least` keeps the smallest margin of each lane.
 template <class Round, bool non_temporal, std::int64_t vectors>
 inline void write_row(const F64* row, typename Round::Threshold threshold,
                       typename Round::RoundingMargin& least, typename Round::Element* out) {

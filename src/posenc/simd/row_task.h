@@ -1,4 +1,4 @@
-// What an encoder asks of a backend's code, kernels included: plain data.
+// The task that an encoder gives to a backend's code and to kernels, as plain data.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -13,25 +13,25 @@ namespace POSENC_API posenc {
 struct RowTask {
   std::int64_t first;     ///< position of the first row
   std::int64_t count;     ///< rows
-  void* out;              ///< the first row
+  void* out;              ///< address of the first row
   std::ptrdiff_t stride;  ///< elements from one row to the next
   DataType type;
   bool non_temporal;  ///< the table should be stored non-temporally
 
-  /// Row r, for the T that `type` names.
+  /// Row r. T must be the element type of `type`.
   template <class T>
   T* row(std::int64_t r) const noexcept {
     return static_cast<T*>(out) + r * stride;
   }
 
-  /// Its rows begin .. end - 1.
+  /// The task of the rows begin .. end - 1.
   RowTask part(std::int64_t begin, std::int64_t end) const noexcept {
     RowTask task = after(begin);
     task.count = end - begin;
     return task;
   }
 
-  /// The task without its first rows.
+  /// The task without its first `rows` rows.
   RowTask after(std::int64_t rows) const noexcept {
     RowTask rest = *this;
     rest.first += rows;

@@ -1,16 +1,25 @@
-// xsimd: the vectorised sincos of xsimd, of phases in double that are exactly reduced to one turn
-// first.
+// xsimd: xsimd's vectorised sincos of phases in double, which are first reduced to one turn
+// exactly.
 //
-// Rows of a block (aligned to sincos_block_rows, so that a row depends on its position alone) share
-// an anchor: phase = anchor + n w, in turns, each split in a multiple of 2^-40, whose sums are
-// exact, and a rest. The phase in radians carries two roundings at pi, 2^-52 in all, and xsimd's
-// double sincos one ulp: within 2^-50.
+// Method. The rows of a block share an anchor: phase = anchor + n w, in turns. Each is split into a
+// multiple of 2^-40, whose sums are exact, and a rest. Blocks begin at multiples of
+// sincos_block_rows, so that a row is a function of its position alone.
+//
+// Error bound (XsimdEncoder::error_bound): a phase in radians, at most pi in magnitude, carries the
+// roundings of a product and of a sum, at most 2^-52 each, and 2^-52.8 from the rounding of 2 pi.
+// xsimd's double sincos adds one ulp, at most 2^-53. Together this is below 2^-50.
+//
+// Valid range: every position up to max_position; float32 and float64.
+//
+// Cost: one sincos of xsimd for two vectors of doubles.
+//
+// Source: xsimd::sincos.
 #pragma once
 
 namespace posenc::simd {
 namespace {
 
-/// turns = high 2^-40 + low 2^-103
+/// high 2^-40 + low 2^-103 turns.
 struct SplitTurns {
   double high;
   double low;
@@ -44,8 +53,8 @@ inline SineCosine sincos_at(const SincosPanel& panel, std::int64_t k, F64 n) {
   return {both.first, both.second};
 }
 
-/// float_lanes sines or cosines of consecutive frequencies, and two vectors of them in the order of
-/// interleaved columns.
+/// float_lanes sines or cosines of consecutive frequencies. store_pairs() stores sines and cosines
+/// as interleaved columns.
 template <class Element>
 struct Lanes;
 
@@ -85,7 +94,7 @@ inline void copy_columns(const Element* from, std::int64_t count, Element* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
-/// One row of float_lanes frequencies, of which `used` exist.
+/// Writes one row of float_lanes frequencies, of which the first `used` exist.
 template <class Element>
 inline void write_sincos(const SincosTables& tables, const SincosPanel& panel, std::int64_t begin,
                          std::int64_t k, std::int64_t used, F64 n, Element* row) {

@@ -17,8 +17,8 @@
 namespace posenc {
 namespace {
 
-/// Through links, so that the rename replaces the file and not a link to it. A dangling link is
-/// taken as it is.
+/// The file behind symbolic links, so that the rename replaces the file and not a link to it. A
+/// dangling link is returned unchanged.
 std::filesystem::path resolved(const std::filesystem::path& file) {
   std::error_code ignored;
   std::filesystem::path target = std::filesystem::canonical(file, ignored);
@@ -27,12 +27,12 @@ std::filesystem::path resolved(const std::filesystem::path& file) {
 
 constexpr std::string_view temporary_suffix = ".tmp";
 
-/// What the names of a file's temporaries begin with; the process and a serial number follow.
+/// The prefix of the names of a file's temporaries. The process and a serial number follow it.
 std::string temporary_prefix(const std::filesystem::path& file) {
   return format_text(".{}.", file.filename().string());
 }
 
-/// The process that made the temporary; 0 if the name is none of a temporary of this file.
+/// The process that created the temporary; 0 if the name is not one of a temporary of this file.
 pid_t process_of(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix) || !name.ends_with(temporary_suffix)) return 0;
   if (name.size() < prefix.size() + temporary_suffix.size()) return 0;
@@ -47,7 +47,8 @@ pid_t process_of(std::string_view name, std::string_view prefix) {
   return second.ec == std::errc() && second.ptr == end ? process : 0;
 }
 
-/// A lock says more than the number of a process, which another container does not share.
+/// True if another process may hold the lock of a temporary. The number of a process is not enough:
+/// a process in another container cannot be seen.
 bool is_locked(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return true;
@@ -56,7 +57,8 @@ bool is_locked(const std::filesystem::path& file) {
   return !is_free;
 }
 
-/// Those of processes that are gone: a killed one cannot remove its own.
+/// Removes the temporaries of processes that no longer exist: a killed process leaves its own
+/// behind.
 void remove_stale_temporaries(const std::filesystem::path& file) {
   const std::string prefix = temporary_prefix(file);
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
@@ -81,7 +83,7 @@ OutputFile::OutputFile(const std::filesystem::path& file)
     if (descriptor_ < 0) fail(errno);
     return;
   }
-  // A rename needs no right to write the file that it replaces: asked for here.
+  // A rename needs no permission to write the file that it replaces, so it is checked here.
   if (exists && ::access(file_.c_str(), W_OK) != 0) fail(errno);
   open_temporary();
   if (exists) ::fchmod(descriptor_, existing.st_mode & 07777);
@@ -109,12 +111,12 @@ void OutputFile::open_temporary() {
     temporary_.clear();
     fail(errno);
   }
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // if the file system has locks: see is_locked()
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // see is_locked(); some file systems have no locks
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
-  constexpr std::size_t largest_write = std::size_t{1}
-                                        << 30;  // the kernel takes less than 2 GiB a call
+  // Linux writes less than 2 GiB in one call.
+  constexpr std::size_t largest_write = std::size_t{1} << 30;
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t written = ::write(descriptor_, next, std::min(bytes, largest_write));
@@ -160,7 +162,7 @@ void check_writable(const std::filesystem::path& file, Folders folders) {
     while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path())
       folder = folder.parent_path();
   }
-  must_allow(folder / ".", W_OK | X_OK);  // the dot refuses a file in the place of the folder
+  must_allow(folder / ".", W_OK | X_OK);  // the dot fails if `folder` is a file
 }
 
 }  // namespace posenc

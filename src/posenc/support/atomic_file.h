@@ -1,4 +1,4 @@
-// A file that appears whole or not at all. Internal: not installed.
+// Writing a file atomically: it appears whole or not at all. Internal: not installed.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 namespace posenc {
 
 /// Writes to a temporary file in the folder of `file`, which commit() syncs and renames. Without a
-/// commit the temporary is removed and an existing file stays as it was. A device or a pipe is
-/// written to directly, as a rename would replace it. Every failure throws std::system_error naming
-/// the path.
+/// commit, the temporary is removed and an existing file stays unchanged. A device or a pipe is
+/// written to directly, because a rename would replace it. Every failure throws std::system_error,
+/// which names the path.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& file);
-  /// An open descriptor, which is not closed, under a name for messages.
+  /// Writes to an open descriptor, which is not closed. `name` is used in messages.
   OutputFile(int descriptor, std::string_view name);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -40,11 +40,11 @@ class OutputFile {
   bool owned_ = true;
 };
 
-/// Whether missing folders are an error, or are made in the end.
+/// Whether missing folders are an error, or will be made when the file is written.
 enum class Folders { must_exist, are_made };
 
-/// Finds out before long work, not after it, whether a file can be written in the end; makes
-/// nothing. Throws std::system_error.
+/// Checks before long work that a file can be written after it. Creates nothing. Throws
+/// std::system_error if it cannot.
 void check_writable(const std::filesystem::path& file, Folders folders);
 
 }  // namespace posenc

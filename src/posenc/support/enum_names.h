@@ -13,7 +13,7 @@ namespace posenc {
 /// Names of the values 0, 1, ... of Enum.
 template <class Enum, std::size_t count>
 struct EnumNames {
-  std::string_view argument;  ///< what messages call it: "layout"
+  std::string_view argument;  ///< name of the argument in messages: "layout"
   std::array<std::string_view, count> names;
 
   constexpr bool contains(Enum value) const noexcept {

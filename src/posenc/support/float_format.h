@@ -7,11 +7,10 @@
 
 namespace posenc {
 
-/// A binary floating-point format: bits of its significand, the leading one included, and the
-/// exponent of its least value above 0.
+/// A binary floating-point format.
 struct FloatFormat {
-  int precision;
-  int least_exponent;
+  int precision;       ///< bits of the significand, including the leading one
+  int least_exponent;  ///< exponent of the least value above 0
 };
 
 constexpr FloatFormat format_of(DataType type) noexcept {
@@ -24,9 +23,10 @@ constexpr FloatFormat format_of(DataType type) noexcept {
   return {8, -133};
 }
 
-/// The bits, without a sign, of the value of that format nearest to significand 2^exponent (ties to
-/// even), for a significand whose top bit is set. `more`: the value to round is larger than that by
-/// less than one unit of the significand. Below overflow.
+/// The bits, without a sign, of the value of that format nearest to significand 2^exponent, ties to
+/// even. The top bit of the significand must be set, and the result must not overflow. If `more`,
+/// the value to round is larger than significand 2^exponent by less than one unit of the
+/// significand.
 constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t significand, int exponent,
                                       bool more) noexcept {
   const int normal_ulp = exponent + 64 - format.precision;
@@ -38,7 +38,7 @@ constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t signific
       dropped == 64 ? significand : significand & ((std::uint64_t{1} << dropped) - 1);
   const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
   const bool up = rest > half || (rest == half && (more || (kept & 1) == 1));
-  // A carry out of the significand moves into the exponent, as it should.
+  // A carry out of the significand increments the exponent, which is correct.
   return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) +
          kept + (up ? 1 : 0);
 }

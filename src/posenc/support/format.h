@@ -1,5 +1,5 @@
-// Text with values in it. The rest of the library includes this instead of {fmt}, whose header-only
-// form makes every file that includes it ten seconds slower to compile.
+// Formatting of text. The rest of the library includes this file instead of {fmt}, whose
+// header-only form makes every file that includes it ten seconds slower to compile.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace posenc {
 
-/// One value of a text. Refers to strings and does not copy them.
+/// One value of a text. Holds references to strings, not copies.
 class FormatArgument {
  public:
   template <std::signed_integral T>
@@ -28,7 +28,8 @@ class FormatArgument {
   std::variant<std::int64_t, std::uint64_t, double, std::string_view> value_;
 };
 
-/// The pattern with its fields ("{}", "{:.3g}", as {fmt} has them) replaced by the arguments.
+/// The pattern, whose fields ("{}" or "{:.3g}", in the syntax of {fmt}) are replaced by the
+/// arguments.
 std::string format_arguments(std::string_view pattern,
                              std::initializer_list<FormatArgument> arguments);
 
@@ -37,7 +38,7 @@ std::string format_text(std::string_view pattern, const Arguments&... arguments)
   return format_arguments(pattern, {FormatArgument(arguments)...});
 }
 
-/// The strings of a range, with the separator between them.
+/// Concatenates the strings of a range, with the separator between them.
 template <class Strings>
 std::string join(const Strings& strings, std::string_view separator) {
   std::string joined;

@@ -1,4 +1,4 @@
-// Work that several threads share. Internal: not installed.
+// A parallel loop. Internal: not installed.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace posenc {
 
-/// Calls work(begin, end) on contiguous parts of [0, count), one a thread.
+/// Calls work(begin, end) for contiguous parts of [0, count), one for each thread. work must not
+/// throw.
 template <class Work>
 void parallel_for(std::int64_t count, int threads, const Work& work) noexcept {
   const std::int64_t parts = std::min<std::int64_t>(threads, count);
@@ -18,7 +19,7 @@ void parallel_for(std::int64_t count, int threads, const Work& work) noexcept {
 #pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < parts; ++part) {
-    // Not count * part / parts, which overflows if both are large.
+    // count * part / parts would overflow if both factors are large.
     const std::int64_t whole = count / parts, rest = count % parts;
     const auto start = [=](std::int64_t p) { return whole * p + std::min(p, rest); };
     work(start(part), start(part + 1));

@@ -1,4 +1,4 @@
-// A real number as text, whatever the locale. Internal: not installed.
+// Parsing of a real number, independent of the locale. Internal: not installed.
 #pragma once
 
 #include <charconv>
@@ -12,8 +12,8 @@
 
 namespace posenc {
 
-/// By the standard library's streams: slower, and for a library that lacks from_chars of double.
-/// Takes no infinity and no NaN.
+/// Parses by a stream, which is slower, for standard libraries without std::from_chars of double.
+/// Does not accept infinity and NaN.
 inline std::optional<double> parse_real_by_stream(std::string_view text) {
   constexpr std::string_view allowed = "0123456789+-.eE";
   if (text.find_first_not_of(allowed) != std::string_view::npos || text.starts_with('+')) return {};
@@ -24,14 +24,15 @@ inline std::optional<double> parse_real_by_stream(std::string_view text) {
   return value;
 }
 
-/// The whole text as a number: no rest, no sign +, no blanks; nothing beyond the range of double.
+/// The whole text as a number. Empty if the text has any other character, a sign + or blanks, or if
+/// the number is outside the range of double.
 inline std::optional<double> parse_real(std::string_view text) {
 #ifdef __cpp_lib_to_chars
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return {};
   return value;
-#else  // libc++ before LLVM 20 has it of integers alone
+#else  // libc++ before LLVM 20 has std::from_chars of integers only
   return parse_real_by_stream(text);
 #endif
 }

@@ -11,7 +11,7 @@
 
 namespace posenc {
 
-/// Throws std::system_error, whose code says why: streams of the standard library do not.
+/// Throws std::system_error, whose code is the reason. Streams of the standard library give none.
 inline std::string read_file(const std::filesystem::path& file) {
   struct Descriptor {
     int number;

@@ -1,12 +1,12 @@
-// Memory that a call needs for its own. Internal: not installed.
+// Scratch memory of a call. Internal: not installed.
 #pragma once
 
 #include <cstdint>
 
 namespace posenc {
 
-/// At least so many floats, 64-byte aligned, of the calling thread, kept for its next call:
-/// decoding must not ask the system for memory at every step. Valid until the thread's next call.
+/// At least `floats` floats, 64-byte aligned, which belong to the calling thread. They are kept for
+/// its next call, so that decoding does not allocate at every step, and are valid until then.
 /// Throws std::bad_alloc.
 float* scratch(std::int64_t floats);
 

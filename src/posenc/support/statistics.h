@@ -25,7 +25,7 @@ inline double relative_iqr(const std::vector<double>& samples) {
   return (quantile(samples, 0.75) - quantile(samples, 0.25)) / 2 / median(samples);
 }
 
-/// The larger error. A NaN stays, and fails every bound.
+/// The larger of two errors. NaN if either is NaN, so that it fails every bound.
 inline double worst(double known, double found) {
   return found > known || std::isnan(found) ? found : known;
 }

@@ -8,14 +8,14 @@
 namespace posenc {
 namespace {
 
-/// Student's t at 0.975, by degrees of freedom from 1. Beyond the last it falls to 1.96: the last
-/// is on the safe side.
+/// Student's t at 0.975 for 1, 2, ... degrees of freedom. For more it falls to 1.96, and the last
+/// value is used, which is conservative.
 constexpr std::array t_975 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
                               2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
                               2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
                               2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
 
-/// The price that simplicity may have, at the far end of the interval.
+/// The largest ratio, at the upper end of its interval, at which the simpler method is preferred.
 constexpr double acceptable = 1.1;
 
 double distance(double ratio) noexcept { return std::max(ratio, 1 / ratio) - 1; }

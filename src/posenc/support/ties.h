@@ -1,5 +1,5 @@
-// What a tie is: the one rule of pick and selection, and of scripts/measuring/statistics.py.
-// tests/data/ties.json holds both to the same verdicts.
+// The definition of a tie, for pick, selection and scripts/measuring/statistics.py.
+// tests/data/ties.json tests that C++ and Python give the same verdicts.
 #pragma once
 
 #include "posenc/isa.h"
@@ -11,51 +11,51 @@
 
 namespace posenc {
 
-/// Two ratios closer to 1 than this are a tie whatever the samples say: code placement alone moves
-/// as much.
+/// A ratio closer to 1 than this is a tie for any samples: the placement of code alone changes
+/// times by as much.
 inline constexpr double indistinguishable = 0.02;
 
 /// The time of one candidate over that of another, paired by process, so that noise common to both
 /// cancels.
 struct PairedRatio {
   double ratio = 1;  ///< geometric mean over the processes
-  double low = 0;    ///< its 95 % interval; everything, if there are fewer than two processes
+  double low = 0;    ///< its 95 % interval; unbounded if there are fewer than two processes
   double high = std::numeric_limits<double>::infinity();
 };
 
 /// `one` and `other` hold the median of each process, in the same order of processes. The interval
-/// is Student's t over the logarithms of the ratios: processes are the unit of chance, as addresses
-/// change from one to the next.
+/// is Student's t over the logarithms of the ratios. Its samples are processes, because addresses,
+/// and times with them, change from one process to the next.
 PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other);
 
-/// A tie, unless the interval excludes 1 and the ratio is further from 1 than both 2 % and the
-/// noise floor.
+/// True unless the interval excludes 1 and the ratio differs from 1 by more than 2 % and by more
+/// than the noise floor.
 bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept;
 
-/// How far from 1 the ratios of a candidate to itself (A/A) are: of each list the largest distance,
-/// once one ratio in five is set aside (what disturbs a single process widens the intervals too);
-/// then the largest of all lists. 0 for no lists.
+/// The largest distance from 1 of the ratios of a candidate to itself (A/A). Of each list, the
+/// fifth of the ratios that is furthest from 1 is ignored: a disturbance of a single process also
+/// widens the intervals. 0 if there are no lists.
 double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 
-/// The median of each process over that of the process before: A/A between processes.
+/// The ratio of the median of each process to that of the process before it: A/A between processes.
 std::vector<double> ratios_of_successive(std::span<const double> medians);
 
-/// A candidate, and its times.
+/// A candidate and its times.
 struct TimedCandidate {
-  std::size_t method = 0;  ///< its method's place in the order of registration
+  std::size_t method = 0;  ///< place of the method in the order of registration
   Isa isa = Isa::scalar;
-  std::span<const double> seconds;  ///< one median a process
+  std::span<const double> seconds;  ///< one median per process
 };
 
-/// The index of the smallest geometric mean; candidates not empty.
+/// The index of the candidate with the smallest geometric mean. There must be candidates.
 std::size_t fastest_of(std::span<const TimedCandidate> candidates);
 
-/// Whether a candidate that ties with the fastest may be preferred to it: if noise hides a large
-/// difference, being simpler is no reason to be picked.
+/// True if a candidate that ties with the fastest may be preferred to it because it is simpler.
+/// False if noise may hide a large difference.
 bool costs_little(const PairedRatio& ratio) noexcept;
 
-/// The candidates that tie with the fastest and cost little, in the order in which they are to be
-/// picked: the simplest method first, and of a method the best ISA. The fastest is among them.
+/// The candidates that tie with the fastest and cost little, in order of preference: the simplest
+/// method first, and the best ISA of a method first. They include the fastest.
 std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates,
                                        std::size_t fastest, double noise_floor);
 

@@ -15,10 +15,10 @@
 namespace posenc {
 namespace {
 
-/// An exact entry, and what is derived from it once for all encoders.
+/// An exact entry, with the values that are derived from it once for all encoders.
 struct ExactEntry {
   long double value;
-  double rest;  ///< the exact value less `value`, as Reference gives it
+  double rest;  ///< the exact value minus `value`
   double nearest;
   double ulps_per_unit;  ///< 1 / the spacing of the type at the value
 };
@@ -56,7 +56,7 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
     const double value = got[channel];
     double error = distance(value, exact[channel].value, exact[channel].rest);
-    if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the worst of errors
+    if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the largest error
     // The nearest value is at most half an ulp away. For float64 the long double is not exact
     // enough to show that.
     if (value == exact[channel].nearest)
@@ -180,7 +180,7 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   const Reference reference(spec);
   const auto div_term = backend("div_term").plan(spec);
 
-  // Rounds of one part per thread, up to 100, with a report of the progress after each.
+  // Up to 100 rounds of one part per thread. Progress is reported after each round.
   const std::int64_t parts_in_all =
       std::min<std::int64_t>(rows.count, 100 * std::int64_t{options.threads});
   std::vector<Tally> sums = empty_tallies(encoders.size(), spec.d_model);
@@ -214,7 +214,8 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
 std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
   validate(rows);
   if (rows.count == 0) return {};
-  // Runs of rows at the start, the end and between, so that block edges of any method are crossed.
+  // Runs of rows at the start, at the end and in between, which cross the block edges of any
+  // method.
   constexpr std::int64_t run_rows = 20, runs = 5, entries_per_row = 64;
   const Reference reference(encoder.spec());
   const double bound = encoder.error_bound(rows, type);

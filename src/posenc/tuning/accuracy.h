@@ -17,8 +17,8 @@
 
 namespace POSENC_API posenc {
 
-/// ulp: spacing of the table's type at the exact value. Near the zeros of sine it is tiny, and
-/// max_ulp misleads.
+/// An ulp is the spacing of the table's type at the exact value. Near the zeros of sine it is tiny,
+/// and max_ulp is misleading.
 struct ErrorSummary {
   double max_abs = 0;
   double max_ulp = 0;
@@ -33,13 +33,13 @@ struct WorstEntry {
 };
 
 struct PositionError {
-  RowRange rows;  ///< of one octave, {0}, {1}, {2, 3}, {4 .. 7}, ..., and of the report
+  RowRange rows;  ///< the rows of the report in one octave: {0}, {1}, {2, 3}, {4 .. 7}, ...
   ErrorSummary error;
 };
 
 struct Quantile {
   double share = 0;      ///< 0.5: the median
-  double abs_error = 0;  ///< largest error of that share of the entries (rounded up, within 2 %)
+  double abs_error = 0;  ///< this share of the errors is at most this (rounded up, within 2 %)
 };
 
 struct AccuracyReport {
@@ -49,9 +49,9 @@ struct AccuracyReport {
   DataType type = DataType::float32;
   RowRange rows;
   std::int64_t entries = 0;
-  std::string reference;  ///< what gave the exact values: "long double", or "integers"
+  std::string reference;  ///< method of the reference: "long double" or "integers"
   ErrorSummary error;
-  double error_bound = 0;            ///< |error| that the backend promises
+  double error_bound = 0;            ///< proven bound of |error|
   double correctly_rounded = 0;      ///< share of entries nearest to their exact values
   std::int64_t wrongly_rounded = 0;  ///< number of the other entries
   double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
@@ -64,7 +64,7 @@ struct AccuracyReport {
 struct AccuracyOptions {
   int threads = 1;
   DataType type = DataType::float32;  ///< of the tables
-  /// Called now and then with the share done, in [0, 1], from the calling thread.
+  /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
   std::function<void(double)> progress;
 };
 
@@ -74,8 +74,9 @@ struct AccuracyOptions {
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options = {});
 
-/// Compares a few thousand entries, spread over the rows, with the reference. Empty if all are
-/// within the encoder's error bound; else one line that names the first that is not.
+/// Compares a few thousand entries, spread over the rows, with the reference. Returns an empty
+/// string if all are within the encoder's error bound, else one line that names the first entry
+/// that is not.
 std::string verify(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
 
 }  // namespace posenc

@@ -19,18 +19,18 @@
 namespace posenc {
 namespace {
 
-/// Entries of a shape that are compared with the reference, in runs spread over its rows: every
-/// channel and the whole span of positions in a fraction of a second. Between the runs the
-/// encoder's proven bound holds.
+/// Entries of a shape that are compared with the reference, in runs spread over its rows. They
+/// cover every channel and the whole range of positions in a fraction of a second. Between the
+/// runs, the encoder's error bound is proven.
 constexpr std::int64_t max_checked_entries = std::int64_t{1} << 19;
 constexpr std::int64_t checked_runs = 16;
 
-/// Share of the progress.
+/// Share of the progress that measuring the errors takes.
 constexpr double accuracy_share = 0.3;
 
 using ReportProgress = std::function<void(double share, std::string_view doing)>;
 
-/// Reports a part of the whole work.
+/// Reports the progress of a part of the work, from share `from` to share `to`.
 ReportProgress part_of(const ReportProgress& whole, double from, double to) {
   return [&whole, from, to](double share, std::string_view doing) {
     if (whole) whole(from + (to - from) * share, doing);
@@ -58,14 +58,14 @@ void check(const PickOptions& options) {
   }
 }
 
-/// Peers are measured at their best ISA alone.
+/// True if the backend runs here. Peers are measured only at their best ISA.
 bool is_measured(const Backend& backend) {
   return backend.runs_here() &&
          (backend.can_be_picked() || &posenc::backend(backend.name()) == &backend);
 }
 
-/// All rows if they are few, else runs of equal length, evenly spread, with the first and the last
-/// row among them.
+/// All rows if they are few; else evenly spread runs of equal length, which include the first and
+/// the last row.
 std::vector<RowRange> rows_to_check(const EncodingSpec& spec, RowRange rows) {
   const std::int64_t affordable =
       std::max<std::int64_t>(max_checked_entries / spec.d_model, checked_runs);
@@ -140,7 +140,7 @@ std::vector<PickShape> default_pick_shapes(DataType type) {
       named(halves, 1500, 1280), named(paper, 5000, 512),
       named(paper, 131072, 128),
   };
-  // The last is larger than the caches, as long as that is at most 1 GiB.
+  // The last table is larger than the caches, but at most 1 GiB.
   constexpr std::int64_t wide = 4096, most_bytes = std::int64_t{1} << 30;
   std::int64_t rows = 8192;
   const auto bytes = [&] { return rows * wide * size_of(type); };

@@ -1,4 +1,5 @@
-// Finding the fastest backend within an error budget on this CPU, by checking and timing all.
+// Finds the fastest backend within an error budget on this CPU, by checking and timing all
+// backends.
 //
 //   const posenc::PickResult result = posenc::pick({.budget = posenc::ErrorBudget{1e-6}});
 //   posenc::save_profile(result.profile, posenc::default_profile_path());
@@ -20,8 +21,8 @@
 
 namespace POSENC_API posenc {
 
-/// The largest error that is accepted: absolute, of the promised bound, or in ulp, of what was
-/// measured.
+/// The largest accepted error. An absolute budget limits the proven error bound, and a budget in
+/// ulp the measured error.
 struct ErrorBudget {
   enum class Measure { absolute, ulp };
   double most = 0;  ///< finite and > 0
@@ -33,8 +34,8 @@ struct ErrorBudget {
 /// Throws InvalidArgument unless the largest error is finite and above 0.
 void validate(const ErrorBudget& budget);
 
-/// Half an ulp of 1 of the type, and 1 % of that: any backend that computes in a wider type and
-/// rounds once is within it.
+/// Half an ulp of 1 of the type, plus 1 %. Every backend that computes in a wider type and rounds
+/// once is within this budget.
 ErrorBudget default_budget(DataType type) noexcept;
 
 /// A table that is timed.
@@ -48,14 +49,15 @@ struct PickShape {
 std::vector<PickShape> default_pick_shapes(DataType type);
 
 struct PickOptions {
-  std::optional<ErrorBudget> budget;  ///< default_budget() if not given
+  std::optional<ErrorBudget> budget;  ///< default_budget() if empty
   std::vector<PickShape> shapes;      ///< default_pick_shapes() if empty
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
-  int processes = 7;  ///< up to twice as many while a backend differs from itself by over 3 %
-  int samples = 9;    ///< of every candidate in a process
+  int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %
+  int samples = 9;    ///< of every candidate in each process
   double seconds_per_sample = 0.005;
-  /// Times in a further process. Empty: in this one, with new memory every time.
+  /// Times the candidates in another process. If empty, this process times them, each time with new
+  /// memory.
   std::function<TimingResult(const TimingRequest&)> time_in_process;
   std::function<void(double share, std::string_view doing)> progress;
 };
@@ -64,17 +66,17 @@ struct PickOptions {
 struct PickMeasurement {
   std::string backend;  ///< "rotation"
   Isa isa = Isa::scalar;
-  bool is_peer = false;  ///< registered for comparison only: cannot be picked
+  bool is_peer = false;  ///< registered for comparison only, and never picked
   std::string name;      ///< of the shape
   EncodingSpec spec;
   RowRange rows;
   ShapeClass shape = ShapeClass::memory;
   double max_abs = 0;               ///< measured
   double max_ulp = 0;               ///< measured
-  double error_bound = 0;           ///< |error| that the backend promises
-  std::vector<double> seconds;      ///< per table: one median per process; empty if not timed
-  std::vector<double> self_ratios;  ///< A/A: one half of its samples over the other, per process
-  bool within_budget = false;       ///< set, as the next two, by decide()
+  double error_bound = 0;           ///< proven bound of |error|
+  std::vector<double> seconds;      ///< for one table: one median per process; empty if not timed
+  std::vector<double> self_ratios;  ///< A/A: ratio of two halves of its samples, per process
+  bool within_budget = false;       ///< decide() sets this and the next two
   bool picked = false;
   bool tied = false;  ///< with the fastest
 
@@ -95,14 +97,14 @@ struct ComparedCandidate {
   bool is_peer = false;
   bool keeps_its_bound = true;  ///< on every shape
   bool within_budget = true;    ///< on every shape
-  bool compared = false;        ///< timed on every shape and within the budget
-  double max_abs = 0;           ///< on its worst shape, as the next two
+  bool compared = false;        ///< timed on every shape, and within the budget
+  double max_abs = 0;           ///< on its worst shape, like the next two
   double max_ulp = 0;
   double error_bound = 0;
   // Of a compared candidate:
   double gfloats_per_second = 0;  ///< geometric mean over the shapes
   double relative_iqr = 0;        ///< of the noisiest shape
-  double ratio = 0;  ///< its time over the pick's, paired by process, with the 95 % interval
+  double ratio = 0;  ///< its time over that of the pick, paired by process; with 95 % interval
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
   bool tied = false;  ///< with the fastest
@@ -110,24 +112,25 @@ struct ComparedCandidate {
   std::string full_name() const;  ///< "rotation:avx2"
 };
 
-/// The choice for one shape class, and what it rests on.
+/// The pick of one shape class, and the measurements behind it.
 struct ClassDecision {
   ShapeClass shape = ShapeClass::memory;
   double noise_floor = 0;                 ///< largest relative difference of a backend from itself
   std::optional<ComparedCandidate> pick;  ///< none if no backend is within the budget
-  std::vector<ComparedCandidate> others;  ///< the fastest first; those not compared last
+  std::vector<ComparedCandidate> others;  ///< the fastest first, and those not compared last
   std::vector<std::string> shapes;        ///< names of the shapes of the class
 
-  /// The fastest other that could have been picked: at least as fast as the pick if that is simpler
-  /// and ties with it. Null if there is none.
+  /// The fastest other candidate that could have been picked. It may be faster than the pick, if
+  /// the pick ties with it and is simpler. Null if there is none.
   const ComparedCandidate* next() const noexcept;
 };
 
-/// Decides from measurements of one CPU, element type and thread count, and sets in them what is
-/// picked and tied. Backends are in order of registration, the simplest method first. Two tie
-/// unless the 95 % interval of their ratio, paired by process, excludes 1, and the ratio differs
-/// from 1 by more than 2 % and the noise floor. Of those that tie with the fastest and take little
-/// longer, the simplest method is picked, at its best ISA. Throws InvalidArgument on a bad budget.
+/// Decides from measurements of one CPU, element type and thread count, and marks the measurements
+/// that are picked and tied. Backends are in order of registration, the simplest method first. Two
+/// backends tie unless the 95 % interval of their ratio, paired by process, excludes 1, and the
+/// ratio differs from 1 by more than 2 % and by more than the noise floor. Of the backends that tie
+/// with the fastest and cost little more, the simplest method is picked, at its best ISA. Throws
+/// InvalidArgument if the budget is not allowed.
 std::vector<ClassDecision> decide(std::vector<PickMeasurement>& measurements,
                                   const ErrorBudget& budget);
 
@@ -136,12 +139,13 @@ struct PickResult {
   int processes = 0;
   std::vector<PickMeasurement> measurements;
   std::vector<ClassDecision> decisions;
-  Profile profile;        ///< of this machine, with the measurements
-  std::string disturbed;  ///< one line: why the times cannot be trusted; empty if they can
+  Profile profile;        ///< the measurements, with this machine's CPU and versions
+  std::string disturbed;  ///< one line: why the times are not reliable; empty if they are
 };
 
-/// Measures the errors of all backends, times those that keep their own bounds, and decides. Peers
-/// are measured at their best ISA. Throws InvalidArgument on bad options.
+/// Measures the errors of all backends, times those that are within their own error bounds, and
+/// decides. Peers are measured at their best ISA. Throws InvalidArgument if an option is not
+/// allowed.
 PickResult pick(const PickOptions& options = {});
 
 }  // namespace posenc

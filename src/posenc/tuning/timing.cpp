@@ -31,7 +31,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Processor time of the calling thread, which works on every table.
+/// Processor time of the calling thread, which takes part in encoding every table.
 double thread_seconds() noexcept {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -65,13 +65,13 @@ class TableMemory {
   std::optional<OutputView> view_;
 };
 
-/// Kernels share work between this many rows, from a multiple of it.
+/// Slices begin at multiples of this number of rows, within which kernels share work.
 constexpr std::int64_t aligned_rows = 64;
 
 /// A table that takes longer than this many samples is timed in slices, one per sample.
 constexpr double slow_samples = 4;
 
-/// One candidate, and how many rows fill one of its samples.
+/// One candidate, and the number of rows that fill one of its samples.
 class TimedEncoder {
  public:
   TimedEncoder(const TimingRequest& request, const TimingRequest::Table& asked,
@@ -100,7 +100,7 @@ class TimedEncoder {
     work(table);
   }
 
-  /// Seconds per table.
+  /// Times one sample. Returns seconds per table.
   double sample(const OutputView& table) {
     const double seconds = work(table);
     return seconds * static_cast<double>(rows_.count) / static_cast<double>(rows_per_sample_);
@@ -117,8 +117,8 @@ class TimedEncoder {
     return std::clamp<std::int64_t>(slice, std::min(aligned_rows, rows_.count), rows_.count);
   }
 
-  /// Encodes rows_per_sample_ rows, from where the last sample ended, with the stores of the whole
-  /// table.
+  /// Encodes rows_per_sample_ rows, starting after the last sample, with the store policy of the
+  /// whole table. Returns seconds.
   double work(const OutputView& table) {
     if (next_ + std::min(rows_per_sample_, rows_.count) > rows_.count) next_ = 0;
     const auto start = Clock::now();
@@ -219,7 +219,7 @@ TimingResult time_candidates(const TimingRequest& request) {
   for (const TimingRequest::Table& asked : request.tables) {
     result.tables.push_back(time_table(request, asked, random, result));
   }
-  // Time was stolen over the whole run: the timed part has its share of it.
+  // Time was stolen over the whole run, of which the timed part has its share.
   const double stolen_share = (stolen_seconds() - stolen) / std::max(seconds_since(start), 1e-9);
   result.lost_seconds = std::max(result.lost_seconds, stolen_share * result.timed_seconds);
   return result;

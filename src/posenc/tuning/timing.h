@@ -1,5 +1,5 @@
-// Timing backends in one process. A pick uses several, since addresses, and times with them, differ
-// from one process to the next.
+// Times backends in one process. A pick uses several processes, because addresses, and times with
+// them, differ from one process to the next.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -18,7 +18,7 @@ struct TimingRequest {
     std::string backend;  ///< full name: "rotation:avx2"
     int samples = 1;
   };
-  /// A table, and the candidates that take turns to encode it, in random order.
+  /// A table, and the candidates that encode it in turn, in random order.
   struct Table {
     EncodingSpec spec;
     RowRange rows;
@@ -39,10 +39,10 @@ struct TimingResult {
   };
   std::vector<Table> tables;
   double timed_seconds = 0;  ///< wall time of all samples
-  double lost_seconds = 0;   ///< of it, without a processor: taken by other work or the hypervisor
+  double lost_seconds = 0;   ///< the part that other work or the hypervisor took
 };
 
-/// Throws InvalidArgument on a bad request.
+/// Throws InvalidArgument if the request is not allowed.
 TimingResult time_candidates(const TimingRequest& request);
 
 }  // namespace posenc

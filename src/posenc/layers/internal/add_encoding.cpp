@@ -19,8 +19,7 @@ struct EncodedRows {
   }
 };
 
-/// The rows begin .. end - 1 of the sequences first_batch .. last_batch - 1: the part of one
-/// thread.
+/// The part of one thread: rows begin .. end - 1 of the sequences first_batch .. last_batch - 1.
 struct Part {
   std::int64_t begin, end;
   std::int64_t first_batch, last_batch;
@@ -35,8 +34,8 @@ bool allows_non_temporal(const SequenceView<float>& y) noexcept {
          y.columns % line == 0 && whole(y.batch, y.batch_stride) && whole(y.rows, y.row_stride);
 }
 
-/// Combines blocks of rows, which are short enough that what is added to one sequence is still in
-/// cache for the next.
+/// Combines blocks of rows. They are short enough that the encodings, once added to one sequence,
+/// are still in cache for the next.
 class Combiner {
  public:
   explicit Combiner(const RowWork& work)
@@ -44,7 +43,7 @@ class Combiner {
         kernel_(simd::best_kernels().combine),
         non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
 
-  /// `encoded` begins at row `begin`.
+  /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded` is row `begin`.
   void block(std::int64_t begin, std::int64_t end, const Part& part,
              EncodedRows encoded) const noexcept {
     const std::int64_t columns = work_.y.columns;
@@ -56,7 +55,8 @@ class Combiner {
           run(b, row, 1, encoded.row(row - begin));
       }
     } else if (dense) {
-      // Runs of rows whose encodings stay in the first-level cache while every sequence takes them.
+      // Runs of rows whose encodings stay in the first-level cache while they are added to every
+      // sequence.
       const std::int64_t step =
           work_.y.batch > 1 ? std::max<std::int64_t>(1, run_floats / columns) : end - begin;
       for (std::int64_t row = begin; row < end; row += step) {
@@ -71,7 +71,7 @@ class Combiner {
     }
   }
 
-  /// After a thread's last block.
+  /// Must follow a thread's last block.
   void finish() const noexcept {
     if (non_temporal_) simd::best_kernels().fence();
   }
@@ -100,8 +100,8 @@ class Combiner {
   bool non_temporal_;
 };
 
-/// Calls on_part(part) for one part a thread: parts are rows, so that no encoding is computed
-/// twice, or sequences if there are fewer rows than threads.
+/// Calls on_part(part) for one part per thread. Rows are divided, so that no encoding is computed
+/// twice, or sequences if there are fewer rows than threads and than sequences.
 template <class Work>
 void share_rows(const RowWork& work, const Work& on_part) {
   const std::int64_t batch = work.y.batch, rows = work.y.rows;
@@ -112,8 +112,8 @@ void share_rows(const RowWork& work, const Work& on_part) {
   });
 }
 
-/// Rows of a block: enough that the start of a block, which costs as much as several rows, does not
-/// count; and in cache.
+/// Rows of a block. A block must stay in cache, and be long enough that its start, which costs as
+/// much as several rows, is negligible.
 std::int64_t block_rows(std::int64_t columns) noexcept {
   constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
                          enough_rows = 32;
@@ -122,8 +122,8 @@ std::int64_t block_rows(std::int64_t columns) noexcept {
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
 }
 
-/// Whether the encoder's own add() does the work: one sequence, nothing dropped, and nothing but
-/// the encoding between input and output.
+/// True if the encoder's add() can do the work: one sequence without dropout, whose input and
+/// output have the same stride.
 bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
   return encoder.supports_add() && work.y.batch == 1 && work.dropout == nullptr &&
          work.x.row_stride() == work.y.row_stride && work.y.row_stride >= work.y.columns;

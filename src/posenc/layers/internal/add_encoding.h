@@ -1,4 +1,4 @@
-// y = dropout(scale * x + encoding): what all layers of the input side come down to. Internal: not
+// y = dropout(scale * x + encoding), which all layers of the input side use. Internal: not
 // installed.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace posenc {
 
-/// Where the input's rows are: in a view, or where token ids point in a matrix.
+/// The rows of the input: those of a view, or the rows of a matrix that token ids select.
 class InputRows {
  public:
   explicit InputRows(const SequenceView<const float>& x) noexcept
       : data_(x.data), batch_stride_(x.batch_stride), row_stride_(x.row_stride) {}
 
-  /// Ids are dense in the output's order.
+  /// Ids are dense in the order of the output y.
   template <class Id>
   InputRows(MatrixView<const float> weights, const Id* ids,
             const SequenceView<const float>& y) noexcept
@@ -39,12 +39,12 @@ class InputRows {
     return data_ + place;
   }
 
-  /// Elements from a row of a sequence to the next; 0 if ids say if rows are.
+  /// Elements from a row of a sequence to the next; 0 if ids select the rows.
   std::int64_t row_stride() const noexcept {
     return ids32_ == nullptr && ids64_ == nullptr ? row_stride_ : 0;
   }
 
-  /// Whether the rows of a sequence follow each other without gaps.
+  /// True if the rows of a sequence follow each other without gaps.
   bool dense(std::int64_t columns) const noexcept {
     return ids32_ == nullptr && ids64_ == nullptr && row_stride_ == columns;
   }
@@ -58,26 +58,26 @@ class InputRows {
   std::int64_t row_stride_;
 };
 
-/// What is done to every row. All arguments of the functions below are checked, and nothing is
-/// written if scratch memory cannot be had (std::bad_alloc).
+/// The operation on every row. The caller of the functions below has checked all arguments. Nothing
+/// is written if scratch memory cannot be allocated (std::bad_alloc).
 struct RowWork {
   InputRows x;
   float scale;
   SequenceView<float> y;
-  const simd::DropoutRule* dropout;  ///< null: none
+  const simd::DropoutRule* dropout;  ///< null: no dropout
   bool non_temporal;                 ///< if alignment allows; y is not x
   int threads;
 };
 
-/// Adds the encodings of rows.first .., as many as y has rows, without a table in memory: blocks of
-/// rows are encoded into scratch memory that stays in cache, and added to every sequence of the
-/// batch.
+/// Adds the encodings of `rows`, which has the number of rows of y, without a table in memory.
+/// Blocks of rows are encoded into scratch memory that stays in cache, and added to every sequence
+/// of the batch.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 
-/// Adds the rows of a table: row r of every sequence gets table row r.
+/// Adds row r of a table to row r of every sequence.
 void add_table(MatrixView<const float> table, const RowWork& work);
 
-/// Adds nothing.
+/// Scales and drops, but adds nothing.
 void scale_rows(const RowWork& work);
 
 }  // namespace posenc

@@ -20,12 +20,12 @@ void check_columns(std::string_view name, std::int64_t have, std::int64_t column
   }
 }
 
-/// Bytes from the first element to the last, of two nested dimensions and a row.
 struct Dimension {
   std::int64_t size;
   std::int64_t stride;
 };
 
+/// Bytes from the first element to the last of two nested dimensions of rows.
 std::uintptr_t span_in_bytes(std::string_view name, Dimension a, Dimension b,
                              std::int64_t columns) {
   std::int64_t of_a = 0, of_b = 0, elements = 0, bytes = 0;
@@ -54,15 +54,16 @@ bool overlap(Memory a, Memory b) noexcept {
   return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
 }
 
-/// Strides of dimensions of one element are never used: they are set to 0 to be comparable.
+/// Sets the strides of dimensions of size 1, which are never used, to 0, so that views can be
+/// compared.
 SequenceView<const float> without_unused_strides(SequenceView<const float> view) noexcept {
   if (view.batch == 1) view.batch_stride = 0;
   if (view.rows == 1) view.row_stride = 0;
   return view;
 }
 
-/// Whether the rows of two views of the same strides lie between each other, as the two halves of
-/// wider rows do.
+/// True if the rows of two views with the same strides alternate without overlap, as the two halves
+/// of wider rows do.
 bool rows_apart(const SequenceView<const float>& x, std::uintptr_t distance) noexcept {
   const std::int64_t larger = std::max(x.batch_stride, x.row_stride);
   const std::int64_t other = std::min(x.batch_stride, x.row_stride);

@@ -1,4 +1,4 @@
-// What the layers ask of the views that they are given. Internal: not installed.
+// Checks of the arguments of layers. Internal: not installed.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -22,25 +22,26 @@ Memory memory_of(std::span<T> elements) noexcept {
   return {begin, begin + elements.size_bytes()};
 }
 
-// Each throws InvalidArgument that names the argument, its value and what is allowed.
+// Each check throws InvalidArgument, which names the argument, its value and the allowed values.
 
 void check_threads(int threads);
 
-/// Sizes not negative, `columns` columns, strides that keep rows apart, and memory. Returns what it
-/// spans.
+/// Sizes must not be negative, there must be `columns` columns, rows must not overlap, and the data
+/// must not be null. Returns the memory that the view spans.
 Memory check_sequences(std::string_view name, const SequenceView<const float>& view,
                        std::int64_t columns);
 
-/// The same order, batch and rows.
+/// The views must have the same order, batch and rows.
 void check_same_shape(const SequenceView<const float>& x, const SequenceView<const float>& y);
 
-/// Out of place, or exactly in place: y and x share no element, or all of them. Both are checked
-/// views of the same shape.
+/// y and x must share no element, or all of them. Both are checked views of the same shape.
 void check_overlap(const SequenceView<const float>& x, const SequenceView<const float>& y);
 
-/// Sizes not negative, stride at least the columns, and memory. Returns what it spans.
+/// Sizes must not be negative, the stride must be at least the columns, and the data must not be
+/// null. Returns the memory that the view spans.
 Memory check_matrix(std::string_view name, const MatrixView<const float>& view);
 
+/// The two ranges of memory must not overlap.
 void check_disjoint(std::string_view name, Memory memory, std::string_view other_name,
                     Memory other);
 

@@ -1,4 +1,4 @@
-// From the layers' options to what the kernels take. Internal: not installed.
+// Converts the layers' options to the kernels' dropout rule. Internal: not installed.
 #pragma once
 
 #include "posenc/layers/dropout.h"
@@ -9,7 +9,7 @@
 
 namespace posenc {
 
-/// Nothing if nothing is dropped: identity then, and no cost.
+/// Empty if nothing is dropped: dropout is then the identity, at no cost.
 std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,
                                               std::uint64_t seed) noexcept;
 

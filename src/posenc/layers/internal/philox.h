@@ -12,7 +12,7 @@ namespace POSENC_API posenc {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// Four random words that are a function of the counter and the key alone.
+/// Four random words, which are a pure function of the counter and the key.
 constexpr PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product_0 = std::uint64_t{0xD2511F53} * counter[0];

@@ -11,8 +11,8 @@
 namespace posenc {
 namespace {
 
-/// Per process: the geometric mean, over the shapes, of value(measurement, process), for as many
-/// processes as `samples` has of every shape.
+/// For each process, the geometric mean of value(measurement, process) over the shapes. Processes
+/// that `samples` lacks for a shape are left out.
 template <class Value>
 std::vector<double> means_by_process(const std::vector<const PickMeasurement*>& measurements,
                                      std::vector<double> PickMeasurement::*samples, Value value) {
@@ -43,8 +43,8 @@ std::vector<double> self_ratios(const std::vector<const PickMeasurement*>& measu
       [](const PickMeasurement& each, std::size_t process) { return each.self_ratios[process]; });
 }
 
-/// Per process, the median factor by which the other candidates were slower than usual. Pairs by
-/// process cancel it, so it is not noise.
+/// For each process, the median factor by which the other candidates were slower than usual.
+/// Pairing by process cancels this factor, so that it is not noise.
 std::vector<double> common_factors(const ClassCandidate& one,
                                    const std::vector<ClassCandidate>& all) {
   std::vector<double> factors(one.seconds_per_entry.size(), 1.0);
@@ -99,7 +99,7 @@ std::vector<ClassCandidate> candidates_of(ShapeClass shape,
     const auto found = std::ranges::find_if(all, same);
     (found == all.end() ? all.emplace_back() : *found).measurements.push_back(&each);
   }
-  // Results of several builds may lack some shapes for a backend.
+  // If results of several builds are combined, a backend may lack some shapes.
   std::size_t shapes = 0;
   for (const ClassCandidate& each : all) shapes = std::max(shapes, each.measurements.size());
   for (ClassCandidate& each : all) {

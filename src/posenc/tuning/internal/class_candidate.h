@@ -9,7 +9,7 @@
 
 namespace posenc {
 
-/// True if a backend keeps its own bound, and is within the budget.
+/// True if a measurement is within the backend's error bound, and the backend within the budget.
 bool is_within(const ErrorBudget& budget, const PickMeasurement& measured) noexcept;
 
 /// One backend over all shapes of a class.
@@ -29,11 +29,12 @@ struct ClassCandidate {
 std::vector<ClassCandidate> candidates_of(ShapeClass shape,
                                           const std::vector<PickMeasurement>& measurements);
 
-/// A/A within every process, and between successive processes, for each backend that was timed
-/// twice.
+/// The noise floor: A/A within every process, and between successive processes, for each backend
+/// that was timed twice.
 double noise_floor_of(const std::vector<ClassCandidate>& candidates);
 
-/// What a profile keeps: every backend of the library that was timed on all shapes of a class.
+/// The measurements for a profile: every backend of the library that was timed on all shapes of a
+/// class.
 std::vector<MeasuredClass> measured_classes(const std::vector<PickMeasurement>& measurements,
                                             const std::vector<ClassDecision>& decisions,
                                             DataType type, int threads);

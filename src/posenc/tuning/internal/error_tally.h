@@ -81,14 +81,14 @@ struct ErrorSum {
   }
 };
 
-/// Octaves of positions up to 2^53; position 0 has one of its own.
+/// Octaves of positions up to 2^53. Position 0 is a separate octave.
 inline constexpr std::size_t octaves = 55;
 
 inline std::size_t octave(std::int64_t position) noexcept {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(position)));
 }
 
-/// The errors of one encoder over some rows.
+/// The errors of one encoder over a range of rows.
 struct Tally {
   explicit Tally(std::int64_t d_model) : by_channel(static_cast<std::size_t>(d_model)) {}
 

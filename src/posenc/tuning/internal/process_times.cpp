@@ -11,8 +11,9 @@ namespace {
 
 using Measurements = std::vector<PickMeasurement>;
 
-/// In this number of processes every candidate gets all samples. A candidate that then took longer
-/// than the fastest by this factor in each of them cannot be picked: few samples show its figure.
+/// In the first `full_processes` processes, every candidate gets all samples. A candidate that was
+/// slower than the fastest by `clearly_slower` in each of them cannot be picked, and then gets
+/// `few_samples`.
 constexpr std::size_t full_processes = 3;
 constexpr double clearly_slower = 1.5;
 constexpr int few_samples = 3;
@@ -22,12 +23,12 @@ constexpr int few_samples = 3;
 constexpr int most_processes_factor = 2;
 constexpr double low_noise = 0.03;
 
-/// Above these, other work runs, and the times cannot be trusted.
+/// If a limit is exceeded, other work disturbs the times, which are then not reliable.
 constexpr double most_lost_share = 0.05;
 constexpr double most_noise = 0.20;
 
-/// A backend over this budget may be within that of another program, so it is timed too. Peers are
-/// only compared within the budget.
+/// A backend over this budget may be within that of another program, so that it is timed too. Peers
+/// are compared only within the budget.
 bool is_to_be_timed(const PickMeasurement& measured) {
   return measured.is_peer ? measured.within_budget : measured.keeps_its_bound();
 }
@@ -58,8 +59,8 @@ bool is_clearly_slower(const PickMeasurement& measured,
   return true;
 }
 
-/// The candidate that is timed twice in every process: the one that selection takes without
-/// measurements, at its best ISA, which is registered last.
+/// The candidate that is timed twice in every process: the method that selection takes by default
+/// without measurements. Its best ISA is registered last.
 std::size_t repeated_of(const std::vector<PickMeasurement*>& timed) {
   std::size_t repeated = 0;
   for (std::size_t i = 0; i < timed.size(); ++i) {
@@ -121,7 +122,7 @@ double largest_noise(const std::vector<ClassDecision>& decisions) {
   return noise;
 }
 
-/// Why the times cannot be trusted; empty if they can.
+/// The reason why the times are not reliable; empty if they are.
 std::string disturbance(double lost_share, double noise) {
   if (lost_share > most_lost_share) {
     return format_text(
