@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if an object that is compiled for more than the baseline ISA shares code with the rest of
-the program.
+"""Fails if an object for an ISA above the baseline shares code with the rest of the program.
 
 The linker may keep such an object's copy of a weak symbol (an inline function, for example) for the
 whole program, which then crashes on a CPU without that ISA. An undefined symbol means that the
