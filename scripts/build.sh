@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Configures and builds a preset: build.sh PRESET [TARGET ...]; all targets unless some are named.
-# What CMake and the compiler say goes to a log. If one of them fails, the end of the log is shown,
-# and the exit code is theirs.
+# The output of CMake and the compiler goes to a log. If one of them fails, this prints the end of
+# the log and exits with its exit code.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

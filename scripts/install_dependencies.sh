@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Installs what is missing of the named groups, or says in one line what could not be installed, and
-# exits 0: CMake reports what a build cannot do without. What is there counts as installed, whether
-# or not a package manager brought it.
+# Installs the missing packages of the named groups. If some cannot be installed, it names them in
+# one line and still exits with 0, since CMake reports what a build needs. Software that was not
+# installed by a package manager counts as installed too.
 #   install_dependencies.sh [GROUP ...]              the default group is build
 #   install_dependencies.sh --left-out [GROUP ...]   installs nothing; lists missing optional parts
-# Lists are words in strings, and tables are functions, since macOS's bash has no better ones.
+# The bash of macOS has no associative arrays: tables are functions, and lists are strings of words.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
 groups="build test pictures torch report peers aarch64 riscv64 powerpc64le avx512 ci"
 
-# Debian's packages that a group cannot do without.
+# The Debian packages that a group requires.
 needed_of() {
   case $1 in
     build)
@@ -24,7 +24,7 @@ needed_of() {
   esac
 }
 
-# Those that each add one part to a group.
+# The Debian packages that each add one optional part to a group.
 optional_of() {
   case $1 in
     build) echo "libmpfr-dev" ;;
@@ -39,7 +39,7 @@ optional_of() {
   esac
 }
 
-# What is left out without an optional package.
+# The part that is left out if an optional package is missing.
 part_of() {
   case $1 in
     libmpfr-dev) echo "the tests against MPFR" ;;
@@ -60,8 +60,8 @@ part_of() {
   esac
 }
 
-# How to see without a package manager that a package's content is there: a command, a header, a
-# Python module, a file. Words after the first are alternatives.
+# How to detect a package's content without a package manager: by a command, a header, a Python
+# module or a file. The words after the kind are alternatives.
 sign_of() {
   case $1 in
     g++) echo "command g++ clang++ c++" ;;
@@ -114,7 +114,8 @@ has_header() {
   for folder in "${named[@]}"; do [[ ! -e $folder/$1 ]] || return 0; done
   return 1
 }
-# As python_with.sh, which runs the scripts: under the first Python of the path, or else Debian's.
+# Tries the same Pythons as python_with.sh, which runs the scripts: the first on the path, then
+# Debian's.
 has_module() {
   local python find="import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
   for python in python3 /usr/bin/python3; do ! "$python" -c "$find" 2>/dev/null || return 0; done
@@ -132,7 +133,7 @@ is_there() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# Of the packages, those that are not there, each once.
+# Prints the packages that are missing, each once.
 absent_of() {
   local package absent=""
   for package in "$@"; do
@@ -141,7 +142,7 @@ absent_of() {
   echo "$absent"
 }
 
-# With a terminal, asks for the password once.
+# On a terminal, asks for the password once.
 sudo_works() {
   if [[ -t 0 ]]; then
     sudo -v -p "[sudo] password of %p, to install $missing: "
@@ -150,7 +151,7 @@ sudo_works() {
   fi
 }
 
-# Why nothing can be installed here; empty if it can.
+# Prints why nothing can be installed here, or nothing if it can.
 obstacle() {
   if ! has_command apt-get; then
     echo "there is no apt-get here"
@@ -167,17 +168,18 @@ apt() {
     </dev/null >>"$log" 2>&1
 }
 apt_install() { apt install -y --no-install-recommends "$@"; }
-# A name that this release does not have would end the installation of the others.
+# apt-get installs nothing if it does not know one of the names.
 is_known() {
   [[ $(LC_ALL=C apt-cache policy "$1" 2>>"$log") =~ Candidate:\ [^\(] ]] && return 0
   echo "no package $1 in this release" >>"$log"
   return 1
 }
 
-# All at once; if that fails, one by one, so that one package stops no other.
+# Installs all packages at once. If that fails, installs them one by one, so that a package that
+# cannot be installed does not stop the others.
 install() {
   local package known=""
-  apt update || true  # what is already known may do
+  apt update || true  # The package lists that are already there may be enough.
   for package in "$@"; do ! is_known "$package" || known+=" $package"; done
   [[ -n $known ]] || return 0
   # shellcheck disable=SC2086

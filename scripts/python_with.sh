@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs a script under the first Python that has the modules:
 #   python_with.sh MODULE... -- SCRIPT [ARGUMENT...]
-# The first one on the path may be one that Debian's packages do not reach. Where none has them, the
-# first one runs, and the script says what it lacks.
+# The first Python on the path may not see the modules that Debian's packages install. If no Python
+# has all modules, the first one runs, and the script reports what is missing.
 set -euo pipefail
 
 modules=()

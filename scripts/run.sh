@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# The main job: builds what it runs, measures what every backend gets wrong and what it costs, and
-# picks the fastest within an error budget for this CPU. It writes below build/ alone: results to
+# The main job: builds the programs, measures the error and the speed of every backend, and picks
+# the fastest within an error budget for this CPU. It writes only below build/: results to
 # build/results/, a page of figures to build/results/report/, logs to build/logs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The tables of bench_encode --quick, so that the last table has an error for every speed: presets, and shapes that no
-# preset has.
+# The tables of bench_encode --quick: presets, and benchmark shapes, which are not presets. The
+# summary at the end needs an error for every speed.
 declare -A tables=(
-  [chunk]="--rows 8 --d-model 512" [model_garden]="--preset model_garden" [m2m_100]="--preset m2m_100"
-  [tutorial]="--preset tutorial" [whisper]="--preset whisper" [long_context]="--rows 131072 --d-model 128"
+  [chunk]="--rows 8 --d-model 512"
+  [model_garden]="--preset model_garden"
+  [m2m_100]="--preset m2m_100"
+  [tutorial]="--preset tutorial"
+  [whisper]="--preset whisper"
+  [long_context]="--rows 131072 --d-model 128"
   [wide]="--rows 8192 --d-model 4096"
 )
 max_error=1e-6
@@ -23,15 +27,15 @@ skipped=77
 
 step() { printf '\n== %s\n\n' "$1"; }
 
-# Caches and temporary files of the programs below, and the profile: nothing of the user's own is
-# written, and no figure depends on it.
+# Keeps caches, temporary files and the profile below build/: nothing of the user's is written, and
+# no figure depends on the user's settings.
 stay_below_build() {
   export XDG_CACHE_HOME=$PWD/build/cache
   export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
   export POSENC_PROFILE=$PWD/$profile
   unset POSENC_BACKEND
   local old
-  for old in build/tmp/run.*; do  # of runs that were killed
+  for old in build/tmp/run.*; do  # left by runs that were killed
     kill -0 "${old##*.}" 2>/dev/null || rm -rf "$old"
   done
   export TMPDIR=$PWD/build/tmp/run.$$
@@ -40,7 +44,7 @@ stay_below_build() {
   rm -f "$profile" "$pick" "$results/torch.json" "$page"  # of an earlier run
 }
 
-# What may be skipped for want of a Python module.
+# Runs a Python script that is skipped if a module is missing.
 may_be_skipped() { ./scripts/python_with.sh "$@" || [[ $? -eq $skipped ]]; }
 
 ./scripts/install_dependencies.sh build report peers
@@ -66,7 +70,8 @@ done
 step "Accuracy at position 10^12"
 "$bin/posenc_peers" accuracy --first 1000000000000 --rows 1000 | tee "$results/accuracy_far.txt"
 
-# One benchmark binary, its table on the screen and every repetition in $results.
+# bench NAME BINARY [ARGUMENT...]: runs a benchmark binary, which prints its table. Every repetition
+# goes to $results/NAME.json.
 figures=()
 bench() {
   local name=$1 binary=$2
@@ -74,13 +79,12 @@ bench() {
   "$bin/$binary" --benchmark_out="$results/$name.json" --benchmark_out_format=json "$@"
   figures+=("$results/$name.json")
 }
-# Enough for a look at what is not in the last table: the binaries' own defaults take longer and
-# spread less.
+# Enough for an overview of what the summary does not show. The defaults of the binaries take longer
+# and vary less.
 brief=(--benchmark_min_time=0.005 --benchmark_repetitions=3)
 
 step "Speed of presets, other libraries too"
-# Few repetitions of each process: what differs from process to process is more than what differs
-# within one.
+# Few repetitions in each process: times vary more between processes than within one.
 ./scripts/measure.py --output "$results/benchmark.json" --processes 3 --floor-pairs 3 -- \
   --quick --peers --benchmark_repetitions=2 --benchmark_min_time=0.01
 
@@ -114,7 +118,8 @@ step "What planning costs"
 bench plan bench_plan --benchmark_filter='d:4096/spacing:paper|plan_and_encode' "${brief[@]}"
 
 step "Picking the fastest within an error of $max_error"
-# Exit code 1: other work disturbed it, or nothing is within the budget; its message says which.
+# Exit code 1: other work disturbed the pick, or no backend is within the budget; its message says
+# which.
 status=0
 "$bin/posenc_peers" pick --max-error "$max_error" --save "$profile" --format json \
   --output "$pick" || status=$?

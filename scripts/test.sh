@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds preset release, and runs every test. Arguments go to ctest:
-# scripts/test.sh -R rotation
+# Installs missing dependencies, builds the preset release, and runs every test. Arguments go to
+# ctest: scripts/test.sh -R rotation
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

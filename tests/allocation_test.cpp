@@ -1,5 +1,5 @@
-// Encoding allocates nothing, so that it can stand in a real-time loop: counted by this program's
-// own operator new.
+// encode() allocates nothing, so that it can be called in a real-time loop. This program's own
+// operator new counts the allocations.
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
 #include "support.h"
@@ -17,13 +17,13 @@ thread_local std::int64_t allocations = 0;
 
 }  // namespace
 
-// Not inline: GCC would see free() meet memory of an operator new, and warn.
+// Not inline: if GCC saw that free() releases memory from an operator new, it would warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
-// A sanitizer's own would not go with the operator delete below.
+// If a sanitizer's operator new were used here, it would not match the operator delete below.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(bytes > 0 ? bytes : 1);
@@ -42,7 +42,7 @@ std::int64_t allocations_of(const Work& work) {
 }
 
 TEST(Allocation, IsCounted) {
-  // Called as a function: a compiler may leave out what a new-expression would call.
+  // Call operator new as a function: a compiler may elide the allocation of a new-expression.
   EXPECT_EQ(allocations_of([] { ::operator delete(::operator new(100)); }), 1);
 }
 

@@ -1,4 +1,4 @@
-// Runs the built posenc command as a shell would, and keeps what it wrote.
+// Runs the built posenc command as a shell would, and captures its output.
 #pragma once
 
 #include <csignal>
@@ -21,21 +21,24 @@ struct CommandResult {
 };
 
 struct CommandOptions {
-  Environment environment = {};         ///< added to this process's, less its POSENC_* variables
-  std::filesystem::path out_file = {};  ///< where stdout goes instead of CommandResult::out
-  std::string program = {};             ///< another program than the posenc command
+  /// Added to this process's environment, from which POSENC_* variables are removed.
+  Environment environment = {};
+  /// If not empty, stdout goes to this file instead of CommandResult::out.
+  std::filesystem::path out_file = {};
+  /// If not empty, the program to run instead of the posenc command.
+  std::string program = {};
 };
 
-/// The command finds no profile unless the environment names one, so that what was measured on this
-/// machine decides no test.
+/// Runs the command. It finds no profile unless `options` names one, so that no test depends on
+/// what was measured on this machine.
 CommandResult run_posenc(const Arguments& arguments, const CommandOptions& options = {});
 
-/// The same with standard output and standard error on a terminal of its own: `out` has both.
+/// Runs the command with its standard streams on a pseudo-terminal. `out` holds both outputs.
 CommandResult run_posenc_on_terminal(const Arguments& arguments,
                                      const Environment& environment = {});
 
-/// Starts the command, waits until a temporary file appears in `folder` or the command ends, and
-/// sends it the signal (by default that of Ctrl-C).
+/// Starts the command, waits until a temporary file appears in `folder` or the command ends, then
+/// sends the signal (by default that of Ctrl-C).
 CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem::path& folder,
                                int signal = SIGINT);
 

@@ -1,4 +1,4 @@
-// Element types: conversions, and what holds for float32 tables held for every other type.
+// Element types: conversions, and the guarantees of float32 tables for every other type.
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/exact/frequency.h"
@@ -43,7 +43,7 @@ T from_bits(unsigned bits) {
 template <class T>
 constexpr unsigned infinity_bits = std::is_same_v<T, Float16> ? 0x7c00 : 0x7f80;
 
-TYPED_TEST(SixteenBits, EveryValueIsItsOwnNearest) {
+TYPED_TEST(SixteenBits, EveryValueRoundsToItself) {
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
     const auto value = from_bits<TypeParam>(bits);
     if (std::isnan(to_double(value))) {
@@ -54,11 +54,11 @@ TYPED_TEST(SixteenBits, EveryValueIsItsOwnNearest) {
   }
 }
 
-TYPED_TEST(SixteenBits, MidpointsGoToTheEvenNeighbourAndTheRestToTheNearer) {
+TYPED_TEST(SixteenBits, RoundsToNearestWithTiesToEven) {
   for (unsigned bits = 0; bits + 1 < infinity_bits<TypeParam>; ++bits) {
     const double low = to_double(from_bits<TypeParam>(bits)),
                  high = to_double(from_bits<TypeParam>(bits + 1));
-    const double middle = (low + high) / 2;  // exact: a double has the bits
+    const double middle = (low + high) / 2;  // exact in double
     ASSERT_EQ(nearest<TypeParam>(middle).bits, bits + bits % 2);
     ASSERT_EQ(nearest<TypeParam>(std::nextafter(middle, low)).bits, bits);
     ASSERT_EQ(nearest<TypeParam>(std::nextafter(middle, high)).bits, bits + 1);
@@ -66,7 +66,7 @@ TYPED_TEST(SixteenBits, MidpointsGoToTheEvenNeighbourAndTheRestToTheNearer) {
   }
 }
 
-TYPED_TEST(SixteenBits, EndsAreInfinityAndZero) {
+TYPED_TEST(SixteenBits, OverflowsToInfinityAndUnderflowsToZero) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double largest = to_double(from_bits<TypeParam>(infinity_bits<TypeParam> - 1));
   EXPECT_EQ(nearest<TypeParam>(infinity).bits, infinity_bits<TypeParam>);
@@ -78,7 +78,7 @@ TYPED_TEST(SixteenBits, EndsAreInfinityAndZero) {
   EXPECT_EQ(nearest<TypeParam>(1e-300).bits, 0);
 }
 
-TEST(DataTypes, HaveNamesThatParseAndOthersDoNot) {
+TEST(DataTypes, NamesRoundTripAndUnknownOnesAreRefused) {
   for (const DataType type : all_data_types) EXPECT_EQ(parse_data_type(to_string(type)), type);
   const std::string refused = test::refusal([] { parse_data_type("float8"); });
   EXPECT_THAT(refused, HasSubstr("'float8'"));
@@ -87,7 +87,7 @@ TEST(DataTypes, HaveNamesThatParseAndOthersDoNot) {
 
 // ---- tables
 
-/// Memory for a table of any type, its surroundings filled with a pattern.
+/// Memory for a table of any type, surrounded by guard bytes of a fixed pattern.
 class GuardedTable {
  public:
   GuardedTable(std::int64_t rows, std::int64_t columns, std::int64_t gap, std::int64_t offset,
@@ -170,7 +170,7 @@ TEST_P(EveryType, StaysWithinItsBound) {
   }
 }
 
-TEST_P(EveryType, HasTheSameBitsHoweverRowsAreAskedFor) {
+TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
   for (const EncodingSpec& spec :
        {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256}}) {
     const auto encoder = std::get<0>(GetParam())->plan(spec);
@@ -218,7 +218,7 @@ TEST(Rotation32, RefusesFloat64BeforeItWrites) {
   EXPECT_TRUE(table.row_is(0, untouched.data()));
 }
 
-// ---- the compiler's own 16-bit types
+// ---- the compiler's 16-bit types
 
 template <class Native, class Stored>
 void expect_same_tables() {
@@ -236,7 +236,7 @@ void expect_same_tables() {
   }
 }
 
-// Those of C++23, std::bfloat16_t and std::float16_t, are tried in install/native_types.cpp.
+// install/native_types.cpp tests those of C++23, std::bfloat16_t and std::float16_t.
 TEST(NativeTypes, Float16HasTheSameTable) {
 #ifdef POSENC_HAS_NATIVE_FLOAT16
   expect_same_tables<_Float16, Float16>();
@@ -265,7 +265,7 @@ T exact(const Frequencies& frequencies, std::int64_t k, std::int64_t position, b
   return value;
 }
 
-TEST_P(RotationType, IsExactInEveryShape) {
+TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {
   const auto [backend, type] = GetParam();
   for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
     for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 1030}) {

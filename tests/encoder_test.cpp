@@ -1,4 +1,4 @@
-// What every backend owes its callers, whatever its method: one row, one set of bits; nothing
+// The contract of Encoder, for every backend: a row has the same bits in every call, and nothing is
 // written outside the rows.
 #include "posenc/encoder.h"
 #include "posenc/cursor.h"
@@ -36,14 +36,15 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::int64_t counts[] = {0, 1, 2, 15, 16, 17, 33, 100};
-// Positions around which methods change their ways: the start, an anchor, a block, a table's end,
-// the last ones allowed.
+// Positions near which methods change their path: the start, an anchor, a block, the end of a
+// table, and the last positions allowed.
 constexpr std::int64_t firsts[] = {
     0, 1, 63, 64, 1000, (1 << 20) - 7, 1'000'000'000'000, max_position - 50,
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 510, 512, 1000, 4098};
 
-// Calls that compile, and calls that must not: two bare integers could be a range or two positions.
+// Calls that must compile, and calls that must not: two bare integers could be a range or two
+// positions.
 template <class E>
 concept TakesBareIntegers = requires(const E& encoder, OutputView out) {
   encoder.encode({5, 7}, out);
@@ -105,8 +106,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Every count, and every first position with two counts: all of them if memory and time are
-/// small.
+/// Every count, and every first position with two of the counts.
 std::vector<RowRange> row_ranges() {
   std::vector<RowRange> ranges;
   for (std::size_t i = 0; i < std::size(firsts); ++i) {
@@ -118,7 +118,7 @@ std::vector<RowRange> row_ranges() {
   return ranges;
 }
 
-/// The rows as single-row calls give them: what every other way of asking must repeat bit for bit.
+/// The rows from single-row calls. Every other kind of call must reproduce them bit for bit.
 Matrix one_by_one(const Encoder& encoder, std::span<const std::int64_t> positions) {
   const std::int64_t columns = encoder.spec().d_model;
   Matrix rows(static_cast<std::int64_t>(positions.size()), columns);
@@ -144,7 +144,7 @@ void expect_rows(const GuardedMatrix& got, const Matrix& expected, const std::st
 
 class EncoderRows : public testing::TestWithParam<Case> {};
 
-TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreAskedFor) {
+TEST_P(EncoderRows, HaveTheSameBitsInEveryKindOfCall) {
   const auto encoder = GetParam().backend->plan(GetParam().spec());
   const std::int64_t columns = GetParam().d_model;
   std::mt19937 random(20261121);
@@ -197,16 +197,15 @@ TEST_P(EncoderRows, AreIndependentOfTheViewsSpareRowsAndColumns) {
   expect_rows(memory, one_by_one(*encoder, positions_of(rows)), "a larger view");
 }
 
-TEST_P(EncoderRows, HaveTheSameBitsHoweverTheyAreStored) {
+TEST_P(EncoderRows, HaveTheSameBitsForEveryStorePolicyAndStride) {
   EncodingSpec spec = GetParam().spec();
   for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
     spec.layout = layout;
     const auto encoder = GetParam().backend->plan(spec);
     const RowRange rows{1000, 75};
     const Matrix expected = one_by_one(*encoder, positions_of(rows));
-    const std::int64_t aligned =
-        (spec.d_model + 15) / 16 *
-        16;  // rows of whole cache lines, so that stores can go past the caches
+    // Rows of whole cache lines allow non-temporal stores.
+    const std::int64_t aligned = (spec.d_model + 15) / 16 * 16;
     for (const StorePolicy stores :
          {StorePolicy::automatic, StorePolicy::cached, StorePolicy::non_temporal}) {
       for (const std::int64_t stride : {aligned, aligned + 16, aligned + 1}) {
@@ -272,7 +271,7 @@ TEST_P(EveryEncoder, StartsFromZeroAndOne) {
   }
 }
 
-TEST_P(EveryEncoder, GivesThePapersFirstRows) {
+TEST_P(EveryEncoder, MatchesThePapersFirstRows) {
   const float expected[3][4] = {{0, 1, 0, 1},
                                 {0.84147098F, 0.54030231F, 0.00999983F, 0.99995000F},
                                 {0.90929743F, -0.41614684F, 0.01999867F, 0.99980001F}};
@@ -392,14 +391,14 @@ TEST_P(EveryEncoder, GathersUpToTheLast32BitPosition) {
               "32-bit positions");
 }
 
-TEST_P(EveryEncoder, NoRowsNeedNoMemory) {
+TEST_P(EveryEncoder, AcceptsANullPointerForZeroRows) {
   const auto encoder = GetParam()->plan({.d_model = 8});
   EXPECT_NO_THROW(encoder->encode(RowRange{5, 0}, MatrixView<float>{nullptr, 0, 8, 8}));
   EXPECT_NO_THROW(
       encoder->encode(std::span<const std::int64_t>(), MatrixView<float>{nullptr, 0, 8, 8}, 4));
 }
 
-TEST_P(EveryEncoder, MoreThreadsThanRowsAreFine) {
+TEST_P(EveryEncoder, AcceptsMoreThreadsThanRows) {
   const auto encoder = GetParam()->plan({.d_model = 8});
   GuardedMatrix out(2, 8, 8, 0);
   encoder->encode({.first = 9, .count = 2}, out.view(), 64);
@@ -428,7 +427,7 @@ TEST(Matrix, OwnsAlignedDenseMemory) {
   EXPECT_EQ(matrix.row(2).data(), matrix.data() + 10);
 }
 
-TEST(Matrix, HasWritableElementsAndAViewOfAConstOne) {
+TEST(Matrix, HasWritableElementsAndConstViews) {
   Matrix matrix(2, 3);
   std::ranges::fill(matrix.row(0), 1.0F);
   std::ranges::fill(matrix.row(1), 2.0F);
@@ -453,7 +452,7 @@ TEST(Matrix, RefusesNegativeAndOverflowingShapes) {
   EXPECT_THAT(refusal([] { Matrix(INT64_MAX / 2, 4); }), HasSubstr("4611686018427387903 x 4"));
 }
 
-TEST(SimpleCall, GivesWhatTheSelectedBackendGives) {
+TEST(SimpleCall, UsesTheSelectedBackend) {
   const EncodingSpec spec{.d_model = 64, .layout = Layout::halves};
   const RowRange rows{100, 50};
   const Matrix table = encode(rows, spec, 2);
@@ -465,9 +464,9 @@ TEST(SimpleCall, GivesWhatTheSelectedBackendGives) {
   EXPECT_EQ(encode(0, 512).rows(), 0);
 }
 
-/// add() is encode() and two operations in turn, bit for bit, in place and out of place, whatever
-/// the layout and the edges.
-TEST_P(EveryEncoder, AddsWhatItEncodes) {
+/// add() is bit-identical to encode(), then a multiplication, then an addition: in place and out of
+/// place, for several layouts and widths.
+TEST_P(EveryEncoder, AddIsBitIdenticalToEncodeThenAdd) {
   for (const std::int64_t d_model : {2, 34, 98, 256}) {
     for (const Layout layout : {Layout::interleaved, Layout::halves_cos_first}) {
       const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
@@ -495,7 +494,7 @@ TEST_P(EveryEncoder, AddsWhatItEncodes) {
   }
 }
 
-TEST_P(EveryEncoder, RefusesToAddWhatItCannot) {
+TEST_P(EveryEncoder, AddRefusesMismatchedInputs) {
   const auto encoder = GetParam()->plan({.d_model = 8});
   Matrix x(4, 8), out(4, 8);
   const auto add = [&](MatrixView<const float> input) {

@@ -1,5 +1,4 @@
-// A backend that a test registers: zeros where a table should be, with whatever it claims of
-// itself.
+// A backend for tests to register. It writes zeros and reports the properties that a test sets.
 #pragma once
 
 #include "posenc/registry.h"
@@ -56,7 +55,8 @@ class FakeBackend final : public Backend {
   FakeBackendClaims claims_;
 };
 
-/// Registers a backend for as long as it lives: tests of one process know nothing of each other's.
+/// Registers a fake backend and removes it in its destructor, so that tests in one process do not
+/// see each other's backends.
 class RegisteredFake {
  public:
   explicit RegisteredFake(FakeBackendClaims claims)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Fails if an object compiled for more than the baseline ISA shares code with the rest of the
-program.
+"""Fails if an object for an ISA above the baseline shares code with the rest of the program.
 
-A weak symbol (an inline function, say) in such an object may be the copy that the linker keeps for
-everybody: a crash on a CPU without that ISA. An undefined one means that the kernels call code
-compiled elsewhere, libm or the standard library, whose inline wrappers are one change away from
-being such a symbol.
+The linker may keep such an object's copy of a weak symbol (an inline function, for example) for the
+whole program, which then crashes on a CPU without that ISA. An undefined symbol means that the
+kernels call code compiled elsewhere (libm or the standard library): the next compiler or library
+version may replace that call by an inline function, which is a weak symbol.
 """
 
 import argparse
@@ -14,8 +13,8 @@ import subprocess
 import sys
 
 SHARED_KINDS = "WwVvu"
-# What compilers call for plain loops over memory, the linker's own, and one function of C, without
-# inline copies, that xsimd's reduction of large arguments calls.
+# Functions that compilers call for loops over memory, symbols of the linker and the runtime, and
+# one C function that xsimd's reduction of large arguments calls and that has no inline copies.
 ALLOWED_UNDEFINED = {
     "memcpy",
     "memmove",
@@ -33,8 +32,8 @@ def isa_of(path):
 
 
 def complaints(nm, path, may_call):
-    # Header libraries are included under the ISA's own name: their inline functions have no
-    # namesake in another object.
+    # Each ISA's file includes header libraries in a namespace of that ISA, so that no other object
+    # has an inline function of the same name.
     own = [f"{library}_{isa_of(path)}::" for library in ("xsimd", "Eigen")]
     text = subprocess.run([nm, "-C", path], check=True, capture_output=True, text=True).stdout
     exported = 0

@@ -1,6 +1,6 @@
-// Golden tests: each preset against the formula that its system publishes, written here as that
-// system writes it (in long double, so that what differs is the convention and not the rounding).
-// Nothing here comes from the library.
+// Golden tests: each preset against the formula that its system publishes, written as that system
+// writes it, but in long double: a difference is then one of convention, not of rounding. The
+// formulas use nothing of the library.
 #include "posenc/presets.h"
 
 #include "posenc/registry.h"
@@ -20,15 +20,16 @@ namespace {
 
 using Real = long double;
 
-// div_term = exp(arange(0, d_model, 2) * (-log(10000.0) / d_model)); pe[:, 0::2] = sin(position *
-// div_term); 1::2 = cos
+// div_term = exp(arange(0, d_model, 2) * (-log(10000.0) / d_model))
+// pe[:, 0::2] = sin(position * div_term); pe[:, 1::2] = cos(position * div_term)
 Real tutorial(Real position, int channel, int d_model) {
   const Real div_term = std::exp(Real(channel / 2 * 2) * (-std::log(Real{10000}) / d_model));
   return channel % 2 == 0 ? std::sin(position * div_term) : std::cos(position * div_term);
 }
 
-// num_timescales = channels // 2; increment = log(max_timescale / min_timescale) /
-// max(num_timescales - 1, 1) signal = concat([sin(scaled_time), cos(scaled_time)], axis=1)
+// num_timescales = channels // 2
+// increment = log(max_timescale / min_timescale) / max(num_timescales - 1, 1)
+// signal = concat([sin(scaled_time), cos(scaled_time)], axis=1)
 Real tensor2tensor(Real position, int channel, int channels) {
   const int num_timescales = channels / 2;
   const Real increment = std::log(Real{1e4} / Real{1}) / std::max(num_timescales - 1, 1);
@@ -36,8 +37,8 @@ Real tensor2tensor(Real position, int channel, int channels) {
   return channel < num_timescales ? std::sin(scaled_time) : std::cos(scaled_time);
 }
 
-// emb = log(10000) / (half_dim - 1); emb = exp(arange(half_dim) * -emb); cat([sin(emb), cos(emb)],
-// dim=1)
+// emb = log(10000) / (half_dim - 1); emb = exp(arange(half_dim) * -emb)
+// cat([sin(emb), cos(emb)], dim=1)
 Real fairseq(Real position, int channel, int embedding_dim) {
   const int half_dim = embedding_dim / 2;
   const Real step = std::log(Real{10000}) / (half_dim - 1);
@@ -45,8 +46,8 @@ Real fairseq(Real position, int channel, int embedding_dim) {
   return std::cos(position * std::exp(Real(channel - half_dim) * -step));
 }
 
-// OpenNMT-py: div_term = exp(arange(0, dim, 2) * -(log(10000.0) / dim)); pe[:, 0::2] = sin(position
-// * div_term), ...
+// OpenNMT-py: div_term = exp(arange(0, dim, 2) * -(log(10000.0) / dim))
+// pe[:, 0::2] = sin(position * div_term), ...
 Real opennmt(Real position, int channel, int dim) {
   const int even = channel - channel % 2;
   const Real phase = position * std::exp(even * -(std::log(Real{10000}) / dim));
@@ -79,8 +80,8 @@ Real xlm(Real position, int channel, int dim) {
   return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
 
-// log_timescale_increment = log(max_timescale) / (channels // 2 - 1); cat([sin(scaled_time),
-// cos(scaled_time)], dim=1)
+// log_timescale_increment = log(max_timescale) / (channels // 2 - 1)
+// cat([sin(scaled_time), cos(scaled_time)], dim=1)
 Real whisper(Real position, int channel, int channels) {
   const int half = channels / 2;
   const Real inv_timescale = std::exp(-(std::log(Real{10000}) / (half - 1)) * (channel % half));
@@ -95,7 +96,7 @@ Real musicgen(Real position, int channel, int dim) {
   return channel < half_dim ? std::cos(phase) : std::sin(phase);
 }
 
-// MAE: omega = arange(embed_dim // 2) / (embed_dim / 2.); omega = 1. / 10000**omega;
+// MAE: omega = arange(embed_dim // 2) / (embed_dim / 2.); omega = 1. / 10000**omega
 // concatenate([sin(out), cos(out)])
 Real mae(Real position, int channel, int embed_dim) {
   const int half = embed_dim / 2;
@@ -104,8 +105,8 @@ Real mae(Real position, int channel, int embed_dim) {
 }
 
 // timescales = power(1 / max_wavelength, 2 * (arange(hidden_size) // 2) / hidden_size)
-// positional_encodings = sin(angles) * sin_mask + cos(angles) * cos_mask, cos_mask =
-// arange(hidden_size) % 2
+// cos_mask = arange(hidden_size) % 2; sin_mask = 1 - cos_mask
+// positional_encodings = sin(angles) * sin_mask + cos(angles) * cos_mask
 Real keras_hub(Real position, int channel, int hidden_size) {
   const Real timescale = std::pow(1 / Real{10000}, Real(2 * (channel / 2)) / hidden_size);
   const int cos_mask = channel % 2;
@@ -138,16 +139,16 @@ Real dit(Real timestep, int channel, int dim) {
   return channel < half ? std::cos(args) : std::sin(args);
 }
 
-// freq = expf(-logf(max_period) * j / half); embed_data[j] = cosf(timestep * freq); embed_data[j +
-// half] = sinf(...)
+// freq = expf(-logf(max_period) * j / half)
+// embed_data[j] = cosf(timestep * freq); embed_data[j + half] = sinf(...)
 Real ggml(Real timestep, int channel, int dim) {
   const int half = dim / 2;
   const Real freq = std::exp(-std::log(Real{10000}) * (channel % half) / half);
   return channel < half ? std::cos(timestep * freq) : std::sin(timestep * freq);
 }
 
-// inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) / rotary_dim)); cache = cat((freqs.cos(),
-// freqs.sin()), dim=-1)
+// inv_freq = 1.0 / (base ** (arange(0, rotary_dim, 2) / rotary_dim))
+// cache = cat((freqs.cos(), freqs.sin()), dim=-1)
 Real vllm(Real position, int channel, int rotary_dim) {
   const int half = rotary_dim / 2;
   const Real inv_freq = 1 / std::pow(Real{10000}, Real(2 * (channel % half)) / rotary_dim);
@@ -161,8 +162,8 @@ Real roformer(Real position, int channel, int output_dim) {
   return channel % 2 == 0 ? std::sin(position * index) : std::cos(position * index);
 }
 
-// GPT-J: inv_freq = 1.0 / (10000 ** (arange(0, dim, 2) / dim)); cat((sin(sinusoid_inp),
-// cos(sinusoid_inp)), dim=1)
+// GPT-J: inv_freq = 1.0 / (10000 ** (arange(0, dim, 2) / dim))
+// cat((sin(sinusoid_inp), cos(sinusoid_inp)), dim=1)
 Real gpt_j(Real position, int channel, int dim) {
   const bool is_sine = channel < dim / 2;
   const int even = 2 * (is_sine ? channel : channel - dim / 2);
@@ -170,9 +171,8 @@ Real gpt_j(Real position, int channel, int dim) {
   return is_sine ? std::sin(sinusoid_inp) : std::cos(sinusoid_inp);
 }
 
-// Llama 3: freqs = 1.0 / (500000.0 ** (arange(0, dim, 2)[: dim // 2] / dim)); cosines and sines of
-// outer(t, freqs).
-// Cosines stand before sines, as in vLLM's cache.
+// Llama 3: freqs = 1.0 / (500000.0 ** (arange(0, dim, 2)[: dim // 2] / dim))
+// Cosines and sines of outer(t, freqs); cosines come first, as in vLLM's cache.
 Real llama_3(Real t, int channel, int dim) {
   const bool is_cosine = channel < dim / 2;
   const int even = 2 * channel - (is_cosine ? 0 : dim);
@@ -183,8 +183,8 @@ Real llama_3(Real t, int channel, int dim) {
 struct Golden {
   const char* preset;
   Real (*formula)(Real position, int channel, int d_model);
-  std::int64_t first_position;  // of the system's table
-  int d_model;                  // of the system's usual model
+  std::int64_t first_position;  // first row of the system's table
+  int d_model;                  // width of the system's usual model
   double base = 10000;
 
   friend std::ostream& operator<<(std::ostream& out, const Golden& golden) {
@@ -221,7 +221,7 @@ constexpr Golden goldens[] = {
 
 class PresetGolden : public testing::TestWithParam<Golden> {};
 
-TEST_P(PresetGolden, IsItsSystemsFormula) {
+TEST_P(PresetGolden, MatchesItsSystemsFormula) {
   const auto& [name, formula, first_position, d_model, base] = GetParam();
   const Preset& preset = posenc::preset(name);
   EXPECT_EQ(preset.rows.first, first_position);
@@ -235,8 +235,8 @@ TEST_P(PresetGolden, IsItsSystemsFormula) {
        {first_position, first_position + 1, first_position + 7, last / 2, last}) {
     encoder->encode({.first = position, .count = 1}, {row.data(), 1, d_model, d_model});
     for (int channel = 0; channel < d_model; ++channel) {
-      // Half a float32 ulp of 1, and room for the double phases of naive: a mix-up of conventions
-      // is off by far more.
+      // Half a float32 ulp of 1, with a margin for the double phases of naive. A wrong convention
+      // gives an error that is larger by orders of magnitude.
       ASSERT_NEAR(row[static_cast<std::size_t>(channel)],
                   static_cast<double>(formula(position, channel, d_model)), 2.99e-8)
           << "position " << position << ", channel " << channel;
@@ -255,7 +255,7 @@ TEST(Preset, EveryOneHasAGoldenFormula) {
   }
 }
 
-TEST(Preset, ShapesThatTheirSystemsPublish) {
+TEST(Preset, ShapesAreThoseThatTheirSystemsPublish) {
   const auto shape = [](std::string_view name) {
     return std::pair{preset(name).rows.count, preset(name).spec.d_model};
   };
@@ -266,8 +266,8 @@ TEST(Preset, ShapesThatTheirSystemsPublish) {
   EXPECT_EQ(shape("dit"), (std::pair<std::int64_t, std::int64_t>{1000, 256}));
 }
 
-// The table that Marian's name once stood for here is Hugging Face's. Models trained with one see
-// noise from the other.
+// Marian NMT and Hugging Face's Marian use different tables. A model trained with one cannot use
+// the other.
 TEST(Preset, MarianAndHuggingFacesMarianDiffer) {
   const RowRange rows = preset("marian").rows;
   ASSERT_EQ(rows, preset("hf_marian").rows);
@@ -282,7 +282,7 @@ TEST(Preset, MarianAndHuggingFacesMarianDiffer) {
   EXPECT_GT(most, 0.5F);
 }
 
-TEST(Preset, BenchmarkShapesAreNoPresets) {
+TEST(Preset, BenchmarkShapesAreNotPresets) {
   for (const Preset& shape : benchmark_shapes()) {
     EXPECT_THAT(test::refusal([&] { preset(shape.name); }),
                 testing::HasSubstr("allowed: tutorial, tensor2tensor"));
@@ -296,7 +296,7 @@ TEST(Preset, BenchmarkShapesAreNoPresets) {
                              testing::HasSubstr("the benchmark shapes chunk, long_context, wide")));
 }
 
-TEST(Preset, NamesTellThemApart) {
+TEST(Preset, EachIsFoundByItsNameAndUnknownNamesAreRefused) {
   for (const Preset& each : presets()) {
     EXPECT_NO_THROW(validate(each.spec)) << each.name;
     EXPECT_NO_THROW(validate(each.rows)) << each.name;

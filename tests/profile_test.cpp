@@ -61,7 +61,7 @@ void expect_equal(const MeasuredClass& a, const MeasuredClass& b) {
   }
 }
 
-/// The reason why a file of that content is not used.
+/// Why a profile with this content is not used.
 std::string reason_of(const std::string& content) {
   const ScratchFolder folder;
   write_file(folder / "profile.json", content);
@@ -71,14 +71,14 @@ std::string reason_of(const std::string& content) {
   return loaded.reason;
 }
 
-/// A saved profile as JSON, to be spoiled.
+/// A valid profile as JSON, for tests to corrupt.
 json saved() {
   const ScratchFolder folder;
   save_profile(some_profile(), folder / "profile.json");
   return json::parse(read_file(folder / "profile.json"));
 }
 
-TEST(Profile, ComesBackAsItWasSaved) {
+TEST(Profile, RoundTripsThroughItsFile) {
   const ScratchFolder folder;
   const Profile profile = some_profile();
   save_profile(profile, folder / "profile.json");
@@ -105,7 +105,7 @@ TEST(Profile, IsJsonWithAVersion) {
   EXPECT_EQ(document.at("classes").at(0).at("backends").at(0).at("backend"), "rotation");
 }
 
-TEST(Profile, FindsTheMostThreadsThatAreNoMore) {
+TEST(Profile, FindsTheLargestThreadCountNotAboveTheRequest) {
   Profile profile;
   profile.classes = {some_class(ShapeClass::l2, 1, "one"), some_class(ShapeClass::l2, 4, "four"),
                      some_class(ShapeClass::l3, 1, "other")};
@@ -124,7 +124,7 @@ TEST(Profile, FindsTheMostThreadsThatAreNoMore) {
   EXPECT_NE(profile.find_exactly(ShapeClass::l2, DataType::float32, 4), nullptr);
 }
 
-TEST(Profile, MakesMissingFoldersAndReplacesWhatWasThere) {
+TEST(Profile, SavingMakesMissingFoldersAndReplacesAnOlderFile) {
   const ScratchFolder folder;
   const auto file = folder / "a" / "b" / "profile.json";
   save_profile(some_profile(), file);
@@ -134,7 +134,7 @@ TEST(Profile, MakesMissingFoldersAndReplacesWhatWasThere) {
   EXPECT_EQ(load_profile(file).profile->classes.size(), 1U);
 }
 
-TEST(Profile, MergeReplacesTheSamePlacesAndKeepsTheOthers) {
+TEST(Profile, MergeReplacesMeasuredClassesAndKeepsTheOthers) {
   Profile older = profile_of_this_machine();
   older.compiler = "an older one";
   older.classes = {some_class(ShapeClass::l1, 1, "naive"), some_class(ShapeClass::l2, 1, "naive"),
@@ -173,7 +173,7 @@ TEST(Profile, CorruptFilesGiveAReason) {
   EXPECT_THAT(reason_of(std::string(3 << 20, ' ')), HasSubstr("corrupt"));
 }
 
-TEST(Profile, TruncatedFilesGiveAReasonWhereverTheyEnd) {
+TEST(Profile, FilesTruncatedAnywhereGiveAReason) {
   const std::string whole = saved().dump(2);
   for (std::size_t size = 0; size + 1 < whole.size(); size += 7)
     EXPECT_THAT(reason_of(whole.substr(0, size)), HasSubstr("corrupt"));
@@ -217,12 +217,12 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
   EXPECT_THAT(reason_of(without.dump()), HasSubstr("compiler"));
 }
 
-TEST(Profile, AnotherFormatIsRefusedInALineThatSaysWhatToDo) {
+TEST(Profile, OtherFormatVersionsAreRefusedWithTheRemedy) {
   json document = saved();
   document["version"] = Profile::format_version + 1;
   EXPECT_THAT(reason_of(document.dump()),
               AllOf(HasSubstr("format is 4"), HasSubstr("run posenc pick --save again")));
-  // As earlier versions wrote it.
+  // The format of an earlier version.
   const json older = {{"version", 2},
                       {"cpu", {{"model", "x"}, {"features", {"scalar"}}}},
                       {"compiler", "g++"},
@@ -232,7 +232,7 @@ TEST(Profile, AnotherFormatIsRefusedInALineThatSaysWhatToDo) {
               AllOf(HasSubstr("format is 2"), HasSubstr("run posenc pick --save again")));
 }
 
-TEST(Profile, OutlivesLibraryVersionsWithTheSameKernels) {
+TEST(Profile, IsValidAcrossLibraryVersionsWithTheSameKernels) {
   const ScratchFolder folder;
   json document = saved();
   document["library_version"] = "99.0.0";
@@ -246,7 +246,7 @@ TEST(Profile, OutlivesLibraryVersionsWithTheSameKernels) {
               AllOf(HasSubstr("kernels"), HasSubstr("run posenc pick --save again")));
 }
 
-TEST(Profile, OtherCpusAreIgnored) {
+TEST(Profile, ProfilesOfOtherCpusAreRefused) {
   json document = saved();
   document["cpu"]["model"] = "Another CPU 9000";
   EXPECT_THAT(reason_of(document.dump()),
@@ -257,7 +257,7 @@ TEST(Profile, OtherCpusAreIgnored) {
   EXPECT_THAT(reason_of(document.dump()), HasSubstr("scalar"));
 }
 
-TEST(Profile, WhatIsNoReadableFileGivesAReason) {
+TEST(Profile, UnreadableFilesGiveAReason) {
   const ScratchFolder folder;
   EXPECT_THAT(load_profile(folder.path()).reason, HasSubstr("not a regular file"));
   EXPECT_FALSE(load_profile("/dev/null").profile.has_value());
@@ -267,7 +267,7 @@ TEST(Profile, WhatIsNoReadableFileGivesAReason) {
     EXPECT_THAT(load_profile(folder / "closed.json").reason,
                 HasSubstr("cannot be read: Permission denied"));
   }
-  // A file that opens, and whose first byte cannot be read.
+  // A file that can be opened, but whose first byte cannot be read.
   if (std::filesystem::exists("/proc/self/mem")) {
     EXPECT_EQ(load_profile("/proc/self/mem").reason,
               "profile /proc/self/mem cannot be read: Input/output error");
@@ -292,7 +292,7 @@ TEST(Profile, AFailedSaveNamesThePathAndLeavesTheOldFile) {
   EXPECT_THAT(folder.listing(), ElementsAre("file", "folder"));
 }
 
-TEST(Profile, AFailedSaveIntoAClosedFolderLeavesTheOldFile) {
+TEST(Profile, AFailedSaveIntoAReadOnlyFolderLeavesTheOldFile) {
   if (geteuid() == 0) GTEST_SKIP() << "root writes everywhere";
   const ScratchFolder folder;
   write_file(folder / "profile.json", "old");

@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-/// Without a vector library for the processor there is no vectorised sincos.
+/// Methods that every build for this processor has. `xsimd` needs vector kernels.
 std::vector<std::string> known_methods() {
 #if defined(__x86_64__) || defined(__aarch64__)
   return {"naive", "div_term", "xsimd", "rotation"};
@@ -28,7 +28,7 @@ std::vector<std::string> known_methods() {
 #endif
 }
 
-TEST(Registry, HasTheMethodsTheSimplestFirst) {
+TEST(Registry, ListsMethodsFromTheSimplest) {
   std::vector<std::string> methods;
   for (const Backend* each : backends()) {
     const std::string name(each->name());
@@ -40,7 +40,7 @@ TEST(Registry, HasTheMethodsTheSimplestFirst) {
   EXPECT_EQ(methods, known);
 }
 
-TEST(Registry, EveryBackendIsThereOnceAndByAscendingIsa) {
+TEST(Registry, FullNamesAreUniqueAndIsasAscend) {
   std::set<std::string> names;
   const Backend* previous = nullptr;
   for (const Backend* each : backends()) {
@@ -54,7 +54,7 @@ TEST(Registry, EveryBackendIsThereOnceAndByAscendingIsa) {
   }
 }
 
-TEST(Registry, ANameAloneGivesTheBestIsaThatRunsHere) {
+TEST(Registry, ANameAloneSelectsTheBestIsaOfThisCpu) {
   for (const std::string& name : known_methods()) {
     const Backend& best = backend(name);
     EXPECT_EQ(best.name(), name);
@@ -67,7 +67,7 @@ TEST(Registry, ANameAloneGivesTheBestIsaThatRunsHere) {
   }
 }
 
-TEST(Registry, AFullNameGivesThatOne) {
+TEST(Registry, AFullNameSelectsThatBackend) {
   for (const Backend* each : test::running_backends()) {
     EXPECT_EQ(&backend(each->full_name()), each);
     EXPECT_EQ(&backend(each->name(), each->isa()), each);
@@ -94,14 +94,14 @@ TEST(Registry, UnknownIsasListTheKnownOnes) {
               AllOf(HasSubstr("ISA is 'avx2'"), HasSubstr("scalar")));
 }
 
-TEST(Registry, NamesOfIsasGoBothWays) {
+TEST(Registry, IsaNamesRoundTrip) {
   for (const Isa isa : {Isa::scalar, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon64})
     EXPECT_EQ(parse_isa(to_string(isa)), isa);
   EXPECT_THAT(refusal([] { parse_isa("AVX2"); }),
               AllOf(HasSubstr("ISA is 'AVX2'"), HasSubstr("scalar, sse2, avx2, avx512, neon64")));
 }
 
-TEST(Registry, ARegisteredBackendIsLikeAnyOther) {
+TEST(Registry, FindsARegisteredBackendByItsName) {
   const RegisteredFake made_up({.name = "made_up"});
   const Backend& added = *made_up;
   EXPECT_EQ(&backend("made_up"), &added);
@@ -122,7 +122,7 @@ TEST(Registry, DuplicatesAreRefused) {
   EXPECT_THAT(refusal([] { RegisteredFake second({.name = "twice"}); }), HasSubstr("twice:scalar"));
 }
 
-TEST(Registry, WhatWasAddedCanBeTakenOutAndTheRestCannot) {
+TEST(Registry, OnlyRegisteredBackendsCanBeUnregistered) {
   const std::vector<const Backend*> before = backends();
   std::unique_ptr<Backend> taken;
   {
@@ -138,7 +138,7 @@ TEST(Registry, WhatWasAddedCanBeTakenOutAndTheRestCannot) {
   EXPECT_EQ(backends(), before);
 }
 
-TEST(Registry, WhatCannotRunHereIsListedAndRefused) {
+TEST(Registry, BackendsOfOtherCpusAreListedAndRefused) {
   const RegisteredFake registered({.name = "foreign", .isa = test::foreign_isa()});
   const Backend& foreign = *registered;
   EXPECT_FALSE(foreign.runs_here());

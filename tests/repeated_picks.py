@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Picks again and again, and holds the picks against each other: in every shape class two runs must
-pick the same backend, or one of them must name the other's among its ties, or refuse because other
-work runs. By hand and not in ctest, since it takes the whole machine for minutes.
+"""Runs posenc pick repeatedly and checks that the picks agree: in every shape class, two runs must
+pick the same backend, or one of them must list the other's pick among its ties. Runs that refuse
+because the machine is busy are left out. Run this by hand: it takes the whole machine for minutes,
+so that it is no part of ctest.
 
 usage: repeated_picks.py COMMAND [--runs N] [--busy-loops N]
 example: repeated_picks.py build/release/bin/posenc --runs 10 --busy-loops 2"""
@@ -15,7 +16,7 @@ REFUSED = 1
 
 
 def pick(command):
-    """The picks by shape class, or None if the command refused; and what it said."""
+    """The picks by shape class (None if the command refused), and its standard error."""
     done = subprocess.run(
         [command, "pick", "--format", "json"], capture_output=True, text=True, check=False
     )
@@ -38,7 +39,7 @@ def agree(one, other):
 
 
 def disagreements(runs):
-    """A line for each pair of runs and class that differ without a tie."""
+    """One line for each pair of runs and each class in which they differ without a tie."""
     lines = []
     for i, one in enumerate(runs):
         for j, other in enumerate(runs[:i]):

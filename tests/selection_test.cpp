@@ -1,5 +1,5 @@
-// Which backend is used if the program names none. The library reads its environment once, so that
-// each case is a process.
+// Which backend is used if the program names none. The library reads its environment once, at first
+// use, so that each case runs in its own process.
 #include "posenc/selection.h"
 #include "command.h"
 #include "posenc/cpu.h"
@@ -39,7 +39,8 @@ struct Used {
   std::string reason;
 };
 
-/// What `posenc list` says is used for that shape class by those users: "used" is of tables.
+/// What `posenc list` reports for a shape class. `users` is the key in its JSON: "used" for tables,
+/// "used_by_layers", "used_by_rotary" or "used_within".
 Used used_for(ShapeClass shape, const std::map<std::string, std::string>& environment,
               const std::string& users = "used") {
   const auto result =
@@ -56,7 +57,7 @@ Used used_for(ShapeClass shape, const std::map<std::string, std::string>& enviro
   return {};
 }
 
-/// A backend, and how many seconds it took for an entry, say.
+/// A backend with a made-up time per entry.
 struct Claim {
   std::string name;
   Isa isa;
@@ -66,7 +67,7 @@ struct Claim {
 constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3,
                                       ShapeClass::memory};
 
-/// Three processes that hardly differ.
+/// Times of three processes that differ by 0.1 %.
 MeasuredClass measured_class(ShapeClass shape, const std::vector<Claim>& claims) {
   MeasuredClass measured;
   measured.shape = shape;
@@ -78,7 +79,7 @@ MeasuredClass measured_class(ShapeClass shape, const std::vector<Claim>& claims)
   return measured;
 }
 
-/// A valid profile of this machine that has so measured tables of these classes.
+/// Saves a valid profile of this machine with these times for each of these shape classes.
 void save_measurements(const std::filesystem::path& file, std::span<const ShapeClass> shapes,
                        const std::vector<Claim>& claims) {
   Profile profile = profile_of_this_machine();
@@ -88,7 +89,7 @@ void save_measurements(const std::filesystem::path& file, std::span<const ShapeC
 
 constexpr ShapeClass only_l2[] = {ShapeClass::l2};
 
-/// ISAs of rotation that run here, ascending.
+/// The ISAs at which rotation runs here, in ascending order.
 std::vector<Isa> rotation_isas() {
   std::vector<Isa> isas;
   for (const Backend* each : test::running_backends()) {
@@ -97,7 +98,7 @@ std::vector<Isa> rotation_isas() {
   return isas;
 }
 
-/// rotation32 far ahead, then the rotation of the lowest ISA, then everything else.
+/// Times that rank rotation32 first by far, then rotation at its lowest ISA, then the rest.
 std::vector<Claim> misleading_claims() {
   std::vector<Claim> claims;
   for (const Backend* each : test::running_backends()) {
@@ -132,7 +133,7 @@ TEST(Selection, TheEnvironmentNamesAMethodOrAFullName) {
   }
 }
 
-TEST(Selection, AnEmptyEnvironmentVariableIsNoChoice) {
+TEST(Selection, IgnoresAnEmptyEnvironmentVariable) {
   EXPECT_EQ(used_for(ShapeClass::l1, {{"POSENC_BACKEND", ""}}).source, "built_in");
 }
 
@@ -199,7 +200,7 @@ TEST(Accuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
   }
 }
 
-TEST(Accuracy, IsWhatAnEncoderPromises) {
+TEST(Accuracy, IsHeldAgainstTheEncodersErrorBound) {
   const RowRange rows = {0, 5000};
   const auto promises = [&](const char* name, const Accuracy& accuracy,
                             DataType type = DataType::float32) {
@@ -219,7 +220,7 @@ TEST(Accuracy, IsWhatAnEncoderPromises) {
   EXPECT_FALSE(promises("div_term", Accuracy::within(1e-6)));
 }
 
-TEST(Selection, WithoutMeasurementsTheFastestKnownMethodThatPromisesIt) {
+TEST(Selection, WithoutAProfileUsesTheFastestAccurateMethodOfTheBuiltInOrder) {
   const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32,
                            bool adds = false) {
     return select_backend({.d_model = 512}, {0, 5000},
@@ -238,7 +239,7 @@ TEST(Selection, WithoutMeasurementsTheFastestKnownMethodThatPromisesIt) {
       << "rotation32 cannot add";
 }
 
-TEST(Selection, WhatNobodyPromisesIsAnErrorThatSaysWhatIsPossible) {
+TEST(Selection, AnUnattainableAccuracyIsRefusedWithTheBestAttainable) {
   const auto refused = [](const Accuracy& accuracy, DataType type) {
     return refusal([&] {
       select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type});
@@ -253,7 +254,7 @@ TEST(Selection, WhatNobodyPromisesIsAnErrorThatSaysWhatIsPossible) {
               HasSubstr("bfloat16: at least 0.00195"));
 }
 
-TEST(Selection, EveryUserOfTheLibraryCanSayWhichBackendItGotAndWhy) {
+TEST(Selection, LayersReportTheirBackendAndTheReason) {
   const PositionalEncoding layer({.d_model = 64}, 100);
   EXPECT_EQ(layer.selection().backend->full_name(), best_rotation());
   EXPECT_THAT(layer.selection().reason, HasSubstr("can add"));
@@ -269,7 +270,7 @@ TEST(Selection, EveryUserOfTheLibraryCanSayWhichBackendItGotAndWhy) {
               HasSubstr("accuracy is within 1e-09"));
 }
 
-TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
+TEST(Selection, TheSimpleCallTakesAnAccuracy) {
   const RowRange rows = {100'000, 50};
   const EncodingSpec spec = {.d_model = 64};
   const auto bits_of = [&](const char* name) {
@@ -286,7 +287,7 @@ TEST(Selection, TheSimpleCallTakesAnAccuracyToo) {
   EXPECT_FALSE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation"));
 }
 
-TEST(Selection, AProfileChangesTheIsaOfWhatIsCorrectlyRoundedForItsShapeClassOnly) {
+TEST(Selection, AProfileChangesTheIsaAndOnlyInItsShapeClass) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, misleading_claims());
   const std::map<std::string, std::string> environment = {
@@ -308,7 +309,7 @@ TEST(Selection, AProfileChangesTheIsaOfWhatIsCorrectlyRoundedForItsShapeClassOnl
   EXPECT_EQ(rough.source, "profile");
 }
 
-TEST(Selection, OfATieTheSimplestMethodAtItsBestIsa) {
+TEST(Selection, ATieGoesToTheSimplestMethodAtItsBestIsa) {
   const ScratchFolder folder;
   std::vector<Claim> claims;
   for (const Backend* each : test::running_backends()) {
@@ -338,7 +339,7 @@ TEST(Selection, TheEnvironmentBeatsTheProfile) {
   }
 }
 
-TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
+TEST(Selection, AnUnusableProfileIsIgnoredWithAReason) {
   const ScratchFolder folder;
   const std::map<std::string, std::string> environment = {
       {"POSENC_PROFILE", (folder / "profile.json").string()}};
@@ -364,7 +365,7 @@ TEST(Selection, AnUnusableProfileIsIgnoredAndItIsSaidWhy) {
   expect_ignored("posenc pick --save");
 }
 
-TEST(Selection, AProfileOfABackendThatIsNotHereIsNotUsed) {
+TEST(Selection, AProfileOfAnUnknownBackendIsIgnored) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, {{"discontinued", Isa::scalar, 1e-10}});
   const Used used =
@@ -373,7 +374,7 @@ TEST(Selection, AProfileOfABackendThatIsNotHereIsNotUsed) {
   EXPECT_THAT(used.reason, HasSubstr("no such backend for shape class l2"));
 }
 
-TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
+TEST(Selection, SearchesXdgConfigHomeThenHomeForTheProfile) {
   const ScratchFolder folder;
   const auto in_xdg = folder / "xdg" / "posenc" / "profile.json";
   const auto in_home = folder / "home" / ".config" / "posenc" / "profile.json";
@@ -390,8 +391,9 @@ TEST(Selection, TheProfileIsLookedForWhereItBelongs) {
   EXPECT_EQ(used(""), best_rotation());
 }
 
-/// Whether all bits that a program gets are those of rotation, though a profile of all classes says
-/// that rotation32 is the fastest by far. To be asked in a process that has not selected anything.
+/// True if a program gets the bits of rotation everywhere by default, although a profile of all
+/// shape classes says that rotation32 is the fastest by far. Call this in a process that has not
+/// selected a backend yet.
 bool bits_are_those_of_rotation() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
@@ -404,7 +406,7 @@ bool bits_are_those_of_rotation() {
   Matrix expected(rows.count, spec.d_model);
   lowest.plan(spec)->encode(rows, expected.view());
 
-  // The profile is in use: it decides on the ISA, and on the method if the program allows an error.
+  // The profile is in use: it decides the ISA, and the method if the program allows an error.
   if (select_backend(spec, rows).backend != &lowest) return false;
   if (select_backend(spec, rows, {.accuracy = Accuracy::within(1e-6)}).backend->name() !=
       "rotation32")
@@ -430,12 +432,12 @@ bool bits_are_those_of_rotation() {
 }
 
 TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process that has not read its environment
+  // The "threadsafe" style starts a new process, which has not read its environment yet.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(bits_are_those_of_rotation() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
-/// The backend of a layer that allows an error, where a profile says that what cannot add is the
-/// fastest.
+/// The backend of a layer that allows an error, if a profile ranks a backend without add() first.
 std::string backend_of_rough_layer() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
@@ -445,14 +447,14 @@ std::string backend_of_rough_layer() {
   return layer.selection().backend->full_name();
 }
 
-TEST(SelectionDeathTest, LayersPreferWhatCanAdd) {
+TEST(SelectionDeathTest, LayersPreferBackendsThatSupportAdd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::string expected = backend("rotation", rotation_isas().front()).full_name();
   EXPECT_EXIT(std::exit(backend_of_rough_layer() == expected ? 0 : 1), testing::ExitedWithCode(0),
               "");
 }
 
-TEST(Generate, IsCorrectlyRoundedWhateverTheProfileSaysUnlessAnErrorIsAllowed) {
+TEST(Generate, IsCorrectlyRoundedUnderAnyProfileUnlessAnErrorIsAllowed) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
   const auto table = [&](std::vector<std::string> more) {

@@ -50,7 +50,7 @@ TEST(Spec, BasesAboveOneAreAllowed) {
   }
 }
 
-TEST(Spec, BasesThatMakeNoFrequenciesAreRefused) {
+TEST(Spec, BasesUpToOneAndNonFiniteBasesAreRefused) {
   const std::pair<double, const char*> cases[] = {
       {0, "0"},          {1, "1"},     {-1, "-1"},  {-infinity, "-inf"},
       {infinity, "inf"}, {nan, "nan"}, {0.5, "0.5"}};
@@ -90,7 +90,7 @@ TEST(Spec, RowsBeyondTwoToThe53AreRefused) {
   EXPECT_THAT(refusal_of(RowRange{1, int64_max}), HasSubstr("row count is 9223372036854775807"));
 }
 
-TEST(Spec, TableBytesRefusesWhatAPointerDifferenceCannotHold) {
+TEST(Spec, TableBytesRefusesSizesAboveThatOfAPointerDifference) {
   const EncodingSpec spec{.d_model = 512};
   EXPECT_EQ(table_bytes(spec, 5000, 4), 5000 * 512 * 4);
   EXPECT_EQ(table_bytes(spec, 0, 4), 0);
@@ -99,7 +99,7 @@ TEST(Spec, TableBytesRefusesWhatAPointerDifferenceCannotHold) {
               AllOf(HasSubstr("row count is 4503599627370496"), HasSubstr("4503599627370495")));
 }
 
-TEST(Spec, TheSimpleCallRefusesTheSame) {
+TEST(Spec, TheSimpleCallRefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { encode(3, 5); }), HasSubstr("d_model is 5"));
   EXPECT_THAT(refusal([] { encode(-1, 4); }), HasSubstr("row count is -1"));
   EXPECT_THAT(refusal([] { encode(max_position, max_d_model); }), HasSubstr("row count is"));
@@ -107,7 +107,7 @@ TEST(Spec, TheSimpleCallRefusesTheSame) {
               HasSubstr("threads is 0"));
 }
 
-TEST(Spec, NamesOfLayoutsAndSpacingsGoBothWays) {
+TEST(Spec, LayoutAndSpacingNamesRoundTrip) {
   for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
     EXPECT_EQ(parse_layout(to_string(layout)), layout);
   }

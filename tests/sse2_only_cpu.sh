@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the posenc command on an emulated CPU that has no more than SSE4: a stray AVX instruction
-# ends it with SIGILL.
+# sse2_only_cpu.sh POSENC: runs the command on an emulated CPU that has SSE4.2 but no AVX. A stray
+# AVX instruction ends it with SIGILL. Exits with 77 if it cannot be emulated here.
 set -euo pipefail
 posenc=$1
 
@@ -13,14 +13,15 @@ if [[ $(uname -m) != x86_64 ]]; then
   exit 77
 fi
 
-on_old_cpu() { POSENC_PROFILE=/nonexistent/posenc/profile.json qemu-x86_64 -cpu Nehalem "$posenc" \
-  "$@"; }
+on_old_cpu() {
+  POSENC_PROFILE=/nonexistent/posenc/profile.json qemu-x86_64 -cpu Nehalem "$posenc" "$@"
+}
 fail() { echo "FAILED: $1"; exit 1; }
 
 on_old_cpu list
 on_old_cpu list | grep -q sse2 || fail "posenc list does not name sse2"
 
-# Small and large positions: the latter reach code that the former do not.
+# Large positions reach code that small ones do not.
 for first in 0 1000000000000; do
   for backend in naive div_term xsimd rotation; do
     shape=(--rows 70 --d-model 34 --first "$first" --format raw)
@@ -29,7 +30,7 @@ for first in 0 1000000000000; do
   done
   [[ $(on_old_cpu generate --backend rotation "${shape[@]}" | cksum) == \
      $("$posenc" generate --backend rotation "${shape[@]}" | cksum) ]] ||
-       fail "rotation from $first has other bits here"
+    fail "rotation from $first has other bits here"
 done
 on_old_cpu accuracy --rows 100 --d-model 16
 on_old_cpu accuracy --rows 20 --d-model 16 --first 1000000000000

@@ -1,5 +1,5 @@
-// What several tests share: the backends that run here, readable parameter names, guarded memory,
-// scratch folders.
+// Helpers for several tests: the backends that run here, readable parameter names, guarded memory,
+// temporary folders.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -17,14 +17,14 @@
 
 namespace posenc {
 
-/// What GoogleTest prints of a parameter: the name and not the address.
+/// Makes GoogleTest print a backend by its name instead of its address.
 inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend->full_name(); }
 
 }  // namespace posenc
 
 namespace posenc::test {
 
-// Sanitizers cost a factor of ten: sampled tests take fewer samples under them.
+// True under sanitizers, which slow code down tenfold: sampled tests then take fewer samples.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)
@@ -37,15 +37,15 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-/// Every registered backend that this CPU can run: tests over it cover a new backend as soon as it
-/// is registered.
+/// Every registered backend that this CPU can run. Tests over this list cover a new backend as soon
+/// as it is registered.
 std::vector<const Backend*> running_backends();
 
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
 
-/// What `call` throws as InvalidArgument; a message that says so if it throws nothing or
-/// something else.
+/// The message of the InvalidArgument that `call` throws. If it throws nothing or another
+/// exception, a text in parentheses that says so.
 template <class Call>
 std::string refusal(const Call& call) {
   try {
@@ -58,24 +58,23 @@ std::string refusal(const Call& call) {
   return "(nothing thrown)";
 }
 
-/// The bits of a float, so that comparisons see signs of zero and payloads.
+/// The bits of a float, so that comparisons see the sign of zero and the payload of a NaN.
 std::uint32_t bits(float value) noexcept;
 bool same_bits(std::span<const float> a, std::span<const float> b) noexcept;
 
-/// Memory for a matrix whose surroundings are watched: guard floats before and after it and in the
-/// gaps between rows.
+/// Memory for a matrix with guard floats before it, after it and in the gaps between rows.
 class GuardedMatrix {
  public:
-  /// `offset` floats past a 64-byte boundary, so that odd values make unaligned rows.
+  /// The matrix begins `offset` floats past a 64-byte boundary: odd values make rows unaligned.
   GuardedMatrix(std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int64_t offset);
 
   MatrixView<float> view() noexcept { return {data_, rows_, columns_, stride_}; }
   std::span<const float> row(std::int64_t r) const noexcept {
     return {data_ + r * stride_, static_cast<std::size_t>(columns_)};
   }
-  /// Whether every float outside the rows still has its first value.
+  /// True if every float outside the rows still has its initial value.
   bool surroundings_untouched() const noexcept;
-  /// Whether nothing at all has been written.
+  /// True if nothing has been written, inside the rows or outside.
   bool untouched() const noexcept;
 
  private:
@@ -86,7 +85,7 @@ class GuardedMatrix {
   float* data_;
 };
 
-/// A folder of its own for one test, removed with all that is in it.
+/// A temporary folder, removed with its contents in the destructor.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -96,7 +95,7 @@ class ScratchFolder {
 
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// Names of the files in it, sorted.
+  /// Names of the files in the folder, sorted.
   std::vector<std::string> listing() const;
 
  private:

@@ -1,4 +1,5 @@
-// What many threads may do at once. Run it under ThreadSanitizer: the preset tsan does.
+// Operations that are safe from many threads at once. The preset tsan runs these tests under
+// ThreadSanitizer.
 #include "fake_backend.h"
 #include "posenc/cpu.h"
 #include "posenc/encoder.h"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr int thread_count = 8;
 
-/// Calls work(i) from as many threads, all released at the same moment.
+/// Calls work(0) to work(thread_count - 1), each on its own thread, all released together.
 void at_once(const std::function<void(int)>& work) {
   std::barrier start(thread_count);
   std::vector<std::jthread> threads;
@@ -67,8 +68,8 @@ TEST(Threads, MayAllBeTheFirstToPlan) {
   at_once([&](int i) {
     const auto all = backends();
     const Backend& mine = *all[static_cast<std::size_t>(i) % all.size()];
-    const bool fake = dynamic_cast<const test::FakeBackend*>(&mine) !=
-                      nullptr;  // of another test in this process
+    // Another test in this process may have registered a fake backend.
+    const bool fake = dynamic_cast<const test::FakeBackend*>(&mine) != nullptr;
     if (fake || !mine.runs_here()) return;
     Matrix row(1, 64);
     mine.plan({.d_model = 64})->encode({.first = 0, .count = 1}, row.view());

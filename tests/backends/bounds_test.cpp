@@ -1,4 +1,4 @@
-// The accuracy that the backends promise, held over blocks of rows spread from position 0 to 10^12.
+// Every backend stays within its error bound, in blocks of rows from position 0 to 10^12.
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
@@ -20,7 +20,7 @@ namespace {
 using test::identifier;
 using test::running_backends;
 
-constexpr double half_ulp_of_one_and_a_hair = 2.9803e-8;
+constexpr double half_ulp_of_one_with_margin = 2.9803e-8;
 constexpr double least_share_correctly_rounded = 0.99999;
 constexpr std::int64_t long_context = 131072;
 constexpr std::int64_t far_starts[] = {1'000'000, std::int64_t{1} << 31, 1'000'000'000'000};
@@ -42,9 +42,9 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-/// Blocks of 24 rows (of all, if there are fewer) spread over `rows`, the first and the last
-/// rows among them. Their distance is no multiple of a power of two, so that they meet every phase
-/// of anchors and tiles.
+/// Blocks of 24 rows (of all rows, if there are fewer) spread evenly over `rows`, including its
+/// first and last rows. Their distance is not a multiple of a large power of two, so that they
+/// begin at different places relative to anchors and tiles.
 std::vector<RowRange> sampled_blocks(RowRange rows, std::int64_t d_model) {
   const std::int64_t height = std::min<std::int64_t>(24, rows.count);
   const std::int64_t entries = test::sanitized ? 20'000 : 500'000;
@@ -81,11 +81,11 @@ Totals measure(const Encoder& encoder, RowRange rows) {
   return totals;
 }
 
-/// What each method promises over rows up to `last`, beyond its own error_bound, which every
-/// backend is held to.
+/// What each method promises for rows up to `last` in addition to its error_bound(), which
+/// measure() checks for every backend.
 void expect_promises_of(const Backend& backend, const Totals& totals, std::int64_t last) {
   if (backend.name() == "rotation" || backend.name() == "xsimd") {
-    EXPECT_LE(totals.max_abs, half_ulp_of_one_and_a_hair);
+    EXPECT_LE(totals.max_abs, half_ulp_of_one_with_margin);
     EXPECT_GE(totals.correctly_rounded(), least_share_correctly_rounded)
         << totals.wrongly_rounded << " wrong";
   }
@@ -93,8 +93,8 @@ void expect_promises_of(const Backend& backend, const Totals& totals, std::int64
     EXPECT_EQ(totals.wrongly_rounded, 0);
   }
   if (backend.name() == "naive") {
-    // Half a float32 ulp, and the phase as double has it: position times a frequency good to a few
-    // units of 2^-53.
+    // Half a float32 ulp, plus the error of the phase in double: position times a frequency whose
+    // relative error is a few units of 2^-53.
     EXPECT_LE(totals.max_abs, 0x1p-25 + static_cast<double>(last) * 0x1p-51);
   }
 }
@@ -112,7 +112,7 @@ TEST_P(Bounds, HoldOverTwoToThe20Rows) {
                      measure(*encoder, {long_context, (1 << 20) - long_context + 1}), 1 << 20);
 }
 
-TEST_P(Bounds, HoldFarOut) {
+TEST_P(Bounds, HoldAtLargePositions) {
   const auto encoder = GetParam().backend->plan(GetParam().preset->spec);
   for (const std::int64_t first : far_starts) {
     SCOPED_TRACE("rows from " + std::to_string(first));
@@ -184,7 +184,7 @@ TEST(Rotation, HasTheSameBitsOnEveryIsa) {
   }
 }
 
-// Not a sample: every entry of the long context, of all backends in one pass over the exact values.
+// Every entry of the long context, not a sample. All backends share one pass over the exact values.
 TEST(WholeLongContext, IsWithinTheBounds) {
   if (test::sanitized) GTEST_SKIP() << "too long under sanitizers";
   const EncodingSpec spec = {.d_model = 128};
@@ -204,9 +204,9 @@ TEST(WholeLongContext, IsWithinTheBounds) {
   }
 }
 
-// The field's published figure: the float32 formula is off by 7e-3 at 131072 rows of 512, and by
-// 6e-2 at 2^20.
-TEST(DivTerm, HasTheErrorThatTheFieldReports) {
+// Published figures: the error of the float32 formula is 7e-3 at 131072 rows of 512, and 6e-2 at
+// 2^20 rows.
+TEST(DivTerm, HasThePublishedError) {
   const auto encoder = backend("div_term").plan({.d_model = 512});
   const Encoder* const one[] = {encoder.get()};
   double max_abs = 0;
@@ -217,9 +217,9 @@ TEST(DivTerm, HasTheErrorThatTheFieldReports) {
   EXPECT_LT(max_abs, 1.2e-2);
 }
 
-// div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model)); sin and cos
-// of position * div_term
-TEST(DivTerm, IsPyTorchsTutorialValueForValue) {
+// div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model)), then sin and
+// cos of position * div_term.
+TEST(DivTerm, IsBitIdenticalToPyTorchsTutorial) {
   constexpr int d_model = 512;
   const auto encoder = backend("div_term").plan({.d_model = d_model});
   Matrix row(1, d_model);

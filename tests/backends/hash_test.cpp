@@ -1,11 +1,10 @@
-// rotation's bits, pinned: one hash for every case, the same on every ISA, compiler and platform. A
-// machine that passes computes the tables that every other machine does.
+// The bits of rotation, pinned by one hash for each case: the same on every ISA, compiler and
+// platform. A machine on which these tests pass computes the same tables as every other machine.
 //
-// The constants come from the exact path alone, and PinnedHash.IsThatOfTheExactValues proves each
-// of them anew: it computes every entry as round_to_bits(sine(Frequencies(spec).phase(k,
-// position))), in integers, and hashes the lot. That test also prints the list to paste below when
-// cases change:
-//   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.IsThatOf*/*' | grep '^ *{"'
+// The constants come from the exact values. PinnedHash.MatchesTheExactValues verifies each of them:
+// it computes every entry in integers, as round_to_bits(sine(Frequencies(spec).phase(k,
+// position))), and hashes the table. If cases change, that test prints the new list to paste below:
+//   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.*' | grep '^ *{"'
 #include "posenc/encoder.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/exact/sincos.h"
@@ -139,8 +138,8 @@ constexpr Start far_starts[] = {
     {"2_53_less_300", max_position - 300},
 };
 
-/// Every preset and benchmark shape, its first rows up to 2^19 entries; layouts and spacings far
-/// out, up to the last position; other bases and odd shapes.
+/// Every preset and benchmark shape (its first rows, up to 2^19 entries); layouts and spacings at
+/// large positions, up to the last one; other bases and unusual widths.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   constexpr std::int64_t most_entries = 1 << 19;
@@ -200,7 +199,7 @@ std::vector<std::int64_t> positions_of(RowRange rows) {
   return positions;
 }
 
-/// FNV-1a of the elements' bits, lowest byte first whatever the byte order of the machine.
+/// FNV-1a over the bits of the elements, lowest byte first on every machine.
 class Hash {
  public:
   void add(std::uint64_t word, DataType type) {
@@ -231,7 +230,7 @@ std::uint64_t encoded_hash(const Encoder& encoder, const Case& c) {
   });
 }
 
-/// Of the exact values, each rounded once.
+/// The hash of the exact values, each rounded once.
 std::uint64_t exact_hash(const Case& c) {
   const Frequencies frequencies(c.spec);
   std::vector<std::uint64_t> row(static_cast<std::size_t>(c.spec.d_model));
@@ -261,7 +260,7 @@ std::string pinned_hash(std::string_view name) {
 
 class PinnedHash : public testing::TestWithParam<Case> {};
 
-TEST_P(PinnedHash, IsThatOfTheExactValues) {
+TEST_P(PinnedHash, MatchesTheExactValues) {
   const std::string hash = hexadecimal(exact_hash(GetParam()));
   if (std::getenv("POSENC_PRINT_HASHES") != nullptr)
     std::printf("    {\"%s\", %s},\n", GetParam().name.c_str(), hash.c_str());
@@ -279,7 +278,7 @@ std::vector<const Backend*> rotations() {
 
 class RotationHash : public testing::TestWithParam<std::tuple<const Backend*, Case>> {};
 
-TEST_P(RotationHash, IsThePinnedOne) {
+TEST_P(RotationHash, MatchesThePin) {
   const auto& [backend, c] = GetParam();
   const auto encoder = backend->plan(c.spec);
   const std::string hash = hexadecimal(encoded_hash(*encoder, c)), pinned = pinned_hash(c.name);
@@ -302,8 +301,8 @@ INSTANTIATE_TEST_SUITE_P(Rotation, RotationHash,
                                           testing::ValuesIn(all_cases())),
                          isa_and_case);
 
-/// Whatever the shape and however the rows are asked for: a range, strides, alignments, threads, a
-/// gather.
+/// The bits of every entry, for many shapes and for every kind of call: ranges, strides,
+/// alignments, threads, gathers.
 class RotationBits : public testing::TestWithParam<const Backend*> {
  protected:
   void expect_exact(const EncodingSpec& spec, RowRange rows) const {
@@ -350,8 +349,8 @@ TEST_P(RotationBits, AreExactPastManyAnchors) {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/// Sets the processor's mode in which subnormal numbers are 0, as a program linked with -ffast-math
-/// does.
+/// Sets the processor mode that replaces subnormal numbers by 0, as a program linked with
+/// -ffast-math does.
 class FlushedSubnormals {
  public:
   FlushedSubnormals() : before_(mode()) { set_mode(before_ | flush_bits); }
@@ -377,7 +376,7 @@ class FlushedSubnormals {
 };
 
 TEST_P(RotationBits, AreExactInAProgramThatFlushesSubnormals) {
-  // The smallest frequencies make entries that are subnormal in every type but float64, and some
+  // The lowest frequencies give entries that are subnormal in every type but float64, and entries
   // that round to 0.
   for (const double base : {1e4, 1e48, 1e300}) {
     for (const DataType type : all_data_types) {

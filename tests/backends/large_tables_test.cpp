@@ -1,5 +1,5 @@
-// rotation over more than 10^8 entries of float32, and over 10^7 of every other type: none may
-// differ from the value nearest to the exact one, and every ISA has the same bits.
+// rotation over more than 10^8 entries of float32, and more than 10^7 of every other type: every
+// entry is correctly rounded, and every ISA gives the same bits.
 #include "posenc/registry.h"
 #include "posenc/tuning/accuracy.h"
 #include "support.h"
@@ -15,7 +15,7 @@
 namespace posenc::test {
 namespace {
 
-struct Stretch {
+struct LargeTable {
   const char* name;
   EncodingSpec spec;
   RowRange rows;
@@ -23,9 +23,9 @@ struct Stretch {
 
 constexpr std::int64_t far = 1'000'000'000'000;
 
-// 1.3 * 10^7 entries each: conventions, bases and positions that differ in which values are small,
-// and in the size of phases.
-const Stretch stretches[] = {
+// 1.3 * 10^7 entries each. The conventions, bases and positions differ in which values are small
+// and in how large the phases are.
+const LargeTable large_tables[] = {
     {"tutorial", {.d_model = 512}, {0, 25'000}},
     {"whisper",
      {.d_model = 1280, .layout = Layout::halves, .spacing = Spacing::inclusive},
@@ -62,37 +62,38 @@ INSTANTIATE_TEST_SUITE_P(Rotation, RotationTypesAtScale,
                          testing::Values(DataType::float64, DataType::float16, DataType::bfloat16),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
-class RotationAtScale : public testing::TestWithParam<Stretch> {};
+class RotationAtScale : public testing::TestWithParam<LargeTable> {};
 
 TEST_P(RotationAtScale, IsCorrectlyRoundedInEveryEntry) {
-  const Stretch& run = GetParam();
-  const RowRange rows = {run.rows.first, sanitized ? run.rows.count / 200 : run.rows.count};
-  const auto encoder = backend("rotation").plan(run.spec);
+  const LargeTable& table = GetParam();
+  const RowRange rows = {table.rows.first, sanitized ? table.rows.count / 200 : table.rows.count};
+  const auto encoder = backend("rotation").plan(table.spec);
   const Encoder* const encoders[] = {encoder.get()};
   const auto reports = measure_accuracy(
       encoders, rows,
       {.threads = static_cast<int>(std::thread::hardware_concurrency()), .progress = {}});
-  EXPECT_EQ(reports[0].entries, rows.count * run.spec.d_model);
+  EXPECT_EQ(reports[0].entries, rows.count * table.spec.d_model);
   EXPECT_EQ(reports[0].wrongly_rounded, 0) << "worst at position " << reports[0].worst.position
                                            << ", channel " << reports[0].worst.channel;
 }
 
 TEST_P(RotationAtScale, HasTheSameBitsOnEveryIsa) {
-  const Stretch& run = GetParam();
-  const RowRange rows = {run.rows.first, sanitized ? run.rows.count / 200 : run.rows.count};
-  Matrix expected(rows.count, run.spec.d_model), got(rows.count, run.spec.d_model);
-  backend("rotation").plan(run.spec)->encode(rows, expected.view());
+  const LargeTable& table = GetParam();
+  const RowRange rows = {table.rows.first, sanitized ? table.rows.count / 200 : table.rows.count};
+  Matrix expected(rows.count, table.spec.d_model), got(rows.count, table.spec.d_model);
+  backend("rotation").plan(table.spec)->encode(rows, expected.view());
   for (const Backend* each : running_backends()) {
     if (each->name() != "rotation") continue;
-    each->plan(run.spec)->encode(rows, got.view(), {1, StorePolicy::non_temporal});
-    EXPECT_EQ(std::memcmp(expected.data(), got.data(),
-                          static_cast<std::size_t>(rows.count * run.spec.d_model) * sizeof(float)),
-              0)
+    each->plan(table.spec)->encode(rows, got.view(), {1, StorePolicy::non_temporal});
+    EXPECT_EQ(
+        std::memcmp(expected.data(), got.data(),
+                    static_cast<std::size_t>(rows.count * table.spec.d_model) * sizeof(float)),
+        0)
         << each->full_name();
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RotationAtScale, testing::ValuesIn(stretches),
+INSTANTIATE_TEST_SUITE_P(All, RotationAtScale, testing::ValuesIn(large_tables),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

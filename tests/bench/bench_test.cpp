@@ -1,5 +1,4 @@
-// The benchmark binaries as their users meet them: when results are shown, what they are written
-// as, and bad input.
+// The benchmark binaries: when they show results, the format of their files, and bad input.
 #include "bench/groups.h"
 #include "bench/program.h"
 #include "command.h"
@@ -42,11 +41,11 @@ Arguments operator+(Arguments left, const Arguments& right) {
   return left;
 }
 
-/// Standard output while it lives.
-class Shown {
+/// Captures std::cout until it is destroyed.
+class CapturedOutput {
  public:
-  Shown() : before_(std::cout.rdbuf(text_.rdbuf())) {}
-  ~Shown() { std::cout.rdbuf(before_); }
+  CapturedOutput() : before_(std::cout.rdbuf(text_.rdbuf())) {}
+  ~CapturedOutput() { std::cout.rdbuf(before_); }
   std::string text() const { return text_.str(); }
 
  private:
@@ -56,7 +55,7 @@ class Shown {
 
 const Arguments brief = {"--benchmark_repetitions=2", "--benchmark_min_time=0.0001"};
 
-/// bench::run() in this process, of benchmarks that the test adds.
+/// Runs bench::run() in this process with the benchmarks that `add_benchmarks` adds.
 int run_here(const Arguments& arguments, const std::function<void()>& add_benchmarks) {
   static std::string name = "bench_test";  // Google Benchmark keeps the pointer to it.
   Arguments words = brief + arguments;
@@ -76,7 +75,7 @@ void count_up(benchmark::State& state) {
 }
 
 TEST(Groups, AResultIsShownWhenItsGroupIsDone) {
-  const Shown shown;
+  const CapturedOutput shown;
   std::string seen;
   const int code = run_here({}, [&] {
     bench::add("first/a", count_up);
@@ -102,7 +101,7 @@ TEST(Groups, TitlesAreRepeatedOnlyWhereTheColumnsChange) {
     return count;
   };
   const auto shown_with = [](const std::function<void(benchmark::State&)>& last) {
-    const Shown shown;
+    const CapturedOutput shown;
     EXPECT_EQ(run_here({},
                        [&] {
                          bench::add("some/a", count_up);
@@ -122,7 +121,7 @@ TEST(Groups, TitlesAreRepeatedOnlyWhereTheColumnsChange) {
             2);
 }
 
-/// Takes as long as so many passes over a short loop.
+/// A benchmark whose iteration runs a short loop `count` times.
 bench::Body passes(int count) {
   return [count](benchmark::State& state) {
     std::int64_t sum = 0;
@@ -143,10 +142,11 @@ void add_with_ratios() {
               {"over_wrong", {"wrong"}}});
 }
 
-/// The entries of one benchmark in the JSON of what the filter takes of these.
+/// The entries of the benchmark `name` in the JSON output of the added benchmarks that match
+/// `filter`.
 std::vector<json> entries_of(const std::string& name, const std::string& filter,
                              const std::function<void()>& add_benchmarks) {
-  const Shown shown;
+  const CapturedOutput shown;
   const int code =
       run_here({"--benchmark_format=json", "--benchmark_filter=" + filter}, add_benchmarks);
   EXPECT_EQ(code, 0);
@@ -168,7 +168,7 @@ std::vector<double> values_of(const std::vector<json>& entries, const std::strin
 }
 
 TEST(Ratios, AreOfTheFastestBaselinesMedianTimeInEveryRepetition) {
-  const Shown shown;
+  const CapturedOutput shown;
   ASSERT_EQ(run_here({"--benchmark_format=json"}, add_with_ratios), 0);
   const json document = json::parse(shown.text());
   const auto median_of = [&](const std::string& name) {
@@ -226,7 +226,7 @@ TEST(Ratios, AFilterTakesTheBaselinesToo) {
 }
 
 TEST(Ratios, AreInTheTable) {
-  const Shown shown;
+  const CapturedOutput shown;
   EXPECT_EQ(run_here({},
                      [] {
                        bench::add("one", passes(1));
@@ -236,7 +236,7 @@ TEST(Ratios, AreInTheTable) {
   EXPECT_THAT(shown.text(), HasSubstr("of limit"));
 }
 
-TEST(Groups, WhatIsComparedJoinsTheGroupOfItsBaseline) {
+TEST(Groups, BenchmarksJoinTheGroupOfTheirBaseline) {
   const auto add_benchmarks = [] {
     bench::add("base", passes(1));
     bench::begin_group();
@@ -248,8 +248,8 @@ TEST(Groups, WhatIsComparedJoinsTheGroupOfItsBaseline) {
   EXPECT_EQ(values_of(entries_of("late", ".", add_benchmarks), "speed").size(), 2U);
 }
 
-TEST(Groups, AggregatesOnlyLeavesTheRatiosWhole) {
-  const Shown shown;
+TEST(Groups, AggregatesOnlyKeepsTheRatios) {
+  const CapturedOutput shown;
   ASSERT_EQ(
       run_here({"--benchmark_format=json", "--benchmark_report_aggregates_only"}, add_with_ratios),
       0);
@@ -263,7 +263,7 @@ TEST(Groups, AggregatesOnlyLeavesTheRatiosWhole) {
   EXPECT_EQ(medians, 1);
 }
 
-/// A result by what tells it from the others.
+/// Identifies a result: its name, run type and repetition.
 using Key = std::tuple<std::string, std::string, int>;
 
 std::map<Key, json> by_key(const json& document) {
@@ -280,7 +280,8 @@ std::set<std::string> keys_of(const json& object) {
   return keys;
 }
 
-/// What Google Benchmark itself writes of two benchmarks; bench::run() has set its flags.
+/// The JSON that Google Benchmark's own reporter writes for two benchmarks. bench::run() must have
+/// set its flags before.
 json written_by_google_benchmark() {
   for (const char* name : {"first/a", "second/a"}) {
     benchmark::RegisterBenchmark(name, count_up)
@@ -327,26 +328,26 @@ TEST(Results, TheFileHasTheFieldsOfGoogleBenchmarksOwn) {
   const ScratchFolder folder;
   const std::string file = folder / "out.json";
   {
-    const Shown shown;
+    const CapturedOutput shown;
     ASSERT_EQ(run_here({"--benchmark_out=" + file}, add_two_groups), 0);
     EXPECT_THAT(shown.text(), HasSubstr("second/a"));
   }
-  const Shown shown;
+  const CapturedOutput shown;
   ASSERT_EQ(run_here({"--benchmark_format=json"}, add_two_groups), 0);  // for its flags
   expect_same_fields(json::parse(read_file(file)), written_by_google_benchmark());
 }
 
-TEST(Results, JsonOnStandardOutputHasThemToo) {
+TEST(Results, JsonOnStandardOutputHasTheFieldsOfGoogleBenchmarksOwn) {
   std::string text;
   {
-    const Shown shown;
+    const CapturedOutput shown;
     ASSERT_EQ(run_here({"--benchmark_format=json"}, add_two_groups), 0);
     text = shown.text();
   }
   expect_same_fields(json::parse(text), written_by_google_benchmark());
 }
 
-/// A benchmark binary as a process of its own.
+/// Runs a benchmark binary as a separate process.
 CommandResult run_bench(const std::string& name, const Arguments& arguments,
                         const std::map<std::string, std::string>& environment = {}) {
   return run_posenc(arguments, {.environment = environment,
@@ -397,7 +398,7 @@ TEST(Results, UnknownFormatsAreRefusedWithTheAllowedOnes) {
   EXPECT_THAT(console.out, HasSubstr("encode/naive:scalar/preset:chunk"));
 }
 
-TEST(Benches, BadArgumentsAreOneLineInOurWords) {
+TEST(Benches, BadArgumentsAreOneLineWithTheAllowedValues) {
   const auto refused = [](const Arguments& arguments) {
     return run_bench("bench_encode", arguments);
   };
@@ -426,7 +427,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(Benches, TheLongListStandsBehindAFlag) {
+TEST(Benches, TheFullListNeedsTheAllFlag) {
   const auto names = [](const Arguments& arguments) {
     return run_bench("bench_encode", arguments + Arguments{"--benchmark_list_tests"}).out;
   };

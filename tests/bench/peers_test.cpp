@@ -1,5 +1,5 @@
-// Other libraries behind the Backend interface: within the bounds that they are given, never
-// picked, and shared by threads like the library's own.
+// Other libraries behind the Backend interface: they stay within their stated bounds, are never
+// picked, and can be shared by threads.
 #include "peers.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
@@ -23,7 +23,7 @@ namespace {
 
 using test::identifier;
 
-/// Those of this build that run here.
+/// The peers of this build that run here.
 std::vector<const Backend*> running_peers() {
   peers::register_peers();
   std::vector<const Backend*> running = test::running_backends();
@@ -59,9 +59,9 @@ TEST_P(Peer, IsWithinItsBoundInEveryLayoutAndTail) {
   }
 }
 
-// Past 201, 39000 and 117435 rad, where libraries change their reduction, and past what float32
-// counts.
-TEST_P(Peer, IsWithinItsBoundNearAndFar) {
+// On both sides of 201, 39000 and 117435 rad, where libraries change their argument reduction, and
+// beyond the integers that float32 represents.
+TEST_P(Peer, IsWithinItsBoundAtSmallAndLargePositions) {
   for (const std::int64_t first : {100LL, 18'800LL, 25'900LL, 38'980LL, 71'400LL, 117'400LL,
                                    131'000LL, 799'990LL, 16'777'210LL, 1'000'000'000'000LL}) {
     expect_within_bound(*GetParam(), {.d_model = 130}, {first, 100});
@@ -127,12 +127,13 @@ TEST_P(Peer, ServesManyThreadsAtOnce) {
   constexpr RowRange rows{3000, 200};
   Matrix expected(rows.count, spec.d_model);
   GetParam()->plan(spec)->encode(rows, expected.view());
-  const auto encoder = GetParam()->plan(spec);  // new: what it keeps is made by all of them
+  // A new encoder: the threads build its tables together.
+  const auto encoder = GetParam()->plan(spec);
   std::atomic<int> wrong = 0;
   std::vector<std::jthread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
-      // Later threads ask for more rows, so that whatever grows does so while others read.
+      // Later threads request more rows, so that tables grow while other threads read them.
       const std::int64_t count = rows.count + 500 * i;
       Matrix table(count, spec.d_model);
       for (int repetition = 0; repetition < 3; ++repetition) {
@@ -146,7 +147,7 @@ TEST_P(Peer, ServesManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Peers, AreThoseOfThisBuildOrNamedAsMissing) {
+TEST(Peers, AreRegisteredOrReportedAsMissing) {
   peers::register_peers();
   std::string known;
   for (const Backend* each : backends()) known.append(each->name()).append(", ");
@@ -193,8 +194,8 @@ TEST(Peers, AreSelectedByNothingButTheirNames) {
   EXPECT_FALSE(backend("cached_copy").can_be_picked());
 }
 
-// The field's figure: 4.9e-2 at 131072 rows of 512.
-TEST(GgmlRecurrence, HasTheErrorThatTheFieldReports) {
+// The published error is 4.9e-2 at 131072 rows of 512.
+TEST(GgmlRecurrence, HasThePublishedError) {
   peers::register_peers();
   const auto encoder = backend("ggml_recurrence").plan({.d_model = 512});
   const Encoder* const one[] = {encoder.get()};

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(AccuracyCommand, JsonHasWhatProgramsNeed) {
+TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   const CommandResult result = run_posenc(
       {"accuracy", "--rows", "300", "--d-model", "8", "--first", "5", "--format", "json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -45,7 +45,7 @@ TEST(AccuracyCommand, JsonHasWhatProgramsNeed) {
   }
 }
 
-TEST(AccuracyCommand, MeasuresOnlyWhatIsAskedFor) {
+TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
   const Arguments shape = {"accuracy", "--rows", "50", "--d-model", "8", "--format", "json"};
   const auto measured = [&](const Arguments& choice) {
     std::vector<std::string> names;

@@ -83,7 +83,7 @@ TEST(Compare, TheToleranceAcceptsGrowthOfAnError) {
   EXPECT_EQ(reports.compared({"--tolerance", "0.06"}).exit_code, 0);
 }
 
-TEST(Compare, NoToleranceMakesAWrongEntryOfACorrectBackendGood) {
+TEST(Compare, ToleranceNeverExcusesAWronglyRoundedEntry) {
   const TwoReports reports([](json& results) {
     for (json& each : results) {
       if (each.at("backend") == "rotation") each["correctly_rounded"] = 1 - 1e-6;
@@ -92,7 +92,7 @@ TEST(Compare, NoToleranceMakesAWrongEntryOfACorrectBackendGood) {
   EXPECT_EQ(reports.compared({"--tolerance", "0.5"}).exit_code, 1);
 }
 
-TEST(Compare, TheFilterSaysWhichBackends) {
+TEST(Compare, TheFilterSelectsBackends) {
   const TwoReports reports(
       [](json& results) { grow(results.at(0), 1.5); });  // naive, the first of all
   EXPECT_EQ(reports.compared({"--filter", "^naive:"}).exit_code, 1);
@@ -103,8 +103,8 @@ TEST(Compare, TheFilterSaysWhichBackends) {
 }
 
 TEST(Compare, StringsOfFilesReachTheTerminalEscaped) {
-  const std::string wicked = "naive\x1b[2J\x1b[31m\x07\xc2\x9b";
-  const TwoReports reports([&](json& results) { results.at(0)["backend"] = wicked; });
+  const std::string control_sequences = "naive\x1b[2J\x1b[31m\x07\xc2\x9b";
+  const TwoReports reports([&](json& results) { results.at(0)["backend"] = control_sequences; });
   const CommandResult result = reports.compared({});
   EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
   EXPECT_THAT(result.out, HasSubstr("naive\\x1b[2J\\x1b[31m\\x07\\xc2\\x9b"));
@@ -139,7 +139,7 @@ TEST(Compare, FilesThatCannotBeComparedAreBadInput) {
   expect_refused(run_posenc({"compare", folder.path(), report}), folder.path());
 }
 
-TEST(Compare, ResultsOfBenchmarksAreLeftToTheirOwnTool) {
+TEST(Compare, BenchmarkResultsAreRefusedWithTheToolForThem) {
   const ScratchFolder folder;
   write_file(folder / "speed.json", R"({"context": {}, "benchmarks": []})");
   expect_refused(run_posenc({"compare", folder / "speed.json", folder / "speed.json"}),

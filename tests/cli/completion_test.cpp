@@ -1,4 +1,4 @@
-// Completion in bash, by the script that the command writes.
+// The bash completion script that the command writes.
 #include "command.h"
 #include "support.h"
 
@@ -39,15 +39,15 @@ TEST(Completion, BashCompletesCommandsOptionsAndNames) {
             (folder / "words.csv").string() + "\n");
   EXPECT_EQ(completed("posenc compare --forma", 2), "--format\n");
   EXPECT_EQ(completed("posenc generate --rows 1", 3), "\n") << "numbers have no names";
-  // As bash splits --preset=whi, --preset=, rotation:sc and --backend=naive:sc by COMP_WORDBREAKS
-  // ...
+  // By default, COMP_WORDBREAKS contains = and :, and bash splits words like --preset=whi and
+  // naive:sc.
   EXPECT_EQ(completed("posenc generate --preset = whi", 4), "whisper\n");
   EXPECT_THAT(completed("posenc generate --preset =", 3), HasSubstr("whisper"));
   EXPECT_EQ(completed("posenc generate --backend naive : sc", 5), "scalar\n");
   EXPECT_EQ(completed("posenc generate --backend naive :", 4), "scalar\n");
   EXPECT_EQ(completed("posenc generate --backend = naive : sc", 6), "scalar\n");
   EXPECT_EQ(completed("posenc generate --backend naive : scalar --for", 6), "--format\n");
-  // ... and as it leaves them where = and : are taken out of it.
+  // If the user removes = and : from COMP_WORDBREAKS, bash leaves the words whole.
   EXPECT_EQ(completed("posenc generate --preset=whi", 2), "--preset=whisper\n");
   EXPECT_EQ(completed("posenc generate --backend naive:sc", 3), "naive:scalar\n");
   EXPECT_EQ(completed("posenc pick --max", 2), "--max-error --max-ulp\n");

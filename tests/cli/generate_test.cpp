@@ -1,4 +1,4 @@
-// posenc generate: the bytes that it writes, in every format and type.
+// posenc generate: its output in every format and type.
 #include "command.h"
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
@@ -37,7 +37,7 @@ std::vector<std::vector<float>> parse_csv(const std::string& text) {
   return rows;
 }
 
-/// The bytes of a table as the library gives it.
+/// The bytes of the library's table.
 std::string library_bytes(const Backend& backend, const EncodingSpec& spec, RowRange rows) {
   Matrix table(rows.count, spec.d_model);
   backend.plan(spec)->encode(rows, table.view());
@@ -68,7 +68,7 @@ TEST(Generate, GivesThePapersFirstValues) {
   EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4"}).out, small_csv_with_four_digits);
 }
 
-TEST(Generate, EveryBackendGivesThem) {
+TEST(Generate, EveryBackendGivesThePapersFirstValues) {
   for (const Backend* each : test::running_backends()) {
     EXPECT_EQ(
         run_posenc(small_csv + Arguments{"--digits", "4", "--backend", each->full_name()}).out,
@@ -145,7 +145,7 @@ TEST(Generate, CsvReadsBackAsTheSameValuesOfEveryType) {
   EXPECT_EQ(csv("bfloat16"), "0,1\n0.83984375,0.5390625\n");
 }
 
-TEST(Generate, PresetsSetWhatOptionsDoNot) {
+TEST(Generate, OptionsOverridePresets) {
   const Preset& whisper = preset("whisper");
   EXPECT_EQ(run_posenc({"generate", "--preset", "whisper", "--rows", "7", "--format", "raw"}).out,
             library_bytes(backend("rotation"), whisper.spec, {0, 7}));
@@ -156,7 +156,7 @@ TEST(Generate, PresetsSetWhatOptionsDoNot) {
       library_bytes(backend("rotation"), {.d_model = 512, .spacing = Spacing::inclusive}, {2, 2}));
 }
 
-TEST(Generate, ManyBlocksJoinWithoutASeam) {
+TEST(Generate, TablesOfManyBlocksMatchOneCallOfTheLibrary) {
   const ScratchFolder folder;
   const auto file = folder / "table.raw";
   ASSERT_EQ(run_posenc({"generate", "--rows", "40000", "--d-model", "128", "--first", "77",
@@ -166,7 +166,7 @@ TEST(Generate, ManyBlocksJoinWithoutASeam) {
   EXPECT_TRUE(read_file(file) == library_bytes(backend("rotation"), {.d_model = 128}, {77, 40000}));
 }
 
-TEST(Generate, NpyIsWhatNumPyReads) {
+TEST(Generate, NpyHasTheHeaderOfNumPyAndTheLibrarysBytes) {
   const ScratchFolder folder;
   const auto file = folder / "table.npy";
   const CommandResult result = run_posenc(
@@ -187,7 +187,7 @@ TEST(Generate, NpyIsWhatNumPyReads) {
   EXPECT_EQ(bytes.substr(10 + length), library_bytes(backend("rotation"), {.d_model = 6}, {0, 5}));
 }
 
-TEST(Generate, TheSuffixSaysTheFormatUnlessTheFormatIsGiven) {
+TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
   const ScratchFolder folder;
   const Arguments shape = {"generate", "--rows", "3", "--d-model", "4"};
   for (const std::string suffix : {"npy", "raw", "csv"}) {

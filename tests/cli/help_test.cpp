@@ -31,7 +31,7 @@ TEST(Help, IsOnStandardOutput) {
   EXPECT_THAT(run_posenc({"--version"}).out, HasSubstr(library_version()));
 }
 
-TEST(Help, EveryCommandsHelpHasAnExampleThatItTakes) {
+TEST(Help, EveryCommandHasExamplesAndExitStatus) {
   for (const std::string& each : commands) {
     const std::string help = run_posenc({each, "--help"}).out;
     EXPECT_THAT(help, AllOf(HasSubstr("Examples:\n"), HasSubstr("posenc " + each),
@@ -55,7 +55,7 @@ TEST(Help, HasEnvironmentFilesAndExitStatus) {
 }
 
 TEST(Help, KeepsTheLinesOfItsExamples) {
-  // The formatters of some versions of the parser join them.
+  // The formatters of some CLI11 versions join lines.
   EXPECT_THAT(run_posenc({"generate", "--help"}).out,
               HasSubstr("\nExamples:\n"
                         "  posenc generate --rows 3 --d-model 4\n"

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-/// The line of the table that begins with that name.
+/// The line of the table that begins with `name`.
 std::string line_of(const std::string& page, const std::string& name) {
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line);) {
@@ -46,7 +46,7 @@ TEST(ListPresets, ShowsTheConventionOfEach) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-TEST(ListPresets, IsADocumentForPrograms) {
+TEST(ListPresets, JsonHasEveryPreset) {
   const auto result = run_posenc({"list", "--presets", "--format", "json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
@@ -66,7 +66,7 @@ TEST(ListPresets, IsADocumentForPrograms) {
   }
 }
 
-TEST(ListPresets, ShapesOfBenchmarksAreNone) {
+TEST(ListPresets, BenchmarkShapesAreNotPresets) {
   const auto result = run_posenc({"accuracy", "--preset", "chunk"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");

@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(List, NamesEveryBackendWhatRunsHereAndWhatIsUsed) {
+TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   const CommandResult result = run_posenc({"list"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, IsEmpty());

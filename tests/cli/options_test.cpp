@@ -1,4 +1,5 @@
-// Command lines that are refused: one line that names the argument, its value and what is allowed.
+// Invalid command lines: the command prints one line that names the argument, its value and what is
+// allowed, and exits with 2.
 #include "command.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-// Where results go: files appear whole or not at all, whatever fails or interrupts.
+// Output files appear whole or not at all, also if the command fails or is interrupted.
 #include "command.h"
 #include "support.h"
 
@@ -45,7 +45,7 @@ TEST(Output, AFullStandardOutputIsAnError) {
   }
 }
 
-TEST(Output, MissingAndForbiddenFoldersAreAnError) {
+TEST(Output, PathsThatCannotBeWrittenAreAnError) {
   expect_refused(run_posenc(small_csv + Arguments{"--output", "/nonexistent/table.csv"}),
                  "/nonexistent/table.csv");
   const ScratchFolder folder;
@@ -55,7 +55,7 @@ TEST(Output, MissingAndForbiddenFoldersAreAnError) {
                  "table.csv");
 }
 
-TEST(Output, MoreThanTheFreeDiskIsRefusedFirst) {
+TEST(Output, TablesLargerThanTheFreeDiskAreRefusedBeforeTheWork) {
   const ScratchFolder folder;
   write_file(folder / "table.raw", "precious");
   const CommandResult result =
@@ -87,7 +87,7 @@ TEST(Interrupted, CtrlCLeavesTheFileThatWasThereAndNoOther) {
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 
-TEST(Interrupted, TheNextRunRemovesWhatAKilledOneLeft) {
+TEST(Interrupted, TheNextRunRemovesTheTemporaryFileOfAKilledRun) {
   const ScratchFolder folder;
   const Arguments small = {"generate",          "--rows", "3", "--d-model", "4", "--output",
                            folder / "table.csv"};

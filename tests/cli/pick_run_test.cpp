@@ -1,4 +1,4 @@
-// posenc pick --from: decisions from results of other runs, and their reasons in words.
+// posenc pick --from: decisions from stored results, and their explanations.
 #include "command.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
@@ -24,8 +24,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The JSON of a run on another CPU, as far as a decision needs it: rotation32 twice as fast as
-/// rotation.
+/// The JSON of a pick on another CPU, reduced to what a decision needs. rotation32 is twice as fast
+/// as rotation.
 json result_of(const std::string& cpu, double error_of_rotation32 = 1e-7) {
   const auto entry = [](const char* backend, double seconds, double max_abs) {
     return json{
@@ -85,7 +85,7 @@ TEST(PickFrom, GivesThePickOfEveryCpuWithoutMeasuring) {
               AllOf(HasSubstr("Fast CPU 1"), HasSubstr("Rough CPU 2"), HasSubstr("over budget")));
 }
 
-TEST(PickFrom, ResultsOfOneCpuCountTogether) {
+TEST(PickFrom, PoolsTheResultsOfOneCpu) {
   const Files files;
   json other = result_of("CPU 1");
   for (json& each : other["measurements"]) each["name"] = "whisper";
@@ -104,7 +104,7 @@ TEST(PickFrom, ResultsOfOneCpuCountTogether) {
   EXPECT_EQ(samples[0].at("measurements")[0].at("seconds").size(), 12U);
 }
 
-TEST(PickFrom, AnotherBudgetDecidesAnew) {
+TEST(PickFrom, AppliesTheBudgetOfTheCommandLine) {
   const Files files;
   write_file(files.one, result_of("CPU 1").dump());
   const auto picked = [&](const char* option, const char* value) {
@@ -118,7 +118,7 @@ TEST(PickFrom, AnotherBudgetDecidesAnew) {
   EXPECT_EQ(run_posenc({"pick", "--from", files.one, "--max-error", "1e-12"}).exit_code, 1);
 }
 
-TEST(PickFrom, WhatIsNoResultIsBadInput) {
+TEST(PickFrom, RefusesFilesThatAreNotPickResults) {
   const Files files;
   for (const std::string content : {"", "[]", "{}", "null", "{\"version\": 1}"}) {
     write_file(files.one, content);
@@ -140,7 +140,7 @@ TEST(PickFrom, WhatIsNoResultIsBadInput) {
   expect_refused(run_posenc({"pick", "--from", files.one, files.two}), "another error budget");
 }
 
-/// The page as if it had no lines.
+/// The words of a page, each followed by one space instead of line breaks and indentation.
 std::string unbroken(const std::string& page) {
   std::istringstream words(page);
   std::string text;
@@ -148,7 +148,7 @@ std::string unbroken(const std::string& page) {
   return text;
 }
 
-TEST(PickExplain, SaysWhyInWords) {
+TEST(PickExplain, ExplainsTheDecision) {
   const Files files;
   write_file(files.one, result_of("CPU 1").dump());
   const auto explained = [&] {

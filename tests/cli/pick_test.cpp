@@ -1,4 +1,4 @@
-// posenc pick: its budgets, and what it saves.
+// posenc pick: error budgets, and the profile that it saves.
 #include "command.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
@@ -27,7 +27,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// A short pick, forced: what it does with its figures is tested, and not the figures.
+/// A short pick that accepts noise (--force): the tests check how figures are used, not the
+/// figures.
 Arguments short_pick(const Arguments& more) {
   return Arguments{"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"} + more;
 }
@@ -55,7 +56,7 @@ TEST(PickBudget, IsOneOfTwoMeasures) {
   EXPECT_LE(document.at("picks")[0].at("max_ulp").get<double>(), 1);
 }
 
-TEST(PickBudget, IsHalfAnUlpOfOneAndAHairByDefaultWhateverTheType) {
+TEST(PickBudget, DefaultsToOnePercentAboveHalfAnUlpOfOneForEveryType) {
   for (const DataType type : {DataType::float32, DataType::bfloat16}) {
     const std::string name(to_string(type));
     const auto result = run_posenc(short_pick({"--dtype", name}));
@@ -65,7 +66,7 @@ TEST(PickBudget, IsHalfAnUlpOfOneAndAHairByDefaultWhateverTheType) {
   }
 }
 
-TEST(PickSave, NothingIsSavedUnlessItIsAskedFor) {
+TEST(PickSave, NothingIsSavedWithoutTheOption) {
   const ScratchFolder folder;
   const test::Environment environment = {{"POSENC_PROFILE", folder / "profile.json"},
                                          {"HOME", folder.path().string()}};
@@ -75,7 +76,7 @@ TEST(PickSave, NothingIsSavedUnlessItIsAskedFor) {
   EXPECT_THAT(folder.listing(), IsEmpty());
 }
 
-TEST(PickSave, KeepsTheMeasurementsWhereTheLibraryLooksForThem) {
+TEST(PickSave, SavesTheMeasurementsWhereTheLibraryReadsThem) {
   const ScratchFolder folder;
   const std::string profile = folder / "profiles" / "here.json";
   const test::Environment environment = {{"POSENC_PROFILE", profile}};
@@ -109,7 +110,7 @@ TEST(PickSave, OutputIsTheReportAndSaveTheProfile) {
   EXPECT_TRUE(load_profile(profile).profile.has_value());
 }
 
-TEST(PickSave, AddsToTheProfileThatIsThere) {
+TEST(PickSave, KeepsTheOtherClassesOfAnExistingProfile) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
   Profile older = profile_of_this_machine();
@@ -124,7 +125,7 @@ TEST(PickSave, AddsToTheProfileThatIsThere) {
   EXPECT_EQ(load_profile(file).profile.value().classes.size(), 2U);
 }
 
-TEST(PickSave, IfMissingMeasuresWhatIsNotThere) {
+TEST(PickSave, IfMissingMeasuresOnlyUnmeasuredClasses) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
   const auto first = run_posenc(short_pick({"--save", file, "--if-missing"}));
@@ -155,7 +156,7 @@ TEST(PickSave, AnUnwritableProfileIsAnErrorBeforeTheWork) {
   expect_refused(run_posenc(short_pick({"--save", "/dev/full"})), "/dev/full");
 }
 
-TEST(PickProcess, WhatIsNoRequestIsBadInput) {
+TEST(PickProcess, RefusesInvalidTimingRequests) {
   const auto result = run_posenc({"pick", "--time-on-request"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("not a request"));

@@ -21,7 +21,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(ProfileCommand, ForgetsWhatIsThereAndSaysSo) {
+TEST(ProfileCommand, ShowsAndForgetsTheProfile) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
   const test::Environment environment = {{"POSENC_PROFILE", file}};

@@ -18,7 +18,7 @@ TEST(Spelling, CountsEdits) {
   EXPECT_EQ(edit_distance("ca", "abc"), 3U) << "no letter is edited twice";
 }
 
-TEST(Spelling, SuggestsWhatIsNear) {
+TEST(Spelling, SuggestsSimilarNames) {
   const std::vector<std::string> known = {"naive", "rotation", "rotation32", "xsimd"};
   EXPECT_EQ(did_you_mean("rotaton", known), "; did you mean 'rotation'?");
   EXPECT_EQ(did_you_mean("niave", known), "; did you mean 'naive'?");

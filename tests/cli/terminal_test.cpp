@@ -1,4 +1,4 @@
-// What a terminal shows: pages of at most 100 columns, colours, and progress.
+// Output on a terminal: at most 100 columns, colours, and progress.
 #include "command.h"
 #include "support.h"
 
@@ -74,7 +74,7 @@ TEST(Colour, IsForTerminalsAndNeverWithNoColor) {
   EXPECT_THAT(read_file(folder / "page"), Not(HasSubstr(escape)));
 }
 
-TEST(Progress, SaysWhatIsLeftOnTerminalsOnly) {
+TEST(Progress, ShowsTheTimeLeftOnTerminalsOnly) {
   const Arguments slow = {"accuracy", "--backend", "naive",     "--threads", "1",
                           "--rows",   "16384",     "--d-model", "512"};
   EXPECT_THAT(run_posenc(slow).err, IsEmpty());

@@ -1,6 +1,6 @@
-// The first process of an emulated machine: runs /posenc_tests with the flags in /flags and its
-// output on the second serial port, writes its exit code to the first, and ends the emulator. See
-// test-avx512.sh.
+// The first process of an emulated machine (see test-avx512.sh). It runs /posenc_tests with the
+// flags in /flags and its output on the second serial port, writes the exit code to the first
+// serial port, and shuts the emulator down.
 #include <cstdio>
 #include <initializer_list>
 
@@ -53,7 +53,7 @@ int main() {
   const int result = open_raw("/dev/ttyS0");
   dprintf(result, "%d\n", exit_code(status));
   tcdrain(result);
-  // Bochs ends when its "unmapped" device is told so.
+  // Bochs shuts down if "Shutdown" is written to this port of its "unmapped" device.
   constexpr unsigned short bochs_port = 0x8900;
   ioperm(bochs_port, 1, 1);
   for (const char letter : {'S', 'h', 'u', 't', 'd', 'o', 'w', 'n'}) {

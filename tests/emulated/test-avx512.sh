@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Runs the tests of the AVX-512 kernels: natively where the CPU has AVX-512, else (or with
-# --emulate) under Bochs, which boots Debian's kernel with the tests as a static program and nothing
-# else. Ends with the tests' exit code. Further arguments go to the tests instead of the usual
-# filter: tests/emulated/test-avx512.sh --emulate --gtest_filter='KernelTest*'
+# Runs the tests of the AVX-512 kernels: natively if the CPU has AVX-512, else (or with --emulate)
+# under Bochs, which boots Debian's kernel with the tests as a static program and nothing else.
+# Exits with the exit code of the tests. Further arguments go to the tests and replace the default
+# filter:
+#   tests/emulated/test-avx512.sh --emulate --gtest_filter='*KernelTest*'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# Of the tests by the name of avx512: those that prove numerics, small enough for an emulator of 45
+# The avx512 tests that prove the numerics and are short enough for an emulator, which runs 45
 # million instructions a second.
 emulated=(
-  '*KernelTest.RotationIsCorrectlyRounded/avx512' '*RotationHash.*/avx512_*' \
-    '*RotationBits.*/avx512'
+  '*KernelTest.RotationIsCorrectlyRounded/avx512' '*RotationHash.*/avx512_*'
+  '*RotationBits.*/avx512'
   '*EncoderRows.*/*avx512_d2' '*EncoderRows.*/*avx512_d98' '*EveryEncoder.*/*avx512'
 )
 natively=('*avx512*')
@@ -21,11 +22,12 @@ fail() { echo "test-avx512.sh: $1" >&2; exit 1; }
 
 cpu_has_avx512() {
   local feature
-  for feature in avx512f avx512cd avx512dq avx512bw; do grep -qw "$feature" /proc/cpuinfo ||
-    return 1; done
+  for feature in avx512f avx512cd avx512dq avx512bw; do
+    grep -qw "$feature" /proc/cpuinfo || return 1
+  done
 }
 
-# One flag a line: those of the command line, else a filter of the given patterns.
+# Prints one flag a line: those of the command line, or else a filter of the given patterns.
 flags_of_tests() {
   printf '%s\n' --gtest_color=no
   if [[ ${#flags[@]} -gt 0 ]]; then
@@ -35,7 +37,7 @@ flags_of_tests() {
   fi
 }
 
-# GoogleTest passes where its filter leaves no test.
+# GoogleTest also passes if its filter selects no test.
 ran_tests() { grep -Eq '^\[  PASSED  \] [1-9]' "$1"; }
 
 test_natively() {
@@ -72,8 +74,8 @@ make_initramfs() {
     gzip -1 >"$machine/iso/initramfs.gz"
 }
 
-# Without these two the kernel finds that its idea of the XSAVE area's size is not Bochs's, and
-# switches AVX-512 off.
+# Without these arguments, the kernel computes another size of the XSAVE area than Bochs reports,
+# and disables AVX-512.
 kernel_arguments="quiet noxsaves clearcpuid=xsavec"
 
 make_iso() {
@@ -88,12 +90,11 @@ label tests
   append initrd=initramfs.gz $kernel_arguments
 CONFIG
   xorriso -as mkisofs -quiet -o "$machine/tests.iso" -b isolinux.bin -c boot.cat -no-emul-boot \
-    -boot-load-size 4 \
-    -boot-info-table "$machine/iso" 2>"$machine/xorriso.log" ||
-      fail "xorriso: $(cat "$machine/xorriso.log")"
+    -boot-load-size 4 -boot-info-table "$machine/iso" 2>"$machine/xorriso.log" ||
+    fail "xorriso: $(cat "$machine/xorriso.log")"
 }
 
-# Skylake-X is the one model with AVX-512 that boots in Bochs 2.7.
+# Skylake-X is the only model with AVX-512 that boots in Bochs 2.7.
 run_bochs() {
   cat >"$machine/bochsrc" <<CONFIG
 display_library: term
@@ -109,12 +110,11 @@ com2: enabled=1, mode=file, dev=$machine/output
 log: $machine/bochs.log
 panic: action=fatal
 CONFIG
-  echo c >"$machine/debugger"  # Debian's build starts in its debugger: continue
+  echo c >"$machine/debugger"  # Debian's build starts in its debugger: "c" continues.
   rm -f "$machine/exit_code" "$machine/output"
-  # It ignores SIGTERM, and its own exit code says nothing: it may crash when it is told to end.
-  (TERM=${TERM:-vt100} timeout -s KILL "$time_limit" bochs-bin -q -f "$machine/bochsrc" -rc \
-    "$machine/debugger" || true) \
-    </dev/null >"$machine/screen" 2>&1
+  # Bochs ignores SIGTERM. Its exit code is meaningless: it may crash while it shuts down.
+  (TERM=${TERM:-vt100} timeout -s KILL "$time_limit" bochs-bin -q -f "$machine/bochsrc" \
+    -rc "$machine/debugger" || true) </dev/null >"$machine/screen" 2>&1
 }
 
 test_emulated() {
@@ -127,8 +127,8 @@ test_emulated() {
   step "Testing AVX-512 under Bochs"
   run_bochs
   cat "$machine/output" || fail "the emulated machine did not start; see $machine/bochs.log"
-  [[ -s $machine/exit_code ]] || fail \
-    "no exit code from the emulated machine within $time_limit s; see $machine"
+  [[ -s $machine/exit_code ]] ||
+    fail "no exit code from the emulated machine within $time_limit s; see $machine"
   local code
   code=$(tr -d '\r\n' <"$machine/exit_code")
   [[ $code -eq 0 ]] || exit "$code"

@@ -1,4 +1,4 @@
-// A small owner around mpfr_t, so that tests can read like formulas.
+// An RAII wrapper of mpfr_t, and the exact entries computed with it.
 #pragma once
 
 #include "posenc/exact/fixed_point.h"
@@ -66,7 +66,7 @@ MpfrValue to_mpfr(const Fraction<Limbs>& fraction) {
   return sum;
 }
 
-/// log2 |a - b|, -inf if they are equal.
+/// log2 |a - b|; -inf if a and b are equal.
 inline double log2_distance(const MpfrValue& a, const MpfrValue& b) {
   MpfrValue difference;
   mpfr_sub(difference.get(), a.get(), b.get(), MPFR_RNDN);

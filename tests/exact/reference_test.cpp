@@ -1,4 +1,4 @@
-// The reference, by each of its methods, against MPFR: at random, and at the entries that are
+// The reference, with each of its methods, against MPFR: for random entries and for those that are
 // hardest to round.
 #include "posenc/exact/reference.h"
 
@@ -48,21 +48,21 @@ TEST_P(ReferenceTest, RandomEntries) {
   for (int i = 0; i < 3000; ++i) {
     const auto k =
         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spec().d_model / 2));
-    const auto position = static_cast<std::int64_t>((random() >> 11) >> (random() % 53)) +
-                          1;  // every octave up to 2^53
+    // Positions in every octave up to 2^53.
+    const auto position = static_cast<std::int64_t>((random() >> 11) >> (random() % 53)) + 1;
     expect_matches(reference, log2_relative_error(), k, std::min(position, max_position));
   }
 }
 
-/// How far a value is from the nearest midpoint of two floats, in units of their spacing.
+/// The distance of a value from the nearest midpoint of two floats, in units of their spacing.
 double distance_to_midpoint(long double value) {
   const int exponent = std::ilogb(value) - 23;
   const long double scaled = std::ldexp(std::fabs(value), -exponent);
   return static_cast<double>(std::fabs(scaled - std::floor(scaled) - 0.5L));
 }
 
-/// Of many entries, those nearest to a midpoint, where a wrong last bit changes the float; and
-/// those nearest to zero.
+/// Of many entries, those nearest to a midpoint, where an error in the last bit changes the rounded
+/// float, and those nearest to zero.
 TEST_P(ReferenceTest, HardestEntries) {
   const Reference reference(spec(), method());
   struct Entry {

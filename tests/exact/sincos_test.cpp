@@ -1,4 +1,4 @@
-// Sine and cosine to 120 bits, and their rounding, against MPFR.
+// Sine and cosine to 120 bits, and their rounding to every element type, against MPFR.
 #include "posenc/exact/sincos.h"
 #include "posenc/support/float_format.h"
 
@@ -24,7 +24,7 @@ MpfrValue to_mpfr(const ExactValue& value) {
   return result;
 }
 
-/// sin or cos of 2 pi phase, of the phase exactly as given.
+/// sin(2 pi phase) or cos(2 pi phase), where `phase` is exact.
 MpfrValue expected_value(const Turns& phase, bool cosine) {
   MpfrValue angle = test::to_mpfr<4>(phase);
   MpfrValue two_pi;
@@ -35,11 +35,11 @@ MpfrValue expected_value(const Turns& phase, bool cosine) {
   return angle;
 }
 
-/// The bits of the nearest value of a type whose precision MPFR is told, subnormal ones included.
+/// The bits of the value of `type` that is nearest to `value`, subnormal values included.
 std::uint64_t rounded_by_mpfr(const MpfrValue& value, DataType type) {
   const FloatFormat format = format_of(type);
-  const auto exponent =
-      static_cast<int>(mpfr_get_exp(value.get()));  // value in [2^(exponent - 1), 2^exponent)
+  // |value| is in [2^(exponent - 1), 2^exponent).
+  const auto exponent = static_cast<int>(mpfr_get_exp(value.get()));
   const int ulp = std::max(exponent - format.precision, format.least_exponent);
   MpfrValue multiple;
   mpfr_abs(multiple.get(), value.get(), MPFR_RNDN);
@@ -77,8 +77,8 @@ TEST(ExactTest, RandomPhases) {
 TEST(ExactTest, PhasesNearMultiplesOfAnEighthOfATurn) {
   std::mt19937_64 random(2);
   for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {
-    for (int bit = 0; bit < 180;
-         ++bit) {  // below that, the phase no longer carries 120 bits of its distance
+    // From bit 180 on, the phase no longer holds enough bits of its distance from the multiple.
+    for (int bit = 0; bit < 180; ++bit) {
       Turns offset{{random() | 1, random(), random(), random()}};
       for (int shifted = 0; shifted < bit; ++shifted) offset = offset / 2;
       if (offset.limb[0] >> 61 != 0) continue;
@@ -87,8 +87,9 @@ TEST(ExactTest, PhasesNearMultiplesOfAnEighthOfATurn) {
       if (bit < 100) {
         expect_exact(above);
         expect_exact(below);
-      } else {  // sine and cosine near their zeros keep what the phase holds: check the rounded
-                // result
+      } else {
+        // Near their zeros, sine and cosine are only as precise as the phase: check the rounded
+        // result.
         for (const Turns& phase : {above, below}) {
           ASSERT_EQ(round_to_float(sine(phase)),
                     mpfr_get_flt(expected_value(phase, false).get(), MPFR_RNDN))
@@ -111,8 +112,8 @@ TEST(ExactTest, MultiplesOfAQuarterTurn) {
   }
 }
 
-/// The exact entry against MPFR, from the formula: positions and channels at random, and specs with
-/// frequencies of any size.
+/// Entries against the formula in MPFR: random positions and channels, for bases that give
+/// frequencies of every size.
 TEST(ExactTest, EntriesOfSpecs) {
   std::mt19937_64 random(3);
   for (const double base : {1e4, 1.0001, 1e12, 1e60, 1e308}) {

@@ -5,7 +5,7 @@ namespace {
 
 __extension__ typedef __int128 int128;
 
-/// The offset past a view's last element; 0 for none, negative where it reaches before its
+/// The offset past a view's last element: 0 if it has none, negative if it ends before its
 /// beginning.
 int128 extent(int128 outer, int128 outer_stride, int128 inner, int128 inner_stride,
               int128 columns) noexcept {
@@ -14,7 +14,7 @@ int128 extent(int128 outer, int128 outer_stride, int128 inner, int128 inner_stri
   return of_outer + of_inner + columns;
 }
 
-/// Within the arena, or so far out of any memory that it must be refused.
+/// True if the extent is within the arena, or larger than any memory, so that it must be refused.
 bool harmless_extent(const Arena& arena, const float* data, int128 extent) noexcept {
   if (data == nullptr) return true;
   const int128 left = Arena::floats - (data - arena.memory().data());

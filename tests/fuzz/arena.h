@@ -1,5 +1,5 @@
-// Memory and sizes for calls that are made of random bytes: whatever is asked for, only the memory
-// of the arena may change.
+// Memory and sizes for calls with random arguments. Callers skip a call unless its views lie in the
+// arena or must be refused, so that a call can change no other memory.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -15,7 +15,7 @@
 
 namespace posenc::fuzz {
 
-/// Stops the fuzzer, which keeps the input.
+/// Aborts, so that the fuzzer stores the input that led here.
 [[noreturn]] inline void fail(const char* what) {
   std::fprintf(stderr, "fuzz: %s\n", what);
   std::abort();
@@ -30,15 +30,14 @@ class Arena {
   float* data() noexcept { return memory_.data(); }
   const std::vector<float>& memory() const noexcept { return memory_; }
 
-  /// A small size most of the time, any 64-bit number now and then.
+  /// Usually a size from 0 to `most`, and sometimes any 64-bit number.
   static std::int64_t size(FuzzedDataProvider& input, std::int64_t most);
 
-  /// A view that begins in the arena. Its extent may be anything that lies within the arena or that
-  /// no memory has.
+  /// A view that begins in the arena or is null. Its extent may be anything, so check harmless().
   SequenceView<float> sequences(FuzzedDataProvider& input, std::int64_t columns);
   MatrixView<float> matrix(FuzzedDataProvider& input, std::int64_t columns);
 
-  /// Whether a call with that view, were it accepted, would stay in the arena.
+  /// True if a call with this view stays in the arena, or must be refused.
   bool harmless(const SequenceView<float>& view) const noexcept;
   bool harmless(const MatrixView<float>& view) const noexcept;
 
@@ -46,8 +45,8 @@ class Arena {
   std::vector<float> memory_;
 };
 
-/// Makes a call, which may refuse its arguments but then must not have written. True where it was
-/// accepted.
+/// Makes a call and returns true if it accepts its arguments. A call that refuses them must not
+/// have written to the arena.
 template <class Call>
 bool accepted(const Arena& arena, const Call& call) {
   const std::vector<float> before = arena.memory();

@@ -1,5 +1,5 @@
-// Specs, ranges, gathers and views of random bytes: accepted calls are within the encoder's own
-// error bound of single rows of `naive`, refused ones write nothing.
+// Encoders with random specs, ranges, gathers and views. An accepted call gives the bits of
+// single-row calls, with entries of at most 1, and a refused call writes nothing.
 #include "arena.h"
 
 #include "posenc/registry.h"

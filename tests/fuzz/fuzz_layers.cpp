@@ -1,5 +1,5 @@
-// The layers' entry points with arguments of random bytes: accepted calls give what their
-// definitions say, refused ones write nothing.
+// The functions of the layers with random arguments. An accepted call of forward() or dropout gives
+// the values of its definition, and a refused call writes nothing.
 #include "arena.h"
 
 #include "posenc/layers/input_embedding.h"

@@ -1,4 +1,4 @@
-// A program that encodes: it links posenc::posenc alone.
+// A program that encodes and links posenc::posenc only.
 #include <posenc/posenc.h>
 
 #include <cmath>

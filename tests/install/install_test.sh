@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs into a scratch prefix, then builds and runs a project of its own against it, and the
-# examples of README.md and docs/, with CMake and with pkg-config; and configures a parent project
-# that builds posenc within itself.
+# install_test.sh CMAKE SOURCE BUILD COMPILER: installs into a temporary prefix. Against it, builds
+# and runs the programs of this folder, with CMake and with pkg-config, and the examples of
+# README.md and docs/. Also configures a parent project that builds posenc as a part of itself.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 compiler=$4
 
@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 "$cmake" --install "$build" --prefix "$scratch/prefix" >"$scratch/log" ||
   { cat "$scratch/log"; exit 1; }
-# Every block of C++ in the pages is a whole program: example_README_1.cpp, example_layers_1.cpp ...
+# Every C++ block in the pages is a complete program: example_README_1.cpp, example_layers_1.cpp ...
 awk -v folder="$scratch" '
   FNR == 1 { page = FILENAME; sub(".*/", "", page); sub("[.]md$", "", page); block = inside = 0 }
   /^```cpp/ { ++block; inside = 1; next }
@@ -26,8 +26,8 @@ examples=("$scratch"/example_*.cpp)
   -DEXAMPLES="$(IFS=';'; echo "${examples[*]}")"
 "$cmake" --build "$scratch/build"
 
-# Each header stands alone, and tells a compiler that is set to C++17 what is wrong before anything
-# else fails.
+# Every header compiles on its own. If the compiler is set to C++17, its first error says that
+# posenc needs C++20.
 needs='posenc needs C++20: compile with -std=c++20 or newer'
 while read -r header; do
   compile=("$compiler" -fsyntax-only -x c++ -I"$scratch/prefix/include" -)
@@ -36,8 +36,8 @@ while read -r header; do
   "${compile[@]}" -std=c++17 <<<"#include <$header>" 2>"$scratch/errors" &&
     { echo "FAILED: $header compiles as C++17"; exit 1; }
   first=$(grep -m1 'error:' "$scratch/errors") || true
-  [[ $first == *"$needs"* ]] || { echo "FAILED: the first error of $header as C++17 is: $first"; \
-    exit 1; }
+  [[ $first == *"$needs"* ]] ||
+    { echo "FAILED: the first error of $header as C++17 is: $first"; exit 1; }
 done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' | sort)
 
 export POSENC_PROFILE=/nonexistent/posenc/profile.json
@@ -53,10 +53,10 @@ if command -v pkg-config >/dev/null; then
   for package in posenc posenc-tuning; do
     consumer=consumer
     [[ $package == posenc ]] || consumer=tuning_consumer
-    read -r -a flags \
-      <<<"$(pkg-config --cflags --libs "$package") -Wl,-rpath,$(pkg-config --variable=libdir "$package")"
-    "$compiler" -std=c++20 "$source/tests/install/$consumer.cpp" "${flags[@]}" -o \
-      "$scratch/$consumer"
+    read -r -a flags <<<"$(pkg-config --cflags --libs "$package")"
+    flags+=("-Wl,-rpath,$(pkg-config --variable=libdir "$package")")
+    "$compiler" -std=c++20 "$source/tests/install/$consumer.cpp" "${flags[@]}" \
+      -o "$scratch/$consumer"
     "$scratch/$consumer"
   done
 fi

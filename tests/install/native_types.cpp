@@ -1,5 +1,4 @@
-// Tables of the compiler's own 16-bit types have the bits of posenc's: those types that this
-// compiler has.
+// Tables of the 16-bit types that this compiler has are equal to those of posenc's types.
 #include <posenc/posenc.h>
 
 #include <cstdio>

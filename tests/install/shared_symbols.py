@@ -1,22 +1,36 @@
 #!/usr/bin/env python3
-"""Fails if a shared library exports what is not its own: another library's functions would clash with a program's."""
+"""Fails if a shared library exports symbols of other libraries, which could clash with those of a
+program that uses both."""
 
 import argparse
 import subprocess
 import sys
 
-# The compiler's descriptions of the library's own classes; and instances of the standard library's templates, which
-# every C++ library exports and which are the same in all of them.
-PREFIXES = ("", "typeinfo for ", "typeinfo name for ", "vtable for ", "VTT for ", "guard variable for ",
-            "non-virtual thunk to ", "virtual thunk to ")
+# What the compiler generates for a class or a function of the library.
+PREFIXES = (
+    "",
+    "typeinfo for ",
+    "typeinfo name for ",
+    "vtable for ",
+    "VTT for ",
+    "guard variable for ",
+    "non-virtual thunk to ",
+    "virtual thunk to ",
+)
+# Every C++ library exports instances of the standard library's templates; they are interchangeable.
 NAMESPACES = ("posenc::", "std::", "__gnu_cxx::")
 
 
 def is_own(name):
-    # A template's instance begins with its return type.
+    # The name of a function template's instance begins with its return type.
     function = name.split("(")[0]
     candidates = [name, *function.split(" ")]
-    return any(each.startswith(prefix + space) for each in candidates for prefix in PREFIXES for space in NAMESPACES)
+    return any(
+        each.startswith(prefix + namespace)
+        for each in candidates
+        for prefix in PREFIXES
+        for namespace in NAMESPACES
+    )
 
 
 def main():
@@ -29,7 +43,9 @@ def main():
     names = [line.split(" ", 2)[2] for line in lines]
     foreign = [name for name in names if not is_own(name)]
     own = [name for name in names if name.startswith("posenc::")]
-    print(f"{len(names)} exported symbols, {len(own)} of namespace posenc, {len(foreign)} of others")
+    print(
+        f"{len(names)} exported symbols, {len(own)} of namespace posenc, {len(foreign)} of others"
+    )
     if not own:
         sys.exit("nothing of the library's own is exported")
     if foreign:

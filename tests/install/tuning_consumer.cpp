@@ -1,4 +1,4 @@
-// A program that measures: it links posenc::tuning, which brings posenc::posenc along.
+// A program that measures and links posenc::tuning, which links posenc::posenc.
 #include <posenc/posenc.h>
 #include <posenc/tuning/accuracy.h>
 #include <posenc/tuning/pick.h>

@@ -1,5 +1,5 @@
-// Dropout: the generator's published vectors, the rate, the scale, and that a mask depends on
-// (seed, element) alone.
+// Dropout: the generator's published vectors, the rate, the scale, and a mask that depends only on
+// (seed, element).
 #include "posenc/layers/dropout.h"
 
 #include "layers/layer_support.h"
@@ -25,8 +25,8 @@ using test::refusal;
 using test::same_memory;
 using testing::HasSubstr;
 
-// kat_vectors of Random123 1.14, philox4x32 with 10 rounds: the counters and keys of all zeros, all
-// ones, and digits of pi.
+// kat_vectors of Random123 1.14, philox4x32 with 10 rounds: counters and keys of all zeros, of all
+// ones, and of digits of pi.
 TEST(Philox, GivesTheKnownVectors) {
   EXPECT_EQ(philox4x32_10({0, 0, 0, 0}, {0, 0}),
             (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -38,7 +38,7 @@ TEST(Philox, GivesTheKnownVectors) {
       (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-/// What dropout gives element by element, by its definition.
+/// Dropout of every element, by its definition.
 std::vector<float> by_definition(const Dropout& dropout, const std::vector<float>& in,
                                  std::uint64_t seed, std::uint64_t first = 0) {
   std::vector<float> out;
@@ -51,8 +51,8 @@ std::vector<float> by_definition(const Dropout& dropout, const std::vector<float
 constexpr double probabilities[] = {0.0, 1e-6, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 1 - 1e-6};
 
 TEST(Dropout, IsItsDefinition) {
-  // Longer than a few parts of the kernel, from the start, an odd place, and past 2^32 elements and
-  // counters.
+  // 5000 elements are several blocks of the kernel. They begin at 0, at an odd element, shortly
+  // before element 2^32 and counter 2^32, and at a very large element.
   for (const std::uint64_t first :
        {std::uint64_t{0}, std::uint64_t{129}, (std::uint64_t{1} << 32) - 700,
         (std::uint64_t{1} << 36) - 1000, ~std::uint64_t{0} / 8}) {
@@ -96,7 +96,7 @@ TEST(Dropout, IsTheSameOnEveryIsa) {
   }
 }
 
-TEST(Dropout, DropsItsShare) {
+TEST(Dropout, DropsTheGivenFraction) {
   constexpr int count = 1 << 20;
   const std::vector<float> ones(count, 1.0f);
   for (const double p : {0.001, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 0.999}) {
@@ -108,7 +108,8 @@ TEST(Dropout, DropsItsShare) {
   }
 }
 
-// A probability below 2^-8 lives in the word behind the byte alone.
+// The kernel compares a byte first, and the 32 bits behind it if the byte ties: a probability below
+// 2^-8 depends on those bits only.
 TEST(Dropout, HonoursSmallProbabilities) {
   constexpr int count = 1 << 22;
   const std::vector<float> ones(count, 1.0f);
@@ -173,7 +174,7 @@ TEST(Dropout, DoesNotDependOnThreadsPlacesOrCalls) {
   EXPECT_TRUE(same_memory(in_place, whole));
 }
 
-TEST(Dropout, GivesZeroForWhatItDrops) {
+TEST(Dropout, DropsNanToZero) {
   const Dropout dropout(0.5);
   const std::vector<float> in(1000, std::numeric_limits<float>::quiet_NaN());
   std::vector<float> out(in.size());
@@ -182,7 +183,7 @@ TEST(Dropout, GivesZeroForWhatItDrops) {
     EXPECT_EQ(std::isnan(out[i]), dropout.keeps(3, i)) << i;
 }
 
-TEST(Dropout, RefusesWhatCannotBe) {
+TEST(Dropout, RefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { Dropout(1.0); }),
               HasSubstr("dropout is 1; allowed: at least 0 and below 1"));
   EXPECT_THAT(refusal([] { Dropout(-0.1); }), HasSubstr("dropout is -0.1;"));

@@ -1,4 +1,5 @@
-// Lookup, scaling, and the pass that also encodes: the same bits as one after the other.
+// Lookup and scaling, and the single pass that also encodes, which has the same bits as separate
+// calls.
 #include "posenc/layers/input_embedding.h"
 
 #include "layers/layer_support.h"
@@ -43,7 +44,7 @@ class Embedding : public testing::TestWithParam<Parameters> {
   BatchOrder order() const { return std::get<1>(GetParam()); }
   Sequences sequences() const { return Sequences(order(), batch, rows, d_model(), d_model() % 5); }
 
-  /// Weights of rows further apart than their width, and not aligned.
+  /// Unaligned weights, with a row stride above their width.
   MatrixView<const float> weights() const {
     return {memory_.data() + 1, vocabulary, d_model(), d_model() + 3};
   }
@@ -72,7 +73,7 @@ TEST_P(Embedding, IsScaledLookup) {
   }
 }
 
-TEST_P(Embedding, InOnePassIsTheSameAsInTurn) {
+TEST_P(Embedding, InOnePassHasTheSameBitsAsSeparateCalls) {
   const InputEmbedding embedding(weights());
   const auto ids = some_ids<std::int64_t>(batch * rows);
   for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached}) {
@@ -107,7 +108,7 @@ TEST(InputEmbedding, OwnsItsWeights) {
   EXPECT_EQ(embedding.scale(), 2.0f);
 }
 
-TEST(InputEmbedding, TakesNoIds) {
+TEST(InputEmbedding, AcceptsZeroIds) {
   const InputEmbedding embedding(3, 4);
   embedding.forward(std::vector<std::int32_t>{}, batch_first<float>(nullptr, 0, 7, 4));
   embedding.forward(std::vector<std::int64_t>{}, PositionalEncoding({.d_model = 4}, 10),
@@ -131,7 +132,7 @@ TEST(InputEmbedding, NamesAnIdOutOfRange) {
   EXPECT_EQ(y, before);
 }
 
-TEST(InputEmbedding, RefusesWhatCannotBe) {
+TEST(InputEmbedding, RefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { InputEmbedding(0, 4); }),
               HasSubstr("vocabulary is 0; allowed: at least 1"));
   EXPECT_THAT(refusal([] { InputEmbedding(4, 0); }), HasSubstr("d_model is 0"));

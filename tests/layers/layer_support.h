@@ -1,4 +1,4 @@
-// What the tests of the layers share.
+// Helpers for the tests of the layers.
 #pragma once
 
 #include "posenc/layers/sequence_view.h"
@@ -21,7 +21,8 @@ inline std::vector<float> random_floats(std::int64_t count, unsigned seed = 1) {
   return values;
 }
 
-/// A tensor of that order, dense or with gaps, unaligned, and with guards around every row.
+/// An unaligned tensor in the given order, with guard values around it and in the gaps between
+/// rows.
 class Sequences {
  public:
   Sequences(BatchOrder order, std::int64_t batch, std::int64_t rows, std::int64_t columns,
@@ -46,7 +47,7 @@ class Sequences {
   }
   float& at(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept { return row(b, r)[c]; }
 
-  /// The index of an element in a dense tensor of the order.
+  /// The index of an element in a dense tensor of the same order.
   std::uint64_t index(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
     const std::int64_t row =
         view_.order == BatchOrder::batch_first ? b * view_.rows + r : r * view_.batch + b;
@@ -69,7 +70,7 @@ class Sequences {
     each([&](auto b, auto r, auto c) { at(b, r, c) = values[next++]; });
   }
 
-  /// Whether all that is not an element still has its first value.
+  /// True if everything that is not an element still has its initial value.
   bool gaps_untouched() const {
     std::vector<float> copy = memory_;
     each([&](auto b, auto r, auto c) {
@@ -85,7 +86,7 @@ class Sequences {
   const std::vector<float>& memory() const noexcept { return memory_; }
 
  private:
-  static constexpr std::int64_t margin = 37;  // rows are not aligned to more than a float
+  static constexpr std::int64_t margin = 37;  // odd, so that rows are aligned to a float only
   static float guard() noexcept { return std::bit_cast<float>(0x7fc0beefu); }
 
   std::vector<float> memory_;

@@ -1,4 +1,4 @@
-// y = dropout(x + PE), in both orders of a batch, in place and out of place, from both sources.
+// y = dropout(x + PE), in both batch orders, in place and out of place, from both sources.
 #include "posenc/layers/positional_encoding.h"
 
 #include "layers/layer_support.h"
@@ -33,7 +33,7 @@ struct Shape {
   std::int64_t batch, rows, d_model, gap;
 };
 
-// One row, odd widths, more rows than a block, gaps, batches.
+// One row, widths that are not a multiple of a vector, more rows than a block, gaps, batches.
 constexpr Shape shapes[] = {{1, 1, 2, 0},     {1, 5, 4, 0},   {3, 7, 6, 0},    {2, 20, 20, 3},
                             {1, 600, 64, 0},  {8, 33, 96, 0}, {2, 70, 512, 1}, {5, 1, 128, 0},
                             {1, 40, 1026, 0}, {4, 3, 4098, 6}};
@@ -54,7 +54,7 @@ class Forward : public testing::TestWithParam<Parameters> {
     return {spec(), 2000, dropout, std::get<2>(GetParam())};
   }
 
-  /// The float32 encodings nearest to the exact ones.
+  /// The correctly rounded encodings, by the reference.
   Matrix table() const {
     const Reference reference(spec());
     Matrix rows(shape().rows, shape().d_model);
@@ -80,8 +80,8 @@ TEST_P(Forward, RoundsTheSumOnce) {
   const Matrix exact = table();
   std::int64_t wrong = 0;
   x.each([&](auto b, auto r, auto c) {
-    // The sum of two floats in double is exact enough that rounding it once more gives the float
-    // nearest to the exact sum.
+    // Rounding the sum of two floats to double, and then to float, gives the float nearest to the
+    // exact sum, since double has more than twice the precision of float.
     const auto in = static_cast<double>(
         before.memory()[static_cast<std::size_t>(&x.at(b, r, c) - x.memory().data())]);
     wrong += x.at(b, r, c) != static_cast<float>(in + static_cast<double>(exact(r, c)));
@@ -90,7 +90,7 @@ TEST_P(Forward, RoundsTheSumOnce) {
   EXPECT_TRUE(x.gaps_untouched());
 }
 
-TEST_P(Forward, IsTheSameOutOfPlaceAndShared) {
+TEST_P(Forward, HasTheSameBitsOutOfPlaceAndOnManyThreads) {
   Sequences x = sequences();
   x.fill();
   const PositionalEncoding with_dropout = layer(0.3);
@@ -135,7 +135,7 @@ TEST_P(Forward, AppliesTheMaskOfTheSeed) {
   EXPECT_TRUE(back.gaps_untouched());
 }
 
-TEST_P(Forward, InPartsIsTheSameAsAtOnce) {
+TEST_P(Forward, HasTheSameBitsRowByRow) {
   Sequences whole = sequences(), steps = sequences();
   whole.fill();
   steps.fill();
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, Forward,
                                           testing::ValuesIn(sources)),
                          parameter_name);
 
-// sin and cos of 0, 1, 2 and of a hundredth of them: d_model 4 of the paper, worked out by hand.
+// d_model is 4: sine and cosine of 0, 1, 2 and of a hundredth of them, each plus 1.
 TEST(PositionalEncoding, GivesGoldenValues) {
   std::vector<float> x(12, 1.0f);
   PositionalEncoding({.d_model = 4}, 3).forward(batch_first(x.data(), 1, 3, 4));
@@ -214,7 +214,7 @@ TEST(PositionalEncoding, PicksItsSourceByShape) {
   EXPECT_EQ(PositionalEncoding({.d_model = 4096}, 1 << 20).source(1, 1), EncodingSource::fused);
 }
 
-TEST(PositionalEncoding, ReachesFarPositions) {
+TEST(PositionalEncoding, AcceptsTheLastPosition) {
   const PositionalEncoding far({.d_model = 8}, max_position + 1);
   std::vector<float> x(8, 0.0f), row(8);
   far.forward(batch_first(x.data(), 1, 1, 8), {.offset = max_position});
@@ -224,7 +224,7 @@ TEST(PositionalEncoding, ReachesFarPositions) {
   EXPECT_TRUE(same_memory(x, row));
 }
 
-TEST(PositionalEncoding, TakesBatchesAndRowsOfNothing) {
+TEST(PositionalEncoding, AcceptsEmptyBatchesAndZeroRows) {
   const PositionalEncoding encoding({.d_model = 4}, 10);
   encoding.forward(batch_first<float>(nullptr, 0, 5, 4));
   encoding.forward(batch_first<float>(nullptr, 5, 0, 4));
@@ -233,7 +233,7 @@ TEST(PositionalEncoding, TakesBatchesAndRowsOfNothing) {
   PositionalEncoding({.d_model = 4}, 0).forward(batch_first<float>(nullptr, 2, 0, 4));
 }
 
-TEST(PositionalEncoding, DoesNothingMoreOutOfTraining) {
+TEST(PositionalEncoding, AppliesNoDropoutOutsideTraining) {
   const PositionalEncoding dropping({.d_model = 4}, 10, 0.5), plain({.d_model = 4}, 10);
   std::vector<float> a(40, 1.0f), b(40, 1.0f);
   dropping.forward(batch_first(a.data(), 1, 10, 4));
@@ -241,7 +241,7 @@ TEST(PositionalEncoding, DoesNothingMoreOutOfTraining) {
   EXPECT_TRUE(same_memory(a, b));
 }
 
-TEST(PositionalEncoding, RefusesRowsBeyondItsLast) {
+TEST(PositionalEncoding, RefusesRowsBeyondMaxRows) {
   const PositionalEncoding encoding({.d_model = 4}, 512);
   std::vector<float> x(4 * 20, 1.0f);
   EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 20, 4), {.offset = 500}); }),
@@ -253,7 +253,7 @@ TEST(PositionalEncoding, RefusesRowsBeyondItsLast) {
   EXPECT_EQ(x, std::vector<float>(80, 1.0f));
 }
 
-TEST(PositionalEncoding, RefusesWhatCannotBe) {
+TEST(PositionalEncoding, RefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 3}, 5); }), HasSubstr("d_model"));
   EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, -1); }), HasSubstr("max_rows is -1"));
   EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, 5, 1.5); }),
@@ -284,7 +284,7 @@ TEST(PositionalEncoding, RefusesWhatCannotBe) {
   EXPECT_EQ(memory, std::vector<float>(400, 1.0f));
 }
 
-TEST(PositionalEncoding, RefusesOutputsThatCannotBe) {
+TEST(PositionalEncoding, RefusesInvalidOutputs) {
   const PositionalEncoding encoding({.d_model = 4}, 512);
   std::vector<float> memory(400, 1.0f);
   const auto x = batch_first(memory.data(), 2, 5, 4);
@@ -301,7 +301,8 @@ TEST(PositionalEncoding, RefusesOutputsThatCannotBe) {
   strided.batch_stride = 40;
   EXPECT_THAT(refused(strided), HasSubstr("with other strides"));
   EXPECT_EQ(memory, std::vector<float>(400, 1.0f));
-  // The two halves of wider rows overlap as ranges of memory, and share no element.
+  // The left and right halves of wider rows: their memory ranges overlap, but they share no
+  // element.
   auto right = strided;
   right.data += 4;
   encoding.forward(strided, right);
@@ -312,7 +313,7 @@ TEST(PositionalEncoding, RefusesOutputsThatCannotBe) {
               HasSubstr("output overlaps the input, 12 bytes"));
 }
 
-// Labelled by its name: the preset tsan runs it.
+// CMake labels tests by the prefix "Threads" of their suite, and the preset tsan runs them.
 TEST(ThreadsOfLayers, MayShareOneLayer) {
   constexpr std::int64_t rows = 100, d_model = 34;
   for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached}) {

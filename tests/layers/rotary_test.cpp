@@ -1,5 +1,5 @@
-// Rotary embeddings: caches against exact values rounded once, application against its definition,
-// norms, and relative positions.
+// Rotary embeddings: caches against the exact values rounded once, their application against its
+// definition, norms, and relative positions.
 #include "posenc/layers/rotary.h"
 
 #include "layers/layer_support.h"
@@ -31,8 +31,8 @@ std::int64_t second_of(RotaryLayout layout, std::int64_t k, std::int64_t dimensi
   return layout == RotaryLayout::halves ? dimension / 2 + k : 2 * k + 1;
 }
 
-/// The nearest T to a long double, by looking at the neighbours in double: good to where two of
-/// them are equally near, which no sine or cosine but 0 and 1 is.
+/// The T nearest to a long double: rounds by way of double, then tries both neighbours. It does not
+/// handle ties, which no sine or cosine gives.
 template <class T>
 T nearest_by_search(long double value) {
   T best = nearest<T>(static_cast<double>(value));
@@ -88,7 +88,7 @@ TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
   }
 }
 
-TYPED_TEST(RotaryCache, AppliesAsItsValuesSay) {
+TYPED_TEST(RotaryCache, AppliesTheCachedValues) {
   constexpr std::int64_t dimension = 34, rows = 9, heads = 3;
   for (const RotaryLayout channels : layouts) {
     const Rotary rotary(dimension, 10000.0, channels);
@@ -125,7 +125,7 @@ TYPED_TEST(RotaryCache, AppliesAsItsValuesSay) {
   }
 }
 
-TEST(Rotary, WithoutACacheIsTheSameAsWithOne) {
+TEST(Rotary, HasTheSameBitsWithAndWithoutACache) {
   constexpr std::int64_t dimension = 128, rows = 150, heads = 2, first = 4000;
   for (const RotaryLayout channels : layouts) {
     const Rotary rotary(dimension, 500000.0, channels);
@@ -184,8 +184,8 @@ TEST(Rotary, PreservesNormsAndLeavesOtherChannels) {
   }
 }
 
-// What rotary embeddings are for: the product of a query and a key depends on the distance of their
-// positions alone.
+// The purpose of rotary embeddings: the product of a query and a key depends only on the distance
+// between their positions.
 TEST(Rotary, MakesProductsDependOnDistanceAlone) {
   constexpr std::int64_t dimension = 64;
   const Rotary rotary(dimension);
@@ -203,14 +203,14 @@ TEST(Rotary, MakesProductsDependOnDistanceAlone) {
   EXPECT_NEAR(product(1'000'000'005, 1'000'000'000), product(5, 0), 2e-5);
 }
 
-TEST(Rotary, TakesNoRows) {
+TEST(Rotary, AcceptsZeroRows) {
   const Rotary rotary(4);
   rotary.apply(sequence_first<float>(nullptr, 0, 3, 4));
   rotary.cache({5, 0}, RotaryLayout::interleaved, MatrixView<float>{nullptr, 0, 4, 4});
   rotary.cache({5, 0}, RotaryLayout::halves, MatrixView<Float16>{nullptr, 0, 4, 4});
 }
 
-TEST(Rotary, RefusesWhatCannotBe) {
+TEST(Rotary, RefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { Rotary(5); }), HasSubstr("d_model is 5"));
   EXPECT_THAT(refusal([] { Rotary(4, 1.0); }), HasSubstr("base is 1"));
   const Rotary rotary(4);

@@ -27,7 +27,7 @@ struct Shape {
 
 class Logits : public testing::TestWithParam<Shape> {};
 
-TEST_P(Logits, AreThoseOfAPlainLoop) {
+TEST_P(Logits, MatchAPlainLoopInDouble) {
   const auto [rows, d_model, vocabulary] = GetParam();
   const auto weights = random_floats(vocabulary * (d_model + 1), 1),
              hidden = random_floats(rows * (d_model + 2), 2);
@@ -46,7 +46,7 @@ TEST_P(Logits, AreThoseOfAPlainLoop) {
           sum += term;
           magnitude += std::fabs(term);
         }
-        // The bound of any order of summation.
+        // This bound holds for every order of summation.
         const double bound = static_cast<double>(d_model) * 0x1p-24 * 1.01 * magnitude;
         ASSERT_NEAR(logits.row(r)[static_cast<std::size_t>(v)], sum, bound) << r << ", " << v;
       }
@@ -64,13 +64,13 @@ INSTANTIATE_TEST_SUITE_P(Layers, Logits,
                                   std::to_string(each.param.vocabulary);
                          });
 
-TEST(TiedOutput, TakesNoRows) {
+TEST(TiedOutput, AcceptsZeroRows) {
   const InputEmbedding embedding(3, 4);
   TiedOutput(embedding).logits({nullptr, 0, 4, 4}, {nullptr, 0, 3, 3});
   softmax({nullptr, 0, 3, 3});
 }
 
-TEST(TiedOutput, RefusesWhatCannotBe) {
+TEST(TiedOutput, RefusesInvalidArguments) {
   const InputEmbedding embedding(3, 4);
   const TiedOutput output(embedding);
   std::vector<float> x(8, 1.0f), logits(6, 1.0f);
@@ -124,7 +124,7 @@ TEST(Softmax, NeitherOverflowsNorDividesByZero) {
   EXPECT_EQ(rows, (std::vector<float>{0.5f, 0.5f, 0, third, third, third, 0.5f, 0, 0.5f, 1, 0, 0}));
 }
 
-TEST(Softmax, GivesNanWithoutAFiniteLargest) {
+TEST(Softmax, GivesNanIfTheLargestIsNotFinite) {
   std::vector<float> rows = {-infinity, -infinity, infinity, 0, std::nanf(""), 0, 0, std::nanf("")};
   softmax({rows.data(), 4, 2, 2});
   for (const float value : rows) EXPECT_TRUE(std::isnan(value) || value == 0.0f);

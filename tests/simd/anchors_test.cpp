@@ -1,5 +1,5 @@
 // The kernels of every ISA that runs here, against the exact values: the error of the anchors, and
-// correct rounding where it is hardest.
+// the rounding of the entries that are hardest to round.
 #include "posenc/backends/vectorised.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
@@ -62,8 +62,8 @@ TEST_P(KernelTest, AnchorsAreWithinTheirBound) {
   EXPECT_GT(worst, 0x1p-60) << "the comparison must be able to see an error";
 }
 
-/// Every entry, for specs whose values are small, large, near zero or many to a float, against the
-/// exact value.
+/// Every entry against the exact value, for specs with very small values, values near zero, and
+/// many values that round to the same float.
 TEST_P(KernelTest, RotationIsCorrectlyRounded) {
   struct Case {
     EncodingSpec spec;
@@ -78,7 +78,7 @@ TEST_P(KernelTest, RotationIsCorrectlyRounded) {
       {{96, 1e10, halves, Spacing::paper}, {1, 700}},            // tiny sines
       {{96, 1e60, interleaved, Spacing::inclusive}, {1, 60}},    // sines below float's subnormals
       {{96, 1e60, halves, Spacing::inclusive}, {1000000000000, 60}},
-      {{2, 1e4, interleaved, Spacing::paper}, {354, 60000}},  // one frequency, among them 355 / 113
+      {{2, 1e4, interleaved, Spacing::paper}, {354, 60000}},  // frequency 1: 355 is near 113 pi
       {{1026, 1e4, Layout::halves_cos_first, Spacing::inclusive}, {16, 40}},
   };
   for (const Case& each : cases) {

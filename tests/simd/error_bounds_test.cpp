@@ -1,6 +1,6 @@
-// The error of rotation before it is rounded, against the terms of its bound (error_bounds.h): each
-// term at the inputs that are worst for it, and whole tables. Each measurement must stay below its
-// bound, and that of a term must exceed half of it: a term that is halved fails.
+// The error of rotation before rounding, against the terms of its bound (error_bounds.h): each term
+// at its worst inputs, and whole tables. Each measurement must stay below its bound. For a term, it
+// must also exceed half of the bound, so that a bound that is twice as large as needed fails too.
 #include "posenc/simd/error_bounds.h"
 
 #include "posenc/backends/rotation_constants.h"
@@ -81,7 +81,7 @@ const simd::Kernels& kernels_of(Isa isa) {
   return simd::compiled_kernels().front().kernels;
 }
 
-/// Shown for every run, so that the headroom of a bound is known.
+/// Prints a measurement and its bound in every run, to show the margin between them.
 void show(const std::string& what, long double measured, double bound) {
   std::printf("%-44s %8.2Lf of %7.2f units\n", what.c_str(), measured, bound);
 }
@@ -92,8 +92,9 @@ void expect_tight(const std::string& what, long double measured, double bound) {
   EXPECT_GT(measured, bound / 2) << what << ": the bound is more than twice what can be reached";
 }
 
-/// What 2 cos(w), a doubled anchor, is off by at most: a rounding of cos(w), and the errors of a
-/// polynomial in w^2 that is rounded a few times. Beyond pi / 4 it is any anchor.
+/// The largest error of 2 cos(w), a doubled anchor, in units: the rounding of cos(w), and the
+/// errors of a polynomial in w^2 that is rounded a few times. Above pi / 4, the bound of any
+/// anchor.
 long double multiplier_error(long double w) {
   return w <= 0.785L ? 1 + 8 * w * w : 2 * RotationError::anchor_cosine;
 }
@@ -107,7 +108,7 @@ class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> 
   RotationError error() const { return {kernels().fused_rounds_once}; }
 };
 
-/// Anchors of many frequencies at many positions; sines relative to their values.
+/// Anchors of many frequencies at many positions. The errors of sines are relative.
 TEST_P(RotationErrors, OfAnchors) {
   const EncodingSpec spec = {.d_model = 512, .base = 1.01};
   const Frequencies frequencies(spec);
@@ -133,8 +134,8 @@ TEST_P(RotationErrors, OfAnchors) {
   expect_tight("anchor, sine, relative", worst_sine / unit, RotationError::anchor_sine);
 }
 
-/// The roundings of one rotation by the constants as they are. Its values are just above a power of
-/// two, where half an ulp is largest relative to them.
+/// The rounding errors of one rotation; the constants count as exact. The values are just above a
+/// power of two, where half an ulp is largest relative to them.
 TEST_P(RotationErrors, OfARotation) {
   constexpr double largest = 0.502;
   long double worst = 0;
@@ -167,7 +168,7 @@ TEST_P(RotationErrors, OfARotation) {
                RotationError::rotation_roundings);
 }
 
-/// How much the errors of all steps can grow, and those of 2 cos(w): the largest sums over all w.
+/// The growth of the errors of the steps, and of 2 cos(w), in a run: the largest sums over all w.
 TEST_P(RotationErrors, OfTheRecurrence) {
   long double growth = 0, multiplier = 0;
   for (long double w = 1e-9L; w <= 1; w *= 1.001L) {
@@ -182,7 +183,7 @@ TEST_P(RotationErrors, OfTheRecurrence) {
                RotationError::growth * RotationError::multiplier);
 }
 
-/// The errors of 2 cos(w) that OfTheRecurrence takes for granted.
+/// The errors of 2 cos(w), which OfTheRecurrence assumes.
 TEST_P(RotationErrors, OfTheMultiplier) {
   long double excess = -1, worst = 0;
   for (const double base : {1.00001, 1.5, 10.0, 1e3, 1e4, 1e6}) {
@@ -203,8 +204,8 @@ TEST_P(RotationErrors, OfTheMultiplier) {
   EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
 }
 
-/// Whole tables, at specs and positions that are hard: all frequencies near 1, tiny sines, long
-/// multiples of turns, many blocks after an anchor.
+/// Whole tables, for difficult specs and positions: all frequencies near 1, tiny sines, phases of
+/// very many turns, many blocks after an anchor.
 TEST_P(RotationErrors, OfTables) {
   struct Case {
     EncodingSpec spec;

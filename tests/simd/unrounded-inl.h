@@ -8,7 +8,7 @@
 namespace posenc::simd {
 namespace {
 
-/// In the place of RoundToFloat32: stores the values of the recurrence as they are.
+/// A replacement of RoundToFloat32 that stores the values of the recurrence without rounding.
 struct KeepDouble {
   using Element = double;
   using Bits = std::uint64_t;

@@ -1,4 +1,5 @@
-// The rotation of every ISA without its rounding, so that its error in double can be measured.
+// The rotation of every ISA without the rounding to float32, so that tests can measure its error in
+// double.
 #pragma once
 
 #include "posenc/isa.h"
@@ -12,10 +13,11 @@ namespace posenc::simd {
 struct UnroundedKernels {
   /// True if the ISA has fused operations.
   bool fused_rounds_once;
-  /// As RotationKernel, to float64: the values that it would round to float32. The tables need no
-  /// exact_entry.
+  /// Like RotationKernel, but stores as float64 the values that it would round to float32. The
+  /// tables need no exact_entry.
   void (*rows)(const RotationTables& tables, const RowTask& task) noexcept;
-  /// Rotates sines and cosines of `frequencies` frequencies (a multiple of the padding) by a block.
+  /// Rotates the sines and cosines of `frequencies` frequencies (a multiple of the padding) by one
+  /// block.
   void (*rotate)(const RotationTables& tables, std::int64_t frequencies, double* sine,
                  double* cosine) noexcept;
 };
@@ -25,7 +27,7 @@ struct IsaUnroundedKernels {
   const UnroundedKernels& kernels;
 };
 
-/// Of every ISA that runs here.
+/// The kernels of every ISA that runs here.
 std::vector<IsaUnroundedKernels> unrounded_kernels();
 
 }  // namespace posenc::simd

@@ -1,5 +1,5 @@
-// Temporary files of processes that were killed are removed by the next that writes the same file,
-// and no others.
+// A process that writes a file removes the temporary files that killed processes left for the same
+// file, and no other files.
 #include "posenc/support/atomic_file.h"
 
 #include "posenc/support/read_file.h"
@@ -19,7 +19,7 @@ using test::ScratchFolder;
 using test::write_file;
 using testing::ElementsAre;
 
-/// A process that has been, and is gone.
+/// The number of a process that has ended.
 pid_t dead_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -37,7 +37,7 @@ void write_whole(const std::filesystem::path& file) {
   output.commit();
 }
 
-TEST(OutputFile, RemovesWhatKilledProcessesLeft) {
+TEST(OutputFile, RemovesTemporaryFilesOfKilledProcesses) {
   const ScratchFolder folder;
   const pid_t dead = dead_process();
   write_file(folder / temporary_of("table", dead), "half");
@@ -46,7 +46,7 @@ TEST(OutputFile, RemovesWhatKilledProcessesLeft) {
   EXPECT_EQ(read_file(folder / "table"), "whole");
 }
 
-TEST(OutputFile, RemovesThemInTheCurrentFolderToo) {
+TEST(OutputFile, RemovesTemporaryFilesInTheCurrentFolder) {
   const ScratchFolder folder;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
@@ -56,7 +56,7 @@ TEST(OutputFile, RemovesThemInTheCurrentFolderToo) {
   EXPECT_THAT(folder.listing(), ElementsAre("table"));
 }
 
-TEST(OutputFile, LeavesWhatALivingProcessWrites) {
+TEST(OutputFile, KeepsTemporaryFilesOfLivingProcesses) {
   const ScratchFolder folder;
   const std::string mine = temporary_of("table", ::getpid() == 1 ? 1 : ::getppid());
   write_file(folder / mine, "half");
@@ -64,8 +64,8 @@ TEST(OutputFile, LeavesWhatALivingProcessWrites) {
   EXPECT_THAT(folder.listing(), ElementsAre(mine, "table"));
 }
 
-TEST(OutputFile, LeavesWhatIsLocked) {
-  // As of a process in another container, whose number says nothing here.
+TEST(OutputFile, KeepsLockedTemporaryFiles) {
+  // The lock protects a writer in another container, whose process number does not exist here.
   const ScratchFolder folder;
   const std::string name = temporary_of("table", dead_process());
   write_file(folder / name, "half");
@@ -78,7 +78,7 @@ TEST(OutputFile, LeavesWhatIsLocked) {
   EXPECT_THAT(folder.listing(), ElementsAre("table"));
 }
 
-TEST(OutputFile, LeavesFilesThatAreNotItsOwn) {
+TEST(OutputFile, KeepsUnrelatedFiles) {
   const ScratchFolder folder;
   const std::string dead = std::to_string(dead_process());
   const std::vector<std::string> others = {".other." + dead + "-0.tmp",  ".table." + dead + ".tmp",
@@ -90,7 +90,7 @@ TEST(OutputFile, LeavesFilesThatAreNotItsOwn) {
     EXPECT_TRUE(std::filesystem::exists(folder / each)) << each;
 }
 
-TEST(ReadFile, SaysWhyAFileCannotBeRead) {
+TEST(ReadFile, ReportsWhyAFileCannotBeRead) {
   const ScratchFolder folder;
   const auto reason = [](const std::filesystem::path& file) {
     try {

@@ -1,5 +1,5 @@
-// Numbers as text are read alike with and without the standard library's from_chars, and in every
-// locale.
+// parse_real() reads the same numbers with and without the standard library's from_chars, and in
+// every locale.
 #include "posenc/support/parse_real.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace posenc {
 namespace {
 
-/// Thousands in groups, and a comma where the classic locale has a point.
+/// A locale with a decimal comma and groups of thousands.
 class Commas : public std::numpunct<char> {
  protected:
   char do_decimal_point() const override { return ','; }
@@ -47,7 +47,7 @@ TEST(ParseReal, ReadsThemInEveryLocale) {
   for (const auto parse : parsers) EXPECT_FALSE(parse("1.000,5").has_value());
 }
 
-TEST(ParseReal, RefusesAllElse) {
+TEST(ParseReal, RefusesEverythingElse) {
   for (const auto parse : parsers) {
     for (const char* text :
          {"", " 1", "1 ", "+1", "1e4x", "0x10", "1e", "1e309", "-", ".", "1,5", "one", "1.5.2"}) {

@@ -1,5 +1,5 @@
-// The rule of ties, by the same cases as tests/scripts/statistics_test.py: what is a tie in C++
-// is one in Python.
+// The rule for ties, with the same cases as tests/scripts/statistics_test.py, so that C++ and
+// Python agree on what is a tie.
 #include "posenc/support/ties.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(Ties, PairsAreJudgedAsInPython) {
   }
 }
 
-TEST(Ties, FloorsAreThoseOfPython) {
+TEST(Ties, NoiseFloorsAreThoseOfPython) {
   const json floors = cases("floors");
   ASSERT_FALSE(floors.empty());
   for (const json& each : floors) {

@@ -1,5 +1,5 @@
-// The accuracy report against planted errors: encoders that are right everywhere but where a test
-// makes them wrong.
+// The accuracy report against planted errors: the encoders are correct, except where a test changes
+// their values.
 #include "posenc/tuning/accuracy.h"
 #include "posenc/simd/row_task.h"
 
@@ -28,7 +28,7 @@ using testing::Not;
 
 constexpr EncodingSpec small_spec = {.d_model = 8, .base = 100};
 
-/// The formula in long double, good at the small positions of these tests.
+/// The formula in long double, which is accurate enough at the small positions of these tests.
 long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t channel) {
   const auto k = static_cast<long double>(channel / 2);
   const long double frequency = std::pow(static_cast<long double>(spec.base),
@@ -74,8 +74,7 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows,
   return measure_accuracy(one, rows, options).front();
 }
 
-/// All |errors| of an encoder over some rows, by the test's own formula, in the order of positions
-/// and channels.
+/// The absolute errors of an encoder by the formula above, in the order of positions and channels.
 std::vector<double> errors_of(const Encoder& encoder, RowRange rows) {
   const std::int64_t d_model = encoder.spec().d_model;
   Matrix table(rows.count, d_model);
@@ -96,7 +95,7 @@ double rms(const std::vector<double>& errors) {
   return std::sqrt(squares / static_cast<double>(errors.size()));
 }
 
-TEST(Accuracy, ARightEncoderIsCorrectlyRoundedEverywhere) {
+TEST(Accuracy, ACorrectEncoderIsCorrectlyRoundedEverywhere) {
   const FakeEncoder right(small_spec);
   const AccuracyReport report = report_of(right, {0, 100});
   EXPECT_EQ(report.wrongly_rounded, 0);
@@ -152,8 +151,7 @@ TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
 }
 
 TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
-  // Channel 0 at position 355 is the sine of 355, which is -3.0e-5: 2^-16 off is small, and many
-  // ulps.
+  // Channel 0 at position 355 is sin(355) = -3.0e-5: an error of 2^-16 is small, but many ulps.
   const FakeEncoder fake(small_spec, planted_at(355, 0, 0x1p-16F));
   const AccuracyReport report = report_of(fake, {350, 10});
   EXPECT_NEAR(report.error.max_abs, 0x1p-16, 1e-11);
@@ -173,7 +171,7 @@ TEST(Accuracy, ShortOctavesAreCutToTheRows) {
 }
 
 TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
-  // Errors of all sizes: one of 1e-6 n at every n-th entry.
+  // The n-th entry has an error of n * 1e-6, so that errors of all sizes occur.
   const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
     return right + 1e-6F * static_cast<float>(position * 8 + channel);
   });
@@ -203,7 +201,7 @@ TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
   EXPECT_LE(report.error.max_ulp, 1.5);
 }
 
-TEST(Accuracy, NotANumberAndInfinityAreTheWorstOfErrors) {
+TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
@@ -220,7 +218,7 @@ TEST(Accuracy, NotANumberAndInfinityAreTheWorstOfErrors) {
   }
 }
 
-TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredApart) {
+TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredSeparately) {
   const auto div_term = backend("div_term").plan({.d_model = 64});
   const AccuracyReport of_itself = report_of(*div_term, {0, 5000});
   EXPECT_EQ(of_itself.max_abs_from_div_term, 0);
@@ -234,7 +232,7 @@ TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredApart) {
   EXPECT_NEAR(planted.max_abs_from_div_term, 0.5, 1e-6);
 }
 
-TEST(Accuracy, SeveralEncodersAreMeasuredAtOnceAndKeptApart) {
+TEST(Accuracy, SeveralEncodersAreMeasuredTogetherAndReportedSeparately) {
   const FakeEncoder right(small_spec);
   const FakeEncoder wrong(small_spec, planted_at(9, 4, 0.125F));
   const Encoder* const both[] = {&right, &wrong, &right};
@@ -272,7 +270,7 @@ TEST(Accuracy, ProgressRisesToOne) {
   EXPECT_EQ(shares.back(), 1);
 }
 
-TEST(Accuracy, RefusesWhatCannotBeMeasured) {
+TEST(Accuracy, RefusesInvalidArguments) {
   const FakeEncoder one(small_spec);
   const FakeEncoder other({.d_model = 8, .base = 101});
   const Encoder* const two_specs[] = {&one, &other};
@@ -292,7 +290,7 @@ TEST(Accuracy, RefusesWhatCannotBeMeasured) {
               HasSubstr("threads is 0"));
 }
 
-TEST(Verify, FindsNothingInRightEncoders) {
+TEST(Verify, FindsNothingInCorrectEncoders) {
   EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 1000}), IsEmpty());
   EXPECT_THAT(verify(FakeEncoder(small_spec), {999, 1}), IsEmpty());
   EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 0}), IsEmpty());

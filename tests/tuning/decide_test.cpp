@@ -1,5 +1,5 @@
-// The decision alone, from samples that are given: no clock, so that every case is the same
-// everywhere.
+// The decision from given samples. No test here reads a clock, so that each gives the same result
+// on every machine.
 #include "posenc/tuning/pick.h"
 
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Medians of nine processes around a time: the noise of one backend is not that of another, which
-/// `phase` shifts.
+/// Medians of nine processes around `seconds`. `phase` rotates them, so that the noise of two
+/// backends differs.
 std::vector<double> samples(double seconds, double noise = 0.001, std::size_t phase = 0) {
   std::vector<double> all;
   for (const double offset : {0.0, 1.0, -1.0, 0.5, -0.5, 1.0, -1.0, 0.5, -0.5}) {
@@ -72,25 +72,25 @@ TEST(Decision, TheFastestWinsByItsMargin) {
   EXPECT_NEAR(decision.others.back().ratio, 9, 0.1);
 }
 
-TEST(Decision, OfTheTiedTheSimplestWinsAndItIsSaidWhatItCosts) {
+TEST(Decision, ATieGoesToTheSimplestAndItsCostIsReported) {
   const ClassDecision decision = decided({measured("simple", 1.01e-6), measured("fast", 1e-6)});
   EXPECT_EQ(decision.pick->backend, "simple");
   EXPECT_THAT(tied_with_pick(decision), ElementsAre("fast"));
   EXPECT_NEAR(decision.next()->ratio, 1 / 1.01, 0.001);
 }
 
-TEST(Decision, WhatIsCloserThanTheNoiseFloorIsATie) {
+TEST(Decision, RatiosWithinTheNoiseFloorAreTies) {
   std::vector<PickMeasurement> measurements = {measured("simple", 1.2e-6), measured("fast", 1e-6)};
   EXPECT_THAT(tied_with_pick(decided(measurements)), IsEmpty());
 
   measurements.back().self_ratios = samples(1, 0.3);
   const ClassDecision noisy = decided(measurements);
-  EXPECT_NEAR(noisy.noise_floor, 0.43, 0.02);  // 1 / 0.7, less 1, of which there are two in nine
+  EXPECT_NEAR(noisy.noise_floor, 0.43, 0.02);  // 1 / 0.7 - 1, the ratio of two of the nine
   EXPECT_EQ(noisy.pick->backend, "fast") << "being simpler is worth no 20 %";
   EXPECT_THAT(tied_with_pick(noisy), ElementsAre("simple"));
 }
 
-TEST(Decision, WhatDiffersBetweenProcessesIsNoiseToo) {
+TEST(Decision, VariationBetweenProcessesIsNoise) {
   std::vector<PickMeasurement> measurements = {measured("simple", 1.1e-6), measured("fast", 1e-6)};
   measurements.back().seconds = samples(1e-6, 0.1);
   measurements.back().self_ratios = std::vector<double>(9, 1.0);
@@ -99,7 +99,7 @@ TEST(Decision, WhatDiffersBetweenProcessesIsNoiseToo) {
   EXPECT_THAT(tied_with_pick(decision), testing::SizeIs(1));
 }
 
-TEST(Decision, AnUncertainOrderIsATieWhateverTheRatio) {
+TEST(Decision, AnUncertainOrderIsATieAtAnyRatio) {
   std::vector<PickMeasurement> measurements = {measured("one", 1.3e-6), measured("other", 1e-6)};
   measurements.front().seconds = samples(1.3e-6, 0.7, 1);
   EXPECT_THAT(tied_with_pick(decided(measurements)), testing::SizeIs(1));
@@ -107,7 +107,7 @@ TEST(Decision, AnUncertainOrderIsATieWhateverTheRatio) {
   EXPECT_THAT(tied_with_pick(decided(measurements)), IsEmpty());
 }
 
-TEST(Decision, OneProcessDecidesNothing) {
+TEST(Decision, WithOneProcessAllCandidatesTie) {
   std::vector<PickMeasurement> measurements = {measured("simple", 5e-6), measured("fast", 1e-6)};
   for (PickMeasurement& each : measurements) each.seconds.resize(1);
   const ClassDecision decision = decided(measurements);
@@ -128,15 +128,16 @@ TEST(Decision, ABudgetInEitherMeasureDecidesWhoMayWin) {
   EXPECT_TRUE(std::ranges::none_of(none.others, &ComparedCandidate::within_budget));
 }
 
-TEST(Decision, WhatBreaksItsOwnBoundCannotWin) {
-  std::vector<PickMeasurement> measurements = {measured("liar", 1e-7), measured("honest", 1e-6)};
+TEST(Decision, ABackendThatBreaksItsBoundCannotWin) {
+  std::vector<PickMeasurement> measurements = {measured("breaks_bound", 1e-7),
+                                               measured("keeps_bound", 1e-6)};
   measurements.front().error_bound = 1e-9;
   const ClassDecision decision = decided(measurements);
-  EXPECT_EQ(decision.pick->backend, "honest");
+  EXPECT_EQ(decision.pick->backend, "keeps_bound");
   EXPECT_FALSE(decision.others.front().keeps_its_bound);
 }
 
-TEST(Decision, WhatWasNotTimedOnEveryShapeCannotWin) {
+TEST(Decision, ABackendNotTimedOnEveryShapeCannotWin) {
   std::vector<PickMeasurement> measurements = {measured("whole", 2e-6), measured("whole", 2e-6),
                                                measured("partial", 1e-6)};
   measurements[1].name = "other";
@@ -148,7 +149,7 @@ TEST(Decision, WhatWasNotTimedOnEveryShapeCannotWin) {
   EXPECT_EQ(decided(measurements).pick->backend, "whole");
 }
 
-TEST(Decision, MarksWhatWasMeasured) {
+TEST(Decision, MarksThePickAndItsTies) {
   std::vector<PickMeasurement> measurements = {measured("simple", 1.01e-6), measured("fast", 1e-6),
                                                measured("slow", 2e-6)};
   decide(measurements, {1e-6});

@@ -70,7 +70,7 @@ TEST(Pick, PicksOnePerShapeClassWithinTheBudget) {
   }
 }
 
-TEST(Pick, TheProfileKeepsWhatWasMeasuredAndNoVerdict) {
+TEST(Pick, TheProfileKeepsMeasurementsAndNoDecision) {
   PickOptions options = quick({small, {"other", {.d_model = 64}, {0, 40}}});
   options.type = DataType::float16;
   options.budget.reset();
@@ -93,7 +93,7 @@ TEST(Pick, TheProfileKeepsWhatWasMeasuredAndNoVerdict) {
       << "over this budget, and of use to those who allow more";
 }
 
-TEST(Pick, TheDefaultBudgetLetsDoubleBasedBackendsInWhateverTheType) {
+TEST(Pick, TheDefaultBudgetAdmitsDoubleBasedBackendsForEveryType) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
     SCOPED_TRACE(std::string(to_string(type)));
     PickOptions options = quick({small});
@@ -143,7 +143,7 @@ TEST(Pick, FiguresOfAMeasurementFitItsSamples) {
   }
 }
 
-TEST(Pick, WhatIsOverTheBudgetCannotWin) {
+TEST(Pick, ABackendOverTheBudgetCannotWin) {
   const PickResult result = pick(quick({long_one}));
   const PickMeasurement& div_term = measurement_of(result, "div_term:scalar", "long_one");
   EXPECT_GT(div_term.max_abs, 1e-6);
@@ -155,31 +155,32 @@ TEST(Pick, WhatIsOverTheBudgetCannotWin) {
     EXPECT_NE(each.pick.value().backend, "div_term");
 }
 
-TEST(Pick, AFastBackendThatLiesAboutItsErrorCannotWin) {
-  const RegisteredFake fake({.name = "liar", .can_be_picked = true, .error_bound = 1e-9});
+TEST(Pick, AFastBackendThatBreaksItsBoundCannotWin) {
+  const RegisteredFake fake({.name = "breaks_bound", .can_be_picked = true, .error_bound = 1e-9});
   const PickResult result = pick(quick({small}));
-  const PickMeasurement& liar = measurement_of(result, "liar:scalar", "small");
-  EXPECT_GT(liar.max_abs, 0.4);
-  EXPECT_FALSE(liar.within_budget);
-  EXPECT_FALSE(liar.picked);
-  EXPECT_THAT(liar.seconds, IsEmpty());
+  const PickMeasurement& breaks_bound = measurement_of(result, "breaks_bound:scalar", "small");
+  EXPECT_GT(breaks_bound.max_abs, 0.4);
+  EXPECT_FALSE(breaks_bound.within_budget);
+  EXPECT_FALSE(breaks_bound.picked);
+  EXPECT_THAT(breaks_bound.seconds, IsEmpty());
   for (const ClassDecision& each : result.decisions) {
-    EXPECT_NE(each.pick.value().backend, "liar");
+    EXPECT_NE(each.pick.value().backend, "breaks_bound");
     for (const ComparedCandidate& other : each.others) {
-      EXPECT_FALSE(other.backend == "liar" && (other.compared || other.tied));
+      EXPECT_FALSE(other.backend == "breaks_bound" && (other.compared || other.tied));
     }
   }
   for (const MeasuredClass& each : result.profile.classes) {
-    for (const MeasuredBackend& measured : each.backends) EXPECT_NE(measured.backend, "liar");
+    for (const MeasuredBackend& measured : each.backends)
+      EXPECT_NE(measured.backend, "breaks_bound");
   }
 }
 
-TEST(Pick, AFastBackendThatPromisesTooLittleCannotWin) {
-  const RegisteredFake fake({.name = "modest", .can_be_picked = true, .error_bound = 2});
+TEST(Pick, AFastBackendWithABoundOverTheBudgetCannotWin) {
+  const RegisteredFake fake({.name = "loose_bound", .can_be_picked = true, .error_bound = 2});
   PickOptions options = quick({small});
   options.budget->most = 1.5;  // its measured error is 1
   const PickResult result = pick(options);
-  EXPECT_FALSE(measurement_of(result, "modest:scalar", "small").within_budget);
+  EXPECT_FALSE(measurement_of(result, "loose_bound:scalar", "small").within_budget);
 }
 
 TEST(Pick, AHugeBudgetLetsTheFastestWin) {
@@ -189,7 +190,7 @@ TEST(Pick, AHugeBudgetLetsTheFastestWin) {
   const PickResult result = pick(options);
   ASSERT_EQ(result.decisions.size(), 1U);
   EXPECT_TRUE(measurement_of(result, "anything_goes:scalar", "medium").within_budget);
-  // Filling memory is at least as fast as any method: picked, or tied with what is as simple.
+  // Filling memory is at least as fast as any method, so the fake is picked, or ties with the pick.
   const ComparedCandidate& picked = result.decisions.front().pick.value();
   const auto is_tied = [](const ComparedCandidate& each) {
     return each.backend == "anything_goes" && each.tied;
@@ -230,7 +231,7 @@ TEST(Pick, OneBackendOfEveryShapeIsTimedTwiceInEveryProcess) {
 }
 
 TEST(Pick, BackendsForComparisonOnlyAreMeasuredAndNeverPicked) {
-  // Within the budget, and faster than any method: filling memory.
+  // The fake fills memory: it is within this budget and faster than any method.
   const RegisteredFake fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
   PickOptions options = quick({small});
   options.budget = ErrorBudget{2, ErrorBudget::Measure::absolute};
@@ -257,7 +258,7 @@ TEST(Pick, ABudgetThatNothingMeetsPicksNothing) {
   for (const PickMeasurement& each : result.measurements) EXPECT_FALSE(each.picked);
 }
 
-TEST(Pick, ProgressRisesAndSaysWhatItDoes) {
+TEST(Pick, ProgressRisesAndNamesTheCurrentStep) {
   PickOptions options = quick({small, long_one});
   std::vector<double> shares;
   bool silent = false;

@@ -1,5 +1,5 @@
-// How many processes a pick times, with how many samples, and when it trusts them: with times that
-// the test makes up.
+// How many processes a pick times, with how many samples, and when it reports noise. The tests make
+// the times up.
 #include "posenc/tuning/pick.h"
 
 #include "quick_pick.h"
@@ -23,12 +23,12 @@ using test::small;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Times that a test makes up: by process and candidate.
+/// Replaces the timing processes of a pick by made-up times for each process and candidate.
 class MadeUpProcesses {
  public:
   std::vector<TimingRequest> requests;
   std::function<double(std::size_t process, const std::string& backend)> seconds;
-  double noise = 0;  ///< A/A
+  double noise = 0;  ///< relative difference between two timings of the same backend
   double lost_share = 0;
 
   PickOptions options() {
@@ -54,7 +54,7 @@ double rotation_first(std::size_t process, const std::string& backend) {
   return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
 }
 
-TEST(PickProcesses, EachGetsEveryCandidateInAnOrderOfItsOwn) {
+TEST(PickProcesses, EachTimesEveryCandidateInItsOwnOrder) {
   MadeUpProcesses processes;
   processes.seconds = rotation_first;
   const PickResult result = pick(processes.options());
@@ -72,9 +72,9 @@ TEST(PickProcesses, EachGetsEveryCandidateInAnOrderOfItsOwn) {
   EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
 }
 
-TEST(PickProcesses, OneBadProcessDecidesNothing) {
+TEST(PickProcesses, OneDisturbedProcessDecidesNothing) {
   MadeUpProcesses processes;
-  // In the first process the best is a hundred times as slow as it is.
+  // In the first process, the fastest backend takes a hundred times as long.
   processes.seconds = [](std::size_t process, const std::string& backend) {
     const double first = process == 0 && backend.starts_with("rotation:") ? 100 : 1;
     return first * rotation_first(process, backend);
@@ -90,7 +90,7 @@ TEST(PickProcesses, OneBadProcessDecidesNothing) {
       }
     }
   }
-  // What is not certain is a tie that names it.
+  // If the decision is uncertain, it is a tie that includes the fastest backend.
   const ClassDecision& decision = result.decisions.front();
   const bool is_named = decision.pick.value().backend == "rotation" ||
                         std::ranges::any_of(decision.others, [](const ComparedCandidate& each) {
@@ -99,7 +99,7 @@ TEST(PickProcesses, OneBadProcessDecidesNothing) {
   EXPECT_TRUE(is_named) << decision.pick->backend;
 }
 
-TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
+TEST(PickProcesses, CandidatesSlowInThreeProcessesGetFewerSamples) {
   MadeUpProcesses processes;
   processes.seconds = rotation_first;
   PickOptions options = processes.options();
@@ -116,7 +116,7 @@ TEST(PickProcesses, WhatIsSlowInThreeOfThemGetsFewerSamples) {
   }
 }
 
-TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
+TEST(PickProcesses, NoiseAddsProcessesAndIsReported) {
   MadeUpProcesses processes;
   processes.seconds = rotation_first;
   processes.noise = 0.05;
@@ -130,10 +130,9 @@ TEST(PickProcesses, NoiseTakesMoreOfThemAndIsSaid) {
   EXPECT_THAT(result.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
 }
 
-TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
+TEST(PickProcesses, VariationBetweenProcessesIsNoise) {
   MadeUpProcesses processes;
-  // Every process is even in itself, and rotation is a quarter slower than in the one before it, or
-  // faster.
+  // There is no noise within a process, but rotation takes 25 % longer in every second process.
   processes.seconds = [](std::size_t process, const std::string& backend) {
     const bool is_slow = process % 2 == 1 && backend.starts_with("rotation:");
     return (is_slow ? 1.25 : 1.0) * rotation_first(0, backend);
@@ -143,7 +142,7 @@ TEST(PickProcesses, WhatDiffersBetweenThemIsNoise) {
   EXPECT_THAT(result.disturbed, HasSubstr("25 %"));
 }
 
-TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
+TEST(PickProcesses, ASlowdownCommonToAProcessIsNotNoise) {
   MadeUpProcesses processes;
   processes.seconds = [](std::size_t process, const std::string& backend) {
     return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, backend);
@@ -154,7 +153,7 @@ TEST(PickProcesses, WhatAllCandidatesOfOneMeetIsNoNoise) {
   EXPECT_EQ(result.disturbed, "");
 }
 
-TEST(PickProcesses, TimeWithoutAProcessorIsSaid) {
+TEST(PickProcesses, LostProcessorTimeIsReported) {
   MadeUpProcesses processes;
   processes.seconds = rotation_first;
   processes.lost_share = 0.33;

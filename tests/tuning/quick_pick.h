@@ -1,4 +1,4 @@
-// Picks that are short enough for tests.
+// Options for picks that are short enough for tests.
 #pragma once
 
 #include "posenc/tuning/pick.h"
@@ -9,10 +9,10 @@
 namespace posenc::test {
 
 inline const PickShape small = {"small", {.d_model = 64}, {0, 40}};
-/// Positions at which float32 phases fail.
+/// Positions at which float32 phases are too inaccurate for the budget.
 inline const PickShape long_one = {"long_one", {.d_model = 16}, {100'000, 2000}};
 
-/// A short pick: the choice is tested, and not the clock.
+/// A short pick, for tests that do not depend on the measured times.
 inline PickOptions quick(std::vector<PickShape> shapes) {
   PickOptions options;
   options.budget = ErrorBudget{1e-6, ErrorBudget::Measure::absolute};

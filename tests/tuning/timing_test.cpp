@@ -12,7 +12,7 @@ namespace {
 using test::refusal;
 using testing::HasSubstr;
 
-TEST(TimeCandidates, TimesEachAndSaysWhatItLost) {
+TEST(TimeCandidates, TimesEachCandidateAndReportsLostTime) {
   const std::string rotation = backend("rotation").full_name();
   TimingRequest request;
   request.seconds_per_sample = 1e-4;
