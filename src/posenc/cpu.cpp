@@ -3,6 +3,7 @@
 #include "posenc/support/enum_names.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <fstream>
 #include <thread>

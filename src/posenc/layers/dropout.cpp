@@ -7,6 +7,7 @@
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 

@@ -6,6 +6,13 @@
 
 namespace posenc {
 
+/// Where the part of that number begins if [0, count) is divided into parts of equal size, or
+/// nearly so. (count * part / parts would overflow if both factors are large.)
+constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
+                                  std::int64_t part) noexcept {
+  return count / parts * part + std::min(part, count % parts);
+}
+
 /// Calls work(begin, end) for contiguous parts of [0, count), one for each thread. work must not
 /// throw.
 template <class Work>
@@ -19,10 +26,7 @@ void parallel_for(std::int64_t count, int threads, const Work& work) noexcept {
 #pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < parts; ++part) {
-    // count * part / parts would overflow if both factors are large.
-    const std::int64_t whole = count / parts, rest = count % parts;
-    const auto start = [=](std::int64_t p) { return whole * p + std::min(p, rest); };
-    work(start(part), start(part + 1));
+    work(part_begin(count, parts, part), part_begin(count, parts, part + 1));
   }
 }
 
