@@ -205,8 +205,9 @@ constexpr std::int64_t most_tile_columns = 32;
 
 /// Rounds and stores one row of a tile. `least` keeps the smallest margin of each lane.
 template <class Round, bool non_temporal, std::int64_t vectors>
-inline void write_row(const F64* row, typename Round::Threshold threshold,
-                      typename Round::RoundingMargin& least, typename Round::Element* out) {
+[[gnu::always_inline]] inline void write_row(const F64* row, typename Round::Threshold threshold,
+                                             typename Round::RoundingMargin& least,
+                                             typename Round::Element* out) {
   constexpr std::int64_t together =
       vectors < Round::stored_together ? vectors : Round::stored_together;
   for (std::int64_t i = 0; i < vectors; i += together) {
