@@ -110,12 +110,23 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 
-void expect_refused(const CommandResult& result, const std::string& named) {
+const Arguments small_csv = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
+const Arguments small_raw = {"generate", "--rows", "3", "--d-model", "4", "--format", "raw"};
+const std::string small_csv_with_four_digits =
+    "0.0000,1.0000,0.0000,1.0000\n"
+    "0.8415,0.5403,0.0100,0.9999\n"
+    "0.9093,-0.4161,0.0200,0.9998\n";
+
+void expect_bad_input(const CommandResult& result, const std::string& program,
+                      const std::string& named) {
   EXPECT_EQ(result.exit_code, 2) << result.err;
-  EXPECT_EQ(result.out, "");
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
-  EXPECT_THAT(result.err,
-              testing::AllOf(testing::StartsWith("posenc: "), testing::HasSubstr(named)));
+  EXPECT_THAT(result.err, testing::AllOf(testing::StartsWith(program), testing::HasSubstr(named)));
+}
+
+void expect_refused(const CommandResult& result, const std::string& named) {
+  EXPECT_EQ(result.out, "");
+  expect_bad_input(result, "posenc: ", named);
 }
 
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options) {

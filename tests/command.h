@@ -42,8 +42,17 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments,
 CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem::path& folder,
                                int signal = SIGINT);
 
-/// Expects exit code 2, no output, and one line on standard error that contains `named`.
+/// Expects exit code 2, and one line on standard error that begins with `program` and contains
+/// `named`.
+void expect_bad_input(const CommandResult& result, const std::string& program,
+                      const std::string& named);
+
+/// expect_bad_input() of the command posenc, and no output.
 void expect_refused(const CommandResult& result, const std::string& named);
+
+/// `generate` of a table of shape (3, 4), to standard output.
+extern const Arguments small_csv, small_raw;
+extern const std::string small_csv_with_four_digits;
 
 /// Writes the accuracy report of all backends over a small table, as JSON.
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options = {});

@@ -87,7 +87,7 @@ void save_measurements(const std::filesystem::path& file, std::span<const ShapeC
   save_profile(profile, file);
 }
 
-constexpr ShapeClass only_l2[] = {ShapeClass::l2};
+constexpr ShapeClass only_l1[] = {ShapeClass::l1}, only_l2[] = {ShapeClass::l2};
 
 /// The ISAs at which rotation runs here, in ascending order.
 std::vector<Isa> rotation_isas() {
@@ -378,17 +378,20 @@ TEST(Selection, SearchesXdgConfigHomeThenHomeForTheProfile) {
   const ScratchFolder folder;
   const auto in_xdg = folder / "xdg" / "posenc" / "profile.json";
   const auto in_home = folder / "home" / ".config" / "posenc" / "profile.json";
-  save_measurements(in_xdg, only_l2, {{"rotation", rotation_isas().front(), 1e-10}});
-  save_measurements(in_home, only_l2, {{"rotation", rotation_isas().back(), 1e-10}});
-  const auto used = [&](const std::string& xdg) {
-    return used_for(ShapeClass::l2, {{"POSENC_PROFILE", ""},
-                                     {"XDG_CONFIG_HOME", xdg},
-                                     {"HOME", (folder / "home").string()}})
-        .backend;
+  // Of another shape class each, so that every profile has its own effect.
+  save_measurements(in_xdg, only_l1, {{"rotation", rotation_isas().front(), 1e-10}});
+  save_measurements(in_home, only_l2, {{"rotation", rotation_isas().front(), 1e-10}});
+  const auto source = [&](ShapeClass shape, const std::string& xdg) {
+    return used_for(shape, {{"POSENC_PROFILE", ""},
+                            {"XDG_CONFIG_HOME", xdg},
+                            {"HOME", (folder / "home").string()}})
+        .source;
   };
-  EXPECT_EQ(used((folder / "xdg").string()),
-            backend("rotation", rotation_isas().front()).full_name());
-  EXPECT_EQ(used(""), best_rotation());
+  const std::string xdg = folder / "xdg";
+  EXPECT_EQ(source(ShapeClass::l1, xdg), "profile");
+  EXPECT_EQ(source(ShapeClass::l2, xdg), "built_in");
+  EXPECT_EQ(source(ShapeClass::l1, ""), "built_in");
+  EXPECT_EQ(source(ShapeClass::l2, ""), "profile");
 }
 
 /// True if a program gets the bits of rotation everywhere by default, although a profile of all

@@ -1,6 +1,7 @@
 #include "posenc/encoder.h"
 
 #include "posenc/simd/row_task.h"
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/store_policy.h"
@@ -20,8 +21,7 @@ void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out
     throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
                                       to_string(out.type), encoder.backend()));
   }
-  if (options.threads < 1)
-    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
+  check_threads(options.threads);
   if (out.columns < spec.d_model) {
     throw InvalidArgument(format_text("view has {} columns; allowed: at least d_model, {}",
                                       out.columns, spec.d_model));

@@ -1,6 +1,7 @@
 #include "posenc/matrix.h"
 
 #include "posenc/error.h"
+#include "posenc/support/cache_line.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ namespace {
 /// its first touch then costs one page fault for 2 MiB instead of 512. bench_encode shows the
 /// difference between fresh and warm memory. Smaller tables are aligned to a cache line.
 void* allocate(std::size_t bytes) {
-  constexpr std::size_t cache_line = 64, huge_page = std::size_t{2} << 20;
-  const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : cache_line;
+  constexpr std::size_t huge_page = std::size_t{2} << 20;
+  const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : cache_line_bytes;
   if (bytes > SIZE_MAX - alignment) throw std::bad_alloc();
   const std::size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
   void* const memory = std::aligned_alloc(alignment, rounded);

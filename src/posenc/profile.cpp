@@ -71,7 +71,7 @@ struct Node {
 
   int positive_integer() const {
     if (!value.is_number_integer() || value < 1 || value > (1 << 20))
-      corrupt(path, "an integer of at least 1");
+      corrupt(path, "an integer from 1 to 1048576");
     return value.get<int>();
   }
 

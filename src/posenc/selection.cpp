@@ -1,5 +1,6 @@
 #include "posenc/selection.h"
 
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/ties.h"
 
@@ -18,11 +19,6 @@ namespace {
 
 /// The order without measurements: the methods that are known to be fast, the fastest first.
 constexpr std::string_view fast_methods[] = {"rotation32", "rotation"};
-
-double checked_budget(std::string_view name, double most) {
-  if (std::isfinite(most) && most > 0) return most;
-  throw InvalidArgument(format_text("{} is {}; allowed: finite and greater than 0", name, most));
-}
 
 const std::string& environment() {
   static const std::string value = [] {
@@ -222,10 +218,14 @@ Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& o
 }  // namespace
 
 Accuracy Accuracy::within(double error) {
-  return {Measure::absolute, checked_budget("max_error", error)};
+  check_positive("max_error", error);
+  return {Measure::absolute, error};
 }
 
-Accuracy Accuracy::within_ulp(double ulp) { return {Measure::ulp, checked_budget("max_ulp", ulp)}; }
+Accuracy Accuracy::within_ulp(double ulp) {
+  check_positive("max_ulp", ulp);
+  return {Measure::ulp, ulp};
+}
 
 bool Accuracy::is_promised_by(const Encoder& encoder, RowRange rows, DataType type) const noexcept {
   switch (measure_) {

@@ -17,16 +17,12 @@ using test::operator+;
 using test::read_file;
 using test::run_posenc;
 using test::ScratchFolder;
+using test::small_csv;
+using test::small_csv_with_four_digits;
+using test::small_raw;
 using test::write_file;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const Arguments small_csv = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
-const Arguments small_raw = {"generate", "--rows", "3", "--d-model", "4", "--format", "raw"};
-const std::string small_csv_with_four_digits =
-    "0.0000,1.0000,0.0000,1.0000\n"
-    "0.8415,0.5403,0.0100,0.9999\n"
-    "0.9093,-0.4161,0.0200,0.9998\n";
 
 TEST(Output, FullDevicesAreAnError) {
   expect_refused(run_posenc(small_csv + Arguments{"--output", "/dev/full"}), "/dev/full");

@@ -73,12 +73,14 @@ fi
 step "Testing under qemu-$emulator"
 arguments=("$@")
 [[ $# -gt 0 ]] || arguments=(--gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${selection[*]}")")
+run_tests() { "qemu-$emulator" -L "/usr/$package-linux-gnu" "build/$target/bin/posenc_tests" "$@"; }
+selected=$(run_tests "${arguments[@]}" --gtest_list_tests | grep -c '^  ') ||
+  { echo "FAILED: no test is selected" >&2; exit 1; }
+echo "$selected tests"
 shards=$(nproc)
 children=()
 for ((shard = 0; shard < shards; ++shard)); do
-  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
-    "qemu-$emulator" -L "/usr/$package-linux-gnu" "build/$target/bin/posenc_tests" \
-      "${arguments[@]}" &
+  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard run_tests "${arguments[@]}" &
   children+=($!)
 done
 failed=0

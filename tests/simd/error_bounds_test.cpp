@@ -6,6 +6,7 @@
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
+#include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"
@@ -24,36 +25,12 @@
 namespace posenc {
 namespace simd {
 
-const UnroundedKernels& scalar_unrounded() noexcept;
-#ifdef POSENC_HAVE_SSE2
-const UnroundedKernels& sse2_unrounded() noexcept;
-#endif
-#ifdef POSENC_HAVE_AVX2
-const UnroundedKernels& avx2_unrounded() noexcept;
-#endif
-#ifdef POSENC_HAVE_AVX512
-const UnroundedKernels& avx512_unrounded() noexcept;
-#endif
-#ifdef POSENC_HAVE_NEON64
-const UnroundedKernels& neon64_unrounded() noexcept;
-#endif
+#define POSENC_DECLARE_UNROUNDED(isa) const UnroundedKernels& isa##_unrounded() noexcept;
+POSENC_FOR_EACH_ISA(POSENC_DECLARE_UNROUNDED)
 
 std::vector<IsaUnroundedKernels> unrounded_kernels() {
-  const std::vector<IsaUnroundedKernels> all = {
-      {Isa::scalar, scalar_unrounded()},
-#ifdef POSENC_HAVE_SSE2
-      {Isa::sse2, sse2_unrounded()},
-#endif
-#ifdef POSENC_HAVE_AVX2
-      {Isa::avx2, avx2_unrounded()},
-#endif
-#ifdef POSENC_HAVE_AVX512
-      {Isa::avx512, avx512_unrounded()},
-#endif
-#ifdef POSENC_HAVE_NEON64
-      {Isa::neon64, neon64_unrounded()},
-#endif
-  };
+#define POSENC_ISA_UNROUNDED(isa) {Isa::isa, isa##_unrounded()},
+  const std::vector<IsaUnroundedKernels> all = {POSENC_FOR_EACH_ISA(POSENC_ISA_UNROUNDED)};
   std::vector<IsaUnroundedKernels> running;
   std::copy_if(all.begin(), all.end(), std::back_inserter(running),
                [](const IsaUnroundedKernels& each) { return cpu_has(each.isa); });

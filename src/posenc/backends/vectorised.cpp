@@ -1,5 +1,7 @@
 #include "posenc/backends/vectorised.h"
 
+#include "posenc/support/cache_line.h"
+
 #include <cstddef>
 
 namespace posenc {
@@ -10,11 +12,10 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept {
 }
 
 bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept {
-  constexpr std::int64_t line_bytes = 64;
-  const std::int64_t line = line_bytes / size_of(task.type);
+  const std::int64_t line = cache_line_bytes / size_of(task.type);
   const std::int64_t run = spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2;
-  return reinterpret_cast<std::uintptr_t>(task.out) % line_bytes == 0 && task.stride % line == 0 &&
-         run % line == 0;
+  return reinterpret_cast<std::uintptr_t>(task.out) % cache_line_bytes == 0 &&
+         task.stride % line == 0 && run % line == 0;
 }
 
 FrequencyTables::FrequencyTables(const Frequencies& frequencies) {

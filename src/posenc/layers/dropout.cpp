@@ -14,7 +14,8 @@
 namespace posenc {
 namespace {
 
-constexpr std::uint64_t block_elements = 128, block_counters = 8;
+constexpr std::uint64_t block_elements = philox::block_elements;
+constexpr std::uint64_t block_counters = philox::block_counters;
 
 std::uint32_t low(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value >> 32); }

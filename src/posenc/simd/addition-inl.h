@@ -11,23 +11,21 @@
 namespace posenc::simd {
 namespace {
 
-constexpr std::int64_t line_floats = 16;  ///< floats of a cache line
-
 /// Prefetches the input of the next run while this run computes: one line a call, row after row.
 /// (Hardware does not predict the order of the tiles, which read a line or two of every row.)
 class LinesAhead {
  public:
   LinesAhead(const Run& run, const Segment<float>& segment, const Addition* addition)
       : at_(segment.out + addition->distance + run.next_row * run.upwards()),
-        lines_((segment.count + line_floats - 1) / line_floats),
-        to_next_row_(run.upwards() - lines_ * line_floats),
+        lines_((segment.count + cache_line_floats - 1) / cache_line_floats),
+        to_next_row_(run.upwards() - lines_ * cache_line_floats),
         in_row_(lines_),
         rows_(run.next_rows) {}
 
   void fetch() {
     if (rows_ <= 0) return;
     __builtin_prefetch(at_, 0, 2);
-    at_ += line_floats;
+    at_ += cache_line_floats;
     if (--in_row_ > 0) return;
     at_ += to_next_row_;
     in_row_ = lines_;
@@ -46,7 +44,7 @@ class LinesAhead {
 template <std::int64_t vectors, bool non_temporal>
 struct SumTile {
   static constexpr std::int64_t columns = vectors * float_lanes;
-  static constexpr std::int64_t lines = (columns + line_floats - 1) / line_floats;
+  static constexpr std::int64_t lines = (columns + cache_line_floats - 1) / cache_line_floats;
 
   float kept[run_rows * columns];
 

@@ -36,8 +36,8 @@ inline void combine_all(const CombineTask task, const std::uint8_t* keep) {
   };
   std::int64_t i = 0;
   if constexpr (non_temporal) {
-    constexpr std::uintptr_t line = 64;
-    for (; i < task.count && reinterpret_cast<std::uintptr_t>(task.out + i) % line != 0; ++i)
+    for (; i < task.count && reinterpret_cast<std::uintptr_t>(task.out + i) % cache_line_bytes != 0;
+         ++i)
       one(i);
   }
   for (; i + float_lanes <= task.count; i += float_lanes) {

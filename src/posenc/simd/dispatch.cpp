@@ -7,21 +7,9 @@
 namespace posenc::simd {
 
 std::span<const IsaKernels> compiled_kernels() {
-  static const std::vector<IsaKernels> all = {
-      {Isa::scalar, scalar_kernels()},
-#ifdef POSENC_HAVE_SSE2
-      {Isa::sse2, sse2_kernels()},
-#endif
-#ifdef POSENC_HAVE_AVX2
-      {Isa::avx2, avx2_kernels()},
-#endif
-#ifdef POSENC_HAVE_AVX512
-      {Isa::avx512, avx512_kernels()},
-#endif
-#ifdef POSENC_HAVE_NEON64
-      {Isa::neon64, neon64_kernels()},
-#endif
-  };
+#define POSENC_ISA_KERNELS(isa) {Isa::isa, isa##_kernels()},
+  static const std::vector<IsaKernels> all = {POSENC_FOR_EACH_ISA(POSENC_ISA_KERNELS)};
+#undef POSENC_ISA_KERNELS
   return all;
 }
 

@@ -17,12 +17,12 @@ namespace posenc::simd {
 namespace {
 
 constexpr std::int64_t u64_lanes = static_cast<std::int64_t>(U64::size);
-constexpr std::int64_t block_elements = 128;
-constexpr std::int64_t block_counters = 8;
+using philox::block_counters;
+using philox::block_elements;
 
 /// The keys of the ten rounds. They are in memory, because broadcasting loads are free.
 struct PhiloxKeys {
-  static constexpr std::size_t rounds = 10;
+  static constexpr std::size_t rounds = philox::rounds;
   std::uint64_t first[rounds];
   std::uint64_t second[rounds];
 
@@ -31,8 +31,8 @@ struct PhiloxKeys {
     for (std::size_t round = 0; round < rounds; ++round) {
       first[round] = key_0;
       second[round] = key_1;
-      key_0 += 0x9E3779B9;
-      key_1 += 0xBB67AE85;
+      key_0 += philox::key_increments[0];
+      key_1 += philox::key_increments[1];
     }
   }
 };
@@ -49,8 +49,8 @@ struct PhiloxLanes {
         word_3(std::uint64_t{0}) {}
 
   void round(U64 key_0, U64 key_1) {
-    const U64 product_0 = multiply_low_halves(word_0, U64(std::uint64_t{0xD2511F53}));
-    const U64 product_1 = multiply_low_halves(word_2, U64(std::uint64_t{0xCD9E8D57}));
+    const U64 product_0 = multiply_low_halves(word_0, U64(std::uint64_t{philox::multipliers[0]}));
+    const U64 product_1 = multiply_low_halves(word_2, U64(std::uint64_t{philox::multipliers[1]}));
     word_0 = (product_1 >> 32) ^ word_1 ^ key_0;
     word_1 = product_1;
     word_2 = (product_0 >> 32) ^ word_3 ^ key_1;

@@ -2,8 +2,11 @@
 // function with another file.
 #pragma once
 
+#include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/error_bounds.h"
 #include "posenc/simd/row_task.h"
+#include "posenc/support/cache_line.h"
+#include "posenc/support/philox_constants.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -128,18 +131,8 @@ struct Kernels {
   FenceKernel fence;
 };
 
-const Kernels& scalar_kernels() noexcept;
-#ifdef POSENC_HAVE_SSE2
-const Kernels& sse2_kernels() noexcept;
-#endif
-#ifdef POSENC_HAVE_AVX2
-const Kernels& avx2_kernels() noexcept;
-#endif
-#ifdef POSENC_HAVE_AVX512
-const Kernels& avx512_kernels() noexcept;
-#endif
-#ifdef POSENC_HAVE_NEON64
-const Kernels& neon64_kernels() noexcept;
-#endif
+#define POSENC_DECLARE_KERNELS(isa) const Kernels& isa##_kernels() noexcept;
+POSENC_FOR_EACH_ISA(POSENC_DECLARE_KERNELS)
+#undef POSENC_DECLARE_KERNELS
 
 }  // namespace posenc::simd

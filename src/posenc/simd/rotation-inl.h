@@ -195,6 +195,7 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
   if (task.non_temporal) fence();
 }
 
+/// See RotationKernel. A file that only tests the parts above does not use it.
 [[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
                                       const Addition* addition) noexcept {
   switch (task.type) {

@@ -197,7 +197,7 @@ using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
 /// hold best.
 template <class Round>
 constexpr std::int64_t line_vectors =
-    64 / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
+    cache_line_bytes / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
 template <class Round>
 constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
 constexpr std::int64_t cached_vectors = 2;

@@ -2,6 +2,7 @@
 
 #include "posenc/exact/reference.h"
 #include "posenc/registry.h"
+#include "posenc/support/check.h"
 #include "posenc/support/float_format.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
@@ -118,8 +119,7 @@ void check(std::span<const Encoder* const> encoders, RowRange rows,
   validate(rows);
   if (rows.count == 0)
     throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
-  if (options.threads < 1)
-    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", options.threads));
+  check_threads(options.threads);
   for (const Encoder* encoder : encoders) {
     if (encoder->spec() != encoders.front()->spec()) {
       throw InvalidArgument(

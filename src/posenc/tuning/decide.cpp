@@ -1,3 +1,4 @@
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/statistics.h"
 #include "posenc/support/ties.h"
@@ -111,10 +112,8 @@ void mark(const ClassDecision& decision, std::vector<PickMeasurement>& measureme
 }  // namespace
 
 void validate(const ErrorBudget& budget) {
-  if (std::isfinite(budget.most) && budget.most > 0) return;
-  throw InvalidArgument(format_text(
-      "{} is {}; allowed: finite and greater than 0",
-      budget.measure == ErrorBudget::Measure::ulp ? "max_ulp" : "max_error", budget.most));
+  const bool is_ulp = budget.measure == ErrorBudget::Measure::ulp;
+  check_positive(is_ulp ? "max_ulp" : "max_error", budget.most);
 }
 
 ErrorBudget default_budget(DataType type) noexcept { return {1.01 * half_ulp_of_one(type)}; }

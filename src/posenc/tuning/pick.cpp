@@ -2,6 +2,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/statistics.h"
 #include "posenc/tuning/accuracy.h"
@@ -39,17 +40,10 @@ ReportProgress part_of(const ReportProgress& whole, double from, double to) {
 
 void check(const PickOptions& options) {
   if (options.budget) validate(*options.budget);
-  const auto at_least_one = [](std::string_view name, int value) {
-    if (value < 1) throw InvalidArgument(format_text("{} is {}; allowed: at least 1", name, value));
-  };
-  at_least_one("threads", options.threads);
-  at_least_one("processes", options.processes);
-  at_least_one("samples", options.samples);
-  const double seconds = options.seconds_per_sample;
-  if (!std::isfinite(seconds) || seconds <= 0) {
-    throw InvalidArgument(
-        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
-  }
+  check_threads(options.threads);
+  check_at_least_one("processes", options.processes);
+  check_at_least_one("samples", options.samples);
+  check_positive("seconds_per_sample", options.seconds_per_sample);
   for (const PickShape& each : options.shapes) {
     validate(each.spec);
     validate(each.rows);

@@ -3,6 +3,7 @@
 #include "posenc/cpu.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/statistics.h"
 
@@ -184,13 +185,8 @@ TimingResult::Table time_table(const TimingRequest& request, const TimingRequest
 }
 
 void check(const TimingRequest& request) {
-  const double seconds = request.seconds_per_sample;
-  if (!std::isfinite(seconds) || seconds <= 0) {
-    throw InvalidArgument(
-        format_text("seconds_per_sample is {}; allowed: finite and greater than 0", seconds));
-  }
-  if (request.threads < 1)
-    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", request.threads));
+  check_positive("seconds_per_sample", request.seconds_per_sample);
+  check_threads(request.threads);
   for (const TimingRequest::Table& asked : request.tables) {
     validate(asked.spec);
     validate(asked.rows);

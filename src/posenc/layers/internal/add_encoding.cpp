@@ -1,5 +1,6 @@
 #include "posenc/layers/internal/add_encoding.h"
 
+#include "posenc/support/cache_line.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
 
@@ -26,12 +27,12 @@ struct Part {
 };
 
 bool allows_non_temporal(const SequenceView<float>& y) noexcept {
-  constexpr std::int64_t line = 16;  // floats
   const auto whole = [](std::int64_t count, std::int64_t stride) {
-    return count <= 1 || stride % line == 0;
+    return count <= 1 || stride % cache_line_floats == 0;
   };
-  return reinterpret_cast<std::uintptr_t>(y.data) % (line * sizeof(float)) == 0 &&
-         y.columns % line == 0 && whole(y.batch, y.batch_stride) && whole(y.rows, y.row_stride);
+  return reinterpret_cast<std::uintptr_t>(y.data) % cache_line_bytes == 0 &&
+         y.columns % cache_line_floats == 0 && whole(y.batch, y.batch_stride) &&
+         whole(y.rows, y.row_stride);
 }
 
 /// Combines blocks of rows. They are short enough that the encodings, once added to one sequence,

@@ -77,11 +77,6 @@ bool rows_apart(const SequenceView<const float>& x, std::uintptr_t distance) noe
 
 }  // namespace
 
-void check_threads(int threads) {
-  if (threads < 1)
-    throw InvalidArgument(format_text("threads is {}; allowed: at least 1", threads));
-}
-
 Memory check_sequences(std::string_view name, const SequenceView<const float>& view,
                        std::int64_t columns) {
   check_size(name, "sequences", view.batch);

@@ -3,6 +3,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/layers/sequence_view.h"
+#include "posenc/support/check.h"
 
 #include <cstdint>
 #include <span>
@@ -23,8 +24,6 @@ Memory memory_of(std::span<T> elements) noexcept {
 }
 
 // Each check throws InvalidArgument, which names the argument, its value and the allowed values.
-
-void check_threads(int threads);
 
 /// Sizes must not be negative, there must be `columns` columns, rows must not overlap, and the data
 /// must not be null. Returns the memory that the view spans.

@@ -1,0 +1,11 @@
+// The unit in which memory is written past the caches.
+#pragma once
+
+#include <cstdint>
+
+namespace posenc {
+
+inline constexpr std::int64_t cache_line_bytes = 64;
+inline constexpr std::int64_t cache_line_floats = cache_line_bytes / sizeof(float);
+
+}  // namespace posenc
