@@ -82,7 +82,7 @@ def main() -> int:
     benchmarks = read_benchmarks(document)
     most = max((len(each) for result in benchmarks for each in result.processes), default=0)
     print(
-        f"\nMedians over {options.processes} processes of {most} repetitions; "
+        f"\nMedians over {options.processes} processes of {most} repetition{'s' * (most != 1)}; "
         "limit: as measured in the same process\n"
     )
     compared = without_limits(benchmarks, lambda each: each.name)

@@ -84,9 +84,9 @@ bench() {
 brief=(--benchmark_min_time=0.005 --benchmark_repetitions=3)
 
 step "Speed of presets, other libraries too"
-# Few repetitions in each process: times vary more between processes than within one.
+# One repetition in each process: times vary more between processes than within one.
 ./scripts/measure.py --output "$results/benchmark.json" --processes 3 --floor-pairs 3 -- \
-  --quick --peers --benchmark_repetitions=2 --benchmark_min_time=0.01
+  --quick --peers --benchmark_repetitions=1 --benchmark_min_time=0.01
 
 step "The same tables from PyTorch and NumPy"
 speeds=("$results/benchmark.json")
@@ -121,10 +121,10 @@ step "Picking the fastest within an error of $max_error"
 # Exit code 1: other work disturbed the pick, or no backend is within the budget; its message says
 # which.
 status=0
-"$bin/posenc_peers" pick --max-error "$max_error" --save "$profile" --format json \
+"$bin/posenc" pick --max-error "$max_error" --processes 5 --save "$profile" --format json \
   --output "$pick" || status=$?
 [[ $status -le $check_failed ]] || exit "$status"
-if [[ -e $pick ]]; then "$bin/posenc_peers" pick --from "$pick" || true; fi
+if [[ -e $pick ]]; then "$bin/posenc" pick --from "$pick" || true; fi
 
 step "Report"
 inputs=("${speeds[@]}" "${reports[@]}" "${figures[@]}")

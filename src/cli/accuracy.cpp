@@ -69,7 +69,7 @@ std::string title(const AccuracyReport& report) {
       to_string(report.type)));
 }
 
-using Row = IsaRow<AccuracyReport>;
+using ReportRow = IsaRow<AccuracyReport>;
 
 bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
   const auto figures = [](const AccuracyReport& each) {
@@ -85,7 +85,7 @@ Colour colour_of(const AccuracyReport& report) {
   return breaks_its_bound(report) ? Colour::red : Colour::none;
 }
 
-std::string error_table(const std::vector<Row>& rows) {
+std::string error_table(const std::vector<ReportRow>& rows) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
                {"max |error|"},
@@ -107,7 +107,7 @@ std::string error_table(const std::vector<Row>& rows) {
   return table.text();
 }
 
-std::string rounding_table(const std::vector<Row>& rows) {
+std::string rounding_table(const std::vector<ReportRow>& rows) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
                {"correct"},

@@ -44,7 +44,7 @@ struct ListedBackend {
   std::optional<Bounds> bounds;  ///< none if the CPU cannot run it
 };
 
-using Row = IsaRow<ListedBackend>;
+using ListedRow = IsaRow<ListedBackend>;
 
 std::vector<ListedBackend> listed_backends() {
   std::vector<ListedBackend> all;
@@ -80,7 +80,7 @@ std::string profile_text() {
       default_profile_path().string(), indent, fmt::join(classes, ", "), indent);
 }
 
-std::string backends_text(const std::vector<Row>& rows) {
+std::string backends_text(const std::vector<ListedRow>& rows) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
                {"runs here", Align::left},
@@ -96,7 +96,7 @@ std::string backends_text(const std::vector<Row>& rows) {
   return with_mark_explained(table.text());
 }
 
-std::string bounds_text(const std::vector<Row>& rows) {
+std::string bounds_text(const std::vector<ListedRow>& rows) {
   Table table({{"backend", Align::left}, {"ISA", Align::left}, {"5000 rows"}, {"2^20 rows"}});
   for (const auto& [listed, isas] : rows) {
     if (!listed->bounds) continue;
@@ -109,7 +109,7 @@ std::string bounds_text(const std::vector<Row>& rows) {
 
 std::string list_text() {
   const std::vector<ListedBackend> backends = listed_backends();
-  const std::vector<Row> rows = isa_rows(
+  const std::vector<ListedRow> rows = isa_rows(
       backends, [](const ListedBackend& each) { return each.backend->isa(); },
       [](const ListedBackend& a, const ListedBackend& b) {
         return a.backend->name() == b.backend->name() && a.bounds == b.bounds;

@@ -36,7 +36,7 @@ std::string program() {
   return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : first_argument();
 }
 
-Json to_json(const TimingRequest& request) {
+Json json_of(const TimingRequest& request) {
   Json document = {{"dtype", to_string(request.type)},
                    {"threads", request.threads},
                    {"seconds_per_sample", request.seconds_per_sample},
@@ -47,8 +47,8 @@ Json to_json(const TimingRequest& request) {
     for (const auto& each : table.candidates) {
       candidates.push_back({{"backend", each.backend}, {"samples", each.samples}});
     }
-    document["tables"].push_back({{"spec", cli::to_json(table.spec)},
-                                  {"rows", cli::to_json(table.rows)},
+    document["tables"].push_back({{"spec", to_json(table.spec)},
+                                  {"rows", to_json(table.rows)},
                                   {"candidates", candidates},
                                   {"repeated", table.repeated}});
   }
@@ -74,7 +74,7 @@ TimingRequest request_of(const Json& document) {
   return request;
 }
 
-Json to_json(const TimingResult& result) {
+Json json_of(const TimingResult& result) {
   Json document = {{"timed_seconds", result.timed_seconds},
                    {"lost_seconds", result.lost_seconds},
                    {"tables", Json::array()}};
@@ -106,7 +106,7 @@ void remember_program(const char* name) { first_argument() = name; }
 
 TimingResult time_in_new_process(const TimingRequest& request) {
   const File in = temporary_file(), out = temporary_file(), err = temporary_file();
-  const std::string asked = text_of(to_json(request));
+  const std::string asked = text_of(json_of(request));
   std::fwrite(asked.data(), 1, asked.size(), in.get());
   if (std::fflush(in.get()) != 0) fail(std::generic_category().message(errno));
   std::rewind(in.get());
@@ -134,7 +134,7 @@ int time_on_request() {
     throw InvalidArgument(fmt::format(
         "standard input is not a request; allowed with {}: one of posenc pick", timing_option));
   }
-  write_all("", text_of(to_json(time_candidates(request))));
+  write_all("", text_of(json_of(time_candidates(request))));
   return good;
 }
 

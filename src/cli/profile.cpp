@@ -73,7 +73,7 @@ std::string page_of(const std::filesystem::path& file, const LoadedProfile& load
          "\n" + measurements_text(profile) + "\nposenc profile --forget removes it\n";
 }
 
-Json to_json(const MeasuredBackend& measured) {
+Json json_of(const MeasuredBackend& measured) {
   return {{"backend", measured.backend},
           {"isa", to_string(measured.isa)},
           {"gfloats_per_second", gfloats_per_second(measured)},
@@ -101,7 +101,7 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
                      {"noise_floor", each.noise_floor},
                      {"backends", Json::array()}};
     for (const MeasuredBackend& backend : each.backends)
-      measured["backends"].push_back(to_json(backend));
+      measured["backends"].push_back(json_of(backend));
     document["classes"].push_back(std::move(measured));
   }
   return document;
