@@ -112,10 +112,10 @@ CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem
 
 const Arguments small_csv = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
 const Arguments small_raw = {"generate", "--rows", "3", "--d-model", "4", "--format", "raw"};
-const std::string small_csv_with_four_digits =
-    "0.0000,1.0000,0.0000,1.0000\n"
-    "0.8415,0.5403,0.0100,0.9999\n"
-    "0.9093,-0.4161,0.0200,0.9998\n";
+const std::string small_csv_with_five_digits =
+    "0.00000,1.00000,0.00000,1.00000\n"
+    "0.84147,0.54030,0.01000,0.99995\n"
+    "0.90930,-0.41615,0.02000,0.99980\n";
 
 void expect_bad_input(const CommandResult& result, const std::string& program,
                       const std::string& named) {

@@ -52,7 +52,7 @@ void expect_refused(const CommandResult& result, const std::string& named);
 
 /// `generate` of a table of shape (3, 4), to standard output.
 extern const Arguments small_csv, small_raw;
-extern const std::string small_csv_with_four_digits;
+extern const std::string small_csv_with_five_digits;
 
 /// Writes the accuracy report of all backends over a small table, as JSON.
 void write_accuracy_report(const std::filesystem::path& file, const Arguments& options = {});

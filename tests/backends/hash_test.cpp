@@ -1,5 +1,6 @@
-// The bits of rotation, pinned by one hash for each case: the same on every ISA, compiler and
-// platform. A machine on which these tests pass computes the same tables as every other machine.
+// The bits of rotation and rotation32. Those of rotation are pinned by one hash for each case: the
+// same on every ISA, compiler and platform. A machine on which these tests pass computes the same
+// tables as every other machine.
 //
 // The constants come from the exact values. PinnedHash.MatchesTheExactValues verifies each of them:
 // it computes every entry in integers, as round_to_bits(sine(Frequencies(spec).phase(k,
@@ -270,11 +271,35 @@ TEST_P(PinnedHash, MatchesTheExactValues) {
 INSTANTIATE_TEST_SUITE_P(Exact, PinnedHash, testing::ValuesIn(all_cases()),
                          [](const auto& each) { return each.param.name; });
 
-std::vector<const Backend*> rotations() {
+std::vector<const Backend*> backends_named(std::string_view name) {
   std::vector<const Backend*> running = test::running_backends();
-  std::erase_if(running, [](const Backend* each) { return each->name() != "rotation"; });
+  std::erase_if(running, [name](const Backend* each) { return each->name() != name; });
   return running;
 }
+std::vector<const Backend*> rotations() { return backends_named("rotation"); }
+
+/// rotation32 rounds more than once. Its bits are the same on every ISA that has fused operations,
+/// and the same on every ISA that has none. These are the hashes of the hashes of all cases.
+constexpr std::uint64_t pinned32_fused = 0xeddfeeca5bcf9f07,
+                        pinned32_not_fused = 0x796c61ffb78fc440;
+
+class Rotation32Hash : public testing::TestWithParam<const Backend*> {};
+
+TEST_P(Rotation32Hash, MatchesThePin) {
+  const bool is_fused = GetParam()->isa() != Isa::scalar && GetParam()->isa() != Isa::sse2;
+  Hash hash;
+  for (const Case& each : all_cases()) {
+    const auto encoder = GetParam()->plan(each.spec);
+    if (!encoder->supports(each.type)) continue;
+    hash.add(encoded_hash(*encoder, each), DataType::float64);
+  }
+  EXPECT_EQ(hexadecimal(hash.value()), hexadecimal(is_fused ? pinned32_fused : pinned32_not_fused));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rotation32, Rotation32Hash,
+                         testing::ValuesIn(backends_named("rotation32")), [](const auto& each) {
+                           return std::string(to_string(each.param->isa()));
+                         });
 
 class RotationHash : public testing::TestWithParam<std::tuple<const Backend*, Case>> {};
 

@@ -21,7 +21,7 @@ using test::read_file;
 using test::run_posenc;
 using test::ScratchFolder;
 using test::small_csv;
-using test::small_csv_with_four_digits;
+using test::small_csv_with_five_digits;
 using test::small_raw;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -61,14 +61,14 @@ TEST(Generate, GivesThePapersFirstValues) {
     for (std::size_t c = 0; c < 4; ++c)
       EXPECT_NEAR(rows[r][c], expected[r][c], 0.5001e-4) << r << ", " << c;
   }
-  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4"}).out, small_csv_with_four_digits);
+  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "5"}).out, small_csv_with_five_digits);
 }
 
 TEST(Generate, EveryBackendGivesThePapersFirstValues) {
   for (const Backend* each : test::running_backends()) {
     EXPECT_EQ(
-        run_posenc(small_csv + Arguments{"--digits", "4", "--backend", each->full_name()}).out,
-        small_csv_with_four_digits)
+        run_posenc(small_csv + Arguments{"--digits", "5", "--backend", each->full_name()}).out,
+        small_csv_with_five_digits)
         << each->full_name();
   }
 }

@@ -18,7 +18,7 @@ using test::read_file;
 using test::run_posenc;
 using test::ScratchFolder;
 using test::small_csv;
-using test::small_csv_with_four_digits;
+using test::small_csv_with_five_digits;
 using test::small_raw;
 using test::write_file;
 using testing::ElementsAre;
@@ -65,10 +65,10 @@ TEST(Output, TablesLargerThanTheFreeDiskAreRefusedBeforeTheWork) {
 TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "old");
-  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "4", "--output", folder / "table.csv"})
+  EXPECT_EQ(run_posenc(small_csv + Arguments{"--digits", "5", "--output", folder / "table.csv"})
                 .exit_code,
             0);
-  EXPECT_EQ(read_file(folder / "table.csv"), small_csv_with_four_digits);
+  EXPECT_EQ(read_file(folder / "table.csv"), small_csv_with_five_digits);
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 

@@ -1,6 +1,7 @@
-// The error of rotation before rounding, against the terms of its bound (error_bounds.h): each term
-// at its worst inputs, and whole tables. Each measurement must stay below its bound. For a term, it
-// must also exceed half of the bound, so that a bound that is twice as large as needed fails too.
+// The errors of rotation before rounding, and of rotation32, against the terms of their bounds
+// (error_bounds.h): each term at its worst inputs, and whole tables. Each measurement must stay
+// below its bound. For a term, it must also exceed half of the bound, so that a bound that is twice
+// as large as needed fails too.
 #include "posenc/simd/error_bounds.h"
 
 #include "posenc/backends/rotation_constants.h"
@@ -232,8 +233,108 @@ TEST_P(RotationErrors, OfTables) {
   EXPECT_GT(worst / unit, RotationError::anchor) << "the comparison must be able to see an error";
 }
 
+class Rotation32Errors : public RotationErrors {};
+
+/// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and
+/// those next to the folds.
+TEST_P(Rotation32Errors, OfCentres) {
+  constexpr std::int64_t count = std::int64_t{1} << 20, to_next = (std::int64_t{1} << 32) / count;
+  const simd::Rotation32Error bound = {kernels().fused_rounds_once};
+  std::vector<std::int32_t> shifted(count);
+  std::vector<float> sines(count);
+  long double worst = 0;
+  for (const std::int64_t offset : {-1, 0, 1, 1234}) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      shifted[static_cast<std::size_t>(i)] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(i * to_next + offset));
+    }
+    kernels().folded_sines(shifted.data(), count, sines.data());
+    for (std::size_t i = 0; i < sines.size(); ++i) {
+      const long double quarters = std::fabs(static_cast<long double>(shifted[i])) / 0x1p30L - 1;
+      const long double exact = std::sin(1.57079632679489661923132169163975144L * quarters);
+      worst = std::max(worst, std::fabs(sines[i] - exact));
+    }
+  }
+  expect_tight("rotation32: centre", worst / simd::float_roundoff, bound.centre());
+}
+
+/// Entries of whole tables, at the specs and positions that are difficult for rotation.
+TEST_P(Rotation32Errors, OfTables) {
+  const simd::Rotation32Error bound = {kernels().fused_rounds_once};
+  constexpr std::int64_t rows = 2 * simd::block_rows32 * simd::anchored_blocks32 + 5;
+  struct Case {
+    EncodingSpec spec;
+    std::int64_t first;
+  };
+  const std::vector<Case> cases = {
+      {{512}, 0},
+      {{512}, max_position - rows},
+      {{512, 1.0000001}, 1000},
+      {{96, 1e60, Layout::halves, Spacing::inclusive}, 1},
+      {{90, 1e4, Layout::halves}, 999'999'999'999},
+  };
+  long double worst = 0;
+  for (const Case& each : cases) {
+    const Frequencies frequencies(each.spec);
+    const std::int64_t columns = each.spec.d_model;
+    std::vector<float> table(static_cast<std::size_t>(rows * columns));
+    for (const bool narrow_panels : {false, true}) {
+      const Rotation32Constants constants(each.spec, kernels_of(GetParam().isa));
+      simd::Rotation32Tables tables = constants.tables(each.spec);
+      tables.narrow_panels = narrow_panels;
+      kernels_of(GetParam().isa)
+          .rotation32(tables, {each.first, rows, table.data(), columns, DataType::float32, false});
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+          const Turns phase = frequencies.phase(k, each.first + row);
+          const ChannelPair channel = channels_of(each.spec, k);
+          const float* const values = table.data() + row * columns;
+          worst = std::max({worst, std::fabs(values[channel.sine] - to_long_double(sine(phase))),
+                            std::fabs(values[channel.cosine] - to_long_double(cosine(phase)))});
+        }
+      }
+    }
+  }
+  show("rotation32: tables", worst / simd::float_roundoff, bound.total());
+  EXPECT_LE(worst / simd::float_roundoff, bound.total());
+  EXPECT_GT(worst / simd::float_roundoff, 2) << "the comparison must be able to see an error";
+}
+
+/// A row has the same bits in narrow and wide panels, in every part of a block, in every type.
+TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
+  const simd::Kernels& all = kernels_of(GetParam().isa);
+  constexpr std::int64_t rows = simd::block_rows32 * (simd::anchored_blocks32 + 2), d_model = 1386;
+  for (const Layout layout : {Layout::interleaved, Layout::halves}) {
+    for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+      const EncodingSpec spec = {.d_model = d_model, .layout = layout};
+      const Rotation32Constants constants(spec, all);
+      simd::Rotation32Tables tables = constants.tables(spec);
+      const std::size_t row_bytes = static_cast<std::size_t>(d_model * size_of(type));
+      const auto table = [&](bool narrow_panels, std::int64_t part) {
+        std::vector<char> bytes(row_bytes * rows);
+        tables.narrow_panels = narrow_panels;
+        for (std::int64_t row = 0; row < rows; row += part) {
+          all.rotation32(tables, {1'000'003 + row, std::min(part, rows - row),
+                                  bytes.data() + row_bytes * static_cast<std::size_t>(row), d_model,
+                                  type, false});
+        }
+        return bytes;
+      };
+      const std::vector<char> whole = table(false, rows);
+      EXPECT_EQ(whole, table(true, rows)) << to_string(type);
+      for (const std::int64_t part : {1, 7, 16, 45}) {
+        EXPECT_EQ(whole, table(false, part)) << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(true, part)) << to_string(type) << ", parts of " << part;
+      }
+    }
+  }
+}
+
+const auto isa_name = [](const auto& test) { return std::string(to_string(test.param.isa)); };
 INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
-                         [](const auto& test) { return std::string(to_string(test.param.isa)); });
+                         isa_name);
+INSTANTIATE_TEST_SUITE_P(Isas, Rotation32Errors, testing::ValuesIn(simd::unrounded_kernels()),
+                         isa_name);
 
 }  // namespace
 }  // namespace posenc

@@ -3,6 +3,7 @@
 
 #include "simd/unrounded.h"
 
+#include "posenc/simd/centres32-inl.h"
 #include "posenc/simd/rotation-inl.h"
 
 namespace posenc::simd {
@@ -47,10 +48,17 @@ void rotate_anchors(const RotationTables& tables, std::int64_t frequencies, doub
   rotate(tables, 0, frequencies, sine, cosine);
 }
 
+void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept {
+  for (std::int64_t i = 0; i < count; i += float_lanes) {
+    folded_sine(I32::load_unaligned(shifted + i)).store_unaligned(sines + i);
+  }
+}
+
 }  // namespace
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
-  static constexpr UnroundedKernels kernels = {fused_rounds_once, unrounded_rows, rotate_anchors};
+  static constexpr UnroundedKernels kernels = {fused_rounds_once, unrounded_rows, rotate_anchors,
+                                               folded_sines};
   return kernels;
 }
 

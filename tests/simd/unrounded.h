@@ -1,5 +1,5 @@
-// The rotation of every ISA without the rounding to float32, so that tests can measure its error in
-// double.
+// Parts of the kernels of every ISA whose errors tests measure: the rotation without the rounding
+// to float32, and the polynomial of rotation32.
 #pragma once
 
 #include "posenc/isa.h"
@@ -20,6 +20,8 @@ struct UnroundedKernels {
   /// block.
   void (*rotate)(const RotationTables& tables, std::int64_t frequencies, double* sine,
                  double* cosine) noexcept;
+  /// folded_sine() of `count` values (a multiple of the padding) of centres32-inl.h.
+  void (*folded_sines)(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept;
 };
 
 struct IsaUnroundedKernels {

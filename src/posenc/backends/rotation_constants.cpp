@@ -1,8 +1,15 @@
 #include "posenc/backends/rotation_constants.h"
 
+#include "posenc/exact/fixed_point.h"
+
 #include <cstddef>
 
 namespace posenc {
+namespace {
+
+constexpr std::size_t half_block = simd::block_rows32 / 2;
+
+}  // namespace
 
 RotationConstants::RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels)
     : turns(frequencies),
@@ -38,6 +45,74 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
       .sin_block = sin_block.data(),
       .exact_entry = nullptr,
       .context = nullptr,
+  };
+}
+
+Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels)
+    : turns(Frequencies(spec)),
+      group(turns),
+      centre(turns.high.size()),
+      step(turns.high.size()),
+      angles(half_block * 2 * turns.high.size()) {
+  set_phases();
+  set_angles(spec.layout == Layout::interleaved, kernels);
+}
+
+void Rotation32Constants::set_phases() {
+  for (std::size_t k = 0; k < turns.high.size(); ++k) {
+    const uint128 frequency = static_cast<uint128>(turns.high[k]) << 64 | turns.low[k];
+    const uint128 in_group =
+        frequency * static_cast<uint128>(simd::anchored_blocks32 * simd::block_rows32);
+    group.high[k] = static_cast<std::uint64_t>(in_group >> 64);
+    group.low[k] = static_cast<std::uint64_t>(in_group);
+    step[k] =
+        static_cast<std::uint64_t>(frequency * static_cast<uint128>(simd::block_rows32) >> 64);
+    // The centre of block 0 is at position (block_rows32 - 1) / 2.
+    const uint128 middle = (frequency >> 1) * static_cast<uint128>(simd::block_rows32 - 1);
+    centre[k] = static_cast<std::uint64_t>(middle >> 64) + (std::uint64_t{1} << 31);
+  }
+}
+
+/// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
+/// still far below the rounding to float.
+void Rotation32Constants::set_angles(bool interleaved, const simd::Kernels& kernels) {
+  const std::size_t padded = turns.high.size();
+  FrequencyTables halves = turns;
+  for (std::size_t k = 0; k < padded; ++k) {
+    halves.low[k] = halves.low[k] >> 1 | halves.high[k] << 63;
+    halves.high[k] >>= 1;
+  }
+  std::vector<double> cos_one(padded), sin_one(padded), cosine(padded), sine(padded);
+  const auto sincos = [&](const FrequencyTables& of, std::vector<double>& sines,
+                          std::vector<double>& cosines) {
+    kernels.anchors(of.padded_count(), of.high.data(), of.low.data(), 1, sines.data(),
+                    cosines.data());
+  };
+  sincos(turns, sin_one, cos_one);
+  sincos(halves, sine, cosine);
+  for (std::size_t j = 0; j < half_block; ++j) {
+    float* const row = angles.data() + j * 2 * padded;
+    for (std::size_t k = 0; k < padded; ++k) {
+      const double s = sine[k], c = cosine[k];
+      row[interleaved ? 2 * k : k] = static_cast<float>(c);
+      row[interleaved ? 2 * k + 1 : padded + k] = static_cast<float>(s);
+      sine[k] = s * cos_one[k] + c * sin_one[k];
+      cosine[k] = c * cos_one[k] - s * sin_one[k];
+    }
+  }
+}
+
+simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) const noexcept {
+  return {
+      .frequencies = spec.d_model / 2,
+      .columns = columns_of(spec),
+      .group_high = group.high.data(),
+      .group_low = group.low.data(),
+      .centre = centre.data(),
+      .step = step.data(),
+      .angles = angles.data(),
+      .angles_stride = 2 * turns.padded_count(),
+      .narrow_panels = simd::prefers_narrow_panels(),
   };
 }
 

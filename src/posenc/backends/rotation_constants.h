@@ -1,9 +1,10 @@
-// The constants that rotation computes when it is planned.
+// The constants that rotation and rotation32 compute when they are planned.
 #pragma once
 
 #include "posenc/backends/vectorised.h"
 #include "posenc/exact/frequency.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace posenc {
@@ -19,6 +20,23 @@ struct RotationConstants {
   FrequencyTables turns;
   std::vector<float> radians;
   std::vector<double> cos_row, sin_row, cos_block, sin_block;
+};
+
+/// Owns the arrays of simd::Rotation32Tables.
+struct Rotation32Constants {
+  Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels);
+
+  /// The tables of this spec, which are valid as long as this object.
+  simd::Rotation32Tables tables(const EncodingSpec& spec) const noexcept;
+
+  FrequencyTables turns;
+  FrequencyTables group;  ///< frequencies in turns per group of blocks
+  std::vector<std::uint64_t> centre, step;
+  std::vector<float> angles;
+
+ private:
+  void set_phases();
+  void set_angles(bool interleaved, const simd::Kernels& kernels);
 };
 
 }  // namespace posenc

@@ -53,19 +53,31 @@ struct RotationError {
   constexpr double total() const { return middle_row() + second_row() + recurrence(); }
 };
 
-// rotation32: see rotation32-inl.h.
+// rotation32: see centres32-inl.h and rotation32-inl.h.
 
-/// Rows that share an anchor, and blocks whose phases are sums from one exact phase.
-inline constexpr std::int64_t block_rows32 = 16;
-inline constexpr std::int64_t anchored_blocks32 = 32;
+/// Rows that share a centre, and blocks whose phases are sums from one exact phase.
+inline constexpr std::int64_t block_rows32 = 32;
+inline constexpr std::int64_t anchored_blocks32 = 8;
 
-/// An anchor: two roundings of the angle, which is at most pi / 4, the series, and its last
-/// rounding.
-inline constexpr double anchor_error32 = 2 * float_roundoff * 0.7854 + 2e-9 + float_roundoff;
-/// An entry: an angle addition of an anchor and an entry of the row table, which is rounded once,
-/// and the two roundings of the addition.
-inline constexpr double rotation32_error =
-    1.41422 * (anchor_error32 + float_roundoff / 2) + 2 * float_roundoff / 2;
+/// Errors in units of float_roundoff.
+struct Rotation32Error {
+  bool has_fused_operations;
+
+  /// The sine or cosine of a centre: the terms of centres32-inl.h, from the top. Without fused
+  /// operations, the products of q and of s are rounded too.
+  constexpr double centre() const {
+    constexpr double x_and_z = 1.1416, polynomial = 7.6e-9 / float_roundoff,
+                     phase = 6.2832 * 0x1p-33 / float_roundoff;
+    const double q = 0.07 + 0.07 + 0.5 + (has_fused_operations ? 0 : 0.13);
+    const double s = has_fused_operations ? 1 : 2;
+    return x_and_z + q + s + polynomial + phase;
+  }
+  /// The cosine or sine of an angle, in the table.
+  static constexpr double angle = 0.5;
+  /// u, the sum, and without fused operations the other product.
+  constexpr double addition() const { return has_fused_operations ? 1 : 1.5; }
+  constexpr double total() const { return 1.41422 * (centre() + angle) + addition(); }
+};
 
 // rotation, to float64: see rotation64-inl.h.
 

@@ -9,11 +9,15 @@
 //                          on an ISA without
 //   has_word_minimum       true if the minimum of unsigned 32-bit integers is one instruction
 //   fused, fused_minus     a b + c and a b - c, with one rounding if fused_rounds_once
+//   magnitude              absolute values of integers, of which the least is left as it is
 //   narrow                 two vectors of doubles rounded to one of floats, in order
 //   interleave             a0 b0 a1 b1 ...
+//   even_lanes, odd_lanes  a0 a0 a2 a2 ... and a1 a1 a3 a3 ...
+//   swap_neighbours        a1 a0 a3 a2 ...
 //   deinterleave           consecutive columns, deinterleaved (see below)
 //   deinterleave_pairs     the columns a0 b0 a1 b1 ..., deinterleaved
 //   low_halves, high_halves  32 bits of each deinterleaved 64-bit lane, in the order of the columns
+//   high_halves_twice      the upper 32 bits of each 64-bit lane, twice
 //   pack                   the low 16 bits of two vectors of integers in the range of int16, in
 //                          order
 //   pack_float16           two vectors of floats as the nearest 16-bit floats, in order

@@ -21,6 +21,9 @@ inline Both<F32> interleave(F32 a, F32 b) {
   return {F32(_mm256_permute2f128_ps(low, high, 0x20)),
           F32(_mm256_permute2f128_ps(low, high, 0x31))};
 }
+inline F32 even_lanes(F32 a) { return F32(_mm256_moveldup_ps(a)); }
+inline F32 odd_lanes(F32 a) { return F32(_mm256_movehdup_ps(a)); }
+inline F32 swap_neighbours(F32 a) { return F32(_mm256_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1))); }
 inline Both<F64> deinterleave(F64 a, F64 b) {
   return {F64(_mm256_permute2f128_pd(a, b, 0x20)), F64(_mm256_permute2f128_pd(a, b, 0x31))};
 }
@@ -35,6 +38,7 @@ inline F32 high_halves(U64 a, U64 b) {
   return F32(
       _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
+inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm256_castsi256_ps(a))); }
 inline F32 pack(I32 a, I32 b) {
   return F32(_mm256_castsi256_ps(
       _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0))));
@@ -47,6 +51,8 @@ inline F32 pack_float16(F32 a, F32 b) {
 inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm256_fmadd_pd(a, b, c)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm256_fmsub_pd(a, b, c)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm256_fmadd_ps(a, b, c)); }
+inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(_mm256_fmsub_ps(a, b, c)); }
+inline I32 magnitude(I32 a) { return I32(_mm256_abs_epi32(a)); }
 inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm256_stream_ps(to, from); }
 

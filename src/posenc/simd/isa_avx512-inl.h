@@ -22,6 +22,9 @@ inline Both<F32> interleave(F32 a, F32 b) {
       _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   return {F32(_mm512_permutex2var_ps(a, low, b)), F32(_mm512_permutex2var_ps(a, high, b))};
 }
+inline F32 even_lanes(F32 a) { return F32(_mm512_moveldup_ps(a)); }
+inline F32 odd_lanes(F32 a) { return F32(_mm512_movehdup_ps(a)); }
+inline F32 swap_neighbours(F32 a) { return F32(_mm512_permute_ps(a, _MM_SHUFFLE(2, 3, 0, 1))); }
 inline Both<F64> deinterleave(F64 a, F64 b) {
   return {F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(2, 0, 2, 0))),
           F64(_mm512_shuffle_f64x2(a, b, _MM_SHUFFLE(3, 1, 3, 1)))};
@@ -37,6 +40,7 @@ inline F32 high_halves(U64 a, U64 b) {
   return F32(
       _mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
+inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm512_castsi512_ps(a))); }
 inline F32 pack(I32 a, I32 b) {
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   return F32(_mm512_castsi512_ps(_mm512_permutexvar_epi64(order, _mm512_packs_epi32(a, b))));
@@ -49,6 +53,8 @@ inline F32 pack_float16(F32 a, F32 b) {
 inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm512_fmadd_pd(a, b, c)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm512_fmsub_pd(a, b, c)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a, b, c)); }
+inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(_mm512_fmsub_ps(a, b, c)); }
+inline I32 magnitude(I32 a) { return I32(_mm512_abs_epi32(a)); }
 inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm512_stream_ps(to, from); }
 

@@ -25,6 +25,22 @@ inline Both<F32> interleave(F32 a, F32 b) {
   const float second[] = {a.lanes[2], b.lanes[2], a.lanes[3], b.lanes[3]};
   return {load(first), load(second)};
 }
+/// Lane i of the result is lane source(i).
+template <class Source>
+inline F32 shuffled(F32 a, const Source& source) {
+  F32 result;
+  for (std::size_t i = 0; i < F32::size; ++i) result.lanes[i] = a.lanes[source(i)];
+  return result;
+}
+inline F32 even_lanes(F32 a) {
+  return shuffled(a, [](std::size_t i) { return i / 2 * 2; });
+}
+inline F32 odd_lanes(F32 a) {
+  return shuffled(a, [](std::size_t i) { return i / 2 * 2 + 1; });
+}
+inline F32 swap_neighbours(F32 a) {
+  return shuffled(a, [](std::size_t i) { return i ^ 1; });
+}
 inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   const double first[] = {a.lanes[0], b.lanes[0]}, second[] = {a.lanes[1], b.lanes[1]};
@@ -46,6 +62,10 @@ inline F32 words_of(U64 a, U64 b, int shift) {
 inline F32 low_halves(U64 a, U64 b) { return words_of(a, b, 0); }
 inline F32 high_halves(U64 a, U64 b) { return words_of(a, b, 32); }
 
+inline F32 high_halves_twice(U64 a) {
+  return shuffled(high_halves(a, a), [](std::size_t i) { return i / 2; });
+}
+
 inline F32 pack(I32 a, I32 b) {
   std::uint16_t halves[8];
   for (std::size_t i = 0; i < 4; ++i) {
@@ -61,6 +81,8 @@ inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)
 inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }
 inline F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
+inline F32 fused_minus(F32 a, F32 b, F32 c) { return a * b - c; }
+inline I32 magnitude(I32 a) { return (a ^ (a >> 31)) - (a >> 31); }
 inline void fence() {}
 inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
 

@@ -17,6 +17,9 @@ inline F32 narrow(F64 a, F64 b) { return F32(_mm_movelh_ps(_mm_cvtpd_ps(a), _mm_
 inline Both<F32> interleave(F32 a, F32 b) {
   return {F32(_mm_unpacklo_ps(a, b)), F32(_mm_unpackhi_ps(a, b))};
 }
+inline F32 even_lanes(F32 a) { return F32(_mm_shuffle_ps(a, a, _MM_SHUFFLE(2, 2, 0, 0))); }
+inline F32 odd_lanes(F32 a) { return F32(_mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 3, 1, 1))); }
+inline F32 swap_neighbours(F32 a) { return F32(_mm_shuffle_ps(a, a, _MM_SHUFFLE(2, 3, 0, 1))); }
 inline Both<F64> deinterleave(F64 a, F64 b) { return {a, b}; }
 inline Both<F64> deinterleave_pairs(F64 a, F64 b) {
   return {F64(_mm_unpacklo_pd(a, b)), F64(_mm_unpackhi_pd(a, b))};
@@ -27,11 +30,14 @@ inline F32 low_halves(U64 a, U64 b) {
 inline F32 high_halves(U64 a, U64 b) {
   return F32(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
+inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm_castsi128_ps(a))); }
 inline F32 pack(I32 a, I32 b) { return F32(_mm_castsi128_ps(_mm_packs_epi32(a, b))); }
 inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
 inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }
 inline F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
+inline F32 fused_minus(F32 a, F32 b, F32 c) { return a * b - c; }
+inline I32 magnitude(I32 a) { return (a ^ (a >> 31)) - (a >> 31); }
 inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm_stream_ps(to, from); }
 

@@ -21,8 +21,9 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
 #else
   constexpr SincosKernel sincos = nullptr;
 #endif
-  static constexpr Kernels kernels = {anchor_kernel,  rotation_kernel, rotation32_kernel, sincos,
-                                      combine_kernel, rotate_kernel,   fence_kernel};
+  static constexpr Kernels kernels = {fused_rounds_once, anchor_kernel, rotation_kernel,
+                                      rotation32_kernel, sincos,        combine_kernel,
+                                      rotate_kernel,     fence_kernel};
   return kernels;
 }
 

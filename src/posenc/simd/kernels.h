@@ -44,15 +44,20 @@ struct RotationTables {
   const void* context;
 };
 
-/// The constants of rotation32. Arrays have one padded entry for each frequency w.
+/// The constants of rotation32. Arrays have one padded entry for each frequency w, in fractions of a
+/// turn.
 struct Rotation32Tables {
   std::int64_t frequencies;
   Columns columns;
-  const std::uint64_t* turns_high;
-  const std::uint64_t* turns_low;
-  const float* cos_rows;  ///< cos(n w): block_rows32 rows n, row_stride apart
-  const float* sin_rows;  ///< sin(n w), likewise
-  std::int64_t row_stride;
+  const std::uint64_t* group_high;  ///< high half of the phase that a group of blocks advances by
+  const std::uint64_t* group_low;   ///< low half
+  const std::uint64_t* centre;      ///< phase of the centre of block 0, plus 2^-33 to round it
+  const std::uint64_t* step;        ///< phase that a block advances by
+  /// cos(a) and sin(a) of a = (j + 1/2) w: block_rows32 / 2 rows j, angles_stride apart. In a row,
+  /// both are interleaved like the columns, or the sines are angles_stride / 2 after the cosines.
+  const float* angles;
+  std::int64_t angles_stride;
+  bool narrow_panels;  ///< see prefers_narrow_panels()
 };
 
 /// The constants of xsimd. Arrays have one padded entry for each frequency.
@@ -122,6 +127,7 @@ using FenceKernel = void (*)() noexcept;
 
 /// The kernels of one ISA.
 struct Kernels {
+  bool has_fused_operations;
   AnchorKernel anchors;
   RotationKernel rotation;
   Rotation32Kernel rotation32;

@@ -1,103 +1,28 @@
-// rotation32: one angle addition in float32 for every entry. This is the fastest tier.
+// rotation32: symmetric angle addition in float32 for every entry. This is the fastest tier.
 //
-// Method. At position block_rows32 b + n:
-//   sin(phase) = V cos(n w) + U sin(n w),  cos(phase) = U cos(n w) - V sin(n w)
-//   V, U                sine and cosine at the block's first position, from its integer phase
-//   cos(n w), sin(n w)  tables of block_rows32 rows, computed when planning
-// Blocks begin at multiples of their length, so that a row is a function of its position alone.
+// Method. The rows of block b lie around its centre, position block_rows32 (b + 1/2) - 1/2. Rows
+// j + 1/2 above and below the centre share the products of an angle addition:
+//   sin(centre +- a) = sin(centre) cos(a) +- u,  u = cos(centre) sin(a),  a = (j + 1/2) w
+//   cos(centre +- a) = cos(centre) cos(a) +- u,  u = -sin(centre) sin(a)
+// The sines and cosines of a centre come from its integer phase (see centres32-inl.h), those of the
+// angles a from a table that is computed when planning. Blocks begin at multiples of their length,
+// so that a row is a function of its position alone. Position 0 is exact.
 //
-// Error bound (rotation32_error in error_bounds.h):
-//   anchor          two roundings of an angle of at most pi / 4, the series, and the last rounding:
-//                   1.6e-7
-//   angle addition  at most sqrt(2) times the error of the anchor and of the table entry, which is
-//                   rounded to 2^-25, and two roundings: 3.21e-7
-//   16-bit types    half an ulp of the type more
+// Error bound (Rotation32Error in error_bounds.h): sqrt(2) times the error of a centre's sine or
+// cosine and that of a table entry, which is rounded to 2^-25, and the roundings of u, of the sum,
+// and without fused operations of the other product. Half an ulp of a 16-bit type more.
 //
 // Valid range: every position up to max_position; every type but float64.
 //
-// Cost: five operations for two vectors of floats: two products, two fused operations, a negation.
+// Cost: three operations for two vectors of floats.
 //
 // Source: the angle addition theorems.
 #pragma once
 
-#include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/centres32-inl.h"
 
 namespace posenc::simd {
 namespace {
-
-struct SineCosine32 {
-  F32 sine;
-  F32 cosine;
-};
-
-/// Sine and cosine of a phase in units of 2^-32 turns, by their Taylor series.
-inline SineCosine32 sincos_of_turns(I32 phase) {
-  const I32 quadrant = (phase + I32(1 << 29)) >> 30;
-  const I32 rest = phase - (quadrant << 30);
-  const F32 x = xsimd::to_float(rest) * F32(0x1.921fb6p-30f);  // 2 pi 2^-32
-  const F32 square = x * x;
-  F32 s = fused(square, F32(1.0f / 362880), F32(-1.0f / 5040));
-  s = fused(s, square, F32(1.0f / 120));
-  s = fused(s, square, F32(-1.0f / 6));
-  s = fused(s * square, x, x);
-  F32 c = fused(square, F32(-1.0f / 3628800), F32(1.0f / 40320));
-  c = fused(c, square, F32(-1.0f / 720));
-  c = fused(c, square, F32(1.0f / 24));
-  c = fused(c, square, F32(-0.5f));
-  c = fused(c, square, F32(1.0f));
-  const auto bits = [](F32 value) { return cast_bits<I32>(value); };
-  const I32 swapped = I32(0) - (quadrant & I32(1));
-  const I32 sine = (bits(s) & ~swapped) | (bits(c) & swapped);
-  const I32 cosine = (bits(c) & ~swapped) | (bits(s) & swapped);
-  const I32 sine_sign = (quadrant & I32(2)) << 30;
-  const I32 cosine_sign = ((quadrant + I32(1)) & I32(2)) << 30;
-  return {cast_bits<F32>(sine ^ sine_sign), cast_bits<F32>(cosine ^ cosine_sign)};
-}
-
-constexpr std::int64_t rotation32_panel = 512;
-
-struct Panel32 {
-  /// Phases at the block's first position, in units of 2^-64 turns, deinterleaved.
-  std::uint64_t phase[rotation32_panel];
-  std::uint64_t step[rotation32_panel];  ///< difference of the phases of successive blocks
-  float sine[rotation32_panel];          ///< V
-  float cosine[rotation32_panel];        ///< U
-};
-
-/// Sets the phases of a block. They are truncated to 2^-64 turns at every block whose number is a
-/// multiple of anchored_blocks32. The blocks after it add truncated steps, and their error is below
-/// 2^-58 turns.
-inline void set_phases(Panel32& panel, const Rotation32Tables& tables, std::int64_t begin,
-                       std::int64_t size, std::int64_t block) {
-  const std::int64_t in_group = block % anchored_blocks32;
-  const auto position = static_cast<std::uint64_t>((block - in_group) * block_rows32);
-  for (std::int64_t k = 0; k < size; ++k) {
-    __extension__ typedef unsigned __int128 uint128;
-    const std::uint64_t high = tables.turns_high[begin + k], low = tables.turns_low[begin + k];
-    const uint128 product = static_cast<uint128>(low) * position;
-    const uint128 step =
-        (static_cast<uint128>(high) << 64 | low) * static_cast<std::uint64_t>(block_rows32);
-    const std::int64_t at = k / float_lanes * float_lanes + deinterleaved_place(k % float_lanes);
-    panel.step[at] = static_cast<std::uint64_t>(step >> 64);
-    panel.phase[at] = high * position + static_cast<std::uint64_t>(product >> 64) +
-                      static_cast<std::uint64_t>(in_group) * panel.step[at];
-  }
-}
-
-inline void next_phases(Panel32& panel, std::int64_t size) {
-  for (std::int64_t k = 0; k < size; ++k) panel.phase[k] += panel.step[k];
-}
-
-/// Sets V and U of a block from its phases.
-inline void set_block(Panel32& panel, std::int64_t size) {
-  for (std::int64_t k = 0; k < size; k += float_lanes) {
-    const U64 a = U64::load_unaligned(panel.phase + k),
-              b = U64::load_unaligned(panel.phase + k + double_lanes);
-    const SineCosine32 at = sincos_of_turns(cast_bits<I32>(high_halves(a, b)));
-    at.sine.store_unaligned(panel.sine + k);
-    at.cosine.store_unaligned(panel.cosine + k);
-  }
-}
 
 /// The nearest bfloat16, ties away from 0, in the low half of each word.
 inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
@@ -128,70 +53,190 @@ inline void store32(F32 first, F32 second, T* to) {
   }
 }
 
-/// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
-constexpr std::int64_t step32 = 2 * float_lanes;
-
-/// Writes step32 frequencies of one row: one run of columns if interleaved, else two.
+/// Consecutive columns of a panel. The constants are those of row j + 1/2, for j = 0.
 template <class T, bool interleaved, bool non_temporal>
-inline void write_step32(const SineCosine32 (&both)[2], T* sine, T* cosine) {
-  if constexpr (interleaved) {
-    for (std::int64_t i = 0; i < 2; ++i) {
-      const Both<F32> pairs = interleave(both[i].sine, both[i].cosine);
-      store32<T, non_temporal>(pairs.first, pairs.second, sine + i * step32);
-    }
-  } else {
-    store32<T, non_temporal>(both[0].sine, both[1].sine, sine);
-    store32<T, non_temporal>(both[0].cosine, both[1].cosine, cosine);
-  }
-}
+struct Columns32 {
+  const float* value;
+  const float* turned;
+  const float* constants;
+  std::int64_t constants_stride;  ///< from one j to the next
+  std::int64_t count;
+  T* out;  ///< in the first row to write
 
-template <class T, bool interleaved, bool non_temporal>
-inline void write_row32(const Panel32& panel, const float* cos_row, const float* sin_row,
-                        std::int64_t used, T* sine, T* cosine) {
-  const auto rotated = [&](std::int64_t k) {
-    const F32 s = load(panel.sine + k), c = load(panel.cosine + k);
-    const F32 cos_n = load(cos_row + k), sin_n = load(sin_row + k);
-    return SineCosine32{fused(s, cos_n, c * sin_n), fused(c, cos_n, s * (F32(0.0f) - sin_n))};
+  /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
+  struct Angle {
+    F32 cosine;
+    F32 sine;
   };
-  constexpr std::int64_t columns_each = interleaved ? 2 : 1;
-  std::int64_t k = 0;
-  for (; k + step32 <= used; k += step32) {
-    const SineCosine32 both[2] = {rotated(k), rotated(k + float_lanes)};
-    write_step32<T, interleaved, non_temporal>(both, sine + columns_each * k,
-                                               cosine + columns_each * k);
+  Angle angle(const float* row, std::int64_t column) const {
+    if constexpr (interleaved) {
+      const F32 both = load(row + column);
+      return {even_lanes(both), odd_lanes(both)};
+    } else {
+      return {load(row + column), load(row + constants_stride / 2 + column)};
+    }
   }
-  if (k == used) return;
-  const SineCosine32 both[2] = {rotated(k), rotated(k + float_lanes)};
-  T last[2 * step32];
-  write_step32<T, interleaved, false>(both, last, last + step32);
-  for (std::int64_t i = 0; i < columns_each * (used - k); ++i) sine[columns_each * k + i] = last[i];
-  if constexpr (interleaved) return;
-  for (std::int64_t i = 0; i < used - k; ++i) cosine[k + i] = last[step32 + i];
-}
 
-template <class T, bool interleaved, bool non_temporal>
-void write_panel32(const Rotation32Tables& tables, std::int64_t begin, std::int64_t used,
-                   const RowTask& task) {
-  const std::int64_t size = (used + step32 - 1) / step32 * step32;
-  const std::int64_t first_column = interleaved ? 2 * begin : begin;
-  Panel32 panel;
+  /// Writes `rows` rows of some vectors above the centre, below it, or both: those of j + 1/2, and
+  /// the next ones away from the centre.
+  template <std::int64_t vectors, bool above, bool below>
+  void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows, T* upper, T* lower,
+                  std::ptrdiff_t stride) const {
+    F32 values[vectors], factors[vectors];
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      values[i] = load(value + column + i * float_lanes);
+      factors[i] = load(turned + column + i * float_lanes);
+    }
+    const float* angles = constants + j * constants_stride;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t i = 0; i < vectors; i += 2) {
+        F32 sums[2], differences[2];
+        for (std::int64_t k = 0; k < 2; ++k) {
+          const Angle a = angle(angles, column + (i + k) * float_lanes);
+          const F32 u = factors[i + k] * a.sine;
+          if constexpr (above) sums[k] = fused(values[i + k], a.cosine, u);
+          if constexpr (below) differences[k] = fused_minus(values[i + k], a.cosine, u);
+        }
+        const std::int64_t to = i * float_lanes;
+        if constexpr (above) store32<T, non_temporal>(sums[0], sums[1], upper + to);
+        if constexpr (below) store32<T, non_temporal>(differences[0], differences[1], lower + to);
+      }
+      angles += constants_stride;
+      upper += stride;
+      lower -= stride;
+    }
+  }
+
+  /// Writes the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
+  template <bool above, bool below>
+  void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
+                  T* lower, std::ptrdiff_t stride) const {
+    constexpr std::int64_t wide = 4, narrow = 2;
+    for (std::int64_t j = j_begin; j < j_end; j += at_once) {
+      const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
+      std::int64_t done = 0;
+      for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
+        write_tile<wide, above, below>(done, j, rows, upper + done, lower + done, stride);
+      }
+      if (done + step32 <= count) {
+        write_tile<narrow, above, below>(done, j, rows, upper + done, lower + done, stride);
+        done += step32;
+      }
+      for (std::int64_t row = 0; done < count && row < rows; ++row) {
+        using Plain = Columns32<T, interleaved, false>;
+        const Plain plain = {value, turned, constants, constants_stride, count, out};
+        T last_upper[step32], last_lower[step32];
+        plain.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
+                                                        0);
+        for (std::int64_t i = 0; done + i < count; ++i) {
+          if constexpr (above) upper[row * stride + done + i] = last_upper[i];
+          if constexpr (below) lower[done + i - row * stride] = last_lower[i];
+        }
+      }
+      upper += rows * stride;
+      lower -= rows * stride;
+    }
+  }
+
+  /// Writes rows n to end - 1 of the block; `pairs` pairs of rows at a time if these are all.
+  void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride) const {
+    constexpr std::int64_t half = block_rows32 / 2;
+    if (end - n == block_rows32) {
+      return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
+                                    stride);
+    }
+    const std::int64_t at_once = non_temporal ? 1 : half;
+    if (n < half) {
+      const std::int64_t last = (end < half ? end : half) - 1;
+      write_side<false, true>(half - 1 - last, half - n, at_once, out, out + (last - n) * stride,
+                              stride);
+    }
+    if (end > half) {
+      const std::int64_t first = n < half ? half : n;
+      write_side<true, false>(first - half, end - half, at_once, out + (first - n) * stride, out,
+                              stride);
+    }
+  }
+};
+
+/// Writes the rows of a task in the columns of a panel, `pairs` pairs of rows at a time.
+template <class T, bool interleaved, bool non_temporal, class Panel>
+void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange range,
+                   std::int64_t used, std::int64_t pairs, const RowTask& task) {
+  using Columns = Columns32<T, interleaved, non_temporal>;
   for (std::int64_t row = 0; row < task.count;) {
     const std::int64_t position = task.first + row;
-    const std::int64_t block = position / block_rows32;
-    if (row == 0 || block % anchored_blocks32 == 0) {
-      set_phases(panel, tables, begin, size, block);
+    const std::int64_t block = position / block_rows32, n = position % block_rows32;
+    if (row == 0 || block % anchored_blocks32 == 0) set_phases(panel, tables, range, block);
+    set_centre<interleaved>(panel, tables, range);
+    const std::int64_t left = task.count - row;
+    const std::int64_t end = left < block_rows32 - n ? n + left : block_rows32;
+    T* const out = task.row<T>(row);
+    if constexpr (interleaved) {
+      const Columns columns = {panel.value,          panel.turned, tables.angles + 2 * range.begin,
+                               tables.angles_stride, 2 * used,     out + 2 * range.begin};
+      columns.write(n, end, pairs, task.stride);
     } else {
-      next_phases(panel, size);
+      const auto columns = [&](std::int64_t in_panel, std::int64_t column) {
+        return Columns{panel.value + in_panel,
+                       panel.turned + in_panel,
+                       tables.angles + range.begin,
+                       tables.angles_stride,
+                       used,
+                       out + column + range.begin};
+      };
+      columns(0, tables.columns.sine).write(n, end, pairs, task.stride);
+      columns(Panel::most_frequencies, tables.columns.cosine).write(n, end, pairs, task.stride);
     }
-    set_block(panel, size);
-    std::int64_t n = position % block_rows32;
-    for (; n < block_rows32 && row < task.count; ++n, ++row) {
-      T* const out = task.row<T>(row) + first_column;
-      const std::int64_t table_row = n * tables.row_stride + begin;
-      write_row32<T, interleaved, non_temporal>(
-          panel, tables.cos_rows + table_row, tables.sin_rows + table_row, used,
-          out + tables.columns.sine, out + tables.columns.cosine);
+    row += end - n;
+  }
+}
+
+/// Writes the rows of a task in panels of `most` frequencies, a group of blocks before the next
+/// panel.
+template <class T, bool interleaved, bool non_temporal, std::int64_t most>
+void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const RowTask& task) {
+  constexpr std::int64_t group_rows = anchored_blocks32 * block_rows32;
+  Panel32<most> panel;
+  for (std::int64_t row = 0; row < task.count;) {
+    const std::int64_t left = task.count - row,
+                       in_group = group_rows - (task.first + row) % group_rows;
+    const std::int64_t end = row + (left < in_group ? left : in_group);
+    for (std::int64_t begin = 0; begin < tables.frequencies; begin += most) {
+      const std::int64_t rest = tables.frequencies - begin;
+      const std::int64_t used = rest < most ? rest : most;
+      const PanelRange range = {begin, (used + step32 - 1) / step32 * step32};
+      write_panel32<T, interleaved, non_temporal>(tables, panel, range, used, pairs,
+                                                  task.part(row, end));
     }
+    row = end;
+  }
+}
+
+/// Narrow panels, whose angles stay in half of an L1 cache of 16 KiB or more, write 8 rows at a
+/// time, or 4 if these lie at the same place of their pages, which caches take badly. Wide panels
+/// write two rows by turns, in runs that prefetchers follow.
+template <class T, bool interleaved, bool non_temporal>
+void write_all32(const Rotation32Tables& tables, const RowTask& task) {
+  if (non_temporal || !tables.narrow_panels) {
+    return write_panels32<T, interleaved, non_temporal, 512>(tables, 1, task);
+  }
+  constexpr std::int64_t page = 4096;
+  const bool at_pages = task.stride * static_cast<std::int64_t>(sizeof(T)) % page == 0;
+  write_panels32<T, interleaved, false, 64>(tables, at_pages ? 2 : 4, task);
+}
+
+/// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
+/// cosines 1.
+template <class T>
+void write_origin(const Rotation32Tables& tables, T* row) {
+  T zeros[step32], ones[step32];
+  store32<T, false>(F32(0.0f), F32(0.0f), zeros);
+  store32<T, false>(F32(1.0f), F32(1.0f), ones);
+  const std::int64_t to_next = tables.columns.interleaved ? 2 : 1;
+  for (std::int64_t k = 0; k < tables.frequencies; ++k) {
+    row[tables.columns.sine + k * to_next] = zeros[0];
+    row[tables.columns.cosine + k * to_next] = ones[0];
   }
 }
 
@@ -199,13 +244,11 @@ template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
   const auto write =
       tables.columns.interleaved
-          ? (task.non_temporal ? write_panel32<T, true, true> : write_panel32<T, true, false>)
-          : (task.non_temporal ? write_panel32<T, false, true> : write_panel32<T, false, false>);
-  for (std::int64_t begin = 0; begin < tables.frequencies; begin += rotation32_panel) {
-    const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < rotation32_panel ? left : rotation32_panel, task);
-  }
+          ? (task.non_temporal ? write_all32<T, true, true> : write_all32<T, true, false>)
+          : (task.non_temporal ? write_all32<T, false, true> : write_all32<T, false, false>);
+  write(tables, task);
   if (task.non_temporal) fence();
+  if (task.first == 0) write_origin(tables, task.row<T>(0));
 }
 
 void rotation32_kernel(const Rotation32Tables& tables, const RowTask& task) noexcept {

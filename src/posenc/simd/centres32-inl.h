@@ -1,0 +1,154 @@
+// rotation32: sines and cosines of float32 at the centres of blocks, from the integer phases.
+//
+// Method. The phase is a signed 32-bit fraction of a turn. Shifted by a quarter turn, its magnitude
+// folds it to the quarters next to 0, where one odd polynomial gives the sine; a cosine is the sine
+// of a phase shifted by another quarter turn.
+//
+// Error bound (Rotation32Error::centre in error_bounds.h), in units of 2^-24; x is in quarter
+// turns, t = x pi / 2, and z = x^2:
+//   x and z       x is rounded by 1 relative unit, and x z by 2 more: t cos(t) + 2 (t - sin(t)),
+//                 which is largest at a quarter turn: pi - 2
+//   q             the polynomial below x: its error in z, its inner roundings and its last one, of
+//                 at most 1/2, times x z: 0.07 + 0.07 + 1/2
+//   s             the product x z q, if it is not fused with the sum, the product of x and c1, and
+//                 the sum: 1/2 + 1/2, and 1 more without fused operations
+//   polynomial    7.6e-9
+//   phase         rounded to 2^-32 turns
+//
+// Valid range: every phase.
+//
+// Cost: 12 operations for a vector of sines and cosines.
+//
+// Source: a minimax polynomial whose coefficients are rounded one after another, the lowest first.
+#pragma once
+
+#include "posenc/simd/anchors-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// A phase plus this is the argument of folded_sine() for its sine, or its cosine.
+constexpr std::int32_t for_sine = 1 << 30, for_cosine = std::numeric_limits<std::int32_t>::min();
+
+/// The sine of a phase minus a quarter turn, in units of 2^-32 turns.
+inline F32 folded_sine(I32 shifted) {
+  const I32 folded = magnitude(shifted) - I32(1 << 30);
+  const F32 x = xsimd::to_float(folded) * F32(0x1p-30f);
+  const F32 z = x * x;
+  F32 q(0x1.39123cp-13f);
+  q = fused(q, z, F32(-0x1.31fbf2p-8f));
+  q = fused(q, z, F32(0x1.4665040p-4f));
+  q = fused(q, z, F32(-0x1.4abba2p-1f));
+  return fused(x, F32(0x1.921fb4p+0f), x * z * q);
+}
+
+/// The product of two integers modulo 2^64, of which the second is below 2^32.
+inline U64 multiply(U64 a, U64 below_2_32) {
+  return multiply_low_halves(a, below_2_32) + (multiply_low_halves(a >> 32, below_2_32) << 32);
+}
+
+/// The phase of a group's first block, in units of 2^-64 turns: `group` times a frequency, in turns
+/// per group. Products that are below 2^-50 turns are left out.
+inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
+  const U64 group_low(group & 0xffffffff), low_upper = low >> 32;
+  U64 phase = multiply(high, group_low) + (multiply_low_halves(low_upper, group_low) >> 32);
+  if (const std::uint64_t group_high = group >> 32; group_high != 0) {
+    phase = phase + (multiply_low_halves(high, U64(group_high)) << 32) +
+            multiply_low_halves(low_upper, U64(group_high));
+  }
+  return phase;
+}
+
+/// Consecutive frequencies whose centres are computed together.
+template <std::int64_t most>
+struct Panel32 {
+  static constexpr std::int64_t most_frequencies = most;
+
+  /// Phases of the next block's centre, in units of 2^-64 turns. The padding of the arrays is
+  /// against 4K aliasing.
+  alignas(cache_line_bytes) std::uint64_t phase[most + cache_line_floats];
+  /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
+  /// cosines `most` floats after the sines.
+  alignas(cache_line_bytes) float value[2 * most + 4 * cache_line_floats];
+  /// The factors of u: cosine for a sine, minus sine for a cosine.
+  alignas(cache_line_bytes) float turned[2 * most];
+};
+
+/// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
+constexpr std::int64_t step32 = 2 * float_lanes;
+
+/// The frequencies begin .. begin + size - 1, of which `size` is a multiple of step32.
+struct PanelRange {
+  std::int64_t begin;
+  std::int64_t size;
+};
+
+/// Sets the phases of a block. Blocks add steps, which are truncated to 2^-64 turns, to the phase
+/// of their group's first block. A phase is thus the same whichever block of a group comes first.
+template <class Panel>
+inline void set_phases(Panel& panel, const Rotation32Tables& tables, PanelRange range,
+                       std::int64_t block) {
+  const auto group = static_cast<std::uint64_t>(block / anchored_blocks32);
+  const U64 in_group(static_cast<std::uint64_t>(block % anchored_blocks32));
+  const auto load_at = [&](const std::uint64_t* from, std::int64_t k) {
+    return U64::load_unaligned(from + range.begin + k);
+  };
+  for (std::int64_t k = 0; k < range.size; k += double_lanes) {
+    const U64 phase =
+        group_phase(load_at(tables.group_high, k), load_at(tables.group_low, k), group) +
+        load_at(tables.centre, k) + multiply(load_at(tables.step, k), in_group);
+    phase.store_unaligned(panel.phase + k);
+  }
+}
+
+/// The phases of float_lanes (separate columns) or double_lanes (interleaved) frequencies, which
+/// advance to the next block.
+template <class Panel>
+inline U64 next_phase(Panel& panel, const Rotation32Tables& tables, PanelRange range,
+                      std::int64_t k) {
+  const U64 phase = U64::load_unaligned(panel.phase + k);
+  (phase + U64::load_unaligned(tables.step + range.begin + k)).store_unaligned(panel.phase + k);
+  return phase;
+}
+
+inline F32 negated(F32 value) {
+  return cast_bits<F32>(cast_bits<I32>(value) ^ I32(std::numeric_limits<std::int32_t>::min()));
+}
+
+/// Sets the sines and cosines of a block's centre, and advances the phases to the next block.
+template <bool interleaved, class Panel>
+inline void set_centre(Panel& panel, const Rotation32Tables& tables, PanelRange range) {
+  if constexpr (interleaved) {
+    std::int32_t shifts[float_lanes], signs[float_lanes];
+    for (std::int64_t i = 0; i < float_lanes; ++i) {
+      shifts[i] = i % 2 == 0 ? for_sine : for_cosine;
+      signs[i] = i % 2 == 0 ? 0 : std::numeric_limits<std::int32_t>::min();
+    }
+    const I32 shift = I32::load_unaligned(shifts), sign = I32::load_unaligned(signs);
+    for (std::int64_t k = 0; k < range.size; k += double_lanes) {
+      const I32 phase = cast_bits<I32>(high_halves_twice(next_phase(panel, tables, range, k)));
+      const F32 value = folded_sine(phase + shift);
+      value.store_unaligned(panel.value + 2 * k);
+      cast_bits<F32>(cast_bits<I32>(swap_neighbours(value)) ^ sign)
+          .store_unaligned(panel.turned + 2 * k);
+    }
+  } else {
+    constexpr std::int64_t cosines = Panel::most_frequencies;
+    for (std::int64_t k = 0; k < range.size; k += float_lanes) {
+      const F64 first = cast_bits<F64>(next_phase(panel, tables, range, k)),
+                second = cast_bits<F64>(next_phase(panel, tables, range, k + double_lanes));
+      const Both<F64> phases = deinterleave(first, second);
+      const I32 phase =
+          cast_bits<I32>(high_halves(cast_bits<U64>(phases.first), cast_bits<U64>(phases.second)));
+      const F32 sine = folded_sine(phase + I32(for_sine)),
+                cosine = folded_sine(phase + I32(for_cosine));
+      sine.store_unaligned(panel.value + k);
+      cosine.store_unaligned(panel.value + cosines + k);
+      cosine.store_unaligned(panel.turned + k);
+      negated(sine).store_unaligned(panel.turned + cosines + k);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd
