@@ -19,7 +19,13 @@ def answer_lines(document: Document) -> list[str]:
     if not picks:
         return [cpu, f"No backend is within an error of {budget} {what}."]
     lines = aligned_rows([_row_of(pick) for pick in picks], left=(0, 1, 3))
-    return [cpu, f"Fastest within an error of {budget} {what}:", *(f"  {line}" for line in lines)]
+    answer = [cpu, f"Fastest within an error of {budget} {what}:", *(f"  {line}" for line in lines)]
+    if document.get("disturbed"):
+        answer += [
+            f"Not to be trusted: {document['disturbed']}.",
+            "No profile was saved. Measure again when the machine is idle.",
+        ]
+    return answer
 
 
 def _row_of(pick: Pick) -> list[str]:

@@ -69,7 +69,8 @@ TEST(AccuracyCommand, TableAndCsvNameEveryBackend) {
         run_posenc({"accuracy", "--rows", "50", "--d-model", "8", "--format", format});
     EXPECT_EQ(result.exit_code, 0);
     for (const Backend* each : test::running_backends())
-      EXPECT_THAT(result.out, HasSubstr(std::string(each->name())));
+      EXPECT_THAT(result.out,
+                  HasSubstr("\n" + std::string(each->name()) + (*format == 'c' ? "," : " ")));
   }
 }
 

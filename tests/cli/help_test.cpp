@@ -34,8 +34,8 @@ TEST(Help, IsOnStandardOutput) {
 TEST(Help, EveryCommandHasExamplesAndExitStatus) {
   for (const std::string& each : commands) {
     const std::string help = run_posenc({each, "--help"}).out;
-    EXPECT_THAT(help, AllOf(HasSubstr("Examples:\n"), HasSubstr("posenc " + each),
-                            HasSubstr("Exit status:\n")))
+    EXPECT_THAT(help,
+                AllOf(HasSubstr("\nExamples:\n  posenc " + each), HasSubstr("\nExit status:\n")))
         << each;
   }
 }

@@ -219,7 +219,7 @@ TEST(Rotary, RefusesInvalidArguments) {
   const auto heads = sequence_first(x.data(), 5, 2, 4);
   EXPECT_THAT(refusal([&] { rotary.apply(sequence_first(x.data(), 5, 2, 2)); }),
               HasSubstr("x has 2 columns; allowed: at least the dimension, 4"));
-  EXPECT_THAT(refusal([&] { rotary.apply(heads, -1); }), HasSubstr("-1"));
+  EXPECT_THAT(refusal([&] { rotary.apply(heads, -1); }), HasSubstr("is -1; allowed"));
   EXPECT_THAT(refusal([&] { rotary.apply(heads, max_position - 3); }), HasSubstr("position"));
   EXPECT_THAT(refusal([&] { rotary.apply(heads, 0, 0); }), HasSubstr("threads is 0"));
   const auto apply_cache = [&](MatrixView<const Float16> cache) {
@@ -237,7 +237,10 @@ TEST(Rotary, RefusesInvalidArguments) {
                 rotary.cache({0, 2}, RotaryLayout::halves, out);
               }),
               HasSubstr("no memory"));
-  EXPECT_THAT(refusal([&] { rotary.cache({-1, 2}, RotaryLayout::halves, out); }), HasSubstr("-1"));
+  EXPECT_THAT(refusal([&] {
+                rotary.cache({-1, 2}, RotaryLayout::halves, out);
+              }),
+              HasSubstr("is -1; allowed"));
 }
 
 }  // namespace

@@ -232,6 +232,11 @@ class ConclusionTest(ScriptTest):
             self.assertIn(text, done.stdout)
         self.assertNotIn("Report", done.stdout)  # there is none
 
+    def test_a_disturbed_pick_is_not_trusted(self):
+        result = self.conclude({**self.PICK, "disturbed": "other work runs"})
+        self.assertIn("Not to be trusted: other work runs.\n", result.stdout)
+        self.assertIn("No profile was saved.", result.stdout)
+
     def test_without_a_profile_none_is_named(self):
         none = self.folder / "none.json"
         done = self.conclude(self.PICK, "--profile", none, "--posenc", "bin/posenc")

@@ -6,6 +6,7 @@
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/statistics.h"
+#include "posenc/support/store_policy.h"
 
 #include <algorithm>
 #include <chrono>
@@ -80,8 +81,8 @@ class TimedEncoder {
       : request_(request),
         rows_(asked.rows),
         encoder_(backend(backend_name).plan(asked.spec)),
-        stores_(shape_class(table_bytes(asked.spec, rows_.count, size_of(request.type))) ==
-                        ShapeClass::memory
+        stores_(is_non_temporal(StorePolicy::automatic,
+                                table_bytes(asked.spec, rows_.count, size_of(request.type)))
                     ? StorePolicy::non_temporal
                     : StorePolicy::cached) {}
 
