@@ -4,6 +4,7 @@
 //   encode/<backend>:<isa>/rows:512/d:512                    sizes from L1 to memory
 //   encode/.../d:512/dtype:float16                           other types than float32
 //   encode/.../stores:non_temporal                           --stores overrides the library
+//   encode_repeated/<backend>:<isa>/rows:512/d:512           planned for these rows
 //   copy/rows:512/d:512                                      the table, kept elsewhere and copied
 //   limit/store/bytes:1048576                                the limit (baselines.h)
 //   encode_fresh/<backend>:<isa>/memory:vector/...           new memory (fresh_memory.h)
@@ -40,7 +41,8 @@ struct TableOptions {
   DataType type;
 };
 
-void add_encode(const Backend& backend, const TableShape& shape, StorePolicy stores) {
+void add_encode(const Backend& backend, const TableShape& shape, StorePolicy stores,
+                PlannedRows rows = PlannedRows::any) {
   if (!backend.plan({.d_model = 2})->supports(shape.type)) return;
   const auto body = [=](benchmark::State& state, const Encoder& encoder) {
     const OutputView view = view_of(shape, warm_memory(shape.span_bytes()));
@@ -50,9 +52,9 @@ void add_encode(const Backend& backend, const TableShape& shape, StorePolicy sto
     }
     count_elements_and_bytes(state, shape);
   };
-  add_checked(
-      fmt::format("encode/{}/{}{}", backend.full_name(), to_string(shape), suffix_of(stores)),
-      backend, shape, body, {share_of_limit(shape.bytes())});
+  add_checked(fmt::format("{}/{}/{}{}", rows == PlannedRows::any ? "encode" : "encode_repeated",
+                          backend.full_name(), to_string(shape), suffix_of(stores)),
+              backend, shape, body, {share_of_limit(shape.bytes())}, Clock::thread, rows);
 }
 
 using Backends = std::vector<const Backend*>;
@@ -84,6 +86,21 @@ void add_cache_to_memory(const Backends& backends, const TableOptions& options) 
   }
 }
 
+/// Calls that check no rounding, beside those that do, and copies.
+void add_repeated(const Backends& backends, const TableOptions& options) {
+  for (const TableShape& shape : cache_to_memory_shapes()) {
+    const TableShape typed = with_type_of(shape, options.type);
+    begin_group();
+    for (const Backend* backend : leave_out_slow(best_isa_only(backends), shape)) {
+      if (!backend->plan({.d_model = 2})->is_correctly_rounded(typed.type)) continue;
+      add_encode(*backend, typed, options.stores);
+      add_encode(*backend, typed, options.stores, PlannedRows::repeated);
+    }
+    add_copy(fmt::format("copy/{}", to_string(typed)), typed.bytes(),
+             {share_of_limit(typed.bytes())});
+  }
+}
+
 void add_fresh(const Backends& backends, const TableOptions& options) {
   for (const TableShape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
     add_fresh_memory(leave_out_slow(best_isa_only(backends), shape), shape, options.stores);
@@ -107,6 +124,7 @@ const std::vector<std::pair<std::string, void (*)(const Backends&, const TableOp
     {"cache-to-memory", add_cache_to_memory},
     {"dtypes", add_dtypes},
     {"fresh", add_fresh},
+    {"repeated", add_repeated},
     {"slowdowns",
      [](const Backends& backends, const TableOptions& options) {
        add_slowdowns(best_isa_only(backends), options.stores, options.type);

@@ -15,8 +15,11 @@ struct CheckedEncoder {
   std::string error;
 };
 
-CheckedEncoder plan_and_check(const Backend& backend, const TableShape& shape) {
-  CheckedEncoder checked = {backend.plan(shape.spec), ""};
+CheckedEncoder plan_and_check(const Backend& backend, const TableShape& shape, PlannedRows rows) {
+  CheckedEncoder checked = {rows == PlannedRows::any
+                                ? backend.plan(shape.spec)
+                                : backend.plan(shape.spec, {shape.rows, shape.type}),
+                            ""};
   checked.error = verify(*checked.encoder, shape.rows, shape.type);
   is_any_wrong |= !checked.error.empty();
   return checked;
@@ -25,10 +28,10 @@ CheckedEncoder plan_and_check(const Backend& backend, const TableShape& shape) {
 }  // namespace
 
 void add_checked(const std::string& name, const Backend& backend, const TableShape& shape,
-                 EncoderBody body, std::vector<Ratio> ratios, Clock clock) {
+                 EncoderBody body, std::vector<Ratio> ratios, Clock clock, PlannedRows rows) {
   const auto checked = std::make_shared<CheckedEncoder>();
   const auto checked_body = [=, &backend, body = std::move(body)](benchmark::State& state) {
-    if (!checked->encoder) *checked = plan_and_check(backend, shape);
+    if (!checked->encoder) *checked = plan_and_check(backend, shape, rows);
     if (checked->error.empty()) {
       body(state, *checked->encoder);
     } else {

@@ -17,7 +17,7 @@ struct KeepDouble {
   using Threshold = F32;
   struct RoundingMargin {};
 
-  static constexpr bool adds = false;
+  static constexpr bool adds = false, checks = true;
   static constexpr std::int64_t stored_together = 1;
   static constexpr double value_scale = 1.0;
 

@@ -12,8 +12,15 @@
 #include "posenc/exact/sincos.h"
 #include "posenc/simd/row_task.h"
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -31,6 +38,12 @@ class RotationEncoder final : public Encoder {
         exact_(spec),
         constants_(exact_, compiled.kernels) {}
 
+  RotationEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled,
+                  const RepeatedRows& repeated)
+      : RotationEncoder(spec, compiled) {
+    if (repeated.type != DataType::float64) find_uncertain_entries(repeated);
+  }
+
   bool supports_add() const noexcept override { return true; }
 
   /// Half an ulp of a value below 1, because every entry is correctly rounded.
@@ -40,6 +53,84 @@ class RotationEncoder final : public Encoder {
   bool is_correctly_rounded(DataType) const noexcept override { return true; }
 
  private:
+  /// An entry of the repeated rows that an encoding without checks may round wrongly.
+  struct UncertainEntry {
+    std::int64_t position;
+    std::int64_t column;
+    std::uint64_t bits;  ///< of the correctly rounded value
+  };
+
+  /// Collects the entries that the kernel asks for, if there are at most `most`.
+  struct Search {
+    const RotationEncoder& encoder;
+    std::size_t most;
+    std::vector<UncertainEntry> found = {};
+    bool has_too_many = false;  ///< more than `most`, or than there is memory for
+
+    static std::uint64_t keep(const void* self, std::int64_t position, std::int64_t k,
+                              bool is_cosine, DataType type) noexcept {
+      auto& search = *static_cast<Search*>(const_cast<void*>(self));
+      const std::uint64_t bits = exact_entry(&search.encoder, position, k, is_cosine, type);
+      search.has_too_many = search.has_too_many || search.found.size() == search.most;
+      if (search.has_too_many) return bits;
+      const ChannelPair channel = channels_of(search.encoder.spec(), k);
+      try {
+        search.found.push_back({position, is_cosine ? channel.cosine : channel.sine, bits});
+      } catch (const std::bad_alloc&) {
+        search.has_too_many = true;
+      }
+      return bits;
+    }
+  };
+
+  /// Encodes the repeated rows, and keeps the entries that are within twice the error bound of a
+  /// midpoint. Any other exact value is farther from it than the bound, so that a value within the
+  /// bound of the exact one rounds correctly, whichever row its block begins at. Keeps nothing if
+  /// these entries are not few, as in columns of tiny values: each call then checks.
+  void find_uncertain_entries(const RepeatedRows& repeated) {
+    const RowRange rows = repeated.rows;
+    Search search = {*this, static_cast<std::size_t>(rows.count * spec().d_model / 64 + 16)};
+    simd::RotationTables tables = constants_.tables(spec());
+    tables.context = &search;
+    tables.exact_entry = Search::keep;
+    tables.error_bounds = 2;
+    constexpr std::int64_t at_once = simd::block_rows * simd::anchored_blocks;
+    std::vector<char> scratch(static_cast<std::size_t>(std::min(at_once, rows.count) *
+                                                       spec().d_model * size_of(repeated.type)));
+    // The row of position 0 is written without a kernel.
+    for (std::int64_t first = std::max<std::int64_t>(rows.first, 1), end = rows.first + rows.count;
+         first < end && !search.has_too_many; first += at_once) {
+      kernel_(tables,
+              {first, std::min(at_once, end - first), scratch.data(), spec().d_model, repeated.type,
+               false},
+              nullptr);
+    }
+    if (search.has_too_many) return;
+    std::ranges::sort(search.found, {}, &UncertainEntry::position);
+    uncertain_ = std::move(search.found);
+    repeated_ = repeated;
+  }
+
+  bool is_repeated(const RowTask& task) const noexcept {
+    const RowRange rows = repeated_.rows;
+    return task.type == repeated_.type && task.first >= rows.first &&
+           task.count <= rows.first + rows.count - task.first;
+  }
+
+  void write_uncertain_entries(const RowTask& task) const noexcept {
+    with_type(task.type, [&]<class T>(T) {
+      const auto last = task.first + task.count;
+      auto entry = std::ranges::lower_bound(uncertain_, task.first, {}, &UncertainEntry::position);
+      for (; entry != uncertain_.end() && entry->position < last; ++entry) {
+        using Bits =
+            std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                               std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+        task.row<T>(entry->position - task.first)[entry->column] =
+            std::bit_cast<T>(static_cast<Bits>(entry->bits));
+      }
+    });
+  }
+
   static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
                                    bool is_cosine, DataType type) noexcept {
     const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
@@ -63,7 +154,11 @@ class RotationEncoder final : public Encoder {
     simd::RotationTables tables = constants_.tables(spec());
     tables.exact_entry = exact_entry;
     tables.context = this;
+    // A single row is an anchor, which costs less to check than a block costs to compute.
+    const bool needs_no_check = addition == nullptr && task.count > 1 && is_repeated(task);
+    if (needs_no_check) tables.error_bounds = 0;
     kernel_(tables, task, addition);
+    if (needs_no_check) write_uncertain_entries(task);
   }
 
   /// Writes position 0. Its sines are 0, and no error bound, however small, makes the rounding of 0
@@ -89,6 +184,8 @@ class RotationEncoder final : public Encoder {
   simd::RotationKernel kernel_;
   Frequencies exact_;
   RotationConstants constants_;
+  RepeatedRows repeated_;  ///< none by default
+  std::vector<UncertainEntry> uncertain_;
 };
 
 }  // namespace

@@ -20,8 +20,7 @@ namespace {
 class Rotation32Encoder final : public Encoder {
  public:
   static constexpr std::string_view method = "rotation32";
-  static constexpr std::string_view description =
-      "angle addition in float32: the fastest tier";
+  static constexpr std::string_view description = "angle addition in float32: the fastest tier";
 
   Rotation32Encoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
       : Encoder(spec, std::string(method), compiled.isa),

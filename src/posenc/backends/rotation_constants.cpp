@@ -45,6 +45,7 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
       .sin_block = sin_block.data(),
       .exact_entry = nullptr,
       .context = nullptr,
+      .error_bounds = 1,
   };
 }
 

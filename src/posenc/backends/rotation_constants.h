@@ -14,7 +14,7 @@ struct RotationConstants {
   RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
 
   /// The tables of a spec with these frequencies. exact_entry and context are null, for the caller
-  /// to set. The tables are valid as long as this object.
+  /// to set; error_bounds is 1. The tables are valid as long as this object.
   simd::RotationTables tables(const EncodingSpec& spec) const noexcept;
 
   FrequencyTables turns;

@@ -42,10 +42,14 @@ struct RotationTables {
   const double* sin_block;          ///< sin(block_rows w)
   ExactEntry exact_entry;
   const void* context;
+  /// What entries are recomputed: 1 if those within the error bound of a midpoint, 2 if those
+  /// within twice that, and 0 if none, because the caller writes the uncertain entries of these
+  /// rows.
+  int error_bounds;
 };
 
-/// The constants of rotation32. Arrays have one padded entry for each frequency w, in fractions of a
-/// turn.
+/// The constants of rotation32. Arrays have one padded entry for each frequency w, in fractions of
+/// a turn.
 struct Rotation32Tables {
   std::int64_t frequencies;
   Columns columns;

@@ -50,6 +50,7 @@ struct alignas(64) Panel {
   double cosine[panel_frequencies];
   /// slope times a position bounds the value: w for a sine, the largest float for a cosine.
   float slope[columns];
+  float error_bounds;  ///< see RotationTables
 };
 
 /// Consecutive columns of the output: an interleaved panel, or the sines or cosines of another one.
@@ -107,8 +108,8 @@ struct Tile {
     for (std::int64_t i = 1; i < vectors; ++i) {
       slope = xsimd::max(slope, load(run.panel.slope + column + i * float_lanes));
     }
-    return Round::threshold(
-        xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position))));
+    const F32 largest = xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position)));
+    return Round::threshold(largest * F32(run.panel.error_bounds));
   }
 
   /// Advances `from` by two rows, given the row in between.
@@ -139,6 +140,7 @@ inline void store_columns(const F64 (&sine)[2], const F64 (&cosine)[2], double* 
 template <bool interleaved>
 inline void fill_constants(Panel& panel, const RotationTables& tables, std::int64_t begin,
                            std::int64_t size) {
+  panel.error_bounds = static_cast<float>(tables.error_bounds);
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     const F64 cos_row[2] = {load(tables.cos_row + begin + k),
                             load(tables.cos_row + begin + k + double_lanes)};

@@ -48,9 +48,7 @@ inline void write_segment(const ColumnMap& map, const Run& run,
     const std::int64_t column = segment.begin + done;
     const std::int64_t columns =
         segment.count - done < float_lanes ? segment.count - done : float_lanes;
-    if (!write_tile<Round, 1, false>(run, column, edge, edge_stride)) {
-      correct_tile<Round, 1>(map, run, column, columns, edge, edge_stride);
-    }
+    write_correct_tile<Round, 1, false>(map, run, column, columns, edge, edge_stride);
     for (std::int64_t row = 0; row < run.rows; ++row) {
       auto* const out = segment.out + done + row * run.stride;
       const auto* const from = edge + row * edge_stride;
@@ -149,10 +147,13 @@ inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t u
                                   });
   };
   const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
-  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, position + rows,
-         -task.stride, 1, upper});
-  write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, position + rows,
-         task.stride, upper, left < run_rows ? left : run_rows});
+  // Other blocks with these rows, whose error bound counts too if there are two, end within
+  // block_rows from here.
+  const std::int64_t last = position + rows + (map.tables.error_bounds > 1 ? block_rows : 0);
+  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
+         upper});
+  write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, last, task.stride, upper,
+         left < run_rows ? left : run_rows});
 }
 
 /// Writes all rows of the frequencies begin .. begin + used - 1.
@@ -184,15 +185,22 @@ template <class Round>
 inline void write_rows(const RotationTables& tables, const RowTask& task,
                        const Addition* addition) {
   const bool interleaved = tables.columns.interleaved;
-  const auto write =
-      task.count == 1 && !Round::adds
-          ? (interleaved ? write_single_row<Round, true> : write_single_row<Round, false>)
-          : (interleaved ? write_panel<Round, true> : write_panel<Round, false>);
+  auto write = interleaved ? write_panel<Round, true> : write_panel<Round, false>;
+  if constexpr (Round::checks && !Round::adds) {
+    if (task.count == 1 && tables.error_bounds == 1)
+      write = interleaved ? write_single_row<Round, true> : write_single_row<Round, false>;
+  }
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < panel_frequencies ? left : panel_frequencies, task, addition);
   }
   if (task.non_temporal) fence();
+}
+
+template <class Round>
+inline void round_rows(const RotationTables& tables, const RowTask& task) {
+  return tables.error_bounds > 0 ? write_rows<Round>(tables, task, nullptr)
+                                 : write_rows<RoundUnchecked<Round>>(tables, task, nullptr);
 }
 
 /// See RotationKernel. A file that only tests the parts above does not use it.
@@ -201,9 +209,9 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
   switch (task.type) {
     case DataType::float32:
       return addition != nullptr ? write_rows<AddFloat32>(tables, task, addition)
-                                 : write_rows<RoundToFloat32>(tables, task, addition);
-    case DataType::float16: return write_rows<RoundToFloat16>(tables, task, nullptr);
-    case DataType::bfloat16: return write_rows<RoundToBFloat16>(tables, task, nullptr);
+                                 : round_rows<RoundToFloat32>(tables, task);
+    case DataType::float16: return round_rows<RoundToFloat16>(tables, task);
+    case DataType::bfloat16: return round_rows<RoundToBFloat16>(tables, task);
     case DataType::float64: return write_rows64(tables, task);
   }
 }

@@ -159,16 +159,16 @@ struct Columns32 {
   }
 };
 
-/// Writes the rows of a task in the columns of a panel, `pairs` pairs of rows at a time.
+/// Writes the rows of a task, which are of one group of blocks, in the columns of a panel: `pairs`
+/// pairs of rows at a time.
 template <class T, bool interleaved, bool non_temporal, class Panel>
 void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange range,
                    std::int64_t used, std::int64_t pairs, const RowTask& task) {
   using Columns = Columns32<T, interleaved, non_temporal>;
+  set_phases(panel, tables, range, task.first / block_rows32);
   for (std::int64_t row = 0; row < task.count;) {
-    const std::int64_t position = task.first + row;
-    const std::int64_t block = position / block_rows32, n = position % block_rows32;
-    if (row == 0 || block % anchored_blocks32 == 0) set_phases(panel, tables, range, block);
     set_centre<interleaved>(panel, tables, range);
+    const std::int64_t n = (task.first + row) % block_rows32;
     const std::int64_t left = task.count - row;
     const std::int64_t end = left < block_rows32 - n ? n + left : block_rows32;
     T* const out = task.row<T>(row);

@@ -60,6 +60,9 @@ inline RoundingMargin32 largest_margin32() {
   return RoundingMargin32(std::numeric_limits<typename RoundingMargin32::value_type>::max());
 }
 
+/// In place of a margin, if nothing is checked.
+struct NoMargin {};
+
 /// Rounds two vectors of deinterleaved doubles, times value_scale, to one vector of elements in the
 /// order of the columns. An entry is certain if its margin exceeds the threshold that follows from
 /// the bound M of its column.
@@ -70,28 +73,30 @@ struct RoundToFloat32 {
   using Threshold = F32;
   using RoundingMargin = RoundingMargin32;
 
-  static constexpr bool adds = false;
+  static constexpr bool adds = false, checks = true;
   static constexpr std::int64_t stored_together = 1;  ///< vectors
   static constexpr double value_scale = 0x1p-896;
 
   /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
   /// least |distance * value| 2^-56 away from the midpoint. If that exceeds the error,
   /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M. The factor
-  /// 1.0001 covers the rounding of the product.
+  /// 1.0001 covers the rounding of the product. Truncation counts twice, for two error bounds.
   static Threshold threshold(F32 bound) {
     return fused(bound, F32(8.0f * error_in_units * 1.0001f),
-                 F32(static_cast<float>(RotationError::truncation * 0x1p56)));
+                 F32(static_cast<float>(2 * RotationError::truncation * 0x1p56)));
   }
 
-  static Value round(F64 a, F64 b, Threshold threshold, RoundingMargin& least) {
+  template <class Margin>
+  static Value round(F64 a, F64 b, Threshold threshold, Margin& least) {
     const U64 half(std::uint64_t{1} << 28);
     const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
     const U64 a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
     const F32 magnitude = high_halves(a_shifted, b_shifted);
-    const I32 distance = cast_bits<I32>(low_halves(a_shifted, b_shifted));
     const F32 sign = high_halves(a_bits, b_bits) & F32(-0.0f);
-    least = xsimd::min(least,
-                       margin_of<RoundingMargin>(xsimd::to_float(distance), magnitude, threshold));
+    if constexpr (!std::is_same_v<Margin, NoMargin>) {
+      const I32 distance = cast_bits<I32>(low_halves(a_shifted, b_shifted));
+      least = xsimd::min(least, margin_of<Margin>(xsimd::to_float(distance), magnitude, threshold));
+    }
     return magnitude | sign;
   }
 
@@ -129,7 +134,7 @@ struct RoundTo16Bits {
   using Bits = std::uint16_t;
   using Value = I32;
 
-  static constexpr bool adds = false;
+  static constexpr bool adds = false, checks = true;
   static constexpr std::int64_t stored_together = 2;
   static constexpr double value_scale =
       std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
@@ -153,7 +158,8 @@ struct RoundTo16Bits {
     U32 magnitude;
   };
 
-  static Value round(F64 a, F64 b, Threshold, RoundingMargin& least) {
+  template <class Margin>
+  static Value round(F64 a, F64 b, Threshold, Margin& least) {
     // Half of the dropped part, and one unit of the distance: the uncertain distances are then 0
     // and 1.
     const U64 half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
@@ -162,8 +168,10 @@ struct RoundTo16Bits {
     const I32 rounded = words(high_halves((a_bits + half) << shift, (b_bits + half) << shift));
     const I32 upper_half = words(high_halves(a_bits, b_bits));
     const I32 magnitude = upper_half & I32(0x7fffffff);
-    least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
-    least.magnitude = xsimd::min(least.magnitude, cast_bits<U32>(magnitude));
+    if constexpr (!std::is_same_v<Margin, NoMargin>) {
+      least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
+      least.magnitude = xsimd::min(least.magnitude, cast_bits<U32>(magnitude));
+    }
     return (rounded | (upper_half ^ magnitude)) >> 16;
   }
 
@@ -191,6 +199,16 @@ struct RoundTo16Bits {
 
 using RoundToBFloat16 = RoundTo16Bits<BFloat16, -896, 3>;
 using RoundToFloat16 = RoundTo16Bits<Float16, -944, 6>;
+
+/// Rounds as `Round` does, without looking for uncertain entries.
+template <class Round>
+struct RoundUnchecked : Round {
+  using RoundingMargin = NoMargin;
+
+  static constexpr bool checks = false;
+
+  static RoundingMargin largest_margin() { return {}; }
+};
 
 /// Vectors of a tile. Non-temporal stores need a whole cache line at once: if it is written in
 /// parts, each part goes to memory separately. Other tiles have as many vectors as the registers
@@ -234,7 +252,8 @@ template <class Round, std::int64_t vectors, bool non_temporal>
   }
   if (run.rows % 2 == 1)
     write_row<Round, non_temporal, vectors>(tile.row, tile.threshold, least, out);
-  return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+  if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+  return true;
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+// Encoders that are planned for rows that repeat: the bits of every other encoder, in every type,
+// for every part of the rows and beyond them.
+#include "posenc/backend.h"
+#include "posenc/registry.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <span>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr RowRange repeated = {0, 3000};
+
+class RepeatedRowsTest : public testing::TestWithParam<const Backend*> {
+ protected:
+  /// Expects the same bytes from both encoders.
+  template <class Rows>
+  static void expect_same(const Encoder& planned, const Encoder& plain, const Rows& rows,
+                          std::int64_t count, DataType type, const EncodeOptions& options = {}) {
+    const std::int64_t d_model = plain.spec().d_model;
+    const auto table = [&](const Encoder& encoder) {
+      std::vector<char> bytes(static_cast<std::size_t>(count * d_model * size_of(type)));
+      with_type(type, [&]<class T>(T) {
+        encoder.encode(rows,
+                       MatrixView<T>{reinterpret_cast<T*>(bytes.data()), count, d_model, d_model},
+                       options);
+      });
+      return bytes;
+    };
+    EXPECT_TRUE(table(planned) == table(plain)) << to_string(type) << ", d_model " << d_model;
+  }
+};
+
+TEST_P(RepeatedRowsTest, HaveTheBitsOfOtherEncoders) {
+  const EncodingSpec specs[] = {{512}, {98, 500.0, Layout::halves_cos_first, Spacing::inclusive}};
+  for (const EncodingSpec& spec : specs) {
+    const auto plain = GetParam()->plan(spec);
+    for (const DataType type : all_data_types) {
+      if (!plain->supports(type)) continue;
+      const auto planned = GetParam()->plan(spec, {repeated, type});
+      for (const RowRange rows :
+           {repeated, RowRange{0, 1}, RowRange{1, 2}, RowRange{7, 600}, RowRange{517, 513},
+            RowRange{2990, 10}, RowRange{2990, 40}, RowRange{1'000'000, 50}}) {
+        expect_same(*planned, *plain, rows, rows.count, type);
+      }
+      expect_same(*planned, *plain, repeated, repeated.count, type, {3});
+      expect_same(*planned, *plain, repeated, repeated.count, type, {1, StorePolicy::non_temporal});
+    }
+  }
+}
+
+/// Every part sees the blocks begin at other rows, so that its values before rounding differ.
+TEST_P(RepeatedRowsTest, HaveTheSameBitsInEveryPart) {
+  const EncodingSpec spec = {64};
+  const DataType type = DataType::bfloat16;
+  const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {repeated, type});
+  for (std::int64_t first = 0; first < 70; ++first) {
+    expect_same(*planned, *plain, RowRange{first, 200}, 200, type);
+  }
+  std::vector<std::int64_t> positions(500);
+  std::mt19937_64 random(1);
+  for (std::int64_t& each : positions) each = static_cast<std::int64_t>(random() % 3100);
+  expect_same(*planned, *plain, std::span<const std::int64_t>(positions), 500, type);
+}
+
+/// In these columns every entry is tiny, and too many are uncertain to be kept.
+TEST_P(RepeatedRowsTest, MayBeTiny) {
+  const EncodingSpec spec = {.d_model = 64, .base = 1e60};
+  for (const DataType type : {DataType::float32, DataType::float16}) {
+    const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {repeated, type});
+    expect_same(*planned, *plain, RowRange{100, 700}, 700, type);
+  }
+}
+
+TEST_P(RepeatedRowsTest, AreChecked) {
+  const auto refusal = [&](const RepeatedRows& rows) {
+    return test::refusal([&] { GetParam()->plan({512}, rows); });
+  };
+  EXPECT_THAT(refusal({{-1, 5}}), HasSubstr("-1"));
+  EXPECT_THAT(refusal({{0, -2}}), HasSubstr("-2"));
+  EXPECT_THAT(refusal({{0, max_position}}), HasSubstr("rows"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RepeatedRowsTest, testing::ValuesIn(test::running_backends()),
+                         [](const auto& each) { return test::identifier(*each.param); });
+
+}  // namespace
+}  // namespace posenc
