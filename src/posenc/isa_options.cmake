@@ -31,8 +31,10 @@ function(posenc_compile_for isa)
   # GCC 12 warns of its own intrinsics headers.
   set(no_warning $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  # GCC stops inlining when a file has grown by 40 %, and then calls a function for each vector.
-  set(inlining $<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=400>)
+  # GCC stops inlining when a file has grown by 40 %, and then calls a function for each vector. It
+  # also splits the loop over a tile's rows in two, and computes the recurrence in both.
+  set(inlining $<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=100>)
+  set(loops $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribution>)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
-    "-O3;-fno-exceptions;-fno-lto;${inlining};${no_warning};${flags_${isa}}")
+    "-O3;-fno-exceptions;-fno-lto;${inlining};${loops};${no_warning};${flags_${isa}}")
 endfunction()
