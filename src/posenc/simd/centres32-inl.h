@@ -5,19 +5,18 @@
 // of a phase shifted by another quarter turn.
 //
 // Error bound (Rotation32Error::centre in error_bounds.h), in units of 2^-24; x is in quarter
-// turns, t = x pi / 2, and z = x^2:
-//   x and z       x is rounded by 1 relative unit, and x z by 2 more: t cos(t) + 2 (t - sin(t)),
-//                 which is largest at a quarter turn: pi - 2
-//   q             the polynomial below x: its error in z, its inner roundings and its last one, of
-//                 at most 1/2, times x z: 0.07 + 0.07 + 1/2
-//   s             the product x z q, if it is not fused with the sum, the product of x and c1, and
-//                 the sum: 1/2 + 1/2, and 1 more without fused operations
-//   polynomial    7.6e-9
+// turns, t = x pi / 2, z = x^2, and the sine is x + x p with p = pi / 2 - 1 + z q:
+//   x and z       each is rounded by 1 relative unit: t cos(t) + t - sin(t), at most 0.71
+//   q             its error in z, its inner roundings and its last one, of at most 1/2, times x z:
+//                 0.07 + 0.07 + 1/2; without fused operations 0.13 more
+//   p             its rounding times x, 0.18; without fused operations the product z q, 1/2
+//   s             its rounding, 1/2; without fused operations the product x p, 1/8
+//   polynomial    4.2e-9
 //   phase         rounded to 2^-32 turns
 //
 // Valid range: every phase.
 //
-// Cost: 12 operations for a vector of sines and cosines.
+// Cost: 11 operations for a vector of sines and cosines.
 //
 // Source: a minimax polynomial whose coefficients are rounded one after another, the lowest first.
 #pragma once
@@ -35,11 +34,12 @@ inline F32 folded_sine(I32 shifted) {
   const I32 folded = magnitude(shifted) - I32(1 << 30);
   const F32 x = xsimd::to_float(folded) * F32(0x1p-30f);
   const F32 z = x * x;
-  F32 q(0x1.39123cp-13f);
-  q = fused(q, z, F32(-0x1.31fbf2p-8f));
-  q = fused(q, z, F32(0x1.4665040p-4f));
-  q = fused(q, z, F32(-0x1.4abba2p-1f));
-  return fused(x, F32(0x1.921fb4p+0f), x * z * q);
+  F32 p(0x1.3cc7f8p-13f);
+  p = fused(p, z, F32(-0x1.323d14p-8f));
+  p = fused(p, z, F32(0x1.4667fep-4f));
+  p = fused(p, z, F32(-0x1.4abbbcp-1f));
+  p = fused(p, z, F32(0x1.243f6ap-1f));  // pi / 2 - 1
+  return fused(x, p, x);
 }
 
 /// The product of two integers modulo 2^64, of which the second is below 2^32.

@@ -63,14 +63,14 @@ inline constexpr std::int64_t anchored_blocks32 = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: the terms of centres32-inl.h, from the top. Without fused
-  /// operations, the products of q and of s are rounded too.
+  /// The sine or cosine of a centre: the terms of centres32-inl.h.
   constexpr double centre() const {
-    constexpr double x_and_z = 1.1416, polynomial = 7.6e-9 / float_roundoff,
+    constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
                      phase = 6.2832 * 0x1p-33 / float_roundoff;
     const double q = 0.07 + 0.07 + 0.5 + (has_fused_operations ? 0 : 0.13);
-    const double s = has_fused_operations ? 1 : 2;
-    return x_and_z + q + s + polynomial + phase;
+    const double p = 0.18 + (has_fused_operations ? 0 : 0.5);
+    const double s = 0.5 + (has_fused_operations ? 0 : 0.125);
+    return x_and_z + q + p + s + polynomial + phase;
   }
   /// The cosine or sine of an angle, in the table.
   static constexpr double angle = 0.5;
