@@ -70,6 +70,20 @@ TEST_P(RepeatedRowsTest, HaveTheSameBitsInEveryPart) {
   expect_same(*planned, *plain, std::span<const std::int64_t>(positions), 500, type);
 }
 
+/// So many entries that some would be rounded wrongly if they were not kept.
+TEST_P(RepeatedRowsTest, AreCorrectedWhereRoundingIsUncertain) {
+  if (!GetParam()->plan({2})->is_correctly_rounded(DataType::float32)) {
+    GTEST_SKIP() << "no rounding is checked";
+  }
+  constexpr RowRange many = {0, test::sanitized ? 1 << 15 : 1 << 20};
+  constexpr std::int64_t part = 1 << 15;
+  const EncodingSpec spec = {64};
+  const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {many});
+  for (std::int64_t first = 0; first < many.count; first += part) {
+    expect_same(*planned, *plain, RowRange{first, part}, part, DataType::float32);
+  }
+}
+
 /// In these columns every entry is tiny, and too many are uncertain to be kept.
 TEST_P(RepeatedRowsTest, MayBeTiny) {
   const EncodingSpec spec = {.d_model = 64, .base = 1e60};

@@ -213,9 +213,9 @@ void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const Ro
   }
 }
 
-/// Narrow panels, whose angles stay in half of an L1 cache of 16 KiB or more, write 8 rows at a
-/// time, or 4 if these lie at the same place of their pages, which caches take badly. Wide panels
-/// write two rows by turns, in runs that prefetchers follow.
+/// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
+/// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
+/// panels alternate between two rows, in long runs that prefetchers follow.
 template <class T, bool interleaved, bool non_temporal>
 void write_all32(const Rotation32Tables& tables, const RowTask& task) {
   if (non_temporal || !tables.narrow_panels) {

@@ -160,15 +160,17 @@ struct RoundTo16Bits {
 
   template <class Margin>
   static Value round(F64 a, F64 b, Threshold, Margin& least) {
-    // Half of the dropped part, and one unit of the distance: the uncertain distances are then 0
-    // and 1.
-    const U64 half((std::uint64_t{1} << (47 - shift)) + (std::uint64_t{1} << (32 - shift)));
+    // Half of the dropped part, and to find a margin, one unit of the distance: the uncertain
+    // distances are then 0 and 1. This rounds distance 0 up, which must be corrected.
+    constexpr bool checked = !std::is_same_v<Margin, NoMargin>;
+    constexpr std::uint64_t unit = std::uint64_t{1} << (32 - shift);
+    const U64 half((std::uint64_t{1} << (47 - shift)) + (checked ? unit : 0));
     const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
     const auto words = [](F32 x) { return cast_bits<I32>(x); };
     const I32 rounded = words(high_halves((a_bits + half) << shift, (b_bits + half) << shift));
     const I32 upper_half = words(high_halves(a_bits, b_bits));
     const I32 magnitude = upper_half & I32(0x7fffffff);
-    if constexpr (!std::is_same_v<Margin, NoMargin>) {
+    if constexpr (checked) {
       least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
       least.magnitude = xsimd::min(least.magnitude, cast_bits<U32>(magnitude));
     }
