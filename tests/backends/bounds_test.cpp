@@ -1,4 +1,5 @@
-// Every backend stays within its error bound, in blocks of rows from position 0 to 10^12.
+// Every backend stays within its error bound and within [-1, 1], in blocks of rows from position 0
+// to 10^12.
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -145,6 +147,27 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
           }
         }
       }
+    }
+  }
+}
+
+TEST_P(BoundsOfBackend, KeepEntriesWithinOne) {
+  constexpr std::int64_t d_model = 128, count = test::sanitized ? 500 : 4000;
+  for (const Layout layout : {Layout::interleaved, Layout::halves}) {
+    const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
+    for (const DataType type : all_data_types) {
+      if (!encoder->supports(type)) continue;
+      SCOPED_TRACE(testing::Message() << to_string(layout) << ", " << to_string(type));
+      with_type(type, [&]<class T>(T) {
+        BasicMatrix<T> table(count, d_model);
+        for (const std::int64_t first : {std::int64_t{0}, far_starts[0], far_starts[2]}) {
+          encoder->encode(RowRange{first, count}, table.view());
+          const auto beyond = std::ranges::count_if(
+              std::span(table.data(), static_cast<std::size_t>(count * d_model)),
+              [](T entry) { return !(std::fabs(to_double(entry)) <= 1); });
+          EXPECT_EQ(beyond, 0) << "entries beyond 1 in rows from " << first;
+        }
+      });
     }
   }
 }

@@ -9,6 +9,7 @@
 //                          on an ISA without
 //   has_word_minimum       true if the minimum of unsigned 32-bit integers is one instruction
 //   fused, fused_minus     a b + c and a b - c, with one rounding if fused_rounds_once
+//   clamp_to_one           the nearest values in [-1, 1]
 //   magnitude              absolute values of integers, of which the least is left as it is
 //   narrow                 two vectors of doubles rounded to one of floats, in order
 //   interleave             a0 b0 a1 b1 ...

@@ -52,6 +52,7 @@ inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm256_fmadd_pd(a, b, c)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm256_fmsub_pd(a, b, c)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm256_fmadd_ps(a, b, c)); }
 inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(_mm256_fmsub_ps(a, b, c)); }
+inline F32 clamp_to_one(F32 a) { return xsimd::min(xsimd::max(a, F32(-1.0f)), F32(1.0f)); }
 inline I32 magnitude(I32 a) { return I32(_mm256_abs_epi32(a)); }
 inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm256_stream_ps(to, from); }

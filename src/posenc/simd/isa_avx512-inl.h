@@ -54,6 +54,10 @@ inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm512_fmadd_pd(a, b, c)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm512_fmsub_pd(a, b, c)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a, b, c)); }
 inline F32 fused_minus(F32 a, F32 b, F32 c) { return F32(_mm512_fmsub_ps(a, b, c)); }
+inline F32 clamp_to_one(F32 a) {
+  constexpr int smaller_magnitude = 2;  // of the operands, with the sign of the first
+  return F32(_mm512_range_ps(a, _mm512_set1_ps(1.0f), smaller_magnitude));
+}
 inline I32 magnitude(I32 a) { return I32(_mm512_abs_epi32(a)); }
 inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm512_stream_ps(to, from); }

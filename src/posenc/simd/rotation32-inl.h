@@ -14,7 +14,8 @@
 //
 // Valid range: every position up to max_position; every type but float64.
 //
-// Cost: three operations for two vectors of floats.
+// Cost: three operations for two vectors of floats, and those that keep them within [-1, 1]: two,
+// or four if an ISA has no single instruction for it. Only tables in L1 take longer for them.
 //
 // Source: the angle addition theorems.
 #pragma once
@@ -31,6 +32,8 @@ inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000))
 template <class T, bool non_temporal>
 inline void store32(F32 first, F32 second, T* to) {
   if constexpr (std::is_same_v<T, float>) {
+    first = clamp_to_one(first);
+    second = clamp_to_one(second);
     if constexpr (non_temporal) {
       store_non_temporal(first, to);
       store_non_temporal(second, to + float_lanes);
