@@ -16,7 +16,7 @@ LAYERS = [
     ("backends", {"backends"}),
     ("registry", {"registry", "profile"}),
     ("selection", {"selection"}),
-    ("top", {"layers", "tuning", "posenc"}),
+    ("top", {"layers", "tuning", "posenc", "c_api"}),
 ]  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s+"posenc/([^"]+)"', re.MULTILINE)
 

@@ -10,14 +10,14 @@ trap 'rm -rf "$scratch"' EXIT
 
 "$cmake" --install "$build" --prefix "$scratch/prefix" >"$scratch/log" ||
   { cat "$scratch/log"; exit 1; }
-# Every C++ block in the pages is a complete program: example_README_1.cpp, example_layers_1.cpp ...
+# Every block of C++ or C in the pages is a complete program: example_README_1.cpp ...
 awk -v folder="$scratch" '
   FNR == 1 { page = FILENAME; sub(".*/", "", page); sub("[.]md$", "", page); block = inside = 0 }
-  /^```cpp/ { ++block; inside = 1; next }
+  /^```cp?p?$/ { ++block; inside = 1; language = substr($0, 4); next }
   /^```/ { inside = 0 }
-  inside { print >(folder "/example_" page "_" block ".cpp") }' \
+  inside { print >(folder "/example_" page "_" block "." language) }' \
   "$source/README.md" "$source"/docs/*.md
-examples=("$scratch"/example_*.cpp)
+examples=("$scratch"/example_*.c*)
 [[ -s $scratch/example_README_1.cpp ]] || { echo "FAILED: README.md has no cpp block"; exit 1; }
 
 "$cmake" -S "$source/tests/install" -B "$scratch/build" -G Ninja \
@@ -38,13 +38,17 @@ while read -r header; do
   first=$(grep -m1 'error:' "$scratch/errors") || true
   [[ $first == *"$needs"* ]] ||
     { echo "FAILED: the first error of $header as C++17 is: $first"; exit 1; }
-done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' | sort)
+done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' ! -name c_api.h | sort)
 
 export POSENC_PROFILE=/nonexistent/posenc/profile.json
 "$scratch/build/consumer"
+"$scratch/build/c_consumer"
 "$scratch/build/tuning_consumer"
 "$scratch/build/native_types"
-for example in "${examples[@]}"; do "$scratch/build/$(basename "$example" .cpp)"; done
+for example in "${examples[@]}"; do
+  name=$(basename "$example")
+  "$scratch/build/${name%.*}"
+done
 "$scratch/prefix/bin/posenc" list >/dev/null
 
 if command -v pkg-config >/dev/null; then
@@ -59,6 +63,10 @@ if command -v pkg-config >/dev/null; then
       -o "$scratch/$consumer"
     "$scratch/$consumer"
   done
+  # The C++ compiler links, because a static library needs the runtime of C++.
+  "$compiler" -x c -std=c99 "$source/tests/install/c_consumer.c" -x none "${flags[@]}" \
+    -o "$scratch/c_consumer"
+  "$scratch/c_consumer"
 fi
 
 for way in FetchContent add_subdirectory; do
@@ -67,6 +75,14 @@ for way in FetchContent add_subdirectory; do
     -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way" >"$scratch/log" 2>&1 ||
     { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
 done
+
+# The functions of the C interface: c_symbols.txt lists them, so that none is lost unnoticed.
+mapfile -t libraries < <(find "$scratch/prefix" -name 'libposenc.a' -o -name 'libposenc_tuning.a' \
+  -o -name 'libposenc.so' -o -name 'libposenc_tuning.so')
+nm --extern-only --defined-only "${libraries[@]}" 2>/dev/null |
+  awk '$2 == "T" && $3 ~ /^posenc_/ { print $3 }' | sort -u >"$scratch/c_symbols"
+diff "$source/tests/install/c_symbols.txt" "$scratch/c_symbols" ||
+  { echo "FAILED: the C interface has other functions than c_symbols.txt says"; exit 1; }
 
 library=$(find "$scratch/prefix" -name 'libposenc.so')
 if [[ -n $library ]]; then python3 "$source/tests/install/shared_symbols.py" "$library"; fi

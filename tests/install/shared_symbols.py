@@ -3,6 +3,7 @@
 program that uses both."""
 
 import argparse
+import re
 import subprocess
 import sys
 
@@ -22,6 +23,9 @@ NAMESPACES = ("posenc::", "std::", "__gnu_cxx::")
 
 
 def is_own(name):
+    # The C interface.
+    if re.fullmatch("posenc_[a-z0-9_]+", name):
+        return True
     # The name of a function template's instance begins with its return type.
     function = name.split("(")[0]
     candidates = [name, *function.split(" ")]

@@ -1,0 +1,259 @@
+// The C interface, in C99: for programs in C and for the foreign function interfaces of others.
+//
+//   posenc_spec spec = posenc_default_spec(512);
+//   posenc_encoder *encoder = NULL;
+//   if (posenc_plan("rotation", &spec, &encoder) != POSENC_OK) puts(posenc_last_error());
+//   posenc_table out = {values, 5000, 512, 512, POSENC_FLOAT32, 0};
+//   posenc_encode(encoder, 0, 5000, &out, NULL);
+//   posenc_encoder_free(encoder);
+//
+// Errors: a function that can fail returns a status. If it is not POSENC_OK, nothing was written,
+// and posenc_last_error() names the argument, its value and the allowed values. No exception leaves
+// a function.
+//
+// Threads: encoders, layers and rotary embeddings are immutable, so that any number of threads may
+// use one. Two threads must not use one cursor at once, or free what another one uses.
+//
+// ABI: structs have the members and the order shown here, without padding. Enumerators keep their
+// values. As long as POSENC_C_ABI stays the same, functions are added but never changed.
+//
+// The exact contracts are those of the C++ headers that each section names.
+#ifndef POSENC_C_API_H
+#define POSENC_C_API_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define POSENC_C_API __attribute__((visibility("default")))
+#else
+#define POSENC_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Status and version ------------------------------------------------------------------------
+
+#define POSENC_C_ABI 1
+
+typedef int32_t posenc_status;
+enum {
+  POSENC_OK = 0,
+  POSENC_INVALID_ARGUMENT = 1,
+  POSENC_OUT_OF_MEMORY = 2,
+  POSENC_INTERNAL_ERROR = 3
+};
+
+/// The reason of the last failure in this thread: one line, valid until the next failure in this
+/// thread. Empty if nothing failed. Never null.
+POSENC_C_API const char* posenc_last_error(void);
+/// "0.1.0"
+POSENC_C_API const char* posenc_version(void);
+/// The value of POSENC_C_ABI that the library was built with.
+POSENC_C_API int32_t posenc_c_abi(void);
+
+// ---- What to encode (spec.h, presets.h, data_type.h) --------------------------------------------
+
+enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };  // layouts
+enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };                                  // spacings
+enum { POSENC_FLOAT32 = 0, POSENC_FLOAT64 = 1, POSENC_FLOAT16 = 2, POSENC_BFLOAT16 = 3 };
+
+typedef struct posenc_spec {
+  int64_t d_model;  ///< channels of a row: even, 2 to 2^20
+  double base;      ///< finite and > 1
+  int32_t layout;   ///< POSENC_INTERLEAVED ...
+  int32_t spacing;  ///< POSENC_PAPER or POSENC_INCLUSIVE
+} posenc_spec;
+
+/// The paper's convention: base 10000, interleaved.
+POSENC_C_API posenc_spec posenc_default_spec(int64_t d_model);
+/// The convention of a real system, such as "whisper", and the rows of its usual table. `first` and
+/// `rows` may be null.
+POSENC_C_API posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first,
+                                         int64_t* rows);
+
+/// A table in the caller's memory, row-major.
+typedef struct posenc_table {
+  void* data;
+  int64_t rows;
+  int64_t columns;
+  int64_t stride;    ///< elements from one row to the next, at least `columns`
+  int32_t type;      ///< POSENC_FLOAT32 ...
+  int32_t reserved;  ///< 0
+} posenc_table;
+
+enum { POSENC_STORES_AUTOMATIC = 0, POSENC_STORES_CACHED = 1, POSENC_STORES_NON_TEMPORAL = 2 };
+
+/// How a call is executed. Its results do not depend on it. A null pointer means one thread, and
+/// stores as the library chooses.
+typedef struct posenc_options {
+  int32_t threads;  ///< at least 1
+  int32_t stores;   ///< POSENC_STORES_AUTOMATIC ...
+} posenc_options;
+
+// ---- Backends and selection (registry.h, selection.h) -------------------------------------------
+
+/// The number of backends of this build, and the full name of each, such as "rotation:avx2". The
+/// name is null if there is no backend of that number.
+POSENC_C_API int64_t posenc_backend_count(void);
+POSENC_C_API const char* posenc_backend_name(int64_t index);
+/// 1 if this CPU can run the backend of that number, else 0.
+POSENC_C_API int32_t posenc_backend_runs_here(int64_t index);
+
+enum { POSENC_CORRECTLY_ROUNDED = 0, POSENC_WITHIN = 1, POSENC_WITHIN_ULP = 2 };
+
+/// The accuracy that a program asks for. A null pointer means correctly rounded.
+typedef struct posenc_accuracy {
+  double most;       ///< largest error, absolute or in ulp; ignored if correctly rounded
+  int32_t measure;   ///< POSENC_CORRECTLY_ROUNDED ...
+  int32_t reserved;  ///< 0
+} posenc_accuracy;
+
+// ---- Encoders (encoder.h) -----------------------------------------------------------------------
+
+typedef struct posenc_encoder posenc_encoder;
+
+/// Plans the backend of that name: "rotation", or "rotation:avx2" for one ISA.
+POSENC_C_API posenc_status posenc_plan(const char* backend, const posenc_spec* spec,
+                                       posenc_encoder** encoder);
+/// Plans the fastest backend that promises the accuracy for tables of this type over these rows.
+POSENC_C_API posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first,
+                                                int64_t rows, int32_t type,
+                                                const posenc_accuracy* accuracy, int32_t threads,
+                                                posenc_encoder** encoder);
+/// Frees an encoder, or does nothing if it is null. Its cursors must be freed before.
+POSENC_C_API void posenc_encoder_free(posenc_encoder* encoder);
+
+/// "rotation:avx2"; valid as long as the encoder.
+POSENC_C_API const char* posenc_encoder_backend(const posenc_encoder* encoder);
+/// Why this backend was selected; empty if the program named it.
+POSENC_C_API const char* posenc_encoder_reason(const posenc_encoder* encoder);
+
+/// Writes rows first .. first + rows - 1 to the first rows of `out`.
+POSENC_C_API posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                                         const posenc_table* out, const posenc_options* options);
+/// Writes the row of positions[r] to row r of `out`, for r = 0 .. count - 1.
+POSENC_C_API posenc_status posenc_encode_positions(const posenc_encoder* encoder,
+                                                   const int64_t* positions, int64_t count,
+                                                   const posenc_table* out,
+                                                   const posenc_options* options);
+POSENC_C_API posenc_status posenc_encode_positions_int32(const posenc_encoder* encoder,
+                                                         const int32_t* positions, int64_t count,
+                                                         const posenc_table* out,
+                                                         const posenc_options* options);
+/// Sets `bound` to a proven upper bound of |entry - exact value| over these rows.
+POSENC_C_API posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first,
+                                              int64_t rows, int32_t type, double* bound);
+/// Sets `answer` to 1 if every entry of a table of that type is proven to be the value nearest to
+/// the exact one, else to 0.
+POSENC_C_API posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
+                                                       int32_t* answer);
+
+// ---- Cursors (cursor.h) -------------------------------------------------------------------------
+
+typedef struct posenc_cursor posenc_cursor;
+
+/// Rows at consecutive positions from `first` on, one at a time. The encoder must outlive it.
+POSENC_C_API posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
+                                                posenc_cursor** cursor);
+POSENC_C_API posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
+/// Sets `row` to d_model float32 values, which are valid until the next call with this cursor.
+POSENC_C_API posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row);
+POSENC_C_API void posenc_cursor_free(posenc_cursor* cursor);
+
+// ---- Positional encodings (layers/positional_encoding.h) ----------------------------------------
+
+enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };  // orders
+
+/// `batch` sequences of `rows` rows of `columns` float32 channels. Row r of sequence b begins at
+/// data + b * batch_stride + r * row_stride; strides count elements.
+typedef struct posenc_sequences {
+  float* data;
+  int64_t batch;
+  int64_t rows;
+  int64_t columns;
+  int64_t batch_stride;
+  int64_t row_stride;
+  int32_t order;     ///< POSENC_BATCH_FIRST or POSENC_SEQUENCE_FIRST
+  int32_t reserved;  ///< 0
+} posenc_sequences;
+
+typedef struct posenc_forward_options {
+  int64_t offset;    ///< position of the first row
+  uint64_t seed;     ///< of the dropout mask
+  int32_t training;  ///< 1 applies dropout
+  int32_t threads;   ///< at least 1
+  int32_t stores;    ///< POSENC_STORES_AUTOMATIC ...
+  int32_t reserved;  ///< 0
+} posenc_forward_options;
+
+typedef struct posenc_positional_encoding posenc_positional_encoding;
+
+/// y = dropout(x + PE) for positions below max_rows.
+POSENC_C_API posenc_status posenc_positional_encoding_create(const posenc_spec* spec,
+                                                             int64_t max_rows, double dropout,
+                                                             const posenc_accuracy* accuracy,
+                                                             posenc_positional_encoding** layer);
+/// y may be x itself: in place. Null options mean offset 0, no dropout and one thread.
+POSENC_C_API posenc_status posenc_positional_encoding_forward(
+    const posenc_positional_encoding* layer, const posenc_sequences* x, const posenc_sequences* y,
+    const posenc_forward_options* options);
+/// Applies the mask and the scale of dropout to the gradient, in place, if training.
+POSENC_C_API posenc_status posenc_positional_encoding_backward(
+    const posenc_positional_encoding* layer, const posenc_sequences* gradient,
+    const posenc_forward_options* options);
+POSENC_C_API void posenc_positional_encoding_free(posenc_positional_encoding* layer);
+
+// ---- Rotary position embeddings (layers/rotary.h) -----------------------------------------------
+
+/// Columns of the cosine and the sine of a frequency k in a cache, or the channels that it turns:
+/// k and h + k, or 2k and 2k + 1, where h = dimension / 2.
+enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
+
+typedef struct posenc_rotary posenc_rotary;
+
+POSENC_C_API posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
+                                                const posenc_accuracy* accuracy,
+                                                posenc_rotary** rotary);
+/// Writes the cosines and sines of these positions to `out`, of shape (rows, dimension), in
+/// float32, float16 or bfloat16.
+POSENC_C_API posenc_status posenc_rotary_cache(const posenc_rotary* rotary, int64_t first,
+                                               int64_t rows, int32_t layout,
+                                               const posenc_table* out,
+                                               const posenc_options* options);
+/// Turns x in place. Row r is at position first + r.
+POSENC_C_API posenc_status posenc_rotary_apply(const posenc_rotary* rotary,
+                                               const posenc_sequences* x, int64_t first,
+                                               const posenc_options* options);
+/// The same with a cache of that layout: row r of the cache turns row r of x.
+POSENC_C_API posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary,
+                                                     const posenc_table* cache, int32_t layout,
+                                                     const posenc_sequences* x,
+                                                     const posenc_options* options);
+POSENC_C_API void posenc_rotary_free(posenc_rotary* rotary);
+
+// ---- Measured accuracy (tuning/accuracy.h) ------------------------------------------------------
+
+typedef struct posenc_error_report {
+  double max_abs;            ///< largest |entry - exact value|
+  double max_ulp;            ///< the same in ulp
+  double rms;                ///< root of the mean squared error
+  double correctly_rounded;  ///< share of entries nearest to their exact values
+  double error_bound;        ///< proven bound of max_abs
+  int64_t entries;
+  int64_t wrongly_rounded;
+  int64_t worst_position;
+  int64_t worst_channel;
+} posenc_error_report;
+
+/// Compares a table with the reference. This function is in the library posenc_tuning.
+POSENC_C_API posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first,
+                                                   int64_t rows, int32_t type, int32_t threads,
+                                                   posenc_error_report* report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

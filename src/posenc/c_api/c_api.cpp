@@ -1,0 +1,367 @@
+#include "posenc/c_api.h"
+
+#include "posenc/c_api/call.h"
+#include "posenc/cursor.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/selection.h"
+#include "posenc/version.h"
+
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+using namespace posenc;
+using namespace posenc::internal;
+
+// The enumerators of C++ and of C have the same numbers.
+static_assert(static_cast<int>(Layout::halves_cos_first) == POSENC_HALVES_COS_FIRST);
+static_assert(static_cast<int>(Spacing::inclusive) == POSENC_INCLUSIVE);
+static_assert(static_cast<int>(DataType::float64) == POSENC_FLOAT64);
+static_assert(static_cast<int>(DataType::bfloat16) == POSENC_BFLOAT16);
+static_assert(static_cast<int>(StorePolicy::non_temporal) == POSENC_STORES_NON_TEMPORAL);
+static_assert(static_cast<int>(Accuracy::Measure::absolute) == POSENC_WITHIN);
+static_assert(static_cast<int>(Accuracy::Measure::ulp) == POSENC_WITHIN_ULP);
+static_assert(static_cast<int>(BatchOrder::sequence_first) == POSENC_SEQUENCE_FIRST);
+static_assert(static_cast<int>(RotaryLayout::interleaved) == POSENC_ROTARY_INTERLEAVED);
+
+// The ABI.
+static_assert(sizeof(posenc_spec) == 24 && sizeof(posenc_table) == 40);
+static_assert(sizeof(posenc_options) == 8 && sizeof(posenc_accuracy) == 16);
+static_assert(sizeof(posenc_sequences) == 56 && sizeof(posenc_forward_options) == 32);
+static_assert(sizeof(posenc_error_report) == 72);
+
+struct posenc_cursor {
+  Cursor cursor;
+};
+struct posenc_positional_encoding {
+  PositionalEncoding layer;
+};
+struct posenc_rotary {
+  Rotary rotary;
+};
+
+namespace {
+
+thread_local char last_error[1024] = "";
+
+EncodingSpec spec_of(const posenc_spec* spec) {
+  const posenc_spec& from = checked(spec, "spec");
+  return {from.d_model, from.base, static_cast<Layout>(from.layout),
+          static_cast<Spacing>(from.spacing)};
+}
+
+Accuracy accuracy_of(const posenc_accuracy* accuracy) {
+  if (accuracy == nullptr) return {};
+  check_reserved(accuracy->reserved);
+  switch (enumerator("measure", accuracy->measure, Accuracy::Measure::ulp)) {
+    case Accuracy::Measure::absolute: return Accuracy::within(accuracy->most);
+    case Accuracy::Measure::ulp: return Accuracy::within_ulp(accuracy->most);
+    case Accuracy::Measure::correctly_rounded: break;
+  }
+  return {};
+}
+
+SequenceView<float> view_of(const posenc_sequences& from) {
+  check_reserved(from.reserved);
+  return {from.data,      enumerator("order", from.order, BatchOrder::sequence_first),
+          from.batch,     from.rows,
+          from.columns,   from.batch_stride,
+          from.row_stride};
+}
+
+ForwardOptions forward_options_of(const posenc_forward_options* options) {
+  if (options == nullptr) return {};
+  check_reserved(options->reserved);
+  return {options->offset, options->training != 0, options->seed, options->threads,
+          enumerator("stores", options->stores, StorePolicy::non_temporal)};
+}
+
+/// Calls use(T* data) for a cache, which is of any type but float64.
+template <class Use>
+void with_cache(const posenc_table& table, const Use& use) {
+  with_elements(table, [&]<class T>(T* data) {
+    if constexpr (std::is_same_v<T, double>) {
+      throw InvalidArgument("type is float64; allowed for a cache: float32, float16, bfloat16");
+    } else {
+      use(data);
+    }
+  });
+}
+
+template <class Position>
+posenc_status encode_positions(const posenc_encoder* encoder, const Position* positions,
+                               std::int64_t count, const posenc_table* out,
+                               const posenc_options* options) {
+  return status_of([&] {
+    if (count < 0) {
+      throw InvalidArgument(format_text("count is {}; allowed: at least 0", count));
+    }
+    if (count > 0) checked(positions, "positions");
+    const posenc_table& table = checked(out, "out");
+    with_elements(table, [&]<class T>(T* data) {
+      checked(encoder, "encoder")
+          .encoder->encode(std::span(positions, static_cast<std::size_t>(count)),
+                           MatrixView<T>{data, table.rows, table.columns, table.stride},
+                           options_of(options));
+    });
+  });
+}
+
+struct ListedBackend {
+  std::string name;
+  bool runs_here;
+};
+
+/// The backends at the first call, so that names stay valid. Empty if memory is lacking.
+const std::vector<ListedBackend>& listed_backends() noexcept {
+  static const auto list = [] {
+    std::vector<ListedBackend> all;
+    status_of([&] {
+      for (const Backend* each : backends()) all.push_back({each->full_name(), each->runs_here()});
+    });
+    return all;
+  }();
+  return list;
+}
+
+const ListedBackend* listed_backend(std::int64_t index) noexcept {
+  const auto& list = listed_backends();
+  const bool exists = index >= 0 && index < static_cast<std::int64_t>(list.size());
+  return exists ? &list[static_cast<std::size_t>(index)] : nullptr;
+}
+
+}  // namespace
+
+posenc_status internal::fail(posenc_status status, const char* message) noexcept {
+  std::strncpy(last_error, message, sizeof last_error - 1);
+  return status;
+}
+
+extern "C" {
+
+const char* posenc_last_error() { return last_error; }
+
+const char* posenc_version() {
+  static const std::string version = library_version();
+  return version.c_str();
+}
+
+int32_t posenc_c_abi() { return POSENC_C_ABI; }
+
+posenc_spec posenc_default_spec(int64_t d_model) {
+  return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER};
+}
+
+posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
+  return status_of([&] {
+    const Preset& found = preset(&checked(name, "name"));
+    checked(spec, "spec") = {found.spec.d_model, found.spec.base,
+                             static_cast<int32_t>(found.spec.layout),
+                             static_cast<int32_t>(found.spec.spacing)};
+    if (first != nullptr) *first = found.rows.first;
+    if (rows != nullptr) *rows = found.rows.count;
+  });
+}
+
+// ---- Backends and selection ---------------------------------------------------------------------
+
+int64_t posenc_backend_count() { return static_cast<int64_t>(listed_backends().size()); }
+
+const char* posenc_backend_name(int64_t index) {
+  const ListedBackend* const found = listed_backend(index);
+  return found != nullptr ? found->name.c_str() : nullptr;
+}
+
+int32_t posenc_backend_runs_here(int64_t index) {
+  const ListedBackend* const found = listed_backend(index);
+  return found != nullptr && found->runs_here ? 1 : 0;
+}
+
+// ---- Encoders -----------------------------------------------------------------------------------
+
+posenc_status posenc_plan(const char* name, const posenc_spec* spec, posenc_encoder** encoder) {
+  return status_of([&] {
+    posenc_encoder*& result = checked(encoder, "encoder");
+    const Backend& chosen = backend(&checked(name, "backend"));
+    result = new posenc_encoder{chosen.plan(spec_of(spec)), chosen.full_name(), ""};
+  });
+}
+
+posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64_t rows,
+                                   int32_t type, const posenc_accuracy* accuracy, int32_t threads,
+                                   posenc_encoder** encoder) {
+  return status_of([&] {
+    posenc_encoder*& result = checked(encoder, "encoder");
+    SelectedEncoder selected = plan_selected(
+        spec_of(spec), {first, rows},
+        {.accuracy = accuracy_of(accuracy), .type = data_type(type), .threads = threads});
+    result = new posenc_encoder{std::move(selected.encoder),
+                                selected.selection.backend->full_name(), selected.selection.reason};
+  });
+}
+
+void posenc_encoder_free(posenc_encoder* encoder) { delete encoder; }
+
+const char* posenc_encoder_backend(const posenc_encoder* encoder) {
+  return encoder != nullptr ? encoder->backend.c_str() : "";
+}
+
+const char* posenc_encoder_reason(const posenc_encoder* encoder) {
+  return encoder != nullptr ? encoder->reason.c_str() : "";
+}
+
+posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                            const posenc_table* out, const posenc_options* options) {
+  return status_of([&] {
+    const posenc_table& table = checked(out, "out");
+    with_elements(table, [&]<class T>(T* data) {
+      checked(encoder, "encoder")
+          .encoder->encode(RowRange{first, rows},
+                           MatrixView<T>{data, table.rows, table.columns, table.stride},
+                           options_of(options));
+    });
+  });
+}
+
+posenc_status posenc_encode_positions(const posenc_encoder* encoder, const int64_t* positions,
+                                      int64_t count, const posenc_table* out,
+                                      const posenc_options* options) {
+  return encode_positions(encoder, positions, count, out, options);
+}
+
+posenc_status posenc_encode_positions_int32(const posenc_encoder* encoder, const int32_t* positions,
+                                            int64_t count, const posenc_table* out,
+                                            const posenc_options* options) {
+  return encode_positions(encoder, positions, count, out, options);
+}
+
+posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                                 int32_t type, double* bound) {
+  return status_of([&] {
+    const RowRange range = {first, rows};
+    validate(range);
+    checked(bound, "bound") =
+        checked(encoder, "encoder").encoder->error_bound(range, data_type(type));
+  });
+}
+
+posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
+                                          int32_t* answer) {
+  return status_of([&] {
+    const Encoder& asked = *checked(encoder, "encoder").encoder;
+    checked(answer, "answer") = asked.is_correctly_rounded(data_type(type)) ? 1 : 0;
+  });
+}
+
+// ---- Cursors ------------------------------------------------------------------------------------
+
+posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
+                                   posenc_cursor** cursor) {
+  return status_of([&] {
+    posenc_cursor*& result = checked(cursor, "cursor");
+    result = new posenc_cursor{Cursor(*checked(encoder, "encoder").encoder, first)};
+  });
+}
+
+posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position) {
+  return status_of([&] { checked(cursor, "cursor").cursor.seek(position); });
+}
+
+posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row) {
+  return status_of([&] {
+    const float*& result = checked(row, "row");
+    result = checked(cursor, "cursor").cursor.next().data();
+  });
+}
+
+void posenc_cursor_free(posenc_cursor* cursor) { delete cursor; }
+
+// ---- Positional encodings -----------------------------------------------------------------------
+
+posenc_status posenc_positional_encoding_create(const posenc_spec* spec, int64_t max_rows,
+                                                double dropout, const posenc_accuracy* accuracy,
+                                                posenc_positional_encoding** layer) {
+  return status_of([&] {
+    posenc_positional_encoding*& result = checked(layer, "layer");
+    result = new posenc_positional_encoding{PositionalEncoding(
+        spec_of(spec), max_rows, dropout, EncodingSource::automatic, accuracy_of(accuracy))};
+  });
+}
+
+posenc_status posenc_positional_encoding_forward(const posenc_positional_encoding* layer,
+                                                 const posenc_sequences* x,
+                                                 const posenc_sequences* y,
+                                                 const posenc_forward_options* options) {
+  return status_of([&] {
+    const SequenceView<const float> from = view_of(checked(x, "x"));
+    checked(layer, "layer")
+        .layer.forward(from, view_of(checked(y, "y")), forward_options_of(options));
+  });
+}
+
+posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
+                                                  const posenc_sequences* gradient,
+                                                  const posenc_forward_options* options) {
+  return status_of([&] {
+    checked(layer, "layer")
+        .layer.backward(view_of(checked(gradient, "gradient")), forward_options_of(options));
+  });
+}
+
+void posenc_positional_encoding_free(posenc_positional_encoding* layer) { delete layer; }
+
+// ---- Rotary position embeddings -----------------------------------------------------------------
+
+posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
+                                   const posenc_accuracy* accuracy, posenc_rotary** rotary) {
+  return status_of([&] {
+    posenc_rotary*& result = checked(rotary, "rotary");
+    result = new posenc_rotary{Rotary(dimension, base,
+                                      enumerator("channels", channels, RotaryLayout::interleaved),
+                                      accuracy_of(accuracy))};
+  });
+}
+
+posenc_status posenc_rotary_cache(const posenc_rotary* rotary, int64_t first, int64_t rows,
+                                  int32_t layout, const posenc_table* out,
+                                  const posenc_options* options) {
+  return status_of([&] {
+    const posenc_table& table = checked(out, "out");
+    const RotaryLayout order = enumerator("layout", layout, RotaryLayout::interleaved);
+    with_cache(table, [&]<class T>(T* data) {
+      checked(rotary, "rotary")
+          .rotary.cache({first, rows}, order,
+                        MatrixView<T>{data, table.rows, table.columns, table.stride},
+                        options_of(options));
+    });
+  });
+}
+
+posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_sequences* x,
+                                  int64_t first, const posenc_options* options) {
+  return status_of([&] {
+    checked(rotary, "rotary").rotary.apply(view_of(checked(x, "x")), first, options_of(options));
+  });
+}
+
+posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, const posenc_table* cache,
+                                        int32_t layout, const posenc_sequences* x,
+                                        const posenc_options* options) {
+  return status_of([&] {
+    const posenc_table& table = checked(cache, "cache");
+    const RotaryLayout order = enumerator("layout", layout, RotaryLayout::interleaved);
+    with_cache(table, [&]<class T>(const T* data) {
+      checked(rotary, "rotary")
+          .rotary.apply(MatrixView<const T>{data, table.rows, table.columns, table.stride}, order,
+                        view_of(checked(x, "x")), options_of(options));
+    });
+  });
+}
+
+void posenc_rotary_free(posenc_rotary* rotary) { delete rotary; }
+
+}  // extern "C"

@@ -1,0 +1,419 @@
+// The C interface: the results of the C++ interface, and bad input refused with its words.
+#include "posenc/c_api.h"
+
+#include "posenc/cursor.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/selection.h"
+#include "posenc/tuning/accuracy.h"
+#include "posenc/version.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::int64_t d_model = 66, rows = 40, first = 1'000'000;
+
+struct Free {
+  void operator()(posenc_encoder* each) const { posenc_encoder_free(each); }
+  void operator()(posenc_cursor* each) const { posenc_cursor_free(each); }
+  void operator()(posenc_positional_encoding* each) const { posenc_positional_encoding_free(each); }
+  void operator()(posenc_rotary* each) const { posenc_rotary_free(each); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Free>;
+
+Owned<posenc_encoder> planned(const char* name = "rotation") {
+  const posenc_spec spec = posenc_default_spec(d_model);
+  posenc_encoder* encoder = nullptr;
+  EXPECT_EQ(posenc_plan(name, &spec, &encoder), POSENC_OK) << posenc_last_error();
+  return Owned<posenc_encoder>(encoder);
+}
+
+template <class T>
+posenc_table table_of(std::vector<T>& values, std::int64_t count = rows) {
+  return {values.data(), count, d_model, d_model, static_cast<std::int32_t>(data_type_of<T>), 0};
+}
+
+template <class T>
+class CApiTypes : public testing::Test {};
+using Types = testing::Types<float, double, Float16, BFloat16>;
+TYPED_TEST_SUITE(CApiTypes, Types);
+
+TYPED_TEST(CApiTypes, EncodesRangesAndPositionsAsCppDoes) {
+  const auto expected_of = [](const auto& positions) {
+    std::vector<TypeParam> values(rows * d_model);
+    backend("rotation")
+        .plan({d_model})
+        ->encode(positions, MatrixView<TypeParam>{values.data(), rows, d_model, d_model});
+    return values;
+  };
+  const auto encoder = planned();
+  std::vector<TypeParam> got(rows * d_model);
+  const posenc_table out = table_of(got);
+  const posenc_options two_threads = {2, POSENC_STORES_NON_TEMPORAL};
+  for (const posenc_options* options :
+       {static_cast<const posenc_options*>(nullptr), &two_threads}) {
+    ASSERT_EQ(posenc_encode(encoder.get(), first, rows, &out, options), POSENC_OK);
+    EXPECT_EQ(got, expected_of(RowRange{first, rows}));
+  }
+  std::vector<std::int64_t> positions;
+  for (std::int64_t r = 0; r < rows; ++r) positions.push_back(r * r * r * 1000);
+  const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
+  ASSERT_EQ(posenc_encode_positions(encoder.get(), positions.data(), rows, &out, nullptr),
+            POSENC_OK);
+  EXPECT_EQ(got, expected_of(std::span<const std::int64_t>(positions)));
+  got.assign(got.size(), {});
+  ASSERT_EQ(posenc_encode_positions_int32(encoder.get(), narrow.data(), rows, &out, nullptr),
+            POSENC_OK);
+  EXPECT_EQ(got, expected_of(std::span<const std::int64_t>(positions)));
+}
+
+TEST(CApi, ListsTheBackendsAndPlansEachThatRunsHere) {
+  std::set<std::string> names;
+  for (std::int64_t i = 0; i < posenc_backend_count(); ++i) {
+    const char* const name = posenc_backend_name(i);
+    ASSERT_NE(name, nullptr);
+    names.insert(name);
+    EXPECT_EQ(
+        posenc_backend_runs_here(i) == 1,
+        cpu_has(parse_isa(std::string_view(name).substr(std::string_view(name).find(':') + 1))))
+        << name;
+    if (posenc_backend_runs_here(i) == 1) {
+      EXPECT_STREQ(posenc_encoder_backend(planned(name).get()), name);
+    }
+  }
+  for (const Backend* each : test::running_backends())
+    EXPECT_TRUE(names.contains(each->full_name()));
+  EXPECT_EQ(posenc_backend_name(-1), nullptr);
+  EXPECT_EQ(posenc_backend_name(posenc_backend_count()), nullptr);
+  EXPECT_EQ(posenc_backend_runs_here(posenc_backend_count()), 0);
+}
+
+TEST(CApi, SelectsAsCppDoes) {
+  const posenc_spec spec = posenc_default_spec(d_model);
+  const posenc_accuracy loose = {1e-6, POSENC_WITHIN, 0};
+  for (const posenc_accuracy* accuracy : {static_cast<const posenc_accuracy*>(nullptr), &loose}) {
+    posenc_encoder* made = nullptr;
+    ASSERT_EQ(posenc_plan_selected(&spec, 0, rows, POSENC_FLOAT32, accuracy, 1, &made), POSENC_OK);
+    const Owned<posenc_encoder> encoder(made);
+    const Selection expected =
+        select_backend({d_model}, {0, rows},
+                       {.accuracy = accuracy != nullptr ? Accuracy::within(1e-6) : Accuracy()});
+    EXPECT_EQ(posenc_encoder_backend(made), expected.backend->full_name());
+    EXPECT_EQ(posenc_encoder_reason(made), expected.reason);
+  }
+}
+
+TEST(CApi, StatesBoundsAndMeasuresAccuracyAsCppDoes) {
+  const auto encoder = planned("rotation32");
+  const auto expected = backend("rotation32").plan({d_model});
+  double bound = 0;
+  std::int32_t is_rounded = -1;
+  ASSERT_EQ(posenc_error_bound(encoder.get(), first, rows, POSENC_BFLOAT16, &bound), POSENC_OK);
+  EXPECT_EQ(bound, expected->error_bound({first, rows}, DataType::bfloat16));
+  ASSERT_EQ(posenc_is_correctly_rounded(encoder.get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
+  EXPECT_EQ(is_rounded, 0);
+  ASSERT_EQ(posenc_is_correctly_rounded(planned().get(), POSENC_FLOAT32, &is_rounded), POSENC_OK);
+  EXPECT_EQ(is_rounded, 1);
+  posenc_error_report report;
+  ASSERT_EQ(posenc_measure_accuracy(encoder.get(), first, rows, POSENC_FLOAT32, 1, &report),
+            POSENC_OK);
+  const Encoder* const one[] = {expected.get()};
+  const AccuracyReport truth = measure_accuracy(one, {first, rows}).front();
+  EXPECT_EQ(report.max_abs, truth.error.max_abs);
+  EXPECT_EQ(report.max_ulp, truth.error.max_ulp);
+  EXPECT_EQ(report.rms, truth.error.rms);
+  EXPECT_EQ(report.error_bound, truth.error_bound);
+  EXPECT_EQ(report.correctly_rounded, truth.correctly_rounded);
+  EXPECT_EQ(report.entries, rows * d_model);
+  EXPECT_EQ(report.wrongly_rounded, truth.wrongly_rounded);
+  EXPECT_EQ(report.worst_position, truth.worst.position);
+  EXPECT_EQ(report.worst_channel, truth.worst.channel);
+}
+
+TEST(CApi, KnowsThePresets) {
+  for (const Preset& each : presets()) {
+    posenc_spec spec;
+    std::int64_t from = -1, count = -1;
+    ASSERT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, &from, &count), POSENC_OK);
+    EXPECT_EQ(spec.d_model, each.spec.d_model);
+    EXPECT_EQ(spec.base, each.spec.base);
+    EXPECT_EQ(spec.layout, static_cast<int>(each.spec.layout));
+    EXPECT_EQ(spec.spacing, static_cast<int>(each.spec.spacing));
+    EXPECT_EQ((RowRange{from, count}), each.rows);
+    EXPECT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, nullptr, nullptr), POSENC_OK);
+  }
+}
+
+TEST(CApi, ACursorGivesTheRowsOfTables) {
+  const auto encoder = planned();
+  std::vector<float> expected(rows * d_model);
+  const posenc_table out = table_of(expected);
+  ASSERT_EQ(posenc_encode(encoder.get(), first, rows, &out, nullptr), POSENC_OK);
+  posenc_cursor* made = nullptr;
+  ASSERT_EQ(posenc_cursor_create(encoder.get(), 0, &made), POSENC_OK);
+  const Owned<posenc_cursor> cursor(made);
+  ASSERT_EQ(posenc_cursor_seek(cursor.get(), first), POSENC_OK);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* row = nullptr;
+    ASSERT_EQ(posenc_cursor_next(cursor.get(), &row), POSENC_OK);
+    EXPECT_EQ(
+        std::vector<float>(row, row + d_model),
+        std::vector<float>(expected.begin() + r * d_model, expected.begin() + (r + 1) * d_model));
+  }
+}
+
+std::vector<float> inputs(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 97) / 16 - 3;
+  return values;
+}
+
+TEST(CApi, AddsAndDropsAsCppDoes) {
+  constexpr std::int64_t batch = 3;
+  const posenc_spec spec = posenc_default_spec(d_model);
+  posenc_positional_encoding* made = nullptr;
+  ASSERT_EQ(posenc_positional_encoding_create(&spec, 100, 0.25, nullptr, &made), POSENC_OK);
+  const Owned<posenc_positional_encoding> layer(made);
+  const PositionalEncoding truth({d_model}, 100, 0.25);
+
+  std::vector<float> x = inputs(batch * rows * d_model), y(x.size()), expected(x.size());
+  const auto view = [](std::vector<float>& values) -> posenc_sequences {
+    return {values.data(),         batch, rows, d_model, d_model, batch * d_model,
+            POSENC_SEQUENCE_FIRST, 0};
+  };
+  const posenc_sequences from = view(x), to = view(y);
+  const posenc_forward_options options = {60, 7, 1, 2, POSENC_STORES_AUTOMATIC, 0};
+  ASSERT_EQ(posenc_positional_encoding_forward(made, &from, &to, &options), POSENC_OK);
+  const ForwardOptions same = {.offset = 60, .training = true, .seed = 7, .threads = 2};
+  const SequenceView<const float> readable = sequence_first(x.data(), rows, batch, d_model);
+  truth.forward(readable, sequence_first(expected.data(), rows, batch, d_model), same);
+  EXPECT_EQ(y, expected);
+  ASSERT_EQ(posenc_positional_encoding_backward(made, &to, &options), POSENC_OK);
+  truth.backward(sequence_first(expected.data(), rows, batch, d_model), same);
+  EXPECT_EQ(y, expected);
+  expected = x;
+  ASSERT_EQ(posenc_positional_encoding_forward(made, &from, &from, nullptr), POSENC_OK);
+  truth.forward(sequence_first(expected.data(), rows, batch, d_model));
+  EXPECT_EQ(x, expected) << "in place";
+}
+
+TEST(CApi, TurnsAsCppDoes) {
+  constexpr std::int64_t heads = 5, head_columns = d_model + 2;
+  posenc_rotary* made = nullptr;
+  ASSERT_EQ(posenc_rotary_create(d_model, 500000.0, POSENC_ROTARY_INTERLEAVED, nullptr, &made),
+            POSENC_OK);
+  const Owned<posenc_rotary> rotary(made);
+  const Rotary truth(d_model, 500000.0, RotaryLayout::interleaved);
+
+  std::vector<float> x = inputs(rows * heads * head_columns), expected = x, again = x;
+  const auto view = [](std::vector<float>& values) -> posenc_sequences {
+    return {values.data(),         heads, rows, head_columns, head_columns, heads * head_columns,
+            POSENC_SEQUENCE_FIRST, 0};
+  };
+  const posenc_sequences turned = view(x), turned_again = view(again);
+  ASSERT_EQ(posenc_rotary_apply(made, &turned, first, nullptr), POSENC_OK);
+  truth.apply(sequence_first(expected.data(), rows, heads, head_columns), first);
+  EXPECT_EQ(x, expected);
+
+  std::vector<float> cache(rows * d_model);
+  const posenc_table out = table_of(cache);
+  ASSERT_EQ(posenc_rotary_cache(made, first, rows, POSENC_ROTARY_HALVES, &out, nullptr), POSENC_OK);
+  ASSERT_EQ(posenc_rotary_apply_cache(made, &out, POSENC_ROTARY_HALVES, &turned_again, nullptr),
+            POSENC_OK);
+  EXPECT_EQ(again, expected);
+  std::vector<BFloat16> half(rows * d_model), expected_half(rows * d_model);
+  const posenc_table half_out = table_of(half);
+  ASSERT_EQ(posenc_rotary_cache(made, first, rows, POSENC_ROTARY_INTERLEAVED, &half_out, nullptr),
+            POSENC_OK);
+  truth.cache({first, rows}, RotaryLayout::interleaved,
+              MatrixView<BFloat16>{expected_half.data(), rows, d_model, d_model});
+  EXPECT_EQ(half, expected_half);
+}
+
+TEST(CApi, SaysItsVersions) {
+  EXPECT_EQ(posenc_version(), library_version());
+  EXPECT_EQ(posenc_c_abi(), POSENC_C_ABI);
+}
+
+// ---- Bad input ----------------------------------------------------------------------------------
+
+struct Refused {
+  const char* name;
+  const char* message;  ///< a part of it
+  std::function<posenc_status()> call;
+};
+
+/// Objects that the refused calls use. Nothing may be written to the memory.
+struct Objects {
+  posenc_spec spec = posenc_default_spec(d_model), odd = posenc_default_spec(7);
+  Owned<posenc_encoder> encoder = planned();
+  std::vector<float> memory = std::vector<float>(rows * d_model, 42.0f);
+  posenc_table table = table_of(memory), narrow = table, unknown_type = table, reserved = table,
+               float64 = table;
+  posenc_sequences sequences = {memory.data(),      1, rows, d_model, rows* d_model, d_model,
+                                POSENC_BATCH_FIRST, 0};
+  posenc_sequences unknown_order = sequences;
+  posenc_encoder* new_encoder = nullptr;
+  posenc_cursor* new_cursor = nullptr;
+  posenc_positional_encoding* new_layer = nullptr;
+  posenc_rotary* new_rotary = nullptr;
+  Owned<posenc_positional_encoding> layer;
+  Owned<posenc_rotary> rotary;
+
+  Objects() {
+    narrow.stride = d_model - 1;
+    unknown_type.type = 4;
+    reserved.reserved = 1;
+    float64.type = POSENC_FLOAT64;
+    unknown_order.order = -1;
+    posenc_positional_encoding* made_layer = nullptr;
+    posenc_positional_encoding_create(&spec, rows, 0, nullptr, &made_layer);
+    layer.reset(made_layer);
+    posenc_rotary* made_rotary = nullptr;
+    posenc_rotary_create(d_model, 1e4, 0, nullptr, &made_rotary);
+    rotary.reset(made_rotary);
+  }
+};
+
+std::vector<Refused> refused_calls(Objects& o) {
+  static const posenc_options no_threads = {0, 0}, unknown_stores = {1, 3};
+  static const posenc_accuracy negative = {-1.0, POSENC_WITHIN, 0}, unknown = {1.0, 3, 0},
+                               impossible = {1e-30, POSENC_WITHIN, 0};
+  static const posenc_forward_options beyond = {1, 0, 0, 1, 0, 0};
+  static const std::int64_t negative_position[] = {3, -1};
+  posenc_encoder* const e = o.encoder.get();
+  double number;
+  return {
+      {"no_backend", "backend is null",
+       [&o] { return posenc_plan(nullptr, &o.spec, &o.new_encoder); }},
+      {"unknown_backend", "'nonsense'",
+       [&o] { return posenc_plan("nonsense", &o.spec, &o.new_encoder); }},
+      {"no_spec", "spec is null", [&o] { return posenc_plan("naive", nullptr, &o.new_encoder); }},
+      {"odd", "d_model is 7", [&o] { return posenc_plan("naive", &o.odd, &o.new_encoder); }},
+      {"no_place", "encoder is null", [&o] { return posenc_plan("naive", &o.spec, nullptr); }},
+      {"negative_error", "-1",
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &negative, 1, &o.new_encoder); }},
+      {"unknown_measure", "measure is 3; allowed: 0 to 2",
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &unknown, 1, &o.new_encoder); }},
+      {"impossible_error", "1e-30",
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &impossible, 1, &o.new_encoder); }},
+      {"selected_type", "type is 9",
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 9, nullptr, 1, &o.new_encoder); }},
+      {"selected_rows", "-5",
+       [&o] { return posenc_plan_selected(&o.spec, 0, -5, 0, nullptr, 1, &o.new_encoder); }},
+      {"no_encoder", "encoder is null",
+       [&o] { return posenc_encode(nullptr, 0, rows, &o.table, nullptr); }},
+      {"no_out", "out is null", [e] { return posenc_encode(e, 0, rows, nullptr, nullptr); }},
+      {"negative_first", "-1", [&o, e] { return posenc_encode(e, -1, rows, &o.table, nullptr); }},
+      {"too_many_rows", "rows",
+       [&o, e] { return posenc_encode(e, 0, rows + 1, &o.table, nullptr); }},
+      {"narrow", "stride", [&o, e] { return posenc_encode(e, 0, rows, &o.narrow, nullptr); }},
+      {"unknown_type", "type is 4; allowed: 0 to 3",
+       [&o, e] { return posenc_encode(e, 0, rows, &o.unknown_type, nullptr); }},
+      {"reserved", "reserved is 1; allowed: 0",
+       [&o, e] { return posenc_encode(e, 0, rows, &o.reserved, nullptr); }},
+      {"no_threads", "threads is 0",
+       [&o, e] { return posenc_encode(e, 0, rows, &o.table, &no_threads); }},
+      {"unknown_stores", "stores is 3",
+       [&o, e] { return posenc_encode(e, 0, rows, &o.table, &unknown_stores); }},
+      {"no_positions", "positions is null",
+       [&o, e] { return posenc_encode_positions(e, nullptr, 2, &o.table, nullptr); }},
+      {"negative_count", "count is -2",
+       [&o, e] { return posenc_encode_positions(e, negative_position, -2, &o.table, nullptr); }},
+      {"negative_position", "-1",
+       [&o, e] { return posenc_encode_positions(e, negative_position, 2, &o.table, nullptr); }},
+      {"bound_rows", "-1", [e, &number] { return posenc_error_bound(e, -1, 1, 0, &number); }},
+      {"no_bound", "bound is null", [e] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
+      {"no_answer", "answer is null", [e] { return posenc_is_correctly_rounded(e, 0, nullptr); }},
+      {"cursor_position", "-3", [&o, e] { return posenc_cursor_create(e, -3, &o.new_cursor); }},
+      {"no_cursor", "cursor is null", [] { return posenc_cursor_seek(nullptr, 0); }},
+      {"no_row", "row is null", [] { return posenc_cursor_next(nullptr, nullptr); }},
+      {"dropout", "1.5",
+       [&o] { return posenc_positional_encoding_create(&o.spec, 1, 1.5, nullptr, &o.new_layer); }},
+      {"no_x", "x is null",
+       [&o] {
+         return posenc_positional_encoding_forward(o.layer.get(), nullptr, &o.sequences, nullptr);
+       }},
+      {"no_y", "y is null",
+       [&o] {
+         return posenc_positional_encoding_forward(o.layer.get(), &o.sequences, nullptr, nullptr);
+       }},
+      {"beyond_max_rows", "max_rows",
+       [&o] {
+         return posenc_positional_encoding_forward(o.layer.get(), &o.sequences, &o.sequences,
+                                                   &beyond);
+       }},
+      {"unknown_order", "order is -1",
+       [&o] {
+         return posenc_positional_encoding_backward(o.layer.get(), &o.unknown_order, nullptr);
+       }},
+      {"no_layer", "layer is null",
+       [&o] { return posenc_positional_encoding_backward(nullptr, &o.sequences, nullptr); }},
+      {"dimension", "7", [&o] { return posenc_rotary_create(7, 1e4, 0, nullptr, &o.new_rotary); }},
+      {"channels", "channels is 2",
+       [&o] { return posenc_rotary_create(8, 1e4, 2, nullptr, &o.new_rotary); }},
+      {"cache_type", "float64",
+       [&o] { return posenc_rotary_cache(o.rotary.get(), 0, 1, 0, &o.float64, nullptr); }},
+      {"cache_layout", "layout is 5",
+       [&o] { return posenc_rotary_cache(o.rotary.get(), 0, 1, 5, &o.table, nullptr); }},
+      {"no_rotary", "rotary is null",
+       [&o] { return posenc_rotary_apply(nullptr, &o.sequences, 0, nullptr); }},
+      {"apply_position", "-1",
+       [&o] { return posenc_rotary_apply(o.rotary.get(), &o.sequences, -1, nullptr); }},
+      {"no_cache", "cache is null",
+       [&o] {
+         return posenc_rotary_apply_cache(o.rotary.get(), nullptr, 0, &o.sequences, nullptr);
+       }},
+      {"no_report", "report is null",
+       [e] { return posenc_measure_accuracy(e, 0, 1, 0, 1, nullptr); }},
+      {"unknown_preset", "'nonsense'",
+       [&o] { return posenc_preset("nonsense", &o.spec, nullptr, nullptr); }},
+  };
+}
+
+TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
+  Objects objects;
+  const std::vector<float> before = objects.memory;
+  for (const Refused& each : refused_calls(objects)) {
+    SCOPED_TRACE(each.name);
+    EXPECT_EQ(each.call(), POSENC_INVALID_ARGUMENT);
+    EXPECT_THAT(posenc_last_error(), HasSubstr(each.message));
+    EXPECT_THAT(posenc_last_error(), Not(HasSubstr("\n")));
+  }
+  EXPECT_EQ(objects.memory, before);
+  EXPECT_EQ(objects.new_encoder, nullptr);
+  EXPECT_EQ(objects.new_cursor, nullptr);
+  EXPECT_EQ(objects.new_layer, nullptr);
+  EXPECT_EQ(objects.new_rotary, nullptr);
+}
+
+TEST(CApi, NullIsFreedAndHasNoName) {
+  posenc_encoder_free(nullptr);
+  posenc_cursor_free(nullptr);
+  posenc_positional_encoding_free(nullptr);
+  posenc_rotary_free(nullptr);
+  EXPECT_STREQ(posenc_encoder_backend(nullptr), "");
+  EXPECT_STREQ(posenc_encoder_reason(nullptr), "");
+}
+
+}  // namespace
+}  // namespace posenc

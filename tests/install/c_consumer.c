@@ -1,0 +1,65 @@
+/* A program in C99 that uses an installed posenc: the layout of every struct, a table, an error
+ * message, a rotary embedding and a measured accuracy. */
+#include <posenc/c_api.h>
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REQUIRE(condition)                                                    \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "c_consumer: line %d: %s (%s)\n", __LINE__, #condition, \
+              posenc_last_error());                                           \
+      return 1;                                                               \
+    }                                                                         \
+  } while (0)
+
+/* A member at another place would break programs that are already compiled. */
+static int has_stated_layout(void) {
+  return offsetof(posenc_spec, base) == 8 && offsetof(posenc_spec, layout) == 16 &&
+         offsetof(posenc_spec, spacing) == 20 && sizeof(posenc_spec) == 24 &&
+         offsetof(posenc_table, rows) == 8 && offsetof(posenc_table, columns) == 16 &&
+         offsetof(posenc_table, stride) == 24 && offsetof(posenc_table, type) == 32 &&
+         sizeof(posenc_table) == 40 && offsetof(posenc_options, stores) == 4 &&
+         sizeof(posenc_options) == 8 && offsetof(posenc_accuracy, measure) == 8 &&
+         sizeof(posenc_accuracy) == 16 && offsetof(posenc_sequences, batch) == 8 &&
+         offsetof(posenc_sequences, row_stride) == 40 && offsetof(posenc_sequences, order) == 48 &&
+         sizeof(posenc_sequences) == 56 && offsetof(posenc_forward_options, seed) == 8 &&
+         offsetof(posenc_forward_options, stores) == 24 && sizeof(posenc_forward_options) == 32 &&
+         offsetof(posenc_error_report, entries) == 40 && sizeof(posenc_error_report) == 72;
+}
+
+int main(void) {
+  enum { rows = 100, columns = 64 };
+  static float values[rows][columns];
+  const posenc_spec spec = posenc_default_spec(columns);
+  const posenc_table out = {values, rows, columns, columns, POSENC_FLOAT32, 0};
+  const posenc_sequences heads = {&values[0][0],      1, rows, columns, rows * columns, columns,
+                                  POSENC_BATCH_FIRST, 0};
+  posenc_encoder* encoder = NULL;
+  posenc_rotary* rotary = NULL;
+  posenc_error_report report;
+
+  REQUIRE(has_stated_layout());
+  REQUIRE(posenc_c_abi() == POSENC_C_ABI);
+  REQUIRE(strlen(posenc_version()) > 0 && posenc_backend_count() > 0);
+
+  REQUIRE(posenc_plan("rotation", &spec, &encoder) == POSENC_OK);
+  REQUIRE(posenc_encode(encoder, 0, rows, &out, NULL) == POSENC_OK);
+  REQUIRE(values[0][0] == 0.0f && values[0][1] == 1.0f);
+  REQUIRE(fabs((double)values[1][0] - sin(1.0)) <= ldexp(1.0, -25));
+  REQUIRE(posenc_measure_accuracy(encoder, 0, rows, POSENC_FLOAT32, 1, &report) == POSENC_OK);
+  REQUIRE(report.wrongly_rounded == 0 && report.entries == rows * columns);
+
+  REQUIRE(posenc_encode(encoder, -1, rows, &out, NULL) == POSENC_INVALID_ARGUMENT);
+  REQUIRE(strstr(posenc_last_error(), "-1") != NULL);
+
+  REQUIRE(posenc_rotary_create(columns, 10000.0, POSENC_ROTARY_HALVES, NULL, &rotary) == POSENC_OK);
+  REQUIRE(posenc_rotary_apply(rotary, &heads, 0, NULL) == POSENC_OK);
+
+  posenc_rotary_free(rotary);
+  posenc_encoder_free(encoder);
+  return 0;
+}
