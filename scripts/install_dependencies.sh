@@ -34,7 +34,7 @@ optional_of() {
     peers) echo "libsleef-dev libhwy-dev" ;;
     ci)
       echo "libsleef-dev libhwy-dev libomp-dev libclang-rt-dev python3-torch chromium debootstrap"
-      echo "pkg-config"
+      echo "pkg-config pybind11-dev python3-venv python3-numpy"
       ;;
   esac
 }
@@ -57,6 +57,7 @@ part_of() {
     libclang-rt-dev) echo "sanitizers and fuzzing" ;;
     debootstrap) echo "the tests on other releases of Debian" ;;
     pkg-config) echo "the test of the pkg-config file" ;;
+    pybind11-dev | python3-venv) echo "the test of the Python package" ;;
   esac
 }
 
@@ -98,6 +99,8 @@ sign_of() {
     pyflakes3) echo "command pyflakes3 pyflakes" ;;
     debootstrap) echo "command debootstrap" ;;
     pkg-config) echo "command pkg-config pkgconf" ;;
+    pybind11-dev) echo "header pybind11/pybind11.h" ;;
+    python3-venv) echo "module ensurepip" ;;
   esac
 }
 

@@ -1,0 +1,56 @@
+"""Sinusoidal positional encodings, correctly rounded and fast.
+
+>>> import posenc
+>>> table = posenc.encode(5000, 512)                  # positions 0 to 4999, float32
+>>> encoder = posenc.Encoder(**posenc.preset("whisper"))
+>>> rows = encoder.encode(range(1000, 1016), dtype="bfloat16")
+
+Tensors of PyTorch share memory with NumPy arrays: pass tensor.numpy() as `out`, or wrap a result
+in torch.from_numpy().
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from posenc._posenc import (
+    Accuracy,
+    Cursor,
+    Encoder,
+    PositionalEncoding,
+    Rotary,
+    __version__,
+    accuracy,
+    backends,
+    preset,
+    presets,
+)
+
+__all__ = [
+    "Accuracy",
+    "Cursor",
+    "Encoder",
+    "PositionalEncoding",
+    "Rotary",
+    "__version__",
+    "accuracy",
+    "backends",
+    "encode",
+    "preset",
+    "presets",
+]
+
+
+def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int = 1,
+           **convention: Any) -> Any:
+    """Returns correctly rounded encodings: an array of shape (rows, d_model).
+
+    positions: the number of rows from position 0, or what Encoder.encode() takes.
+    convention: base, layout, spacing, backend or accuracy, as in Encoder().
+    """
+    if isinstance(positions, int):
+        if positions < 0:
+            raise ValueError(f"rows is {positions}; allowed: at least 0")
+        positions = range(positions)
+    encoder = Encoder(d_model, rows=len(positions), dtype=dtype, threads=threads, **convention)
+    return encoder.encode(positions, dtype=dtype, threads=threads)

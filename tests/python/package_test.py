@@ -1,0 +1,234 @@
+"""The Python package: the library's bits in every type, shared memory, and its error messages."""
+
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import posenc
+
+try:
+    import torch
+    import torch_module
+except ImportError:
+    torch = None
+
+ROWS, D_MODEL = 40, 66
+
+
+def exact(positions, d_model=D_MODEL):
+    """The encodings in double, for small positions."""
+    k = np.arange(d_model // 2)
+    angles = np.outer(positions, 10000.0 ** (-2.0 * k / d_model))
+    table = np.empty((len(positions), d_model))
+    table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+    return table
+
+
+class EncoderTest(unittest.TestCase):
+    def setUp(self):
+        self.encoder = posenc.Encoder(D_MODEL)
+
+    def test_encodes_ranges_arrays_and_lists_alike(self):
+        table = self.encoder.encode(range(1000, 1000 + ROWS))
+        self.assertEqual((table.shape, table.dtype), ((ROWS, D_MODEL), np.float32))
+        np.testing.assert_allclose(table, exact(range(1000, 1000 + ROWS)), atol=6e-8, rtol=0)
+        positions = list(range(1000, 1000 + ROWS))
+        for same in (positions, tuple(positions), np.array(positions),
+                     np.array(positions, np.int32), np.repeat(positions, 2)[::2]):
+            np.testing.assert_array_equal(self.encoder.encode(same), table)
+        np.testing.assert_array_equal(
+            self.encoder.encode(range(1000, 1000 + ROWS, 3)), table[::3])
+        np.testing.assert_array_equal(posenc.encode(ROWS, D_MODEL), self.encoder.encode(range(ROWS)))
+
+    def test_every_type_is_rounded_once(self):
+        wide = self.encoder.encode(range(ROWS), dtype="float64")
+        self.assertEqual(wide.dtype, np.float64)
+        np.testing.assert_array_equal(self.encoder.encode(range(ROWS), dtype=np.float32),
+                                      wide.astype(np.float32))
+        np.testing.assert_array_equal(self.encoder.encode(range(ROWS), dtype="float16"),
+                                      wide.astype(np.float16))
+        bits = np.empty((ROWS, D_MODEL), np.uint16)
+        self.encoder.encode(range(ROWS), out=bits)
+        as_float = (bits.astype(np.uint32) << 16).view(np.float32)
+        np.testing.assert_allclose(as_float, wide, rtol=2.0**-8, atol=0)
+        np.testing.assert_array_equal(
+            self.encoder.encode(range(ROWS), dtype="bfloat16").view(np.uint16), bits)
+
+    def test_writes_into_the_given_memory_alone(self):
+        memory = np.full((ROWS, D_MODEL + 7), 42, np.float32)
+        out = memory[:, 3 : 3 + D_MODEL]
+        self.assertIs(self.encoder.encode(range(ROWS), out=out), out)
+        np.testing.assert_array_equal(out, self.encoder.encode(range(ROWS)))
+        self.assertTrue((memory[:, :3] == 42).all() and (memory[:, 3 + D_MODEL :] == 42).all())
+
+    def test_says_which_backend_and_why(self):
+        self.assertTrue(self.encoder.backend.startswith("rotation:"))
+        self.assertTrue(self.encoder.is_correctly_rounded())
+        fast = posenc.Encoder(D_MODEL, accuracy=1e-6)
+        self.assertLessEqual(fast.error_bound(range(10**6)), 1e-6)
+        self.assertTrue(fast.reason)
+        for name in posenc.backends():
+            self.assertEqual(posenc.Encoder(D_MODEL, backend=name).backend, name)
+        self.assertIn("1 ulp", repr(posenc.Accuracy.within_ulp(1)))
+
+    def test_presets(self):
+        for name, description in posenc.presets().items():
+            self.assertTrue(description)
+            arguments = posenc.preset(name)
+            self.assertEqual(posenc.Encoder(**arguments).d_model, arguments["d_model"])
+
+    def test_accuracy_is_measured(self):
+        report = posenc.accuracy(self.encoder, range(ROWS))
+        self.assertEqual((report["wrongly_rounded"], report["entries"]), (0, ROWS * D_MODEL))
+        self.assertLessEqual(report["max_abs"], report["error_bound"])
+
+    def test_a_cursor_gives_the_rows_of_tables(self):
+        cursor = posenc.Cursor(self.encoder, 10)
+        rows = np.stack([next(cursor) for _ in range(ROWS)])
+        np.testing.assert_array_equal(rows, self.encoder.encode(range(10, 10 + ROWS)))
+        cursor.seek(3)
+        self.assertEqual(cursor.position, 3)
+        np.testing.assert_array_equal(next(cursor), self.encoder.encode([3])[0])
+
+    def test_other_threads_run_meanwhile(self):
+        table = np.empty((1 << 17, 512), np.float32)
+        encoder = posenc.Encoder(512, backend="naive")
+        worker = threading.Thread(target=lambda: encoder.encode(range(len(table)), out=table))
+        worker.start()
+        ticks = 0
+        while worker.is_alive():
+            ticks += 1
+            time.sleep(0.001)
+        worker.join()
+        # A call takes seconds. If it kept the lock of the interpreter, there would be one tick.
+        self.assertGreater(ticks, 20)
+
+
+class LayerTest(unittest.TestCase):
+    def test_adds_in_place_and_out_of_place(self):
+        layer = posenc.PositionalEncoding(D_MODEL, 100)
+        table = posenc.encode(100, D_MODEL)
+        x = np.linspace(-1, 1, 3 * ROWS * D_MODEL, dtype=np.float32).reshape(3, ROWS, D_MODEL)
+        expected = x + table[7 : 7 + ROWS]
+        np.testing.assert_array_equal(layer.forward(x, offset=7), expected)
+        sequence_first = np.ascontiguousarray(x.transpose(1, 0, 2))
+        np.testing.assert_array_equal(
+            layer.forward(sequence_first, offset=7, batch_first=False), expected.transpose(1, 0, 2))
+        one = x[1].copy()
+        self.assertIs(layer.forward(one, out=one, offset=7), one)
+        np.testing.assert_array_equal(one, expected[1])
+
+    def test_dropout_drops_forward_and_backward_alike(self):
+        layer = posenc.PositionalEncoding(D_MODEL, 100, dropout=0.5)
+        ones = np.ones((2, ROWS, D_MODEL), np.float32)
+        kept = layer.forward(ones, training=True, seed=5) != 0
+        self.assertTrue(0.4 < kept.mean() < 0.6)
+        gradient = layer.backward(ones.copy(), seed=5)
+        np.testing.assert_array_equal(gradient, np.where(kept, 2, 0))
+
+    def test_rotary_turns_by_its_cache(self):
+        for channels in ("halves", "interleaved"):
+            rotary = posenc.Rotary(D_MODEL, base=500000.0, channels=channels)
+            cache = rotary.cache(range(9, 9 + ROWS), "halves")
+            cosine, sine = cache[:, None, : D_MODEL // 2], cache[:, None, D_MODEL // 2 :]
+            x = np.linspace(-1, 1, ROWS * 4 * D_MODEL, dtype=np.float32).reshape(ROWS, 4, D_MODEL)
+            half = D_MODEL // 2
+            a, b = (x[..., :half], x[..., half:]) if channels == "halves" else (
+                x[..., 0::2], x[..., 1::2])
+            expected = np.empty_like(x)
+            first, second = a * cosine - b * sine, b * cosine + a * sine
+            if channels == "halves":
+                expected[..., :half], expected[..., half:] = first, second
+            else:
+                expected[..., 0::2], expected[..., 1::2] = first, second
+            turned = x.copy()
+            self.assertIs(rotary.apply(turned, 9), turned)
+            np.testing.assert_allclose(turned, expected, atol=2e-7, rtol=0)
+            heads_first = np.ascontiguousarray(x.transpose(1, 0, 2))
+            np.testing.assert_array_equal(
+                rotary.apply(heads_first, 9, heads_first=True), turned.transpose(1, 0, 2))
+            ggml = rotary.cache(range(9, 9 + ROWS), "interleaved")
+            np.testing.assert_array_equal(ggml[:, 0::2], cache[:, :half])
+            np.testing.assert_array_equal(ggml[:, 1::2], cache[:, half:])
+
+
+class BadInputTest(unittest.TestCase):
+    def test_is_refused_with_its_reason_and_nothing_is_written(self):
+        encoder = posenc.Encoder(D_MODEL)
+        layer = posenc.PositionalEncoding(D_MODEL, 100)
+        rotary = posenc.Rotary(D_MODEL)
+        out = np.full((ROWS, D_MODEL), 42, np.float32)
+        read_only = out.view()
+        read_only.flags.writeable = False
+        cases = {
+            "d_model is 7": lambda: posenc.Encoder(7),
+            "'nonsense'": lambda: posenc.Encoder(8, backend="nonsense"),
+            "layout is 'diagonal'": lambda: posenc.Encoder(8, layout="diagonal"),
+            "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
+            "rows is -1": lambda: posenc.encode(-1, 8),
+            "out.dtype is int64": lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
+            "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
+            "out.shape is \\(66,\\)": lambda: encoder.encode(range(1), out=out[0]),
+            "out.strides is": lambda: encoder.encode(range(ROWS), out=out[:, ::-1]),
+            "out is read-only": lambda: encoder.encode(range(ROWS), out=read_only),
+            "dtype is 'int8'|'int8'": lambda: encoder.encode(range(ROWS), dtype="int8"),
+            "stores is 'slow'": lambda: encoder.encode(range(ROWS), stores="slow"),
+            "threads is 0": lambda: encoder.encode(range(ROWS), out=out, threads=0),
+            "-3": lambda: encoder.encode(range(-3, 0), out=out),
+            "9007199254740993": lambda: encoder.encode([2**53 + 1], out=out),
+            "a position is 1.5": lambda: encoder.encode([1.5], out=out),
+            "a position is 100000000000000000000": lambda: encoder.encode([10**20], out=out),
+            "positions has dtype float64": lambda: encoder.encode(np.arange(3.0), out=out),
+            "rows": lambda: encoder.encode(range(ROWS + 1), out=out),
+            "a range of step 1": lambda: posenc.accuracy(encoder, range(0, 9, 2)),
+            "x.dtype is float64": lambda: layer.forward(out.astype(float)),
+            "x.shape is \\(66,\\)": lambda: layer.forward(out[0]),
+            "max_rows": lambda: layer.forward(out, out=out, offset=99),
+            "channels is 'pairs'": lambda: posenc.Rotary(8, channels="pairs"),
+            "dtype is float64": lambda: rotary.cache(range(3), dtype="float64"),
+            "first": lambda: rotary.apply(out, -1),
+        }
+        for message, call in cases.items():
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                call()
+        for call in (lambda: encoder.encode("abc"), lambda: encoder.encode(5),
+                     lambda: encoder.encode(range(2), out=[[1.0]]), lambda: layer.forward([1.0]),
+                     lambda: posenc.Encoder(8, accuracy="high")):
+            with self.assertRaises(TypeError):
+                call()
+        self.assertTrue((out == 42).all())
+
+
+@unittest.skipIf(torch is None, "there is no PyTorch")
+class TorchTest(unittest.TestCase):
+    def test_tensors_share_their_memory(self):
+        encoder = posenc.Encoder(D_MODEL)
+        for name in ("float32", "float64", "float16", "bfloat16"):
+            out = torch.zeros(ROWS, D_MODEL, dtype=getattr(torch, name))
+            self.assertIs(encoder.encode(range(ROWS), out=out), out)
+            bits = out.view(torch.int16) if name == "bfloat16" else out
+            expected = encoder.encode(range(ROWS), dtype=name)
+            np.testing.assert_array_equal(
+                bits.numpy(), expected.view(np.int16) if name == "bfloat16" else expected)
+
+    def test_the_replacement_of_the_tutorial_is_closer_to_the_truth(self):
+        x = torch.zeros(5000, 1, 512)
+        truth = posenc.encode(5000, 512, dtype="float64")
+        errors = [
+            np.abs(module(512).eval()(x)[:, 0].numpy() - truth).max()
+            for module in (torch_module.Tutorial, torch_module.PositionalEncoding)
+        ]
+        # The tutorial's phases are float32: at position 4999, half an ulp is 2.4e-4.
+        self.assertLess(errors[0], 1e-3)
+        self.assertGreater(errors[0], 1e-5)
+        self.assertLess(errors[1], 2.99e-8)
+        far = torch_module.PositionalEncoding(512, max_len=16, first=10**12).eval()
+        self.assertTrue(torch.equal(far(x[:16])[:, 0], torch.from_numpy(
+            posenc.encode(range(10**12, 10**12 + 16), 512))))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
