@@ -1,0 +1,198 @@
+// The C interface with random arguments, null pointers and unknown enumerators too. A call
+// succeeds, or says why it is refused and writes nothing.
+#include "arena.h"
+
+#include "posenc/c_api.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace posenc::fuzz {
+namespace {
+
+/// True if the call succeeded.
+template <class Call>
+bool succeeds(const Arena& arena, const Call& call) {
+  const std::vector<float> before = arena.memory();
+  const posenc_status status = call();
+  if (status == POSENC_OK) return true;
+  if (status != POSENC_INVALID_ARGUMENT) fail("a status that bad input does not have");
+  if (*posenc_last_error() == '\0') fail("a refused call gives no reason");
+  if (arena.memory() != before) fail("a refused call has written");
+  return false;
+}
+
+/// Usually one of the enumerators 0 .. last.
+std::int32_t enumerator(FuzzedDataProvider& input, std::int32_t last) {
+  if (input.ConsumeIntegralInRange(0, 31) != 0) return input.ConsumeIntegralInRange(0, last);
+  return input.ConsumeIntegral<std::int32_t>();
+}
+
+/// Usually the pointer, and sometimes null.
+template <class T>
+T* or_null(FuzzedDataProvider& input, T* pointer) {
+  return input.ConsumeIntegralInRange(0, 31) == 0 ? nullptr : pointer;
+}
+
+posenc_spec spec_of(FuzzedDataProvider& input) {
+  posenc_spec spec = posenc_default_spec(Arena::size(input, 40) & ~std::int64_t{1});
+  if (input.ConsumeBool()) spec.base = input.ConsumeFloatingPoint<double>();
+  spec.layout = enumerator(input, 2);
+  spec.spacing = enumerator(input, 1);
+  return spec;
+}
+
+posenc_accuracy accuracy_of(FuzzedDataProvider& input) {
+  return {input.ConsumeFloatingPoint<double>(), enumerator(input, 2),
+          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+}
+
+posenc_options options_of(FuzzedDataProvider& input) {
+  return {input.ConsumeIntegralInRange(0, 3), enumerator(input, 2)};
+}
+
+/// A table in the arena. `safe` becomes false if a call could write elsewhere.
+posenc_table table_of(FuzzedDataProvider& input, Arena& arena, std::int64_t columns, bool& safe) {
+  MatrixView<float> view = arena.matrix(input, columns);
+  const std::int32_t type = enumerator(input, 3);
+  constexpr std::int64_t large = std::int64_t{1} << 60;
+  if (view.columns > large || view.columns < -large || view.stride > large || view.stride < -large)
+    safe = false;
+  const std::int64_t factor = type == POSENC_FLOAT64 ? 2 : 1;
+  if (factor == 2 && view.data != nullptr) view.data -= (view.data - arena.data()) % 2;
+  if (safe) {
+    safe = arena.harmless(
+        MatrixView<float>{view.data, view.rows, view.columns * factor, view.stride * factor});
+  }
+  return {view.data,   view.rows, view.columns,
+          view.stride, type,      input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+}
+
+posenc_sequences sequences_of(FuzzedDataProvider& input, Arena& arena, std::int64_t columns,
+                              bool& safe) {
+  const SequenceView<float> view = arena.sequences(input, columns);
+  safe = safe && arena.harmless(view);
+  const std::int32_t order =
+      input.ConsumeIntegralInRange(0, 31) == 0 ? 2 : static_cast<std::int32_t>(view.order);
+  return {view.data,         view.batch,      view.rows, view.columns,
+          view.batch_stride, view.row_stride, order,     0};
+}
+
+void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
+  const posenc_spec spec = spec_of(input);
+  if (spec.d_model > 128) return;
+  const posenc_accuracy accuracy = accuracy_of(input);
+  const char* const name = posenc_backend_name(
+      input.ConsumeIntegralInRange<std::int64_t>(-1, posenc_backend_count() - 1));
+  posenc_encoder* encoder = nullptr;
+  const bool planned =
+      input.ConsumeBool()
+          ? succeeds(arena, [&] { return posenc_plan(name, or_null(input, &spec), &encoder); })
+          : succeeds(arena, [&] {
+              return posenc_plan_selected(&spec, Arena::size(input, 100), Arena::size(input, 100),
+                                          enumerator(input, 3), or_null(input, &accuracy), 1,
+                                          &encoder);
+            });
+  if (planned != (encoder != nullptr)) fail("an encoder without success, or the reverse");
+  if (!planned) return;
+  const std::unique_ptr<posenc_encoder, void (*)(posenc_encoder*)> owned(encoder,
+                                                                         posenc_encoder_free);
+  bool safe = true;
+  const posenc_table out = table_of(input, arena, spec.d_model, safe);
+  if (!safe) return;
+  const posenc_options options = options_of(input);
+  const std::int64_t first = Arena::size(input, std::int64_t{1} << 53),
+                     rows = Arena::size(input, 40);
+  succeeds(arena, [&] {
+    return posenc_encode(encoder, first, rows, or_null(input, &out), or_null(input, &options));
+  });
+  std::vector<std::int64_t> positions;
+  for (std::int64_t i = input.ConsumeIntegralInRange(0, 20); i > 0; --i)
+    positions.push_back(Arena::size(input, 100'000));
+  succeeds(arena, [&] {
+    return posenc_encode_positions(encoder, or_null(input, positions.data()),
+                                   static_cast<std::int64_t>(positions.size()), &out, nullptr);
+  });
+  double bound;
+  succeeds(arena,
+           [&] { return posenc_error_bound(encoder, first, rows, enumerator(input, 3), &bound); });
+  posenc_cursor* cursor = nullptr;
+  if (!succeeds(arena, [&] { return posenc_cursor_create(encoder, first, &cursor); })) return;
+  const float* row = nullptr;
+  if (succeeds(arena, [&] { return posenc_cursor_next(cursor, &row); }) && row == nullptr)
+    fail("a cursor gave no row");
+  posenc_cursor_free(cursor);
+}
+
+void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
+  const posenc_spec spec = spec_of(input);
+  if (spec.d_model > 128) return;
+  posenc_positional_encoding* layer = nullptr;
+  if (!succeeds(arena, [&] {
+        return posenc_positional_encoding_create(&spec, input.ConsumeIntegralInRange(-1, 60),
+                                                 input.ConsumeFloatingPointInRange(-0.5, 1.5),
+                                                 nullptr, &layer);
+      }))
+    return;
+  bool safe = true;
+  const posenc_sequences x = sequences_of(input, arena, spec.d_model, safe),
+                         other = sequences_of(input, arena, spec.d_model, safe);
+  const posenc_sequences& y = input.ConsumeBool() ? x : other;
+  const posenc_forward_options options = {
+      Arena::size(input, 60), 1, enumerator(input, 1), input.ConsumeIntegralInRange(0, 3),
+      enumerator(input, 2),   0};
+  if (safe) {
+    succeeds(arena, [&] {
+      return posenc_positional_encoding_forward(layer, or_null(input, &x), or_null(input, &y),
+                                                or_null(input, &options));
+    });
+    succeeds(arena, [&] { return posenc_positional_encoding_backward(layer, &y, &options); });
+  }
+  posenc_positional_encoding_free(layer);
+}
+
+void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
+  const std::int64_t dimension = Arena::size(input, 40) & ~std::int64_t{1};
+  if (dimension > 128) return;
+  posenc_rotary* rotary = nullptr;
+  if (!succeeds(arena, [&] {
+        return posenc_rotary_create(dimension, input.ConsumeFloatingPoint<double>(),
+                                    enumerator(input, 1), nullptr, &rotary);
+      }))
+    return;
+  bool safe = true;
+  const posenc_table cache = table_of(input, arena, dimension, safe);
+  const posenc_sequences x = sequences_of(input, arena, dimension, safe);
+  const posenc_options options = options_of(input);
+  const std::int64_t first = Arena::size(input, 1000);
+  if (safe) {
+    succeeds(arena, [&] {
+      return posenc_rotary_cache(rotary, first, Arena::size(input, 40), enumerator(input, 1),
+                                 or_null(input, &cache), &options);
+    });
+    succeeds(arena, [&] { return posenc_rotary_apply(rotary, &x, first, &options); });
+    succeeds(arena, [&] {
+      return posenc_rotary_apply_cache(rotary, &cache, enumerator(input, 1), or_null(input, &x),
+                                       or_null(input, &options));
+    });
+  }
+  posenc_rotary_free(rotary);
+}
+
+}  // namespace
+}  // namespace posenc::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace posenc::fuzz;
+  static const Arena fresh;
+  Arena arena = fresh;
+  FuzzedDataProvider input(data, size);
+  switch (input.ConsumeIntegralInRange(0, 2)) {
+    case 0: fuzz_encoder(input, arena); break;
+    case 1: fuzz_layers(input, arena); break;
+    default: fuzz_rotary(input, arena); break;
+  }
+  return 0;
+}
