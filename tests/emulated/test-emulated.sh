@@ -27,7 +27,7 @@ esac
 # is no wider than double, so that the reference computes in integers.
 selection=(
   '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
-  '*Rotation32*' '*RepeatedRows*' '*CorrectedRows*' 'CApi*' '*EncoderRows.*'
+  '*Rotation32*' '*RepeatedRows*' 'CApi*' '*EncoderRows.*'
   '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*'
   "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldAtLargePositions/*_${isa}_tutorial"
   'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
