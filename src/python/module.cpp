@@ -90,15 +90,19 @@ py::array array_of(const py::object& from, const char* name) {
 
 std::string shape_of(const py::array& array) { return text(array.attr("shape")); }
 
-/// The stride of a dimension in elements. Throws unless the last dimension is contiguous.
-std::int64_t stride_of(const py::array& array, py::ssize_t dimension, const char* name) {
+/// Throws unless the last dimension is contiguous and every stride is a number of whole elements.
+void check_strides(const py::array& array, const char* name) {
   const py::ssize_t item = array.itemsize(), last = array.ndim() - 1;
-  if ((array.shape(last) > 1 && array.strides(last) != item) ||
-      array.strides(dimension) % item != 0) {
-    throw InvalidArgument(std::string(name) + ".strides is " + text(array.attr("strides")) +
-                          "; allowed: contiguous in the last dimension, and whole elements");
-  }
-  return array.strides(dimension) / item;
+  bool allowed = array.shape(last) <= 1 || array.strides(last) == item;
+  for (py::ssize_t i = 0; i < last; ++i) allowed = allowed && array.strides(i) % item == 0;
+  if (allowed) return;
+  throw InvalidArgument(std::string(name) + ".strides is " + text(array.attr("strides")) +
+                        "; allowed: contiguous in the last dimension, and whole elements");
+}
+
+/// In elements.
+std::int64_t stride_of(const py::array& array, py::ssize_t dimension) {
+  return array.strides(dimension) / array.itemsize();
 }
 
 void* data_of(py::array& array, const char* name) {
@@ -108,19 +112,19 @@ void* data_of(py::array& array, const char* name) {
   return array.mutable_data();
 }
 
-void check_dimensions(const py::array& array, const char* name, bool two, bool three) {
-  if ((two && array.ndim() == 2) || (three && array.ndim() == 3)) return;
+void check_dimensions(const py::array& array, const char* name, py::ssize_t most) {
+  if (array.ndim() >= 2 && array.ndim() <= most) return;
   throw InvalidArgument(std::string(name) + ".shape is " + shape_of(array) +
-                        "; allowed: " + (two ? "two" : "") + (two && three ? " or " : "") +
-                        (three ? "three" : "") + " dimensions");
+                        "; allowed: " + (most == 2 ? "two" : "two or three") + " dimensions");
 }
 
 /// Calls use(view) for a table of any type.
 template <class Use>
 void with_table(py::array& array, const char* name, const Use& use) {
-  check_dimensions(array, name, true, false);
-  const std::int64_t stride =
-      array.shape(0) > 1 ? stride_of(array, 0, name) : (stride_of(array, 1, name), array.shape(1));
+  check_dimensions(array, name, 2);
+  check_strides(array, name);
+  // The stride of a single row may be anything in NumPy.
+  const std::int64_t stride = array.shape(0) > 1 ? stride_of(array, 0) : array.shape(1);
   with_type(type_of(array, name), [&]<class T>(T) {
     use(MatrixView<T>{static_cast<T*>(data_of(array, name)), array.shape(0), array.shape(1),
                       stride});
@@ -135,7 +139,8 @@ void check_float32(const py::array& array, const char* name) {
 
 /// Two or three dimensions: (rows, columns), (batch, rows, columns) or (rows, batch, columns).
 SequenceView<const float> sequences_of(const py::array& array, const char* name, bool batch_first) {
-  check_dimensions(array, name, true, true);
+  check_dimensions(array, name, 3);
+  check_strides(array, name);
   check_float32(array, name);
   SequenceView<const float> view;
   view.data = static_cast<const float*>(array.data());
@@ -145,8 +150,8 @@ SequenceView<const float> sequences_of(const py::array& array, const char* name,
   view.batch = one ? 1 : array.shape(batch);
   view.rows = array.shape(rows);
   view.columns = array.shape(array.ndim() - 1);
-  view.row_stride = stride_of(array, rows, name);
-  view.batch_stride = one ? view.rows * view.columns : stride_of(array, batch, name);
+  view.row_stride = stride_of(array, rows);
+  view.batch_stride = one ? view.rows * view.columns : stride_of(array, batch);
   return view;
 }
 
@@ -289,7 +294,8 @@ class PyEncoder {
                     int threads, const std::string& stores) const {
     const Positions positions = positions_of(from);
     const EncodeOptions options(threads, parse_stores(stores));
-    py::array table = out.is_none() ? new_table(positions, parse_type(type)) : array_of(out, "out");
+    const py::object result = out.is_none() ? new_table(positions, parse_type(type)) : out;
+    py::array table = array_of(result, "out");
     with_table(table, "out", [&](const auto& view) {
       const py::gil_scoped_release no_gil;
       if (const auto* own = std::get_if<1>(&positions.each)) {
@@ -304,11 +310,11 @@ class PyEncoder {
         encoder_->encode(positions.rows, view, options);
       }
     });
-    return out.is_none() ? py::object(table) : out;
+    return result;
   }
 
  private:
-  py::array new_table(const Positions& positions, DataType type) const {
+  py::object new_table(const Positions& positions, DataType type) const {
     if (std::holds_alternative<std::monostate>(positions.each)) validate(positions.rows);
     table_bytes(encoder_->spec(), positions.count(), size_of(type));
     return py::array(numpy_type(type),
@@ -354,17 +360,18 @@ py::object forward(const PositionalEncoding& layer, const py::object& x, const p
   const py::array input = array_of(x, "x");
   const SequenceView<const float> from = sequences_of(input, "x", batch_first);
   const ForwardOptions options = {offset, training, seed, threads, parse_stores(stores)};
-  py::array result =
+  const py::object result =
       out.is_none()
           ? py::array(numpy_type(DataType::float32),
                       std::vector<py::ssize_t>(input.shape(), input.shape() + input.ndim()))
-          : array_of(out, "out");
-  const SequenceView<float> to = writable_sequences_of(result, "out", batch_first);
+          : out;
+  py::array output = array_of(result, "out");
+  const SequenceView<float> to = writable_sequences_of(output, "out", batch_first);
   {
     const py::gil_scoped_release no_gil;
     layer.forward(from, to, options);
   }
-  return out.is_none() ? py::object(result) : out;
+  return result;
 }
 
 py::object backward(const PositionalEncoding& layer, const py::object& gradient, std::uint64_t seed,
@@ -385,10 +392,11 @@ py::object rotary_cache(const Rotary& rotary, const py::object& positions,
   const RowRange rows = rows_of(positions);
   validate(rows);
   const RotaryLayout order = parse_rotary_layout("layout", layout);
-  py::array table = out.is_none()
-                        ? py::array(numpy_type(parse_type(type)),
-                                    std::vector<py::ssize_t>{rows.count, rotary.dimension()})
-                        : array_of(out, "out");
+  const py::object result =
+      out.is_none() ? py::array(numpy_type(parse_type(type)),
+                                std::vector<py::ssize_t>{rows.count, rotary.dimension()})
+                    : out;
+  py::array table = array_of(result, "out");
   with_table(table, "out", [&]<class T>(const MatrixView<T>& view) {
     if constexpr (std::is_same_v<T, double>) {
       throw InvalidArgument("dtype is float64; allowed: float32, float16, bfloat16");
@@ -397,7 +405,7 @@ py::object rotary_cache(const Rotary& rotary, const py::object& positions,
       rotary.cache(rows, order, view, threads);
     }
   });
-  return out.is_none() ? py::object(table) : out;
+  return result;
 }
 
 py::object rotary_apply(const Rotary& rotary, const py::object& x, std::int64_t first, int threads,
@@ -457,8 +465,9 @@ threads may use one. Raises ValueError if an argument is not allowed.)")
 
 positions: range(first, last + 1), an array of int32 or int64, or a sequence of integers, each
 from 0 to 2**53. A row has the same bits in every call.
-out: the array to write, instead of a new one: float32, float64, float16, or bfloat16 (ml_dtypes,
-or 16-bit integers for its bits; a tensor of PyTorch, too), contiguous in its last dimension. It is returned.
+out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
+float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
+contiguous in its last dimension. It is returned.
 dtype: of a new array: "float32", "float64", "float16" or "bfloat16", or a NumPy type.
 
 Raises ValueError, before anything is written, if an argument is not allowed.)")

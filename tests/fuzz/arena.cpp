@@ -82,4 +82,15 @@ bool Arena::harmless(const MatrixView<float>& view) const noexcept {
   return harmless_extent(*this, view.data, extent(1, 0, view.rows, view.stride, view.columns));
 }
 
+int fuzz_one_of(std::initializer_list<Fuzzed> functions, const std::uint8_t* data,
+                std::size_t size) {
+  static const Arena fresh;
+  Arena arena = fresh;
+  FuzzedDataProvider input(data, size);
+  const Fuzzed chosen =
+      functions.begin()[input.ConsumeIntegralInRange<std::size_t>(0, functions.size() - 1)];
+  chosen(input, arena);
+  return 0;
+}
+
 }  // namespace posenc::fuzz

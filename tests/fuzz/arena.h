@@ -8,9 +8,11 @@
 
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <vector>
 
 namespace posenc::fuzz {
@@ -58,5 +60,12 @@ bool accepted(const Arena& arena, const Call& call) {
     return false;
   }
 }
+
+/// A function that makes calls with random arguments.
+using Fuzzed = void (*)(FuzzedDataProvider& input, Arena& arena);
+
+/// Calls one of the functions, which the input chooses, with a new arena.
+int fuzz_one_of(std::initializer_list<Fuzzed> functions, const std::uint8_t* data,
+                std::size_t size);
 
 }  // namespace posenc::fuzz

@@ -186,13 +186,5 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  static const Arena fresh;
-  Arena arena = fresh;
-  FuzzedDataProvider input(data, size);
-  switch (input.ConsumeIntegralInRange(0, 2)) {
-    case 0: fuzz_encoder(input, arena); break;
-    case 1: fuzz_layers(input, arena); break;
-    default: fuzz_rotary(input, arena); break;
-  }
-  return 0;
+  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary}, data, size);
 }

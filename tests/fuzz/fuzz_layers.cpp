@@ -184,19 +184,8 @@ void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  static const Arena fresh;
-  Arena arena = fresh;
-  FuzzedDataProvider input(data, size);
-  switch (input.ConsumeIntegralInRange(0, 8)) {
-    case 0: fuzz_forward(input, arena); break;
-    case 1: fuzz_backward(input, arena); break;
-    case 2: fuzz_lookup<std::int32_t>(input, arena); break;
-    case 3: fuzz_lookup<std::int64_t>(input, arena); break;
-    case 4: fuzz_rotary<float>(input, arena); break;
-    case 5: fuzz_rotary<posenc::Float16>(input, arena); break;
-    case 6: fuzz_rotary<posenc::BFloat16>(input, arena); break;
-    case 7: fuzz_tied_output(input, arena); break;
-    default: fuzz_dropout(input, arena); break;
-  }
-  return 0;
+  return fuzz_one_of({fuzz_forward, fuzz_backward, fuzz_lookup<std::int32_t>,
+                      fuzz_lookup<std::int64_t>, fuzz_rotary<float>, fuzz_rotary<posenc::Float16>,
+                      fuzz_rotary<posenc::BFloat16>, fuzz_tied_output, fuzz_dropout},
+                     data, size);
 }

@@ -41,7 +41,8 @@ class EncoderTest(unittest.TestCase):
             np.testing.assert_array_equal(self.encoder.encode(same), table)
         np.testing.assert_array_equal(
             self.encoder.encode(range(1000, 1000 + ROWS, 3)), table[::3])
-        np.testing.assert_array_equal(posenc.encode(ROWS, D_MODEL), self.encoder.encode(range(ROWS)))
+        np.testing.assert_array_equal(
+            posenc.encode(ROWS, D_MODEL), self.encoder.encode(range(ROWS)))
 
     def test_every_type_is_rounded_once(self):
         wide = self.encoder.encode(range(ROWS), dtype="float64")

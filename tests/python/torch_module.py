@@ -1,4 +1,4 @@
-"""The positional encoding of PyTorch's tutorial on Transformers, and its replacement with posenc."""
+"""The positional encoding of PyTorch's tutorial on Transformers, and one that takes its place."""
 
 import math
 

@@ -92,23 +92,23 @@ void with_cache(const posenc_table& table, const Use& use) {
   });
 }
 
-template <class Position>
-posenc_status encode_positions(const posenc_encoder* encoder, const Position* positions,
-                               std::int64_t count, const posenc_table* out,
-                               const posenc_options* options) {
-  return status_of([&] {
-    if (count < 0) {
-      throw InvalidArgument(format_text("count is {}; allowed: at least 0", count));
-    }
-    if (count > 0) checked(positions, "positions");
-    const posenc_table& table = checked(out, "out");
-    with_elements(table, [&]<class T>(T* data) {
-      checked(encoder, "encoder")
-          .encoder->encode(std::span(positions, static_cast<std::size_t>(count)),
-                           MatrixView<T>{data, table.rows, table.columns, table.stride},
-                           options_of(options));
-    });
+/// Encodes rows, which are a RowRange or a span of positions.
+template <class Rows>
+void encode_rows(const posenc_encoder* encoder, const Rows& rows, const posenc_table* out,
+                 const posenc_options* options) {
+  const posenc_table& table = checked(out, "out");
+  with_elements(table, [&]<class T>(T* data) {
+    checked(encoder, "encoder")
+        .encoder->encode(rows, MatrixView<T>{data, table.rows, table.columns, table.stride},
+                         options_of(options));
   });
+}
+
+template <class Position>
+std::span<const Position> positions_of(const Position* positions, std::int64_t count) {
+  if (count < 0) throw InvalidArgument(format_text("count is {}; allowed: at least 0", count));
+  if (count > 0) checked(positions, "positions");
+  return {positions, static_cast<std::size_t>(count)};
 }
 
 struct ListedBackend {
@@ -216,27 +216,19 @@ const char* posenc_encoder_reason(const posenc_encoder* encoder) {
 
 posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
                             const posenc_table* out, const posenc_options* options) {
-  return status_of([&] {
-    const posenc_table& table = checked(out, "out");
-    with_elements(table, [&]<class T>(T* data) {
-      checked(encoder, "encoder")
-          .encoder->encode(RowRange{first, rows},
-                           MatrixView<T>{data, table.rows, table.columns, table.stride},
-                           options_of(options));
-    });
-  });
+  return status_of([&] { encode_rows(encoder, RowRange{first, rows}, out, options); });
 }
 
 posenc_status posenc_encode_positions(const posenc_encoder* encoder, const int64_t* positions,
                                       int64_t count, const posenc_table* out,
                                       const posenc_options* options) {
-  return encode_positions(encoder, positions, count, out, options);
+  return status_of([&] { encode_rows(encoder, positions_of(positions, count), out, options); });
 }
 
 posenc_status posenc_encode_positions_int32(const posenc_encoder* encoder, const int32_t* positions,
                                             int64_t count, const posenc_table* out,
                                             const posenc_options* options) {
-  return encode_positions(encoder, positions, count, out, options);
+  return status_of([&] { encode_rows(encoder, positions_of(positions, count), out, options); });
 }
 
 posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, int64_t rows,
