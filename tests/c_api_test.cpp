@@ -1,6 +1,7 @@
 // The C interface: the results of the C++ interface, and bad input refused with its words.
 #include "posenc/c_api.h"
 
+#include "frequency_rules.h"
 #include "posenc/cursor.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
@@ -21,6 +22,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace posenc {
@@ -163,6 +165,50 @@ TEST(CApi, KnowsThePresets) {
   }
 }
 
+/// Sets the members of a rule.
+struct FillFrequencies {
+  posenc_frequencies& to;
+
+  void operator()(const BaseFrequencies&) const {}
+  void operator()(const LinearScaling& from) const { to.factor = from.factor; }
+  void operator()(const NtkScaling& from) const { to.factor = from.factor; }
+  void operator()(const YarnScaling& from) const {
+    to.factor = from.factor;
+    to.trained_rows = from.trained_rows;
+    to.truncate = from.truncate;
+  }
+  void operator()(const Llama3Scaling& from) const { to.factor = from.factor; }
+  void operator()(const LongRopeScaling& from) const { set(from.factors); }
+  void operator()(const OwnFrequencies& from) const { set(from.values); }
+
+  void set(const std::vector<double>& values) const {
+    to.values = values.data();
+    to.count = static_cast<std::int64_t>(values.size());
+  }
+};
+
+TEST(CApi, HasEveryRuleOfFrequencies) {
+  for (const auto& [name, spec] : test::specs_of_every_rule()) {
+    SCOPED_TRACE(name);
+    const auto rule = static_cast<std::int32_t>(spec.frequencies.index());
+    posenc_frequencies frequencies = posenc_default_frequencies(rule);
+    std::visit(FillFrequencies{frequencies}, spec.frequencies);
+    posenc_spec from = posenc_default_spec(spec.d_model);
+    from.base = spec.base;
+    from.frequencies = &frequencies;
+    posenc_encoder* made = nullptr;
+    ASSERT_EQ(posenc_plan("rotation", &from, &made), POSENC_OK) << posenc_last_error();
+    const Owned<posenc_encoder> encoder(made);
+    Matrix expected(rows, spec.d_model), got(rows, spec.d_model);
+    backend("rotation").plan(spec)->encode(RowRange{first, rows}, expected.view());
+    const posenc_table out = {got.data(), rows, spec.d_model, spec.d_model, POSENC_FLOAT32, 0};
+    ASSERT_EQ(posenc_encode(encoder.get(), first, rows, &out, nullptr), POSENC_OK);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      EXPECT_TRUE(test::same_bits(expected.row(r), got.row(r))) << "row " << r;
+    }
+  }
+}
+
 TEST(CApi, ACursorGivesTheRowsOfTables) {
   const auto encoder = planned();
   std::vector<float> expected(rows * d_model);
@@ -219,8 +265,9 @@ TEST(CApi, AddsAndDropsAsCppDoes) {
 TEST(CApi, TurnsAsCppDoes) {
   constexpr std::int64_t heads = 5, head_columns = d_model + 2;
   posenc_rotary* made = nullptr;
-  ASSERT_EQ(posenc_rotary_create(d_model, 500000.0, POSENC_ROTARY_INTERLEAVED, nullptr, &made),
-            POSENC_OK);
+  ASSERT_EQ(
+      posenc_rotary_create(d_model, 500000.0, POSENC_ROTARY_INTERLEAVED, nullptr, nullptr, &made),
+      POSENC_OK);
   const Owned<posenc_rotary> rotary(made);
   const Rotary truth(d_model, 500000.0, RotaryLayout::interleaved);
 
@@ -264,7 +311,9 @@ struct Refused {
 
 /// Objects that the refused calls use. Nothing may be written to the memory.
 struct Objects {
-  posenc_spec spec = posenc_default_spec(d_model), odd = posenc_default_spec(7);
+  posenc_frequencies by_zero = {POSENC_LINEAR_SCALING, 0, 0, 1, 0, 0, 0, nullptr, 0};
+  posenc_spec spec = posenc_default_spec(d_model), odd = posenc_default_spec(7),
+              scaled_by_zero = spec;
   Owned<posenc_encoder> encoder = planned();
   std::vector<float> memory = std::vector<float>(rows * d_model, 42.0f);
   posenc_table table = table_of(memory), narrow = table, unknown_type = table, reserved = table,
@@ -280,6 +329,7 @@ struct Objects {
   Owned<posenc_rotary> rotary;
 
   Objects() {
+    scaled_by_zero.frequencies = &by_zero;
     narrow.stride = d_model - 1;
     unknown_type.type = 4;
     reserved.reserved = 1;
@@ -289,7 +339,7 @@ struct Objects {
     posenc_positional_encoding_create(&spec, rows, 0, nullptr, &made_layer);
     layer.reset(made_layer);
     posenc_rotary* made_rotary = nullptr;
-    posenc_rotary_create(d_model, 1e4, 0, nullptr, &made_rotary);
+    posenc_rotary_create(d_model, 1e4, 0, nullptr, nullptr, &made_rotary);
     rotary.reset(made_rotary);
   }
 };
@@ -300,6 +350,11 @@ std::vector<Refused> refused_calls(Objects& o) {
                                impossible = {1e-30, POSENC_WITHIN, 0};
   static const posenc_forward_options beyond = {1, 0, 0, 1, 0, 0};
   static const std::int64_t negative_position[] = {3, -1};
+  static const double frequency = 1;
+  static const posenc_frequencies unknown_rule = {7, 0, 1, 1, 0, 0, 0, nullptr, 0},
+                                  negative_count = {1, 0, 1, 1, 0, 0, 0, &frequency, -1},
+                                  no_values = {1, 0, 1, 1, 0, 0, 0, nullptr, 4},
+                                  one_value = {1, 0, 1, 1, 0, 0, 0, &frequency, 1};
   posenc_encoder* const e = o.encoder.get();
   double number;
   return {
@@ -368,9 +423,20 @@ std::vector<Refused> refused_calls(Objects& o) {
        }},
       {"no_layer", "layer is null",
        [&o] { return posenc_positional_encoding_backward(nullptr, &o.sequences, nullptr); }},
-      {"dimension", "7", [&o] { return posenc_rotary_create(7, 1e4, 0, nullptr, &o.new_rotary); }},
+      {"dimension", "7",
+       [&o] { return posenc_rotary_create(7, 1e4, 0, nullptr, nullptr, &o.new_rotary); }},
       {"channels", "channels is 2",
-       [&o] { return posenc_rotary_create(8, 1e4, 2, nullptr, &o.new_rotary); }},
+       [&o] { return posenc_rotary_create(8, 1e4, 2, nullptr, nullptr, &o.new_rotary); }},
+      {"rule", "frequencies.rule is 7; allowed: 0 to 6",
+       [&o] { return posenc_rotary_create(8, 1e4, 0, &unknown_rule, nullptr, &o.new_rotary); }},
+      {"frequency_count", "frequencies.count is -1; allowed: 0 to",
+       [&o] { return posenc_rotary_create(8, 1e4, 0, &negative_count, nullptr, &o.new_rotary); }},
+      {"no_frequencies", "frequencies.values is null",
+       [&o] { return posenc_rotary_create(8, 1e4, 0, &no_values, nullptr, &o.new_rotary); }},
+      {"too_few_frequencies", "frequencies has 1 values; allowed: d_model / 2, which is 4",
+       [&o] { return posenc_rotary_create(8, 1e4, 0, &one_value, nullptr, &o.new_rotary); }},
+      {"factor", "factor is 0",
+       [&o] { return posenc_plan("naive", &o.scaled_by_zero, &o.new_encoder); }},
       {"cache_type", "float64",
        [&o] { return posenc_rotary_cache(o.rotary.get(), 0, 1, 0, &o.float64, nullptr); }},
       {"cache_layout", "layout is 5",

@@ -40,7 +40,7 @@ struct Request {
 /// Tables of 1 KiB, 2 KiB, ... 1 TiB find the shape classes of this CPU. The largest table stands
 /// for its class.
 std::vector<ClassSelection> table_classes(const SelectionOptions& options) {
-  constexpr EncodingSpec spec = {.d_model = 64};
+  const EncodingSpec spec = {.d_model = 64};
   constexpr std::int64_t row_bytes = 64 * sizeof(float);
   std::vector<ClassSelection> classes;
   for (std::int64_t bytes = std::int64_t{1} << 40; bytes >= 1024; bytes /= 2) {

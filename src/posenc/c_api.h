@@ -35,7 +35,7 @@ extern "C" {
 
 // ---- Status and version ------------------------------------------------------------------------
 
-#define POSENC_C_ABI 1
+#define POSENC_C_ABI 2
 
 typedef int32_t posenc_status;
 enum {
@@ -59,11 +59,37 @@ enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };
 enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };                                  // spacings
 enum { POSENC_FLOAT32 = 0, POSENC_FLOAT64 = 1, POSENC_FLOAT16 = 2, POSENC_BFLOAT16 = 3 };
 
+/// The rules of frequency_rule.h, where w_k is the frequency of the base and s the factor.
+enum {
+  POSENC_BASE_FREQUENCIES = 0,  ///< w_k
+  POSENC_OWN_FREQUENCIES = 1,   ///< values[k], in radians per position
+  POSENC_LINEAR_SCALING = 2,    ///< w_k / s
+  POSENC_NTK_SCALING = 3,       ///< w_k of the base base s^(d / (d - 2))
+  POSENC_YARN_SCALING = 4,  ///< w_k to w_k / s between `high` and `low` turns in trained_rows rows
+  POSENC_LLAMA3_SCALING = 5,   ///< the same with another ramp
+  POSENC_LONGROPE_SCALING = 6  ///< w_k / values[k]
+};
+
+typedef struct posenc_frequencies {
+  int32_t rule;             ///< POSENC_BASE_FREQUENCIES ...
+  int32_t truncate;         ///< of YaRN: if its ramp begins and ends at whole k
+  double factor;            ///< s
+  int64_t trained_rows;     ///< of YaRN and Llama 3
+  double low, high;         ///< of YaRN and Llama 3: beta_slow and beta_fast, low_ and high_...
+  double attention_factor;  ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE, for posenc_rotary
+  const double* values;     ///< own frequencies, or the factors of LongRoPE: `count` of them
+  int64_t count;            ///< d_model / 2
+} posenc_frequencies;
+
+/// A rule with its usual parameters.
+POSENC_C_API posenc_frequencies posenc_default_frequencies(int32_t rule);
+
 typedef struct posenc_spec {
-  int64_t d_model;  ///< channels of a row: even, 2 to 2^20
-  double base;      ///< finite and > 1
-  int32_t layout;   ///< POSENC_INTERLEAVED ...
-  int32_t spacing;  ///< POSENC_PAPER or POSENC_INCLUSIVE
+  int64_t d_model;                        ///< channels of a row: even, 2 to 2^20
+  double base;                            ///< finite and > 1
+  int32_t layout;                         ///< POSENC_INTERLEAVED ...
+  int32_t spacing;                        ///< POSENC_PAPER or POSENC_INCLUSIVE
+  const posenc_frequencies* frequencies;  ///< null: those of the base. Read by the call alone.
 } posenc_spec;
 
 /// The paper's convention: base 10000, interleaved.
@@ -213,7 +239,9 @@ enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
 
 typedef struct posenc_rotary posenc_rotary;
 
+/// `frequencies` may be null: those of the base.
 POSENC_C_API posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
+                                                const posenc_frequencies* frequencies,
                                                 const posenc_accuracy* accuracy,
                                                 posenc_rotary** rotary);
 /// Writes the cosines and sines of these positions to `out`, of shape (rows, dimension), in

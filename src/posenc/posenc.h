@@ -9,6 +9,7 @@
 #include "posenc/encode_options.h"
 #include "posenc/encoder.h"
 #include "posenc/error.h"
+#include "posenc/frequency_rule.h"
 #include "posenc/isa.h"
 #include "posenc/layers/dropout.h"
 #include "posenc/layers/input_embedding.h"

@@ -16,55 +16,6 @@ constexpr Layout halves_cos_first = Layout::halves_cos_first;
 constexpr Spacing paper = Spacing::paper;
 constexpr Spacing inclusive = Spacing::inclusive;
 
-// tests/presets_test.cpp compares each preset with the formula of its system.
-constexpr std::array all_presets = std::to_array<Preset>({
-    // Tables that are added to embeddings.
-    {"tutorial",
-     "PyTorch's tutorial, the Annotated Transformer",
-     {512, 1e4, interleaved, paper},
-     {0, 5000}},
-    {"tensor2tensor",
-     "tensor2tensor, get_timing_signal_1d",
-     {512, 1e4, halves, inclusive},
-     {0, 256}},
-    {"model_garden",
-     "TF Model Garden, RelativePositionEmbedding",
-     {512, 1e4, halves, inclusive},
-     {0, 512}},
-    {"fairseq", "fairseq: padding_idx 1", {512, 1e4, halves, inclusive}, {2, 1024}},
-    {"opennmt", "OpenNMT-py, PositionalEncoding", {512, 1e4, interleaved, paper}, {0, 5000}},
-    {"speech2text", "Hugging Face Speech2Text", {256, 1e4, halves, inclusive}, {2, 6000}},
-    {"m2m_100", "Hugging Face M2M-100", {1024, 1e4, halves, inclusive}, {2, 1024}},
-    {"marian", "Marian NMT", {512, 1e4, halves, inclusive}, {0, 512}},
-    {"hf_marian", "Hugging Face Marian", {512, 1e4, halves, paper}, {0, 512}},
-    {"xlm", "Hugging Face XLM", {2048, 1e4, interleaved, paper}, {0, 512}},
-    {"whisper", "OpenAI Whisper large, encoder", {1280, 1e4, halves, inclusive}, {0, 1500}},
-    {"musicgen", "MusicGen small", {1024, 1e4, halves_cos_first, inclusive}, {0, 2048}},
-    {"mae", "MAE ViT-L/16, one grid axis", {512, 1e4, halves, paper}, {0, 14}},
-    {"keras_hub", "KerasHub, SinePositionEncoding", {768, 1e4, interleaved, paper}, {0, 512}},
-    {"ctranslate2", "CTranslate2", {512, 1e4, halves, inclusive}, {1, 500}},
-    // Timesteps of diffusion models.
-    {"diffusers", "diffusers' default: shift 1", {320, 1e4, halves, inclusive}, {0, 1000}},
-    {"stable_diffusion",
-     "diffusers' UNets: flipped, shift 0",
-     {320, 1e4, halves_cos_first, paper},
-     {0, 1000}},
-    {"dit", "DiT, timestep embedding", {256, 1e4, halves_cos_first, paper}, {0, 1000}},
-    {"ggml", "ggml, timestep embedding", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
-    // Caches of rotary embeddings for one head.
-    {"roformer", "RoFormer, rotary", {64, 1e4, interleaved, paper}, {0, 512}},
-    {"hf_roformer", "Hugging Face RoFormer, rotary", {64, 1e4, halves, paper}, {0, 1536}},
-    {"gpt_j", "GPT-J, rotary: turns channels 2k and 2k + 1", {64, 1e4, halves, paper}, {0, 2048}},
-    {"llama_3", "Llama 3, rotary; 3.1 differs", {128, 5e5, halves_cos_first, paper}, {0, 8192}},
-    {"vllm", "vLLM, rotary", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
-});
-
-constexpr std::array all_benchmark_shapes = std::to_array<Preset>({
-    {"chunk", "a chunk of a stream", {512, 1e4, interleaved, paper}, {0, 8}},
-    {"long_context", "a long context", {128, 1e4, interleaved, paper}, {0, 131072}},
-    {"wide", "a wide model", {4096, 1e4, interleaved, paper}, {0, 8192}},
-});
-
 const Preset* find(std::span<const Preset> among, std::string_view name) noexcept {
   const auto found = std::ranges::find(among, name, &Preset::name);
   return found == among.end() ? nullptr : &*found;
@@ -78,19 +29,71 @@ std::string names(std::span<const Preset> all) {
 
 }  // namespace
 
-std::span<const Preset> presets() noexcept { return all_presets; }
-std::span<const Preset> benchmark_shapes() noexcept { return all_benchmark_shapes; }
+std::span<const Preset> presets() noexcept {
+  // tests/presets_test.cpp compares each preset with the formula of its system.
+  static const std::array all = std::to_array<Preset>({
+      // Tables that are added to embeddings.
+      {"tutorial",
+       "PyTorch's tutorial, the Annotated Transformer",
+       {512, 1e4, interleaved, paper},
+       {0, 5000}},
+      {"tensor2tensor",
+       "tensor2tensor, get_timing_signal_1d",
+       {512, 1e4, halves, inclusive},
+       {0, 256}},
+      {"model_garden",
+       "TF Model Garden, RelativePositionEmbedding",
+       {512, 1e4, halves, inclusive},
+       {0, 512}},
+      {"fairseq", "fairseq: padding_idx 1", {512, 1e4, halves, inclusive}, {2, 1024}},
+      {"opennmt", "OpenNMT-py, PositionalEncoding", {512, 1e4, interleaved, paper}, {0, 5000}},
+      {"speech2text", "Hugging Face Speech2Text", {256, 1e4, halves, inclusive}, {2, 6000}},
+      {"m2m_100", "Hugging Face M2M-100", {1024, 1e4, halves, inclusive}, {2, 1024}},
+      {"marian", "Marian NMT", {512, 1e4, halves, inclusive}, {0, 512}},
+      {"hf_marian", "Hugging Face Marian", {512, 1e4, halves, paper}, {0, 512}},
+      {"xlm", "Hugging Face XLM", {2048, 1e4, interleaved, paper}, {0, 512}},
+      {"whisper", "OpenAI Whisper large, encoder", {1280, 1e4, halves, inclusive}, {0, 1500}},
+      {"musicgen", "MusicGen small", {1024, 1e4, halves_cos_first, inclusive}, {0, 2048}},
+      {"mae", "MAE ViT-L/16, one grid axis", {512, 1e4, halves, paper}, {0, 14}},
+      {"keras_hub", "KerasHub, SinePositionEncoding", {768, 1e4, interleaved, paper}, {0, 512}},
+      {"ctranslate2", "CTranslate2", {512, 1e4, halves, inclusive}, {1, 500}},
+      // Timesteps of diffusion models.
+      {"diffusers", "diffusers' default: shift 1", {320, 1e4, halves, inclusive}, {0, 1000}},
+      {"stable_diffusion",
+       "diffusers' UNets: flipped, shift 0",
+       {320, 1e4, halves_cos_first, paper},
+       {0, 1000}},
+      {"dit", "DiT, timestep embedding", {256, 1e4, halves_cos_first, paper}, {0, 1000}},
+      {"ggml", "ggml, timestep embedding", {320, 1e4, halves_cos_first, paper}, {0, 1000}},
+      // Caches of rotary embeddings for one head.
+      {"roformer", "RoFormer, rotary", {64, 1e4, interleaved, paper}, {0, 512}},
+      {"hf_roformer", "Hugging Face RoFormer, rotary", {64, 1e4, halves, paper}, {0, 1536}},
+      {"gpt_j", "GPT-J, rotary: turns channels 2k and 2k + 1", {64, 1e4, halves, paper}, {0, 2048}},
+      {"llama_3", "Llama 3, rotary; 3.1 differs", {128, 5e5, halves_cos_first, paper}, {0, 8192}},
+      {"vllm", "vLLM, rotary", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
+  });
+  return all;
+}
+
+std::span<const Preset> benchmark_shapes() noexcept {
+  static const std::array all = std::to_array<Preset>({
+      {"chunk", "a chunk of a stream", {512, 1e4, interleaved, paper}, {0, 8}},
+      {"long_context", "a long context", {128, 1e4, interleaved, paper}, {0, 131072}},
+      {"wide", "a wide model", {4096, 1e4, interleaved, paper}, {0, 8192}},
+  });
+  return all;
+}
 
 const Preset& preset(std::string_view name) {
-  if (const Preset* found = find(all_presets, name)) return *found;
-  throw InvalidArgument(format_text("preset is '{}'; allowed: {}", name, names(all_presets)));
+  if (const Preset* found = find(presets(), name)) return *found;
+  throw InvalidArgument(format_text("preset is '{}'; allowed: {}", name, names(presets())));
 }
 
 const Preset& preset_or_benchmark_shape(std::string_view name) {
-  if (const Preset* found = find(all_benchmark_shapes, name)) return *found;
-  if (const Preset* found = find(all_presets, name)) return *found;
+  if (const Preset* found = find(benchmark_shapes(), name)) return *found;
+  if (const Preset* found = find(presets(), name)) return *found;
   throw InvalidArgument(format_text("preset is '{}'; allowed: {}, and the benchmark shapes {}",
-                                    name, names(all_presets), names(all_benchmark_shapes)));
+                                    name, names(presets()), names(benchmark_shapes())));
 }
 
 }  // namespace posenc

@@ -32,6 +32,7 @@ void validate(const EncodingSpec& spec) {
   }
   check_known(spec.layout, layout_names);
   check_known(spec.spacing, spacing_names);
+  validate(spec.frequencies, spec);
 }
 
 void validate(RowRange rows) {

@@ -3,6 +3,7 @@
 
 #include "posenc/error.h"
 #include "posenc/export.h"
+#include "posenc/frequency_rule.h"
 
 #include <cstdint>
 #include <string_view>
@@ -30,6 +31,7 @@ struct EncodingSpec {
   double base = 10000.0;       ///< finite and > 1
   Layout layout = Layout::interleaved;
   Spacing spacing = Spacing::paper;
+  FrequencyRule frequencies = {};
 
   bool operator==(const EncodingSpec&) const = default;
 };

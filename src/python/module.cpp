@@ -6,9 +6,11 @@
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/presets.h"
+#include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/pick.h"
 #include "posenc/version.h"
 
 #include <pybind11/numpy.h>
@@ -16,10 +18,13 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -255,9 +260,45 @@ RowRange rows_of(const py::object& from) {
   throw InvalidArgument("positions is " + text(py::repr(from)) + "; allowed: a range of step 1");
 }
 
+FrequencyRule cast_rule(const py::object& from) {
+  if (from.is_none()) return {};
+  if (!py::hasattr(from, "rule")) return OwnFrequencies{from.cast<std::vector<double>>()};
+  const std::string rule = text(from.attr("rule"));
+  const auto real = [&](const char* name) { return from.attr(name).cast<double>(); };
+  const auto reals = [&](const char* name) { return from.attr(name).cast<std::vector<double>>(); };
+  const auto rows = [&] { return integer(from.attr("trained_rows"), "trained_rows"); };
+  if (rule == "linear") return LinearScaling{real("factor")};
+  if (rule == "ntk") return NtkScaling{real("factor")};
+  if (rule == "llama3") {
+    return Llama3Scaling{real("factor"), rows(), real("low_frequency_factor"),
+                         real("high_frequency_factor")};
+  }
+  if (rule == "yarn") {
+    return YarnScaling{real("factor"),
+                       rows(),
+                       real("beta_fast"),
+                       real("beta_slow"),
+                       from.attr("truncate").cast<bool>(),
+                       real("attention_factor")};
+  }
+  if (rule == "longrope") return LongRopeScaling{reals("factors"), real("attention_factor")};
+  throw InvalidArgument("frequencies is of the rule '" + rule +
+                        "'; allowed: linear, ntk, yarn, llama3, longrope");
+}
+
+/// From None, one of the classes in frequencies.py, or a sequence of frequencies.
+FrequencyRule rule_of(const py::object& from) {
+  try {
+    return cast_rule(from);
+  } catch (const py::cast_error&) {
+    throw py::type_error("frequencies is " + text(py::repr(from)) +
+                         "; allowed: None, a sequence of numbers, or a rule of numbers");
+  }
+}
+
 EncodingSpec spec_of(std::int64_t d_model, double base, const std::string& layout,
-                     const std::string& spacing) {
-  return {d_model, base, parse_layout(layout), parse_spacing(spacing)};
+                     const std::string& spacing, const py::object& frequencies) {
+  return {d_model, base, parse_layout(layout), parse_spacing(spacing), rule_of(frequencies)};
 }
 
 // ---- Encoders -----------------------------------------------------------------------------------
@@ -266,9 +307,10 @@ EncodingSpec spec_of(std::int64_t d_model, double base, const std::string& layou
 class PyEncoder {
  public:
   PyEncoder(std::int64_t d_model, double base, const std::string& layout,
-            const std::string& spacing, const std::optional<std::string>& name,
-            const py::object& accuracy, std::int64_t rows, const py::object& type, int threads) {
-    const EncodingSpec spec = spec_of(d_model, base, layout, spacing);
+            const std::string& spacing, const py::object& frequencies,
+            const std::optional<std::string>& name, const py::object& accuracy, std::int64_t rows,
+            const py::object& type, int threads) {
+    const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
     if (name) {
       if (!accuracy.is_none()) {
         throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
@@ -349,6 +391,69 @@ py::dict measured_accuracy(const PyEncoder& encoder, const py::object& positions
   result["wrongly_rounded"] = report.wrongly_rounded;
   result["worst_position"] = report.worst.position;
   result["worst_channel"] = report.worst.channel;
+  return result;
+}
+
+std::optional<ErrorBudget> budget_of(const py::object& accuracy) {
+  if (accuracy.is_none()) return std::nullopt;
+  const Accuracy asked = accuracy_of(accuracy);
+  switch (asked.measure()) {
+    case Accuracy::Measure::absolute:
+      return ErrorBudget{asked.most(), ErrorBudget::Measure::absolute};
+    case Accuracy::Measure::ulp: return ErrorBudget{asked.most(), ErrorBudget::Measure::ulp};
+    case Accuracy::Measure::correctly_rounded: break;
+  }
+  return std::nullopt;
+}
+
+py::dict candidate_of(const ComparedCandidate& from) {
+  py::dict result;
+  result["backend"] = from.full_name();
+  result["gfloats_per_second"] = from.gfloats_per_second;
+  result["time_ratio"] = from.ratio;
+  result["time_ratio_interval"] = py::make_tuple(from.low, from.high);
+  result["tied"] = from.tied;
+  result["error_bound"] = from.error_bound;
+  result["max_abs"] = from.max_abs;
+  return result;
+}
+
+py::dict pick_backends(const py::object& accuracy, const py::object& type, int threads,
+                       int processes, int samples, double seconds_per_sample,
+                       const std::optional<std::string>& save) {
+  PickOptions options;
+  options.budget = budget_of(accuracy);
+  options.type = parse_type(type);
+  options.threads = threads;
+  options.processes = processes;
+  options.samples = samples;
+  options.seconds_per_sample = seconds_per_sample;
+  options.progress = [](double, std::string_view) {
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  };
+  PickResult picked;
+  {
+    const py::gil_scoped_release no_gil;
+    picked = pick(options);
+    if (save && picked.disturbed.empty()) save_profile(picked.profile, *save);
+  }
+  py::list classes;
+  for (const ClassDecision& decision : picked.decisions) {
+    py::dict each;
+    each["shape"] = std::string(to_string(decision.shape));
+    each["pick"] = decision.pick ? py::object(candidate_of(*decision.pick)) : py::none();
+    each["noise_floor"] = decision.noise_floor;
+    py::list others;
+    for (const ComparedCandidate& other : decision.others) {
+      if (other.compared) others.append(candidate_of(other));
+    }
+    each["others"] = others;
+    classes.append(each);
+  }
+  py::dict result;
+  result["classes"] = classes;
+  result["disturbed"] = picked.disturbed;
   return result;
 }
 
@@ -435,6 +540,13 @@ py::dict preset_arguments(const std::string& name) {
 PYBIND11_MODULE(_posenc, module) {
   using namespace posenc;
   using py::arg;
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const std::system_error& error) {
+      PyErr_SetString(PyExc_OSError, error.what());
+    }
+  });
   module.attr("__version__") = library_version();
   const py::str float32("float32");
   const EncodingSpec paper;
@@ -451,14 +563,16 @@ PYBIND11_MODULE(_posenc, module) {
   py::class_<PyEncoder>(module, "Encoder", R"(A backend planned for one convention.
 
 Without `backend`, the fastest one that promises `accuracy` for tables of `rows` rows is selected:
-None means correctly rounded, a number is the largest absolute error. Immutable: any number of
+None means correctly rounded, a number is the largest absolute error. `frequencies`: d_model / 2
+numbers in radians per position, or a rule such as posenc.YarnScaling. Immutable: any number of
 threads may use one. Raises ValueError if an argument is not allowed.)")
-      .def(py::init<std::int64_t, double, const std::string&, const std::string&,
+      .def(py::init<std::int64_t, double, const std::string&, const std::string&, const py::object&,
                     const std::optional<std::string>&, const py::object&, std::int64_t,
                     const py::object&, int>(),
            arg("d_model"), py::kw_only(), arg("base") = paper.base, arg("layout") = "interleaved",
-           arg("spacing") = "paper", arg("backend") = py::none(), arg("accuracy") = py::none(),
-           arg("rows") = 4096, arg("dtype") = float32, arg("threads") = 1)
+           arg("spacing") = "paper", arg("frequencies") = py::none(), arg("backend") = py::none(),
+           arg("accuracy") = py::none(), arg("rows") = 4096, arg("dtype") = float32,
+           arg("threads") = 1)
       .def("encode", &PyEncoder::encode, arg("positions"), arg("out") = py::none(),
            arg("dtype") = float32, arg("threads") = 1, arg("stores") = "automatic",
            R"(Returns the encodings of these positions: an array of shape (len(positions), d_model).
@@ -512,17 +626,17 @@ little more than in a table. Two threads must not use one cursor at once.)")
   py::class_<PositionalEncoding>(module, "PositionalEncoding",
                                  R"(Adds encodings to float32 sequences: y = dropout(x + PE).
 
-max_rows: positions from 0 to max_rows - 1. accuracy: as in Encoder. Immutable.)")
+max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder. Immutable.)")
       .def(py::init([](std::int64_t d_model, std::int64_t max_rows, double dropout, double base,
                        const std::string& layout, const std::string& spacing,
-                       const py::object& accuracy) {
+                       const py::object& frequencies, const py::object& accuracy) {
              return std::make_unique<PositionalEncoding>(
-                 spec_of(d_model, base, layout, spacing), max_rows, dropout,
+                 spec_of(d_model, base, layout, spacing, frequencies), max_rows, dropout,
                  EncodingSource::automatic, accuracy_of(accuracy));
            }),
            arg("d_model"), arg("max_rows") = 5000, py::kw_only(), arg("dropout") = 0.0,
            arg("base") = paper.base, arg("layout") = "interleaved", arg("spacing") = "paper",
-           arg("accuracy") = py::none())
+           arg("frequencies") = py::none(), arg("accuracy") = py::none())
       .def("forward", &forward, arg("x"), arg("out") = py::none(), py::kw_only(), arg("offset") = 0,
            arg("training") = false, arg("seed") = 0, arg("threads") = 1,
            arg("stores") = "automatic", arg("batch_first") = true,
@@ -542,14 +656,16 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
   py::class_<Rotary>(module, "Rotary", R"(Rotary position embeddings from exact phases.
 
 dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
-(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). accuracy: as in Encoder.)")
+(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). frequencies, accuracy: as in
+Encoder. posenc.rotary_from_config() reads all from a model's config.json.)")
       .def(py::init([](std::int64_t dimension, double base, const std::string& channels,
-                       const py::object& accuracy) {
-             return std::make_unique<Rotary>(
-                 dimension, base, parse_rotary_layout("channels", channels), accuracy_of(accuracy));
+                       const py::object& frequencies, const py::object& accuracy) {
+             return std::make_unique<Rotary>(dimension, base,
+                                             parse_rotary_layout("channels", channels),
+                                             accuracy_of(accuracy), rule_of(frequencies));
            }),
            arg("dimension"), py::kw_only(), arg("base") = 10000.0, arg("channels") = "halves",
-           arg("accuracy") = py::none())
+           arg("frequencies") = py::none(), arg("accuracy") = py::none())
       .def("cache", &rotary_cache, arg("positions"), arg("layout") = "halves", py::kw_only(),
            arg("out") = py::none(), arg("dtype") = float32, arg("threads") = 1,
            R"(Returns the cosines and sines of range(first, last + 1): shape (rows, dimension).
@@ -562,6 +678,9 @@ sine. dtype: float32, float16 or bfloat16.)")
 
 x: float32, shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_first, or
 (rows, head_dim).)")
+      .def_property_readonly("dimension", &Rotary::dimension)
+      .def_property_readonly("attention_factor", &Rotary::attention_factor,
+                             "Cosines and sines are multiplied by it.")
       .def_property_readonly("reason", [](const Rotary& each) { return each.selection().reason; });
 
   module.def(
@@ -574,6 +693,13 @@ x: float32, shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_f
         return names;
       },
       "The backends that run on this CPU, such as 'rotation:avx2'.");
+  module.def(
+      "dynamic_ntk_factor",
+      [](double factor, std::int64_t trained_rows, std::int64_t rows) {
+        return dynamic_ntk_scaling(factor, trained_rows, rows).factor;
+      },
+      arg("factor"), arg("trained_rows"), arg("rows"),
+      "The factor of dynamic_ntk_scaling() for a sequence of `rows` rows.");
   module.def("preset", &preset_arguments, arg("name"),
              "The convention of a real system, as arguments: Encoder(**preset('whisper')).");
   module.def(
@@ -589,4 +715,19 @@ x: float32, shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_f
   module.def("accuracy", &measured_accuracy, arg("encoder"), arg("positions"),
              arg("dtype") = float32, arg("threads") = 1,
              "Compares a table with the reference: a dictionary of errors.");
+  const PickOptions usual;
+  module.def("pick", &pick_backends, py::kw_only(), arg("accuracy") = py::none(),
+             arg("dtype") = float32, arg("threads") = usual.threads,
+             arg("processes") = usual.processes, arg("samples") = usual.samples,
+             arg("seconds_per_sample") = usual.seconds_per_sample, arg("save") = py::none(),
+             R"(Measures which backend is the fastest within an error on this CPU, in minutes.
+
+accuracy: a largest absolute error, or an Accuracy; None means half an ulp of 1, and 1 %.
+save: a file for the measurements, which selection then uses if $POSENC_PROFILE names it.
+
+Returns a dictionary. "classes" holds, for each class of table sizes, the "pick" (None if no backend
+is within the error) and the "others", the fastest first, each with its speed, the ratio of its
+time to that of the pick, and its error. "disturbed" says why the times are not reliable, or is
+empty; nothing is saved if they are not. `posenc pick` measures in several processes and is more
+reliable. Raises OSError if the file cannot be written.)");
 }

@@ -1,5 +1,6 @@
 // Every backend stays within its error bound and within [-1, 1], in blocks of rows from position 0
 // to 10^12.
+#include "frequency_rules.h"
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
@@ -145,6 +146,29 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
           if (GetParam()->name() == "rotation") {
             EXPECT_EQ(report.wrongly_rounded, 0) << "rows from " << rows.first;
           }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
+  for (const auto& [name, spec] : test::specs_of_every_rule()) {
+    const auto encoder = GetParam()->plan(spec);
+    for (const DataType type : all_data_types) {
+      if (!encoder->supports(type)) continue;
+      for (const RowRange rows :
+           {RowRange{0, 200}, RowRange{1'000'000, 200}, RowRange{1'000'000'000'000, 200},
+            RowRange{max_position - 99, 100}}) {
+        SCOPED_TRACE(testing::Message()
+                     << name << ", " << to_string(type) << ", rows from " << rows.first);
+        AccuracyOptions options;
+        options.type = type;
+        const Encoder* const one[] = {encoder.get()};
+        const AccuracyReport report = measure_accuracy(one, rows, options).front();
+        EXPECT_LE(report.error.max_abs, report.error_bound);
+        if (encoder->is_correctly_rounded(type)) {
+          EXPECT_EQ(report.wrongly_rounded, 0);
         }
       }
     }

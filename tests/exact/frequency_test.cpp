@@ -2,12 +2,14 @@
 #include "posenc/exact/frequency.h"
 
 #include "exact/mpfr_value.h"
+#include "frequency_rules.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace posenc::test {
 namespace {
@@ -25,6 +27,8 @@ TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
   for (std::int64_t k = frequencies.count() - 1; k >= 0; k -= step) {
     MpfrValue expected = exact_frequency(spec, k);
     mpfr_div(expected.get(), expected.get(), two_pi.get(), MPFR_RNDN);
+    mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
+    if (expected < MpfrValue(0)) expected = expected + MpfrValue(1);
     ASSERT_LE(log2_distance(to_mpfr(frequencies[k]), expected), -254) << "k = " << k;
   }
 }
@@ -63,6 +67,14 @@ INSTANTIATE_TEST_SUITE_P(
         EncodingSpec{64, 1e300, interleaved, paper},
         EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}),
     [](const auto& test) { return "case_" + std::to_string(test.index); });
+
+std::vector<EncodingSpec> specs_of_rules() {
+  std::vector<EncodingSpec> specs;
+  for (const SpecOfRule& each : specs_of_every_rule()) specs.push_back(each.spec);
+  return specs;
+}
+INSTANTIATE_TEST_SUITE_P(Rules, FrequencyTest, testing::ValuesIn(specs_of_rules()),
+                         [](const auto& test) { return specs_of_every_rule()[test.index].name; });
 
 }  // namespace
 }  // namespace posenc::test

@@ -5,8 +5,11 @@
 #include "posenc/spec.h"
 
 #include <mpfr.h>
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <variant>
 
 namespace posenc::test {
 
@@ -30,15 +33,100 @@ class MpfrValue {
   mpfr_t value_;
 };
 
-/// w_k = base^(-k / denominator), in radians per position.
+inline MpfrValue operator+(const MpfrValue& a, const MpfrValue& b) {
+  MpfrValue sum;
+  mpfr_add(sum.get(), a.get(), b.get(), MPFR_RNDN);
+  return sum;
+}
+inline MpfrValue operator-(const MpfrValue& a, const MpfrValue& b) {
+  MpfrValue difference;
+  mpfr_sub(difference.get(), a.get(), b.get(), MPFR_RNDN);
+  return difference;
+}
+inline MpfrValue operator*(const MpfrValue& a, const MpfrValue& b) {
+  MpfrValue product;
+  mpfr_mul(product.get(), a.get(), b.get(), MPFR_RNDN);
+  return product;
+}
+inline MpfrValue operator/(const MpfrValue& a, const MpfrValue& b) {
+  MpfrValue quotient;
+  mpfr_div(quotient.get(), a.get(), b.get(), MPFR_RNDN);
+  return quotient;
+}
+inline bool operator<(const MpfrValue& a, const MpfrValue& b) {
+  return mpfr_less_p(a.get(), b.get()) != 0;
+}
+inline MpfrValue power(const MpfrValue& base, const MpfrValue& exponent) {
+  MpfrValue result;
+  mpfr_pow(result.get(), base.get(), exponent.get(), MPFR_RNDN);
+  return result;
+}
+
+/// The frequency of a rule, in radians per position, from its formula.
+struct ExactFrequency {
+  const EncodingSpec& spec;
+  std::int64_t k;
+
+  /// w_k = base^(-k / denominator)
+  MpfrValue of_base(const MpfrValue& base) const {
+    return power(base, integer(-k) / integer(exponent_denominator(spec)));
+  }
+  MpfrValue of_base() const { return of_base(MpfrValue(spec.base)); }
+  static MpfrValue integer(std::int64_t value) { return MpfrValue(static_cast<double>(value)); }
+  /// w r + w / factor (1 - r)
+  MpfrValue blend(double factor, const MpfrValue& r) const {
+    return of_base() * r + of_base() / MpfrValue(factor) * (MpfrValue(1) - r);
+  }
+
+  MpfrValue operator()(const BaseFrequencies&) const { return of_base(); }
+  MpfrValue operator()(const OwnFrequencies& own) const {
+    return MpfrValue(own.values[static_cast<std::size_t>(k)]);
+  }
+  MpfrValue operator()(const LinearScaling& linear) const {
+    return of_base() / MpfrValue(linear.factor);
+  }
+  MpfrValue operator()(const NtkScaling& ntk) const {
+    if (k == 0) return MpfrValue(1);
+    const MpfrValue exponent = integer(spec.d_model) / integer(spec.d_model - 2);
+    return of_base(MpfrValue(spec.base) * power(MpfrValue(ntk.factor), exponent));
+  }
+  MpfrValue operator()(const YarnScaling& yarn) const {
+    const double d = static_cast<double>(spec.d_model);
+    const auto index = [&](double rotations) {
+      return d *
+             std::log(static_cast<double>(yarn.trained_rows) / (rotations * 6.283185307179586)) /
+             (2 * std::log(spec.base));
+    };
+    double low = index(yarn.beta_fast), high = index(yarn.beta_slow);
+    if (yarn.truncate) {
+      low = std::floor(low);
+      high = std::ceil(high);
+    }
+    low = std::max(low, 0.0);
+    high = std::min(high, d - 1);
+    if (low == high) high += 0.001;
+    const double left = high - static_cast<double>(k);
+    if (left >= high - low) return of_base();
+    if (left <= 0) return of_base() / MpfrValue(yarn.factor);
+    return blend(yarn.factor, MpfrValue(left) / MpfrValue(high - low));
+  }
+  MpfrValue operator()(const Llama3Scaling& llama3) const {
+    MpfrValue two_pi;
+    mpfr_const_pi(two_pi.get(), MPFR_RNDN);
+    two_pi = two_pi * MpfrValue(2);
+    const MpfrValue turns = integer(llama3.trained_rows) * of_base() / two_pi;
+    const MpfrValue low(llama3.low_frequency_factor), high(llama3.high_frequency_factor);
+    if (turns < low) return of_base() / MpfrValue(llama3.factor);
+    if (high < turns) return of_base();
+    return blend(llama3.factor, (turns - low) / (high - low));
+  }
+  MpfrValue operator()(const LongRopeScaling& longrope) const {
+    return of_base() / MpfrValue(longrope.factors[static_cast<std::size_t>(k)]);
+  }
+};
+
 inline MpfrValue exact_frequency(const EncodingSpec& spec, std::int64_t k) {
-  MpfrValue exponent(static_cast<double>(-k));
-  mpfr_div_si(exponent.get(), exponent.get(), static_cast<long>(exponent_denominator(spec)),
-              MPFR_RNDN);
-  const MpfrValue base(spec.base);
-  MpfrValue frequency;
-  mpfr_pow(frequency.get(), base.get(), exponent.get(), MPFR_RNDN);
-  return frequency;
+  return std::visit(ExactFrequency{spec, k}, spec.frequencies);
 }
 
 inline MpfrValue exact_phase(const EncodingSpec& spec, std::int64_t k, std::int64_t position) {

@@ -3,7 +3,10 @@
 #include "posenc/exact/reference.h"
 
 #include "exact/mpfr_value.h"
+#include "frequency_rules.h"
 #include "posenc/exact/sincos.h"
+#include "posenc/matrix.h"
+#include "support.h"
 
 #include <gtest/gtest.h>
 
@@ -101,6 +104,34 @@ INSTANTIATE_TEST_SUITE_P(OfThisPlatform, ReferenceTest,
 INSTANTIATE_TEST_SUITE_P(OfEveryPlatform, ReferenceTest,
                          testing::Combine(specs, testing::Values(ReferenceMethod::integers)),
                          case_and_method);
+
+/// The tables of every rule that are correctly rounded, against MPFR.
+TEST(Rotation, RoundsEveryRuleOfFrequenciesCorrectly) {
+  constexpr std::int64_t count = 60;
+  for (const auto& [name, spec] : specs_of_every_rule()) {
+    for (const Backend* const each : running_backends()) {
+      const auto encoder = each->plan(spec);
+      if (!encoder->is_correctly_rounded(DataType::float32)) continue;
+      for (const std::int64_t first : {std::int64_t{1}, std::int64_t{1'000'000},
+                                       std::int64_t{1'000'000'000'000}, max_position - count}) {
+        Matrix table(count, spec.d_model);
+        encoder->encode(RowRange{first, count}, table.view());
+        for (std::int64_t row = 0; row < count; row += 7) {
+          for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
+            const ChannelPair channel = channels_of(spec, k);
+            for (const bool cosine : {false, true}) {
+              const MpfrValue expected = exact_entry(spec, k, first + row, cosine);
+              ASSERT_EQ(table(row, cosine ? channel.cosine : channel.sine),
+                        mpfr_get_flt(expected.get(), MPFR_RNDN))
+                  << name << ", " << each->full_name() << ", position " << first + row << ", k "
+                  << k << ", cosine " << cosine;
+            }
+          }
+        }
+      }
+    }
+  }
+}
 
 TEST(ReferenceTest, RefusesABadSpec) { EXPECT_THROW(Reference({.d_model = 3}), InvalidArgument); }
 

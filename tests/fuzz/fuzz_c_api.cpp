@@ -36,11 +36,35 @@ T* or_null(FuzzedDataProvider& input, T* pointer) {
   return input.ConsumeIntegralInRange(0, 31) == 0 ? nullptr : pointer;
 }
 
+posenc_frequencies frequencies_of(FuzzedDataProvider& input) {
+  static thread_local std::vector<double> values;
+  posenc_frequencies frequencies = posenc_default_frequencies(enumerator(input, 6));
+  if (input.ConsumeBool()) frequencies.factor = input.ConsumeFloatingPoint<double>();
+  if (input.ConsumeBool()) frequencies.trained_rows = input.ConsumeIntegral<std::int64_t>();
+  if (input.ConsumeBool()) frequencies.low = input.ConsumeFloatingPoint<double>();
+  if (input.ConsumeBool()) frequencies.high = input.ConsumeFloatingPoint<double>();
+  if (input.ConsumeBool()) frequencies.attention_factor = input.ConsumeFloatingPoint<double>();
+  frequencies.truncate = input.ConsumeBool();
+  values.resize(input.ConsumeIntegralInRange<std::size_t>(0, 20));
+  for (double& value : values) {
+    value = input.ConsumeBool() ? input.ConsumeFloatingPointInRange(-10.0, 1e4)
+                                : input.ConsumeFloatingPoint<double>();
+  }
+  frequencies.values = or_null(input, values.data());
+  frequencies.count = static_cast<std::int64_t>(values.size());
+  return frequencies;
+}
+
 posenc_spec spec_of(FuzzedDataProvider& input) {
+  static thread_local posenc_frequencies frequencies;
   posenc_spec spec = posenc_default_spec(Arena::size(input, 40) & ~std::int64_t{1});
   if (input.ConsumeBool()) spec.base = input.ConsumeFloatingPoint<double>();
   spec.layout = enumerator(input, 2);
   spec.spacing = enumerator(input, 1);
+  if (input.ConsumeBool()) {
+    frequencies = frequencies_of(input);
+    spec.frequencies = &frequencies;
+  }
   return spec;
 }
 
@@ -157,9 +181,11 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const std::int64_t dimension = Arena::size(input, 40) & ~std::int64_t{1};
   if (dimension > 128) return;
   posenc_rotary* rotary = nullptr;
+  const posenc_frequencies frequencies = frequencies_of(input);
   if (!succeeds(arena, [&] {
         return posenc_rotary_create(dimension, input.ConsumeFloatingPoint<double>(),
-                                    enumerator(input, 1), nullptr, &rotary);
+                                    enumerator(input, 1), or_null(input, &frequencies), nullptr,
+                                    &rotary);
       }))
     return;
   bool safe = true;

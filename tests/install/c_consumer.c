@@ -19,7 +19,9 @@
 /* A member at another place would break programs that are already compiled. */
 static int has_stated_layout(void) {
   return offsetof(posenc_spec, base) == 8 && offsetof(posenc_spec, layout) == 16 &&
-         offsetof(posenc_spec, spacing) == 20 && sizeof(posenc_spec) == 24 &&
+         offsetof(posenc_spec, spacing) == 20 && offsetof(posenc_spec, frequencies) == 24 &&
+         sizeof(posenc_spec) == 32 && offsetof(posenc_frequencies, trained_rows) == 16 &&
+         offsetof(posenc_frequencies, values) == 48 && sizeof(posenc_frequencies) == 64 &&
          offsetof(posenc_table, rows) == 8 && offsetof(posenc_table, columns) == 16 &&
          offsetof(posenc_table, stride) == 24 && offsetof(posenc_table, type) == 32 &&
          sizeof(posenc_table) == 40 && offsetof(posenc_options, stores) == 4 &&
@@ -56,7 +58,8 @@ int main(void) {
   REQUIRE(posenc_encode(encoder, -1, rows, &out, NULL) == POSENC_INVALID_ARGUMENT);
   REQUIRE(strstr(posenc_last_error(), "-1") != NULL);
 
-  REQUIRE(posenc_rotary_create(columns, 10000.0, POSENC_ROTARY_HALVES, NULL, &rotary) == POSENC_OK);
+  REQUIRE(posenc_rotary_create(columns, 10000.0, POSENC_ROTARY_HALVES, NULL, NULL, &rotary) ==
+          POSENC_OK);
   REQUIRE(posenc_rotary_apply(rotary, &heads, 0, NULL) == POSENC_OK);
 
   posenc_rotary_free(rotary);

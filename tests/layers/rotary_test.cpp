@@ -88,6 +88,33 @@ TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
   }
 }
 
+TYPED_TEST(RotaryCache, HoldsTheFrequenciesOfARuleTimesItsAttentionFactor) {
+  constexpr std::int64_t dimension = 64, rows = 150, first = 1000;
+  const YarnScaling rule = {.factor = 40, .trained_rows = 4096};
+  const double factor = attention_factor(rule);
+  ASSERT_GT(factor, 1.3);
+  const Rotary rotary(dimension, 10000.0, RotaryLayout::halves, {}, rule);
+  Matrix exact(rows, dimension);
+  backend("rotation")
+      .plan({.d_model = dimension, .layout = Layout::halves_cos_first, .frequencies = rule})
+      ->encode({.first = first, .count = rows}, exact.view());
+  for (const RotaryLayout layout : layouts) {
+    BasicMatrix<TypeParam> cache(rows, dimension);
+    rotary.cache({first, rows}, layout, cache.view(), 2);
+    std::int64_t wrong = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t k = 0; k < dimension / 2; ++k) {
+        const auto expected = [&](std::int64_t column) {
+          return nearest<TypeParam>(static_cast<double>(exact(r, column)) * factor);
+        };
+        wrong += cache(r, first_of(layout, k)) != expected(k);
+        wrong += cache(r, second_of(layout, k, dimension)) != expected(dimension / 2 + k);
+      }
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
 TYPED_TEST(RotaryCache, AppliesTheCachedValues) {
   constexpr std::int64_t dimension = 34, rows = 9, heads = 3;
   for (const RotaryLayout channels : layouts) {
@@ -127,8 +154,14 @@ TYPED_TEST(RotaryCache, AppliesTheCachedValues) {
 
 TEST(Rotary, HasTheSameBitsWithAndWithoutACache) {
   constexpr std::int64_t dimension = 128, rows = 150, heads = 2, first = 4000;
-  for (const RotaryLayout channels : layouts) {
-    const Rotary rotary(dimension, 500000.0, channels);
+  const std::tuple<RotaryLayout, FrequencyRule> cases[] = {
+      {RotaryLayout::halves, {}},
+      {RotaryLayout::interleaved, {}},
+      {RotaryLayout::halves, Llama3Scaling{}},
+      {RotaryLayout::halves, YarnScaling{.factor = 4}},
+  };
+  for (const auto& [channels, rule] : cases) {
+    const Rotary rotary(dimension, 500000.0, channels, {}, rule);
     Matrix cache(rows, dimension);
     rotary.cache({first, rows}, RotaryLayout::halves, cache.view());
     for (const BatchOrder order : {BatchOrder::batch_first, BatchOrder::sequence_first}) {
@@ -213,6 +246,8 @@ TEST(Rotary, AcceptsZeroRows) {
 TEST(Rotary, RefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { Rotary(5); }), HasSubstr("d_model is 5"));
   EXPECT_THAT(refusal([] { Rotary(4, 1.0); }), HasSubstr("base is 1"));
+  EXPECT_THAT(refusal([] { Rotary(4, 1e4, RotaryLayout::halves, {}, NtkScaling{0}); }),
+              HasSubstr("factor is 0"));
   const Rotary rotary(4);
   std::vector<float> x(40, 1.0f);
   std::vector<Float16> half(40);

@@ -24,12 +24,16 @@ echo "$(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB:"
   { cat "$scratch/log"; exit 1; }
 run() { (cd "$scratch" && ./environment/bin/python "$@"); }
 run "$PWD/tests/python/package_test.py"
+if "$python" -c 'import mypy.stubtest' 2>/dev/null; then
+  (cd "$scratch" && MYPYPATH=$(echo environment/lib/python*/site-packages) \
+    "$python" -m mypy.stubtest --ignore-missing-stub posenc._posenc)
+fi
 
-# Every block of the page is a complete program.
+# Every block of these pages is a complete program.
 awk -v folder="$scratch" '
   /^```python/ { ++block; inside = 1; next }
   /^```/ { inside = 0 }
-  inside { print >(folder "/example_" block ".py") }' docs/from-python.md
+  inside { print >(folder "/example_" block ".py") }' docs/from-python.md docs/frequencies.md
 for example in "$scratch"/example_*.py; do
   if grep -q '^import torch' "$example" && ! run -c 'import torch' 2>/dev/null; then
     echo "Skipped: the example with PyTorch, which is not installed"

@@ -26,7 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr EncodingSpec small_spec = {.d_model = 8, .base = 100};
+const EncodingSpec small_spec = {.d_model = 8, .base = 100};
 
 /// The formula in long double, which is accurate enough at the small positions of these tests.
 long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t channel) {

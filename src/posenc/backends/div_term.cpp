@@ -4,10 +4,11 @@
 // Method.
 //   div_term = exp(arange(0, d, 2) * (-log(base) / d))
 //   sin(position * div_term), cos(position * div_term)
-// If the spacing is inclusive, the same with tensor2tensor's log_timescale_increment.
+// If the spacing is inclusive, the same with tensor2tensor's log_timescale_increment. With a rule
+// of frequencies, div_term is the frequency modulo 2 pi, rounded to float32.
 //
-// Error bound (error_bound()): 2.4e-7 times the position, at most 2. The roundings of
-// frequency, position and product to float32 decide it.
+// Error bound (error_bound()): 2.4e-7 times the position, or 6e-7 times with a rule of frequencies,
+// at most 2. The roundings of frequency, position and product to float32 decide it.
 //
 // Valid range: every position; the error makes entries useless at large ones.
 //
@@ -15,11 +16,13 @@
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
+#include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <variant>
 #include <vector>
 
 namespace posenc {
@@ -30,6 +33,13 @@ class DivTermEncoder final : public Encoder {
   explicit DivTermEncoder(const EncodingSpec& spec) : Encoder(spec, "div_term", Isa::scalar) {
     const std::int64_t frequencies = spec.d_model / 2;
     div_term_.reserve(static_cast<std::size_t>(frequencies));
+    if (has_rule()) {
+      const Frequencies exact(spec);
+      for (std::int64_t k = 0; k < frequencies; ++k) {
+        div_term_.push_back(static_cast<float>(to_radians(exact[k])));
+      }
+      return;
+    }
     // As PyTorch multiplies a float32 tensor by a Python float: the scalar is computed in double
     // and rounded to float32 before the product.
     const bool paper = spec.spacing == Spacing::paper;
@@ -48,14 +58,18 @@ class DivTermEncoder final : public Encoder {
   /// - the error of the phase. Position, product and frequency w each have a relative error of
   /// 2^-24,
   ///   and the rounded exponent adds 2 * 2^-24 |ln w| to that of w. The largest w (4 + 2 |ln w|)
-  ///   for w <= 1 is 4, at w = 1.
+  ///   for w <= 1 is 4, at w = 1. With a rule of frequencies, w is at most pi, and 3 w below 10.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
-    return narrowing + 0x1p-24 + std::min(2.0, last * 4 * 0x1p-24);
+    return narrowing + 0x1p-24 + std::min(2.0, last * (has_rule() ? 10 : 4) * 0x1p-24);
   }
 
  private:
+  bool has_rule() const noexcept {
+    return !std::holds_alternative<BaseFrequencies>(spec().frequencies);
+  }
+
   void encode_rows(const RowTask& task) const noexcept override {
     with_type(task.type, [&]<class T>(T) { write_rows<T>(task); });
   }

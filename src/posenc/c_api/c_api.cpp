@@ -1,6 +1,7 @@
 #include "posenc/c_api.h"
 
 #include "posenc/c_api/call.h"
+#include "posenc/c_api/spec_of.h"
 #include "posenc/cursor.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
@@ -29,10 +30,10 @@ static_assert(static_cast<int>(BatchOrder::sequence_first) == POSENC_SEQUENCE_FI
 static_assert(static_cast<int>(RotaryLayout::interleaved) == POSENC_ROTARY_INTERLEAVED);
 
 // The ABI.
-static_assert(sizeof(posenc_spec) == 24 && sizeof(posenc_table) == 40);
+static_assert(sizeof(posenc_spec) == 32 && sizeof(posenc_table) == 40);
 static_assert(sizeof(posenc_options) == 8 && sizeof(posenc_accuracy) == 16);
 static_assert(sizeof(posenc_sequences) == 56 && sizeof(posenc_forward_options) == 32);
-static_assert(sizeof(posenc_error_report) == 72);
+static_assert(sizeof(posenc_error_report) == 72 && sizeof(posenc_frequencies) == 64);
 
 struct posenc_cursor {
   Cursor cursor;
@@ -47,12 +48,6 @@ struct posenc_rotary {
 namespace {
 
 thread_local char last_error[1024] = "";
-
-EncodingSpec spec_of(const posenc_spec* spec) {
-  const posenc_spec& from = checked(spec, "spec");
-  return {from.d_model, from.base, static_cast<Layout>(from.layout),
-          static_cast<Spacing>(from.spacing)};
-}
 
 Accuracy accuracy_of(const posenc_accuracy* accuracy) {
   if (accuracy == nullptr) return {};
@@ -152,8 +147,10 @@ const char* posenc_version() {
 
 int32_t posenc_c_abi() { return POSENC_C_ABI; }
 
+posenc_frequencies posenc_default_frequencies(int32_t rule) { return default_frequencies(rule); }
+
 posenc_spec posenc_default_spec(int64_t d_model) {
-  return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER};
+  return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER, nullptr};
 }
 
 posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
@@ -161,7 +158,7 @@ posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first,
     const Preset& found = preset(&checked(name, "name"));
     checked(spec, "spec") = {found.spec.d_model, found.spec.base,
                              static_cast<int32_t>(found.spec.layout),
-                             static_cast<int32_t>(found.spec.spacing)};
+                             static_cast<int32_t>(found.spec.spacing), nullptr};
     if (first != nullptr) *first = found.rows.first;
     if (rows != nullptr) *rows = found.rows.count;
   });
@@ -309,12 +306,13 @@ void posenc_positional_encoding_free(posenc_positional_encoding* layer) { delete
 // ---- Rotary position embeddings -----------------------------------------------------------------
 
 posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
+                                   const posenc_frequencies* frequencies,
                                    const posenc_accuracy* accuracy, posenc_rotary** rotary) {
   return status_of([&] {
     posenc_rotary*& result = checked(rotary, "rotary");
     result = new posenc_rotary{Rotary(dimension, base,
                                       enumerator("channels", channels, RotaryLayout::interleaved),
-                                      accuracy_of(accuracy))};
+                                      accuracy_of(accuracy), rule_of(frequencies))};
   });
 }
 

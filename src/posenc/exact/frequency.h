@@ -13,8 +13,8 @@ namespace posenc {
 /// integers is the reduction modulo 2 pi.
 using Turns = Fraction<4>;
 
-/// w_k / (2 pi) for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value (tested
-/// against MPFR). A phase at position 2^53 is then within 2^-201 turns.
+/// w_k / (2 pi) modulo 1 for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value
+/// (tested against MPFR). A phase at position 2^53 is then within 2^-201 turns.
 class Frequencies {
  public:
   /// The spec must be valid.
@@ -34,5 +34,8 @@ class Frequencies {
  private:
   std::vector<Turns> turns_;
 };
+
+/// A phase in radians, from -pi to pi. The relative error is below 4 * 2^-53.
+double to_radians(const Turns& turns) noexcept;
 
 }  // namespace posenc

@@ -15,9 +15,12 @@ namespace {
 constexpr std::int64_t block_rows = 64;
 
 /// Selects for any position, and for tables of block_rows rows, which stay in cache.
-SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy) {
-  const EncodingSpec spec = {
-      .d_model = dimension, .base = base, .layout = Layout::halves_cos_first};
+SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy,
+                     const FrequencyRule& frequencies) {
+  const EncodingSpec spec = {.d_model = dimension,
+                             .base = base,
+                             .layout = Layout::halves_cos_first,
+                             .frequencies = frequencies};
   validate(spec);
   const ShapeClass shape = shape_class(table_bytes(spec, block_rows, sizeof(float)));
   return plan_selected(spec, {0, max_position + 1}, {.accuracy = accuracy, .shape = shape});
@@ -103,15 +106,56 @@ void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLa
                      });
 }
 
+/// An entry times the attention factor, rounded once.
+template <class T>
+T scaled(float entry, double factor) noexcept {
+  return nearest<T>(static_cast<double>(entry) * factor);
+}
+
+/// Calls work(row, angles) for each row, with its float32 cosines before its sines. The first row
+/// is at position `first`.
+template <class Work>
+void for_each_row(const Encoder& encoder, RowRange rows, int threads, const Work& work) {
+  const std::int64_t columns = encoder.spec().d_model, step = std::min(block_rows, rows.count);
+  share_with_scratch(rows.count, threads, step * columns,
+                     [&](std::int64_t begin, std::int64_t end, float* angles) {
+                       for (std::int64_t row = begin; row < end; row += step) {
+                         const std::int64_t count = std::min(step, end - row);
+                         encoder.encode({.first = rows.first + row, .count = count},
+                                        {angles, count, columns, columns},
+                                        {1, StorePolicy::cached});
+                         for (std::int64_t r = 0; r < count; ++r) {
+                           work(row + r, angles + r * columns);
+                         }
+                       }
+                     });
+}
+
+template <class T>
+void fill_scaled_cache(const Encoder& encoder, double factor, RowRange rows, RotaryLayout layout,
+                       const MatrixView<T>& out, int threads) {
+  const std::int64_t half = encoder.spec().d_model / 2;
+  for_each_row(encoder, rows, threads, [&](std::int64_t row, const float* angles) {
+    T* const cached = out.data + row * out.stride;
+    for (std::int64_t k = 0; k < half; ++k) {
+      const CosineSine place = places(layout, k, half);
+      cached[place.cosine] = scaled<T>(angles[k], factor);
+      cached[place.sine] = scaled<T>(angles[half + k], factor);
+    }
+  });
+}
+
 /// The encoder writes halves, cosines first. For an interleaved cache, each row is then interleaved
 /// in place.
 template <class T>
-void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
+void fill_cache(const Encoder& encoder, double factor, RowRange rows, RotaryLayout layout,
                 const MatrixView<T>& out, const EncodeOptions& options) {
   validate(rows);
   check_threads(options.threads);
   const std::int64_t dimension = encoder.spec().d_model, half = dimension / 2;
   check_cache(rows, dimension, out);
+  if (rows.count == 0) return;
+  if (factor != 1) return fill_scaled_cache(encoder, factor, rows, layout, out, options.threads);
   BasicMatrix<T> halves(
       layout == RotaryLayout::interleaved ? std::min<std::int64_t>(options.threads, rows.count) : 0,
       dimension);
@@ -133,43 +177,41 @@ void fill_cache(const Encoder& encoder, RowRange rows, RotaryLayout layout,
 
 }  // namespace
 
-Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy)
-    : selected_(plan(dimension, base, accuracy)), channels_(channels) {}
+Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy,
+               const FrequencyRule& frequencies)
+    : selected_(plan(dimension, base, accuracy, frequencies)),
+      channels_(channels),
+      attention_factor_(posenc::attention_factor(frequencies)) {}
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out,
                    EncodeOptions options) const {
-  fill_cache(*selected_.encoder, rows, layout, out, options);
+  fill_cache(*selected_.encoder, attention_factor_, rows, layout, out, options);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out,
                    EncodeOptions options) const {
-  fill_cache(*selected_.encoder, rows, layout, out, options);
+  fill_cache(*selected_.encoder, attention_factor_, rows, layout, out, options);
 }
 
 void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
                    EncodeOptions options) const {
-  fill_cache(*selected_.encoder, rows, layout, out, options);
+  fill_cache(*selected_.encoder, attention_factor_, rows, layout, out, options);
 }
 
 void Rotary::apply(const SequenceView<float>& x, std::int64_t first, EncodeOptions options) const {
   check_heads(x, dimension(), options.threads);
   validate(RowRange{first, x.rows});
   if (x.batch == 0 || x.rows == 0) return;
-  const std::int64_t columns = dimension(), half = columns / 2;
-  const std::int64_t step = std::min(block_rows, x.rows);
-  share_with_scratch(x.rows, options.threads, step * columns,
-                     [&](std::int64_t begin, std::int64_t end, float* angles) {
-                       for (std::int64_t row = begin; row < end; row += step) {
-                         const std::int64_t count = std::min(step, end - row);
-                         selected_.encoder->encode({.first = first + row, .count = count},
-                                                   {angles, count, columns, columns},
-                                                   {1, StorePolicy::cached});
-                         for (std::int64_t r = 0; r < count; ++r) {
-                           rotate_row(x, row + r, channels_, angles + r * columns,
-                                      angles + r * columns + half, half);
-                         }
-                       }
-                     });
+  const std::int64_t half = dimension() / 2;
+  for_each_row(*selected_.encoder, {first, x.rows}, options.threads,
+               [&](std::int64_t row, float* angles) {
+                 if (attention_factor_ != 1) {
+                   for (std::int64_t i = 0; i < 2 * half; ++i) {
+                     angles[i] = scaled<float>(angles[i], attention_factor_);
+                   }
+                 }
+                 rotate_row(x, row, channels_, angles, angles + half, half);
+               });
 }
 
 void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,

@@ -3,6 +3,8 @@
 //
 //   const posenc::Rotary rotary(128, 500000.0);
 //   rotary.apply(posenc::sequence_first(queries, rows, heads, 128), first_position);
+//   const posenc::Rotary llama_3_1(128, 500000.0, posenc::RotaryLayout::halves, {},
+//                                  posenc::Llama3Scaling{});
 #pragma once
 
 #include "posenc/data_type.h"
@@ -27,26 +29,30 @@ enum class RotaryLayout {
 
 /// Turns channel pair k of every head at position p by the angle p w_k:
 ///   (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
-/// The first `dimension` channels of a head are turned, and the others are unchanged. Immutable:
-/// any number of threads may use one.
+/// The first `dimension` channels of a head are turned, and the others are unchanged. A rule of
+/// frequencies gives other w_k, and may have an attention factor: cosines and sines in float32 are
+/// then multiplied by it and rounded once more. Immutable: any number of threads may use one.
 class Rotary {
  public:
   /// Plans the backend that is selected for short float32 tables at any position. The accuracy is
   /// that of float32. The error of a 16-bit cache is larger by half an ulp of its type, unless the
   /// accuracy is correctly rounded. Throws InvalidArgument if the dimension (even, 2 to
-  /// max_d_model; the message calls it d_model) or the base (finite and > 1) is not allowed, or if
-  /// no backend promises the accuracy.
+  /// max_d_model; the message calls it d_model), the base (finite and > 1) or the rule is not
+  /// allowed, or if no backend promises the accuracy.
   explicit Rotary(std::int64_t dimension, double base = 10000.0,
-                  RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {});
+                  RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
+                  const FrequencyRule& frequencies = {});
 
   std::int64_t dimension() const noexcept { return selected_.encoder->spec().d_model; }
   /// Which backend computes the angles, and why.
   const Selection& selection() const noexcept { return selected_.selection; }
   RotaryLayout channels() const noexcept { return channels_; }
+  /// What cosines and sines are multiplied by: 1, unless the rule of frequencies says otherwise.
+  double attention_factor() const noexcept { return attention_factor_; }
 
   /// Writes the cosines and sines of these positions to `out`, of shape (rows.count, dimension).
-  /// They are correctly rounded unless another accuracy was asked for. Throws InvalidArgument,
-  /// before anything is written, as Encoder::encode does.
+  /// They are correctly rounded unless another accuracy was asked for, or there is an attention
+  /// factor. Throws InvalidArgument, before anything is written, as Encoder::encode does.
   void cache(RowRange rows, RotaryLayout layout, MatrixView<float> out,
              EncodeOptions options = {}) const;
   void cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out,
@@ -74,6 +80,7 @@ class Rotary {
  private:
   SelectedEncoder selected_;  ///< cosines before sines
   RotaryLayout channels_;
+  double attention_factor_;
 };
 
 }  // namespace posenc

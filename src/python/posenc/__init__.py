@@ -22,22 +22,40 @@ from posenc._posenc import (
     __version__,
     accuracy,
     backends,
+    pick,
     preset,
     presets,
+)
+from posenc.frequencies import (
+    LinearScaling,
+    Llama3Scaling,
+    LongRopeScaling,
+    NtkScaling,
+    YarnScaling,
+    dynamic_ntk_scaling,
+    rotary_from_config,
 )
 
 __all__ = [
     "Accuracy",
     "Cursor",
     "Encoder",
+    "LinearScaling",
+    "Llama3Scaling",
+    "LongRopeScaling",
+    "NtkScaling",
     "PositionalEncoding",
     "Rotary",
+    "YarnScaling",
     "__version__",
     "accuracy",
     "backends",
+    "dynamic_ntk_scaling",
     "encode",
+    "pick",
     "preset",
     "presets",
+    "rotary_from_config",
 ]
 
 
@@ -46,7 +64,7 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
     """Returns correctly rounded encodings: an array of shape (rows, d_model).
 
     positions: the number of rows from position 0, or what Encoder.encode() takes.
-    convention: base, layout, spacing, backend or accuracy, as in Encoder().
+    convention: base, layout, spacing, frequencies, backend or accuracy, as in Encoder().
     """
     if isinstance(positions, int):
         if positions < 0:

@@ -1,0 +1,114 @@
+#include "posenc/frequency_rule.h"
+
+#include "posenc/error.h"
+#include "posenc/spec.h"
+#include "posenc/support/format.h"
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace posenc {
+namespace {
+
+constexpr double least_factor = 0x1p-10, most_factor = 0x1p20;
+constexpr double least_frequency = 0x1p-100, most_frequency = 0x1p32;
+
+/// Refuses NaN, too.
+void check_real(std::string_view name, double value, double least, double most) {
+  if (value >= least && value <= most) return;
+  throw InvalidArgument(format_text("{} is {}; allowed: {} to {}", name, value, least, most));
+}
+
+void check_rows(std::string_view name, std::int64_t rows) {
+  if (rows >= 1 && rows <= max_position) return;
+  throw InvalidArgument(format_text("{} is {}; allowed: 1 to {}", name, rows, max_position));
+}
+
+void check_count(std::string_view name, const std::vector<double>& values, std::int64_t d_model) {
+  if (static_cast<std::int64_t>(values.size()) == d_model / 2) return;
+  throw InvalidArgument(format_text("{} has {} values; allowed: d_model / 2, which is {}", name,
+                                    values.size(), d_model / 2));
+}
+
+void check_paper(const EncodingSpec& spec) {
+  if (spec.spacing == Spacing::paper) return;
+  throw InvalidArgument(format_text("spacing is {}; allowed with this rule of frequencies: paper",
+                                    to_string(spec.spacing)));
+}
+
+struct Check {
+  const EncodingSpec& spec;
+
+  void operator()(const BaseFrequencies&) const {}
+
+  void operator()(const OwnFrequencies& own) const {
+    check_count("frequencies", own.values, spec.d_model);
+    for (std::size_t k = 0; k < own.values.size(); ++k) {
+      const double magnitude = std::fabs(own.values[k]);
+      if (magnitude == 0 || (magnitude >= least_frequency && magnitude <= most_frequency)) continue;
+      throw InvalidArgument(
+          format_text("frequencies[{}] is {}; allowed: 0, or a magnitude of {} to {}", k,
+                      own.values[k], least_frequency, most_frequency));
+    }
+  }
+
+  void operator()(const LinearScaling& linear) const {
+    check_real("factor", linear.factor, least_factor, most_factor);
+  }
+
+  void operator()(const NtkScaling& ntk) const {
+    check_real("factor", ntk.factor, 1, most_factor);
+    check_paper(spec);
+  }
+
+  void operator()(const YarnScaling& yarn) const {
+    check_real("factor", yarn.factor, 1, most_factor);
+    check_rows("trained_rows", yarn.trained_rows);
+    check_real("beta_slow", yarn.beta_slow, 0x1p-20, 0x1p20);
+    check_real("beta_fast", yarn.beta_fast, yarn.beta_slow, 0x1p20);
+    check_real("attention_factor", yarn.attention_factor, 0, most_factor);
+    check_paper(spec);
+  }
+
+  void operator()(const Llama3Scaling& llama3) const {
+    check_real("factor", llama3.factor, 1, most_factor);
+    check_rows("trained_rows", llama3.trained_rows);
+    check_real("low_frequency_factor", llama3.low_frequency_factor, 0x1p-20, 0x1p20);
+    check_real("high_frequency_factor", llama3.high_frequency_factor, llama3.low_frequency_factor,
+               0x1p20);
+  }
+
+  void operator()(const LongRopeScaling& longrope) const {
+    check_count("factors", longrope.factors, spec.d_model);
+    for (std::size_t k = 0; k < longrope.factors.size(); ++k) {
+      check_real(format_text("factors[{}]", k), longrope.factors[k], least_factor, most_factor);
+    }
+    check_real("attention_factor", longrope.attention_factor, 0, most_factor);
+  }
+};
+
+}  // namespace
+
+NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {
+  check_real("factor", factor, 1, most_factor);
+  check_rows("trained_rows", trained_rows);
+  check_rows("rows", rows);
+  if (rows <= trained_rows) return {};
+  return {factor * static_cast<double>(rows) / static_cast<double>(trained_rows) - (factor - 1)};
+}
+
+double attention_factor(const FrequencyRule& rule) noexcept {
+  if (const auto* const yarn = std::get_if<YarnScaling>(&rule)) {
+    return yarn->attention_factor != 0 ? yarn->attention_factor : 0.1 * std::log(yarn->factor) + 1;
+  }
+  const auto* const longrope = std::get_if<LongRopeScaling>(&rule);
+  return longrope != nullptr ? longrope->attention_factor : 1;
+}
+
+void validate(const FrequencyRule& rule, const EncodingSpec& spec) {
+  std::visit(Check{spec}, rule);
+}
+
+}  // namespace posenc

@@ -1,0 +1,103 @@
+// Which frequencies an encoding has, if not those of its base alone: given ones, or the base's,
+// changed as models with a long context change them.
+//
+//   const posenc::EncodingSpec llama_3_1 = {
+//       .d_model = 128, .base = 5e5, .frequencies = posenc::Llama3Scaling{}};
+//
+// Below, w_k is the frequency of the base (see Spacing), and s the factor. Every rule gives the
+// real number that its formula says, of which nothing is rounded: encoders that are correctly
+// rounded stay so, at every position.
+#pragma once
+
+#include "posenc/export.h"
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace POSENC_API posenc {
+
+/// w_k.
+struct BaseFrequencies {
+  bool operator==(const BaseFrequencies&) const = default;
+};
+
+/// Given frequencies, in radians per position, each exactly the double that is given. Base and
+/// spacing have no effect.
+struct OwnFrequencies {
+  /// d_model / 2 of them, each 0 or of magnitude 2^-100 to 2^32.
+  std::vector<double> values = {};
+
+  bool operator==(const OwnFrequencies&) const = default;
+};
+
+/// w_k / s: "position interpolation" (Chen et al., 2023). Position p of a spec with factor s is the
+/// real position p / s: with factor 4, positions 0, 1, 2 are 0, 1/4, 1/2.
+struct LinearScaling {
+  double factor = 1;  ///< 2^-10 to 2^20
+
+  bool operator==(const LinearScaling&) const = default;
+};
+
+/// The base becomes base s^(d / (d - 2)), d = d_model: "NTK-aware" scaling, which divides the
+/// lowest frequency by s and keeps the highest. Spacing::paper only.
+struct NtkScaling {
+  double factor = 1;  ///< 1 to 2^20
+
+  bool operator==(const NtkScaling&) const = default;
+};
+
+/// "Dynamic NTK": the factor for a sequence of `rows` rows, s rows / trained_rows - (s - 1), or 1
+/// if rows <= trained_rows. Throws InvalidArgument if factor (1 to 2^20) or a number of rows (at
+/// least 1) is not allowed.
+NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows);
+
+/// YaRN (Peng et al., 2023, "NTK-by-parts"), as Transformers computes it:
+///   w_k (1 - r) + w_k / s r,    r = (k - low) / (high - low), limited to [0, 1]
+/// low and high are the k of the frequencies that turn beta_fast and beta_slow times in
+/// trained_rows rows, rounded down and up if `truncate`. Spacing::paper only.
+struct YarnScaling {
+  double factor = 1;  ///< 1 to 2^20
+  std::int64_t trained_rows = 4096;
+  double beta_fast = 32, beta_slow = 1;
+  bool truncate = true;
+  /// What Rotary multiplies cosines and sines with; if 0, 0.1 ln s + 1.
+  double attention_factor = 0;
+
+  bool operator==(const YarnScaling&) const = default;
+};
+
+/// Llama 3.1's: with t_k = trained_rows w_k / (2 pi) turns,
+///   w_k                        if t_k >= high_frequency_factor
+///   w_k / s                    if t_k <= low_frequency_factor
+///   w_k r + w_k / s (1 - r)    between, r = (t_k - low) / (high - low)
+struct Llama3Scaling {
+  double factor = 8;  ///< 1 to 2^20
+  std::int64_t trained_rows = 8192;
+  double low_frequency_factor = 1, high_frequency_factor = 4;
+
+  bool operator==(const Llama3Scaling&) const = default;
+};
+
+/// w_k / factors[k]: LongRoPE (Ding et al., 2024), with the long or the short factors of a model.
+struct LongRopeScaling {
+  /// d_model / 2 of them, each 2^-10 to 2^20.
+  std::vector<double> factors = {};
+  /// What Rotary multiplies cosines and sines with: for a model that was extended by s,
+  /// sqrt(1 + ln s / ln trained_rows).
+  double attention_factor = 1;
+
+  bool operator==(const LongRopeScaling&) const = default;
+};
+
+using FrequencyRule = std::variant<BaseFrequencies, OwnFrequencies, LinearScaling, NtkScaling,
+                                   YarnScaling, Llama3Scaling, LongRopeScaling>;
+
+/// What Rotary multiplies cosines and sines with: 1, unless the rule says otherwise.
+double attention_factor(const FrequencyRule& rule) noexcept;
+
+struct EncodingSpec;
+/// Throws InvalidArgument unless the rule is allowed for this spec, whose own rule does not matter.
+void validate(const FrequencyRule& rule, const EncodingSpec& spec);
+
+}  // namespace posenc

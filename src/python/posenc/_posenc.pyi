@@ -1,0 +1,142 @@
+"""The compiled module. Arrays are those of NumPy, or tensors of PyTorch in the memory of the CPU."""
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc.frequencies import Scaling
+
+__version__: str
+
+Array = Any
+DType = Any
+Positions = Union[range, NDArray[np.integer[Any]], Sequence[int]]
+Frequencies = Union[Scaling, Sequence[float], NDArray[np.floating[Any]], None]
+
+class Accuracy:
+    @staticmethod
+    def correctly_rounded() -> Accuracy: ...
+    @staticmethod
+    def within(error: float) -> Accuracy: ...
+    @staticmethod
+    def within_ulp(ulp: float) -> Accuracy: ...
+
+class Encoder:
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        base: float = 10000.0,
+        layout: str = "interleaved",
+        spacing: str = "paper",
+        frequencies: Frequencies = None,
+        backend: str | None = None,
+        accuracy: Accuracy | float | None = None,
+        rows: int = 4096,
+        dtype: DType = "float32",
+        threads: int = 1,
+    ) -> None: ...
+    def encode(
+        self,
+        positions: Positions,
+        out: Array | None = None,
+        dtype: DType = "float32",
+        threads: int = 1,
+        stores: str = "automatic",
+    ) -> Array: ...
+    def error_bound(self, positions: range, dtype: DType = "float32") -> float: ...
+    def is_correctly_rounded(self, dtype: DType = "float32") -> bool: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def d_model(self) -> int: ...
+
+class Cursor:
+    def __init__(self, encoder: Encoder, first: int = 0) -> None: ...
+    def seek(self, position: int) -> None: ...
+    def __iter__(self) -> Cursor: ...
+    def __next__(self) -> NDArray[np.float32]: ...
+    @property
+    def position(self) -> int: ...
+
+class PositionalEncoding:
+    def __init__(
+        self,
+        d_model: int,
+        max_rows: int = 5000,
+        *,
+        dropout: float = 0.0,
+        base: float = 10000.0,
+        layout: str = "interleaved",
+        spacing: str = "paper",
+        frequencies: Frequencies = None,
+        accuracy: Accuracy | float | None = None,
+    ) -> None: ...
+    def forward(
+        self,
+        x: Array,
+        out: Array | None = None,
+        *,
+        offset: int = 0,
+        training: bool = False,
+        seed: int = 0,
+        threads: int = 1,
+        stores: str = "automatic",
+        batch_first: bool = True,
+    ) -> Array: ...
+    def backward(
+        self, gradient: Array, *, seed: int, threads: int = 1, batch_first: bool = True
+    ) -> Array: ...
+    @property
+    def reason(self) -> str: ...
+
+class Rotary:
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        base: float = 10000.0,
+        channels: str = "halves",
+        frequencies: Frequencies = None,
+        accuracy: Accuracy | float | None = None,
+    ) -> None: ...
+    def cache(
+        self,
+        positions: range,
+        layout: str = "halves",
+        *,
+        out: Array | None = None,
+        dtype: DType = "float32",
+        threads: int = 1,
+    ) -> Array: ...
+    def apply(
+        self, x: Array, first: int = 0, *, threads: int = 1, heads_first: bool = False
+    ) -> Array: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def attention_factor(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+
+def accuracy(
+    encoder: Encoder, positions: range, dtype: DType = "float32", threads: int = 1
+) -> dict[str, Any]: ...
+def backends() -> list[str]: ...
+def dynamic_ntk_factor(factor: float, trained_rows: int, rows: int) -> float: ...
+def pick(
+    *,
+    accuracy: Accuracy | float | None = None,
+    dtype: DType = "float32",
+    threads: int = 1,
+    processes: int = 7,
+    samples: int = 9,
+    seconds_per_sample: float = 0.005,
+    save: str | None = None,
+) -> dict[str, Any]: ...
+def preset(name: str) -> dict[str, Any]: ...
+def presets() -> dict[str, str]: ...

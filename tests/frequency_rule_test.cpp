@@ -1,0 +1,184 @@
+// The rules of frequencies against the code of the systems that have them, in double; and what they
+// refuse. tests/exact compares their exact values with MPFR.
+#include "posenc/frequency_rule.h"
+
+#include "frequency_rules.h"
+#include "posenc/exact/frequency.h"
+#include "posenc/selection.h"
+#include "posenc/spec.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double pi = std::numbers::pi;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> in_radians(const EncodingSpec& spec) {
+  const Frequencies frequencies(spec);
+  std::vector<double> radians;
+  for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+    radians.push_back(to_radians(frequencies[k]));
+  }
+  return radians;
+}
+
+/// Formula gives w_k from 2k, d_model and base.
+void expect_formula(const EncodingSpec& spec,
+                    const std::function<double(double even, double dim, double base)>& formula) {
+  const std::vector<double> got = in_radians(spec);
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    const double expected =
+        formula(2 * static_cast<double>(k), static_cast<double>(spec.d_model), spec.base);
+    EXPECT_NEAR(got[k], expected, 1e-13 * expected) << "k = " << k;
+  }
+}
+
+/// Transformers 4.51, modeling_rope_utils.py.
+double inv_freq(double even, double dim, double base) { return 1 / std::pow(base, even / dim); }
+
+TEST(FrequencyRule, LinearIsThatOfTransformers) {
+  const EncodingSpec spec = {.d_model = 128, .frequencies = LinearScaling{4}};
+  expect_formula(
+      spec, [](double even, double dim, double base) { return inv_freq(even, dim, base) / 4; });
+}
+
+TEST(FrequencyRule, DynamicNtkIsThatOfTransformers) {
+  const EncodingSpec spec = {.d_model = 128, .frequencies = dynamic_ntk_scaling(2, 4096, 16384)};
+  expect_formula(spec, [](double even, double dim, double base) {
+    const double factor = 2, seq_len = 16384, max_position_embeddings = 4096;
+    const double scaled_base =
+        base *
+        std::pow((factor * seq_len / max_position_embeddings) - (factor - 1), dim / (dim - 2));
+    return inv_freq(even, dim, scaled_base);
+  });
+}
+
+TEST(FrequencyRule, DynamicNtkBeginsBeyondTheTrainedRows) {
+  EXPECT_EQ(dynamic_ntk_scaling(2, 4096, 4096).factor, 1);
+  EXPECT_EQ(dynamic_ntk_scaling(2, 4096, 100).factor, 1);
+  EXPECT_EQ(dynamic_ntk_scaling(2, 4096, 8192).factor, 3);
+  EXPECT_EQ(in_radians({.d_model = 64, .frequencies = NtkScaling{1}}), in_radians({.d_model = 64}));
+}
+
+TEST(FrequencyRule, YarnIsThatOfTransformers) {
+  for (const bool truncate : {true, false}) {
+    const EncodingSpec spec = {
+        .d_model = 128,
+        .base = 1e6,
+        .frequencies = YarnScaling{.factor = 4, .trained_rows = 32768, .truncate = truncate}};
+    expect_formula(spec, [truncate](double even, double dim, double base) {
+      const auto find_correction_dim = [&](double num_rotations) {
+        return (dim * std::log(32768 / (num_rotations * 2 * pi))) / (2 * std::log(base));
+      };
+      double low = find_correction_dim(32), high = find_correction_dim(1);
+      if (truncate) {
+        low = std::floor(low);
+        high = std::ceil(high);
+      }
+      low = std::max(low, 0.0);
+      high = std::min(high, dim - 1);
+      const double ramp = std::clamp((even / 2 - low) / (high - low), 0.0, 1.0);
+      const double extrapolation_factor = 1 - ramp;
+      const double extrapolation = inv_freq(even, dim, base), interpolation = extrapolation / 4;
+      return interpolation * (1 - extrapolation_factor) + extrapolation * extrapolation_factor;
+    });
+  }
+}
+
+TEST(FrequencyRule, Llama3IsThatOfTransformers) {
+  const EncodingSpec spec = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
+  expect_formula(spec, [](double even, double dim, double base) {
+    const double factor = 8, low_freq_factor = 1, high_freq_factor = 4, old_context_len = 8192;
+    const double frequency = inv_freq(even, dim, base), wavelen = 2 * pi / frequency;
+    if (wavelen < old_context_len / high_freq_factor) return frequency;
+    if (wavelen > old_context_len / low_freq_factor) return frequency / factor;
+    const double smooth_factor =
+        (old_context_len / wavelen - low_freq_factor) / (high_freq_factor - low_freq_factor);
+    return (1 - smooth_factor) * frequency / factor + smooth_factor * frequency;
+  });
+}
+
+TEST(FrequencyRule, LongRopeIsThatOfTransformers) {
+  LongRopeScaling scaling;
+  for (int k = 0; k < 48; ++k) scaling.factors.push_back(1 + 1.3 * k);
+  expect_formula({.d_model = 96, .frequencies = scaling}, [](double even, double dim, double base) {
+    return 1.0 / ((1 + 1.3 * even / 2) * std::pow(base, even / dim));
+  });
+}
+
+TEST(FrequencyRule, OwnFrequenciesAreTaken) {
+  const OwnFrequencies own = {{1, 0.25, 1e-5, -0.5, 0, 3}};
+  const std::vector<double> got = in_radians({.d_model = 12, .frequencies = own});
+  for (std::size_t k = 0; k < got.size(); ++k) EXPECT_DOUBLE_EQ(got[k], own.values[k]);
+}
+
+TEST(FrequencyRule, PositionsOfALinearScalingAreFractions) {
+  const Matrix whole = encode({100, 5}, {.d_model = 64});
+  const auto encoder = backend("rotation").plan({.d_model = 64, .frequencies = LinearScaling{4}});
+  Matrix quarters(5, 64);
+  const std::int64_t positions[] = {400, 404, 408, 412, 416};
+  encoder->encode(positions, quarters.view());
+  for (std::int64_t r = 0; r < 5; ++r) {
+    EXPECT_TRUE(test::same_bits(whole.row(r), quarters.row(r))) << "row " << r;
+  }
+}
+
+TEST(FrequencyRule, HasTheAttentionFactorOfItsModel) {
+  EXPECT_EQ(attention_factor(BaseFrequencies{}), 1);
+  EXPECT_EQ(attention_factor(Llama3Scaling{}), 1);
+  EXPECT_EQ(attention_factor(YarnScaling{.factor = 1}), 1);
+  EXPECT_DOUBLE_EQ(attention_factor(YarnScaling{.factor = 4}), 1.1386294361119891);
+  EXPECT_EQ(attention_factor(YarnScaling{.factor = 4, .attention_factor = 1.25}), 1.25);
+  EXPECT_EQ(attention_factor(LongRopeScaling{.attention_factor = 1.19}), 1.19);
+}
+
+TEST(FrequencyRule, RefusesWhatIsNotAllowed) {
+  const std::vector<double> two = {1, 0.5};
+  const struct {
+    FrequencyRule rule;
+    const char* reason;
+  } cases[] = {
+      {OwnFrequencies{{1}}, "frequencies has 1 values; allowed: d_model / 2, which is 2"},
+      {OwnFrequencies{{1, nan}}, "frequencies[1] is nan; allowed: 0, or a magnitude of"},
+      {OwnFrequencies{{1, 1e10}}, "frequencies[1] is 10000000000; allowed: 0, or"},
+      {OwnFrequencies{{1e-40, 1}}, "frequencies[0] is 1e-40; allowed: 0, or"},
+      {LinearScaling{0}, "factor is 0; allowed: 0.0009765625 to 1048576"},
+      {LinearScaling{nan}, "factor is nan; allowed"},
+      {NtkScaling{0.5}, "factor is 0.5; allowed: 1 to 1048576"},
+      {YarnScaling{.factor = -1}, "factor is -1; allowed: 1 to"},
+      {YarnScaling{.factor = 2, .trained_rows = 0}, "trained_rows is 0; allowed: 1 to"},
+      {YarnScaling{.factor = 2, .beta_fast = 1, .beta_slow = 2}, "beta_fast is 1; allowed: 2 to"},
+      {YarnScaling{.factor = 2, .attention_factor = -1}, "attention_factor is -1; allowed: 0 to"},
+      {Llama3Scaling{.factor = 0}, "factor is 0; allowed: 1 to"},
+      {Llama3Scaling{.low_frequency_factor = 5}, "high_frequency_factor is 4; allowed: 5 to"},
+      {LongRopeScaling{{1, 2, 3}}, "factors has 3 values; allowed: d_model / 2, which is 2"},
+      {LongRopeScaling{{1, 0}}, "factors[1] is 0; allowed: 0.0009765625 to 1048576"},
+  };
+  for (const auto& [rule, reason] : cases) {
+    EXPECT_THAT(test::refusal([&, &rule = rule] { validate({.d_model = 4, .frequencies = rule}); }),
+                HasSubstr(reason));
+  }
+  EXPECT_THAT(test::refusal(
+                  [] { validate({.spacing = Spacing::inclusive, .frequencies = NtkScaling{2}}); }),
+              HasSubstr("spacing is inclusive; allowed with this rule of frequencies: paper"));
+  EXPECT_THAT(test::refusal([] { dynamic_ntk_scaling(2, 0, 1); }),
+              HasSubstr("trained_rows is 0; allowed: 1 to"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,64 @@
+// Specs of every rule of frequencies, for tests that hold for each of them.
+#pragma once
+
+#include "posenc/spec.h"
+
+#include <string>
+#include <vector>
+
+namespace posenc::test {
+
+struct SpecOfRule {
+  std::string name;
+  EncodingSpec spec;
+};
+
+/// The rules as real systems configure them, and frequencies that are hard: 0, negative ones, those
+/// next to a half or a whole turn, and large ones.
+inline std::vector<SpecOfRule> specs_of_every_rule() {
+  LongRopeScaling longrope;
+  double factor = 1;
+  for (int k = 0; k < 48; ++k, factor *= 1.093) longrope.factors.push_back(factor);
+  OwnFrequencies powers_of_two, hard;
+  double frequency = 3.141592653589793;
+  for (int k = 0; k < 10; ++k, frequency *= 2) powers_of_two.values.push_back(frequency);
+  hard.values = {0,
+                 3.1415926535,
+                 -3.1415926535,
+                 6.28318530717958623,
+                 -6.28318530717958623,
+                 -1e-3,
+                 1.5707963268,
+                 -0.3,
+                 0x1p-100,
+                 -0x1p32,
+                 1e-30,
+                 4294967295.75,
+                 1e9 / 3};
+  return {
+      {"linear", {.d_model = 128, .frequencies = LinearScaling{4}}},
+      {"linear_thousandths", {.d_model = 20, .frequencies = LinearScaling{0.001}}},
+      {"ntk", {.d_model = 128, .frequencies = NtkScaling{8}}},
+      {"ntk_of_two_channels", {.d_model = 2, .frequencies = NtkScaling{8}}},
+      {"dynamic_ntk", {.d_model = 64, .frequencies = dynamic_ntk_scaling(2.5, 4096, 10000)}},
+      {"yarn_qwen",
+       {.d_model = 128,
+        .base = 1e6,
+        .frequencies = YarnScaling{.factor = 4, .trained_rows = 32768}}},
+      {"yarn_deepseek",
+       {.d_model = 64, .frequencies = YarnScaling{.factor = 40, .trained_rows = 4096}}},
+      {"yarn_gpt_oss",
+       {.d_model = 64,
+        .base = 150000,
+        .frequencies = YarnScaling{.factor = 32, .trained_rows = 4096, .truncate = false}}},
+      {"yarn_in_one_step",
+       {.d_model = 16, .base = 1e9, .frequencies = YarnScaling{.factor = 3, .trained_rows = 6}}},
+      {"llama3", {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}},
+      {"llama3_small", {.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{.factor = 32}}},
+      {"longrope", {.d_model = 96, .frequencies = longrope}},
+      {"powers_of_two", {.d_model = 20, .frequencies = powers_of_two}},
+      {"hard", {.d_model = 26, .frequencies = hard}},
+  };
+}
+
+}  // namespace posenc::test
