@@ -227,6 +227,32 @@ TEST(CApi, ACursorGivesTheRowsOfTables) {
   }
 }
 
+TEST(CApi, LayersTake16BitElements) {
+  posenc_positional_encoding* made = nullptr;
+  const posenc_spec spec = posenc_default_spec(d_model);
+  ASSERT_EQ(posenc_positional_encoding_create(&spec, rows, 0, nullptr, &made), POSENC_OK);
+  const Owned<posenc_positional_encoding> layer(made);
+  posenc_rotary* made_rotary = nullptr;
+  ASSERT_EQ(posenc_rotary_create(d_model, 1e4, 0, nullptr, nullptr, &made_rotary), POSENC_OK);
+  const Owned<posenc_rotary> rotary(made_rotary);
+  std::vector<BFloat16> x(rows * d_model, nearest<BFloat16>(0.7)), y(x.size()), expected(x.size());
+  const auto view = [](std::vector<BFloat16>& values) -> posenc_sequences {
+    return {values.data(),  1, rows, d_model, rows * d_model, d_model, POSENC_BATCH_FIRST,
+            POSENC_BFLOAT16};
+  };
+  const auto same = [](std::vector<BFloat16>& values) {
+    return batch_first(values.data(), 1, rows, d_model);
+  };
+  const posenc_sequences from = view(x), to = view(y);
+  ASSERT_EQ(posenc_positional_encoding_forward(made, &from, &to, nullptr), POSENC_OK);
+  PositionalEncoding({d_model}, rows)
+      .forward(SequenceView<const BFloat16>(same(x)), same(expected));
+  EXPECT_EQ(y, expected);
+  ASSERT_EQ(posenc_rotary_apply(made_rotary, &to, 5, nullptr), POSENC_OK);
+  Rotary(d_model).apply(same(expected), 5);
+  EXPECT_EQ(y, expected);
+}
+
 std::vector<float> inputs(std::size_t count) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 97) / 16 - 3;
@@ -320,7 +346,7 @@ struct Objects {
                float64 = table;
   posenc_sequences sequences = {memory.data(),      1, rows, d_model, rows* d_model, d_model,
                                 POSENC_BATCH_FIRST, 0};
-  posenc_sequences unknown_order = sequences;
+  posenc_sequences unknown_order = sequences, half = sequences, double_sequences = sequences;
   posenc_encoder* new_encoder = nullptr;
   posenc_cursor* new_cursor = nullptr;
   posenc_positional_encoding* new_layer = nullptr;
@@ -335,6 +361,8 @@ struct Objects {
     reserved.reserved = 1;
     float64.type = POSENC_FLOAT64;
     unknown_order.order = -1;
+    half.type = POSENC_FLOAT16;
+    double_sequences.type = POSENC_FLOAT64;
     posenc_positional_encoding* made_layer = nullptr;
     posenc_positional_encoding_create(&spec, rows, 0, nullptr, &made_layer);
     layer.reset(made_layer);
@@ -417,6 +445,14 @@ std::vector<Refused> refused_calls(Objects& o) {
          return posenc_positional_encoding_forward(o.layer.get(), &o.sequences, &o.sequences,
                                                    &beyond);
        }},
+      {"types_of_forward", "y.type is 0; allowed: that of x, 2",
+       [&o] {
+         return posenc_positional_encoding_forward(o.layer.get(), &o.half, &o.sequences, nullptr);
+       }},
+      {"type_of_sequences", "x.type is float64; allowed: float32, float16, bfloat16",
+       [&o] { return posenc_rotary_apply(o.rotary.get(), &o.double_sequences, 0, nullptr); }},
+      {"type_of_heads", "x.type is 2; allowed: float32 (0), or that of the cache, 0",
+       [&o] { return posenc_rotary_apply_cache(o.rotary.get(), &o.table, 0, &o.half, nullptr); }},
       {"unknown_order", "order is -1",
        [&o] {
          return posenc_positional_encoding_backward(o.layer.get(), &o.unknown_order, nullptr);

@@ -192,17 +192,19 @@ POSENC_C_API void posenc_cursor_free(posenc_cursor* cursor);
 
 enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };  // orders
 
-/// `batch` sequences of `rows` rows of `columns` float32 channels. Row r of sequence b begins at
-/// data + b * batch_stride + r * row_stride; strides count elements.
+/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b begins b *
+/// batch_stride
+/// + r * row_stride elements after the data. 16-bit elements are widened to float32, in which
+/// layers compute, and results rounded once.
 typedef struct posenc_sequences {
-  float* data;
+  void* data;
   int64_t batch;
   int64_t rows;
   int64_t columns;
   int64_t batch_stride;
   int64_t row_stride;
-  int32_t order;     ///< POSENC_BATCH_FIRST or POSENC_SEQUENCE_FIRST
-  int32_t reserved;  ///< 0
+  int32_t order;  ///< POSENC_BATCH_FIRST or POSENC_SEQUENCE_FIRST
+  int32_t type;   ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
 } posenc_sequences;
 
 typedef struct posenc_forward_options {

@@ -136,19 +136,11 @@ void with_table(py::array& array, const char* name, const Use& use) {
   });
 }
 
-void check_float32(const py::array& array, const char* name) {
-  if (type_of(array, name) == DataType::float32) return;
-  throw InvalidArgument(std::string(name) + ".dtype is " + text(array.dtype()) +
-                        "; allowed: float32");
-}
-
 /// Two or three dimensions: (rows, columns), (batch, rows, columns) or (rows, batch, columns).
-SequenceView<const float> sequences_of(const py::array& array, const char* name, bool batch_first) {
-  check_dimensions(array, name, 3);
-  check_strides(array, name);
-  check_float32(array, name);
-  SequenceView<const float> view;
-  view.data = static_cast<const float*>(array.data());
+template <class T>
+SequenceView<T> view_of(const py::array& array, bool batch_first, T* data) {
+  SequenceView<T> view;
+  view.data = data;
   view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
   const bool one = array.ndim() == 2;
   const py::ssize_t batch = batch_first ? 0 : 1, rows = one ? 0 : 1 - batch;
@@ -160,15 +152,27 @@ SequenceView<const float> sequences_of(const py::array& array, const char* name,
   return view;
 }
 
-SequenceView<float> writable_sequences_of(py::array& array, const char* name, bool batch_first) {
-  const SequenceView<const float> view = sequences_of(array, name, batch_first);
-  return {static_cast<float*>(data_of(array, name)),
-          view.order,
-          view.batch,
-          view.rows,
-          view.columns,
-          view.batch_stride,
-          view.row_stride};
+/// Calls use(T{}) for the element type of an array of sequences.
+template <class Use>
+void with_sequences(const py::array& array, const char* name, const Use& use) {
+  check_dimensions(array, name, 3);
+  check_strides(array, name);
+  with_type(type_of(array, name), [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>) {
+      throw InvalidArgument(std::string(name) +
+                            ".dtype is float64; allowed: float32, float16, bfloat16");
+    } else {
+      use(T{});
+    }
+  });
+}
+
+/// Calls use(view) for an array of sequences that is written to.
+template <class Use>
+void with_writable_sequences(py::array& array, const char* name, bool batch_first, const Use& use) {
+  with_sequences(array, name, [&]<class T>(T) {
+    use(view_of(array, batch_first, static_cast<T*>(data_of(array, name))));
+  });
 }
 
 // ---- Arguments ----------------------------------------------------------------------------------
@@ -418,10 +422,15 @@ py::dict candidate_of(const ComparedCandidate& from) {
   return result;
 }
 
-py::dict pick_backends(const py::object& accuracy, const py::object& type, int threads,
-                       int processes, int samples, double seconds_per_sample,
-                       const std::optional<std::string>& save) {
+py::dict pick_backends(const py::object& accuracy,
+                       const std::vector<std::pair<std::int64_t, std::int64_t>>& shapes,
+                       const py::object& type, int threads, int processes, int samples,
+                       double seconds_per_sample, const std::optional<std::string>& save) {
   PickOptions options;
+  for (const auto& [rows, d_model] : shapes) {
+    options.shapes.push_back(
+        {std::to_string(rows) + "x" + std::to_string(d_model), {.d_model = d_model}, {0, rows}});
+  }
   options.budget = budget_of(accuracy);
   options.type = parse_type(type);
   options.threads = threads;
@@ -463,31 +472,36 @@ py::object forward(const PositionalEncoding& layer, const py::object& x, const p
                    std::int64_t offset, bool training, std::uint64_t seed, int threads,
                    const std::string& stores, bool batch_first) {
   const py::array input = array_of(x, "x");
-  const SequenceView<const float> from = sequences_of(input, "x", batch_first);
   const ForwardOptions options = {offset, training, seed, threads, parse_stores(stores)};
-  const py::object result =
-      out.is_none()
-          ? py::array(numpy_type(DataType::float32),
-                      std::vector<py::ssize_t>(input.shape(), input.shape() + input.ndim()))
-          : out;
-  py::array output = array_of(result, "out");
-  const SequenceView<float> to = writable_sequences_of(output, "out", batch_first);
-  {
-    const py::gil_scoped_release no_gil;
-    layer.forward(from, to, options);
-  }
+  py::object result = out;
+  with_sequences(input, "x", [&]<class T>(T) {
+    if (out.is_none()) {
+      result = py::array(numpy_type(data_type_of<T>),
+                         std::vector<py::ssize_t>(input.shape(), input.shape() + input.ndim()));
+    }
+    py::array output = array_of(result, "out");
+    with_writable_sequences(output, "out", batch_first, [&]<class U>(const SequenceView<U>& to) {
+      if constexpr (std::is_same_v<T, U>) {
+        const auto from = view_of(input, batch_first, static_cast<const T*>(input.data()));
+        const py::gil_scoped_release no_gil;
+        layer.forward(from, to, options);
+      } else {
+        throw InvalidArgument("out.dtype is " + text(output.dtype()) +
+                              "; allowed: that of x, which is " + text(input.dtype()));
+      }
+    });
+  });
   return result;
 }
 
 py::object backward(const PositionalEncoding& layer, const py::object& gradient, std::uint64_t seed,
                     int threads, bool batch_first) {
   py::array array = array_of(gradient, "gradient");
-  const SequenceView<float> view = writable_sequences_of(array, "gradient", batch_first);
   const ForwardOptions options = {.offset = 0, .training = true, .seed = seed, .threads = threads};
-  {
+  with_writable_sequences(array, "gradient", batch_first, [&](const auto& view) {
     const py::gil_scoped_release no_gil;
     layer.backward(view, options);
-  }
+  });
   return gradient;
 }
 
@@ -516,11 +530,10 @@ py::object rotary_cache(const Rotary& rotary, const py::object& positions,
 py::object rotary_apply(const Rotary& rotary, const py::object& x, std::int64_t first, int threads,
                         bool heads_first) {
   py::array array = array_of(x, "x");
-  const SequenceView<float> view = writable_sequences_of(array, "x", heads_first);
-  {
+  with_writable_sequences(array, "x", heads_first, [&](const auto& view) {
     const py::gil_scoped_release no_gil;
     rotary.apply(view, first, threads);
-  }
+  });
   return x;
 }
 
@@ -624,7 +637,7 @@ little more than in a table. Two threads must not use one cursor at once.)")
       .def_property_readonly("position", &Cursor::position);
 
   py::class_<PositionalEncoding>(module, "PositionalEncoding",
-                                 R"(Adds encodings to float32 sequences: y = dropout(x + PE).
+                                 R"(Adds encodings to sequences: y = dropout(x + PE).
 
 max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder. Immutable.)")
       .def(py::init([](std::int64_t d_model, std::int64_t max_rows, double dropout, double base,
@@ -642,8 +655,9 @@ max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder
            arg("stores") = "automatic", arg("batch_first") = true,
            R"(Returns dropout(x + PE), where PE begins at position `offset`.
 
-x: float32, shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or
-(rows, d_model). out: the array to write, which may be x itself. Dropout is applied if `training`;
+x: shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or (rows, d_model);
+float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.
+out: the array to write, of the same type, which may be x itself. Dropout is applied if `training`;
 its mask is a function of `seed` and the element's index.
 
 Raises ValueError, before anything is written, if an argument is not allowed.)")
@@ -676,8 +690,8 @@ sine. dtype: float32, float16 or bfloat16.)")
            arg("heads_first") = false,
            R"(Turns x in place and returns it. Row r is at position first + r.
 
-x: float32, shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_first, or
-(rows, head_dim).)")
+x: shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_first, or (rows, head_dim);
+float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.)")
       .def_property_readonly("dimension", &Rotary::dimension)
       .def_property_readonly("attention_factor", &Rotary::attention_factor,
                              "Cosines and sines are multiplied by it.")
@@ -717,12 +731,13 @@ x: float32, shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_f
              "Compares a table with the reference: a dictionary of errors.");
   const PickOptions usual;
   module.def("pick", &pick_backends, py::kw_only(), arg("accuracy") = py::none(),
-             arg("dtype") = float32, arg("threads") = usual.threads,
+             arg("shapes") = py::tuple(), arg("dtype") = float32, arg("threads") = usual.threads,
              arg("processes") = usual.processes, arg("samples") = usual.samples,
              arg("seconds_per_sample") = usual.seconds_per_sample, arg("save") = py::none(),
              R"(Measures which backend is the fastest within an error on this CPU, in minutes.
 
 accuracy: a largest absolute error, or an Accuracy; None means half an ulp of 1, and 1 %.
+shapes: pairs (rows, d_model) to time; if there are none, tables of all sizes.
 save: a file for the measurements, which selection then uses if $POSENC_PROFILE names it.
 
 Returns a dictionary. "classes" holds, for each class of table sizes, the "pick" (None if no backend

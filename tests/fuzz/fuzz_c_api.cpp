@@ -101,7 +101,7 @@ posenc_sequences sequences_of(FuzzedDataProvider& input, Arena& arena, std::int6
   const std::int32_t order =
       input.ConsumeIntegralInRange(0, 31) == 0 ? 2 : static_cast<std::int32_t>(view.order);
   return {view.data,         view.batch,      view.rows, view.columns,
-          view.batch_stride, view.row_stride, order,     0};
+          view.batch_stride, view.row_stride, order,     enumerator(input, 3)};
 }
 
 void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {

@@ -28,6 +28,7 @@ static int has_stated_layout(void) {
          sizeof(posenc_options) == 8 && offsetof(posenc_accuracy, measure) == 8 &&
          sizeof(posenc_accuracy) == 16 && offsetof(posenc_sequences, batch) == 8 &&
          offsetof(posenc_sequences, row_stride) == 40 && offsetof(posenc_sequences, order) == 48 &&
+         offsetof(posenc_sequences, type) == 52 &&
          sizeof(posenc_sequences) == 56 && offsetof(posenc_forward_options, seed) == 8 &&
          offsetof(posenc_forward_options, stores) == 24 && sizeof(posenc_forward_options) == 32 &&
          offsetof(posenc_error_report, entries) == 40 && sizeof(posenc_error_report) == 72;

@@ -24,10 +24,6 @@ echo "$(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB:"
   { cat "$scratch/log"; exit 1; }
 run() { (cd "$scratch" && ./environment/bin/python "$@"); }
 run "$PWD/tests/python/package_test.py"
-if "$python" -c 'import mypy.stubtest' 2>/dev/null; then
-  (cd "$scratch" && MYPYPATH=$(echo environment/lib/python*/site-packages) \
-    "$python" -m mypy.stubtest --ignore-missing-stub posenc._posenc)
-fi
 
 # Every block of these pages is a complete program.
 awk -v folder="$scratch" '

@@ -60,12 +60,20 @@ Accuracy accuracy_of(const posenc_accuracy* accuracy) {
   return {};
 }
 
-SequenceView<float> view_of(const posenc_sequences& from) {
-  check_reserved(from.reserved);
-  return {from.data,      enumerator("order", from.order, BatchOrder::sequence_first),
-          from.batch,     from.rows,
-          from.columns,   from.batch_stride,
-          from.row_stride};
+/// Calls use(view) for sequences, which are of any type but float64.
+template <class Use>
+void with_sequences(const char* name, const posenc_sequences* sequences, const Use& use) {
+  const posenc_sequences& from = checked(sequences, name);
+  const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
+  with_type(data_type(from.type), [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>) {
+      throw InvalidArgument(
+          format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
+    } else {
+      use(SequenceView<T>{static_cast<T*>(from.data), order, from.batch, from.rows, from.columns,
+                          from.batch_stride, from.row_stride});
+    }
+  });
 }
 
 ForwardOptions forward_options_of(const posenc_forward_options* options) {
@@ -286,9 +294,17 @@ posenc_status posenc_positional_encoding_forward(const posenc_positional_encodin
                                                  const posenc_sequences* y,
                                                  const posenc_forward_options* options) {
   return status_of([&] {
-    const SequenceView<const float> from = view_of(checked(x, "x"));
-    checked(layer, "layer")
-        .layer.forward(from, view_of(checked(y, "y")), forward_options_of(options));
+    with_sequences("x", x, [&]<class X>(const SequenceView<X>& from) {
+      with_sequences("y", y, [&]<class Y>(const SequenceView<Y>& to) {
+        if constexpr (std::is_same_v<X, Y>) {
+          checked(layer, "layer")
+              .layer.forward(SequenceView<const X>(from), to, forward_options_of(options));
+        } else {
+          throw InvalidArgument(
+              format_text("y.type is {}; allowed: that of x, {}", y->type, x->type));
+        }
+      });
+    });
   });
 }
 
@@ -296,8 +312,9 @@ posenc_status posenc_positional_encoding_backward(const posenc_positional_encodi
                                                   const posenc_sequences* gradient,
                                                   const posenc_forward_options* options) {
   return status_of([&] {
-    checked(layer, "layer")
-        .layer.backward(view_of(checked(gradient, "gradient")), forward_options_of(options));
+    with_sequences("gradient", gradient, [&](const auto& view) {
+      checked(layer, "layer").layer.backward(view, forward_options_of(options));
+    });
   });
 }
 
@@ -334,7 +351,9 @@ posenc_status posenc_rotary_cache(const posenc_rotary* rotary, int64_t first, in
 posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_sequences* x,
                                   int64_t first, const posenc_options* options) {
   return status_of([&] {
-    checked(rotary, "rotary").rotary.apply(view_of(checked(x, "x")), first, options_of(options));
+    with_sequences("x", x, [&](const auto& view) {
+      checked(rotary, "rotary").rotary.apply(view, first, options_of(options));
+    });
   });
 }
 
@@ -345,9 +364,15 @@ posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, const posen
     const posenc_table& table = checked(cache, "cache");
     const RotaryLayout order = enumerator("layout", layout, RotaryLayout::interleaved);
     with_cache(table, [&]<class T>(const T* data) {
-      checked(rotary, "rotary")
-          .rotary.apply(MatrixView<const T>{data, table.rows, table.columns, table.stride}, order,
-                        view_of(checked(x, "x")), options_of(options));
+      const MatrixView<const T> view = {data, table.rows, table.columns, table.stride};
+      with_sequences("x", x, [&]<class X>(const SequenceView<X>& heads) {
+        if constexpr (std::is_same_v<X, float> || std::is_same_v<X, T>) {
+          checked(rotary, "rotary").rotary.apply(view, order, heads, options_of(options));
+        } else {
+          throw InvalidArgument(format_text(
+              "x.type is {}; allowed: float32 (0), or that of the cache, {}", x->type, table.type));
+        }
+      });
     });
   });
 }

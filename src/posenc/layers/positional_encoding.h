@@ -4,6 +4,7 @@
 //   encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/export.h"
 #include "posenc/layers/dropout.h"
@@ -34,7 +35,8 @@ struct ForwardOptions {
 /// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then
 /// applies dropout. Immutable: any number of threads may use one. Every operation rounds: x + PE
 /// first, and the scaling of dropout second. PE is correctly rounded unless another accuracy is
-/// asked for. The bits then do not depend on ISA, profile, threads, strides or source.
+/// asked for. The bits then do not depend on ISA, profile, threads, strides or source. 16-bit
+/// elements are widened to float32, in which PE is added, and their results rounded once more.
 class PositionalEncoding {
  public:
   /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add, and
@@ -58,19 +60,30 @@ class PositionalEncoding {
   /// max_rows (the message names both), if the columns are not d_model, if rows overlap, if the
   /// data is null, or if threads < 1.
   void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
+  void forward(const SequenceView<Float16>& x, const ForwardOptions& options = {}) const;
+  void forward(const SequenceView<BFloat16>& x, const ForwardOptions& options = {}) const;
 
   /// Out of place. y has the shape and the order of x, and either does not overlap x, or is the
   /// same memory with the same strides. Results larger than half the last-level cache or
   /// 16 MiB are stored non-temporally. Throws as above.
   void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
                const ForwardOptions& options = {}) const;
+  void forward(const SequenceView<const Float16>& x, const SequenceView<Float16>& y,
+               const ForwardOptions& options = {}) const;
+  void forward(const SequenceView<const BFloat16>& x, const SequenceView<BFloat16>& y,
+               const ForwardOptions& options = {}) const;
 
   /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
   /// and the scale of dropout if training, else nothing. The offset is ignored.
   void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
+  void backward(const SequenceView<Float16>& gradient, const ForwardOptions& options) const;
+  void backward(const SequenceView<BFloat16>& gradient, const ForwardOptions& options) const;
 
  private:
   friend class InputEmbedding;
+  void forward_any(const struct AnySequences& x, const struct AnySequences& y,
+                   const ForwardOptions& options) const;
+  void backward_any(const struct AnySequences& gradient, const ForwardOptions& options) const;
   void add_to(const struct RowWork& work, std::int64_t offset) const;
   void check_rows(std::int64_t rows, std::int64_t offset) const;
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <type_traits>
 
 namespace posenc {
 namespace {
@@ -52,7 +53,7 @@ void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cac
                          cache.stride});
 }
 
-void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int threads) {
+void check_heads(const AnySequences& x, std::int64_t dimension, int threads) {
   check_threads(threads);
   if (x.columns < dimension) {
     throw InvalidArgument(
@@ -61,13 +62,27 @@ void check_heads(const SequenceView<const float>& x, std::int64_t dimension, int
   check_sequences("x", x, x.columns);
 }
 
-/// Turns row `row` of every head.
-void rotate_row(const SequenceView<float>& x, std::int64_t row, RotaryLayout channels,
-                const float* cosine, const float* sine, std::int64_t pairs) noexcept {
-  const simd::RotateKernel rotate = simd::best_kernels().rotate;
+/// Turns row `row` of every head by `angles`, cosines before sines. 16-bit elements are turned in
+/// `wide`, which holds as many floats as there are angles.
+template <class T>
+void rotate_row(const SequenceView<T>& x, std::int64_t row, RotaryLayout channels,
+                const float* angles, std::int64_t pairs, [[maybe_unused]] float* wide) noexcept {
+  const simd::Kernels& kernels = simd::best_kernels();
+  const auto rotate = [&](float* channels_of_head) {
+    kernels.rotate(angles, angles + pairs, pairs, channels == RotaryLayout::interleaved,
+                   channels_of_head);
+  };
   for (std::int64_t head = 0; head < x.batch; ++head) {
-    float* const data = x.data + head * x.batch_stride + row * x.row_stride;
-    rotate(cosine, sine, pairs, channels == RotaryLayout::interleaved, data);
+    T* const data = x.data + head * x.batch_stride + row * x.row_stride;
+    if constexpr (std::is_same_v<T, float>) {
+      rotate(data);
+    } else {
+      constexpr bool is_bfloat16 = std::is_same_v<T, BFloat16>;
+      auto* const bits = reinterpret_cast<std::uint16_t*>(data);
+      kernels.widen(bits, 2 * pairs, is_bfloat16, wide);
+      rotate(wide);
+      kernels.narrow(wide, 2 * pairs, is_bfloat16, bits);
+    }
   }
 }
 
@@ -85,23 +100,23 @@ void share_with_scratch(std::int64_t rows, int threads, std::int64_t floats, con
   });
 }
 
-template <class T>
-void apply_cache(const MatrixView<const T>& cache, RotaryLayout layout, RotaryLayout channels,
-                 std::int64_t dimension, const SequenceView<float>& x, int threads) {
+template <class Cached, class T>
+void apply_cache(const MatrixView<const Cached>& cache, RotaryLayout layout, RotaryLayout channels,
+                 std::int64_t dimension, const SequenceView<T>& x, int threads) {
   check_heads(x, dimension, threads);
   check_cache({0, x.rows}, dimension, cache);
   if (x.batch == 0 || x.rows == 0) return;
   const std::int64_t half = dimension / 2;
-  share_with_scratch(x.rows, threads, dimension,
+  share_with_scratch(x.rows, threads, 2 * dimension,
                      [&](std::int64_t begin, std::int64_t end, float* angles) {
                        for (std::int64_t row = begin; row < end; ++row) {
-                         const T* const cached = cache.data + row * cache.stride;
+                         const Cached* const cached = cache.data + row * cache.stride;
                          for (std::int64_t k = 0; k < half; ++k) {
                            const CosineSine place = places(layout, k, half);
                            angles[k] = widened(cached[place.cosine]);
                            angles[half + k] = widened(cached[place.sine]);
                          }
-                         rotate_row(x, row, channels, angles, angles + half, half);
+                         rotate_row(x, row, channels, angles, half, angles + dimension);
                        }
                      });
 }
@@ -112,12 +127,12 @@ T scaled(float entry, double factor) noexcept {
   return nearest<T>(static_cast<double>(entry) * factor);
 }
 
-/// Calls work(row, angles) for each row, with its float32 cosines before its sines. The first row
-/// is at position `first`.
+/// Calls work(row, angles, spare) for each row, with its float32 cosines before its sines, and
+/// memory for as many floats.
 template <class Work>
 void for_each_row(const Encoder& encoder, RowRange rows, int threads, const Work& work) {
   const std::int64_t columns = encoder.spec().d_model, step = std::min(block_rows, rows.count);
-  share_with_scratch(rows.count, threads, step * columns,
+  share_with_scratch(rows.count, threads, (step + 1) * columns,
                      [&](std::int64_t begin, std::int64_t end, float* angles) {
                        for (std::int64_t row = begin; row < end; row += step) {
                          const std::int64_t count = std::min(step, end - row);
@@ -125,7 +140,7 @@ void for_each_row(const Encoder& encoder, RowRange rows, int threads, const Work
                                         {angles, count, columns, columns},
                                         {1, StorePolicy::cached});
                          for (std::int64_t r = 0; r < count; ++r) {
-                           work(row + r, angles + r * columns);
+                           work(row + r, angles + r * columns, angles + step * columns);
                          }
                        }
                      });
@@ -135,7 +150,7 @@ template <class T>
 void fill_scaled_cache(const Encoder& encoder, double factor, RowRange rows, RotaryLayout layout,
                        const MatrixView<T>& out, int threads) {
   const std::int64_t half = encoder.spec().d_model / 2;
-  for_each_row(encoder, rows, threads, [&](std::int64_t row, const float* angles) {
+  for_each_row(encoder, rows, threads, [&](std::int64_t row, const float* angles, float*) {
     T* const cached = out.data + row * out.stride;
     for (std::int64_t k = 0; k < half; ++k) {
       const CosineSine place = places(layout, k, half);
@@ -175,6 +190,24 @@ void fill_cache(const Encoder& encoder, double factor, RowRange rows, RotaryLayo
   });
 }
 
+template <class T>
+void apply_angles(const Encoder& encoder, double factor, RotaryLayout channels,
+                  const SequenceView<T>& x, std::int64_t first, int threads) {
+  const std::int64_t dimension = encoder.spec().d_model;
+  check_heads(x, dimension, threads);
+  validate(RowRange{first, x.rows});
+  if (x.batch == 0 || x.rows == 0) return;
+  for_each_row(encoder, {first, x.rows}, threads,
+               [&](std::int64_t row, float* angles, float* spare) {
+                 if (factor != 1) {
+                   for (std::int64_t i = 0; i < dimension; ++i) {
+                     angles[i] = scaled<float>(angles[i], factor);
+                   }
+                 }
+                 rotate_row(x, row, channels, angles, dimension / 2, spare);
+               });
+}
+
 }  // namespace
 
 Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy,
@@ -199,19 +232,17 @@ void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
 }
 
 void Rotary::apply(const SequenceView<float>& x, std::int64_t first, EncodeOptions options) const {
-  check_heads(x, dimension(), options.threads);
-  validate(RowRange{first, x.rows});
-  if (x.batch == 0 || x.rows == 0) return;
-  const std::int64_t half = dimension() / 2;
-  for_each_row(*selected_.encoder, {first, x.rows}, options.threads,
-               [&](std::int64_t row, float* angles) {
-                 if (attention_factor_ != 1) {
-                   for (std::int64_t i = 0; i < 2 * half; ++i) {
-                     angles[i] = scaled<float>(angles[i], attention_factor_);
-                   }
-                 }
-                 rotate_row(x, row, channels_, angles, angles + half, half);
-               });
+  apply_angles(*selected_.encoder, attention_factor_, channels_, x, first, options.threads);
+}
+
+void Rotary::apply(const SequenceView<Float16>& x, std::int64_t first,
+                   EncodeOptions options) const {
+  apply_angles(*selected_.encoder, attention_factor_, channels_, x, first, options.threads);
+}
+
+void Rotary::apply(const SequenceView<BFloat16>& x, std::int64_t first,
+                   EncodeOptions options) const {
+  apply_angles(*selected_.encoder, attention_factor_, channels_, x, first, options.threads);
 }
 
 void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
@@ -226,6 +257,16 @@ void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout,
 
 void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout,
                    const SequenceView<float>& x, EncodeOptions options) const {
+  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
+}
+
+void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout,
+                   const SequenceView<Float16>& x, EncodeOptions options) const {
+  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
+}
+
+void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout,
+                   const SequenceView<BFloat16>& x, EncodeOptions options) const {
   apply_cache(cache, layout, channels_, dimension(), x, options.threads);
 }
 

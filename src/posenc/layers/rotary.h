@@ -31,7 +31,8 @@ enum class RotaryLayout {
 ///   (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
 /// The first `dimension` channels of a head are turned, and the others are unchanged. A rule of
 /// frequencies gives other w_k, and may have an attention factor: cosines and sines in float32 are
-/// then multiplied by it and rounded once more. Immutable: any number of threads may use one.
+/// then multiplied by it and rounded once more. 16-bit elements are turned in float32, and each is
+/// rounded once to its type. Immutable: any number of threads may use one.
 class Rotary {
  public:
   /// Plans the backend that is selected for short float32 tables at any position. The accuracy is
@@ -67,6 +68,10 @@ class Rotary {
   /// (see PositionalEncoding::forward) or a position is not allowed, or if threads < 1.
   void apply(const SequenceView<float>& x, std::int64_t first = 0,
              EncodeOptions options = {}) const;
+  void apply(const SequenceView<Float16>& x, std::int64_t first = 0,
+             EncodeOptions options = {}) const;
+  void apply(const SequenceView<BFloat16>& x, std::int64_t first = 0,
+             EncodeOptions options = {}) const;
 
   /// The same with a cache of that layout, which has at least as many rows as x: row r of the cache
   /// turns row r of x. Throws as above.
@@ -75,6 +80,10 @@ class Rotary {
   void apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<float>& x,
              EncodeOptions options = {}) const;
   void apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<float>& x,
+             EncodeOptions options = {}) const;
+  void apply(MatrixView<const Float16> cache, RotaryLayout layout, const SequenceView<Float16>& x,
+             EncodeOptions options = {}) const;
+  void apply(MatrixView<const BFloat16> cache, RotaryLayout layout, const SequenceView<BFloat16>& x,
              EncodeOptions options = {}) const;
 
  private:

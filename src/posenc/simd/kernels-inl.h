@@ -5,6 +5,7 @@
 
 #include "posenc/simd/anchors-inl.h"
 #include "posenc/simd/combine-inl.h"
+#include "posenc/simd/convert-inl.h"
 #include "posenc/simd/rotary-inl.h"
 #include "posenc/simd/rotation-inl.h"
 #include "posenc/simd/rotation32-inl.h"
@@ -21,9 +22,9 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
 #else
   constexpr SincosKernel sincos = nullptr;
 #endif
-  static constexpr Kernels kernels = {fused_rounds_once, anchor_kernel, rotation_kernel,
-                                      rotation32_kernel, sincos,        combine_kernel,
-                                      rotate_kernel,     fence_kernel};
+  static constexpr Kernels kernels = {
+      fused_rounds_once, anchor_kernel, rotation_kernel, rotation32_kernel, sincos,
+      combine_kernel,    rotate_kernel, widen_kernel,    narrow_kernel,     fence_kernel};
   return kernels;
 }
 

@@ -126,6 +126,13 @@ using CombineKernel = void (*)(const CombineTask& task) noexcept;
 using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
                               bool interleaved, float* x) noexcept;
 
+/// Converts `count` elements of bfloat16 or float16 to float32, exactly, and back to the nearest.
+/// The memory does not overlap.
+using WidenKernel = void (*)(const std::uint16_t* from, std::int64_t count, bool is_bfloat16,
+                             float* to) noexcept;
+using NarrowKernel = void (*)(const float* from, std::int64_t count, bool is_bfloat16,
+                              std::uint16_t* to) noexcept;
+
 /// Must follow the last non-temporal task: until then, its stores are not ordered with others.
 using FenceKernel = void (*)() noexcept;
 
@@ -138,6 +145,8 @@ struct Kernels {
   SincosKernel sincos;
   CombineKernel combine;
   RotateKernel rotate;
+  WidenKernel widen;
+  NarrowKernel narrow;
   FenceKernel fence;
 };
 

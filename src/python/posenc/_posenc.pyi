@@ -131,6 +131,7 @@ def dynamic_ntk_factor(factor: float, trained_rows: int, rows: int) -> float: ..
 def pick(
     *,
     accuracy: Accuracy | float | None = None,
+    shapes: Sequence[tuple[int, int]] = (),
     dtype: DType = "float32",
     threads: int = 1,
     processes: int = 7,

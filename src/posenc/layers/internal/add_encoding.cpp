@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 
 namespace posenc {
 namespace {
@@ -26,7 +27,8 @@ struct Part {
   std::int64_t first_batch, last_batch;
 };
 
-bool allows_non_temporal(const SequenceView<float>& y) noexcept {
+bool allows_non_temporal(const AnySequences& y) noexcept {
+  if (y.type != DataType::float32) return false;
   const auto whole = [](std::int64_t count, std::int64_t stride) {
     return count <= 1 || stride % cache_line_floats == 0;
   };
@@ -82,18 +84,42 @@ class Combiner {
 
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows,
            const float* encoding) const noexcept {
-    const SequenceView<float>& y = work_.y;
+    const AnySequences& y = work_.y;
     const std::int64_t index =
         y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
-    kernel_(
-        {.x = work_.x.row(batch, row),
-         .encoding = encoding,
-         .out = y.data + batch * y.batch_stride + row * y.row_stride,
-         .count = rows * y.columns,
-         .scale = work_.scale,
-         .dropout = work_.dropout,
-         .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
-         .non_temporal = non_temporal_});
+    const void* const x = work_.x.row(batch, row);
+    void* const out = static_cast<char*>(y.data) +
+                      (batch * y.batch_stride + row * y.row_stride) * y.element_bytes();
+    const simd::CombineTask task = {
+        .x = static_cast<const float*>(x),
+        .encoding = encoding,
+        .out = static_cast<float*>(out),
+        .count = rows * y.columns,
+        .scale = work_.scale,
+        .dropout = work_.dropout,
+        .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
+        .non_temporal = non_temporal_};
+    if (y.type == DataType::float32) return kernel_(task);
+    in_pieces(task, static_cast<const std::uint16_t*>(x), static_cast<std::uint16_t*>(out));
+  }
+
+  /// Combines 16-bit elements in float32, a piece that stays in the first-level cache at a time.
+  void in_pieces(simd::CombineTask task, const std::uint16_t* x,
+                 std::uint16_t* out) const noexcept {
+    const simd::Kernels& kernels = simd::best_kernels();
+    const bool is_bfloat16 = work_.y.type == DataType::bfloat16;
+    alignas(cache_line_bytes) float piece[1024];
+    task.x = task.out = piece;
+    for (std::int64_t left = task.count; left > 0; left -= task.count) {
+      task.count = std::min<std::int64_t>(left, std::size(piece));
+      kernels.widen(x, task.count, is_bfloat16, piece);
+      kernel_(task);
+      kernels.narrow(piece, task.count, is_bfloat16, out);
+      x += task.count;
+      out += task.count;
+      if (task.encoding != nullptr) task.encoding += task.count;
+      task.first_element += static_cast<std::uint64_t>(task.count);
+    }
   }
 
   const RowWork& work_;
@@ -123,17 +149,19 @@ std::int64_t block_rows(std::int64_t columns) noexcept {
   return std::clamp(usual_bytes / row_bytes, at_least, most_rows);
 }
 
-/// True if the encoder's add() can do the work: one sequence without dropout, whose input and
-/// output have the same stride.
+/// True if the encoder's add() can do the work: one float32 sequence without dropout, whose input
+/// and output have the same stride.
 bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
-  return encoder.supports_add() && work.y.batch == 1 && work.dropout == nullptr &&
-         work.x.row_stride() == work.y.row_stride && work.y.row_stride >= work.y.columns;
+  return encoder.supports_add() && work.y.type == DataType::float32 && work.y.batch == 1 &&
+         work.dropout == nullptr && work.x.row_stride() == work.y.row_stride &&
+         work.y.row_stride >= work.y.columns;
 }
 
 void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
-  const SequenceView<float>& y = work.y;
-  const MatrixView<const float> x = {work.x.row(0, 0), y.rows, y.columns, y.row_stride};
-  encoder.add(rows, x, work.scale, {y.data, y.rows, y.columns, y.row_stride},
+  const AnySequences& y = work.y;
+  const MatrixView<const float> x = {static_cast<const float*>(work.x.row(0, 0)), y.rows, y.columns,
+                                     y.row_stride};
+  encoder.add(rows, x, work.scale, {static_cast<float*>(y.data), y.rows, y.columns, y.row_stride},
               {work.threads, work.non_temporal ? StorePolicy::non_temporal : StorePolicy::cached});
 }
 

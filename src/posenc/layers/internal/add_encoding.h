@@ -3,7 +3,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/layers/sequence_view.h"
+#include "posenc/layers/internal/checks.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 
@@ -14,14 +14,17 @@ namespace posenc {
 /// The rows of the input: those of a view, or the rows of a matrix that token ids select.
 class InputRows {
  public:
-  explicit InputRows(const SequenceView<const float>& x) noexcept
-      : data_(x.data), batch_stride_(x.batch_stride), row_stride_(x.row_stride) {}
+  explicit InputRows(const AnySequences& x) noexcept
+      : data_(static_cast<const char*>(x.data)),
+        element_bytes_(x.element_bytes()),
+        batch_stride_(x.batch_stride),
+        row_stride_(x.row_stride) {}
 
   /// Ids are dense in the order of the output y.
   template <class Id>
-  InputRows(MatrixView<const float> weights, const Id* ids,
-            const SequenceView<const float>& y) noexcept
-      : data_(weights.data),
+  InputRows(MatrixView<const float> weights, const Id* ids, const AnySequences& y) noexcept
+      : data_(reinterpret_cast<const char*>(weights.data)),
+        element_bytes_(sizeof(float)),
         weight_stride_(weights.stride),
         batch_stride_(y.order == BatchOrder::batch_first ? y.rows : 1),
         row_stride_(y.order == BatchOrder::batch_first ? 1 : y.batch) {
@@ -32,11 +35,11 @@ class InputRows {
     }
   }
 
-  const float* row(std::int64_t batch, std::int64_t row) const noexcept {
-    const std::int64_t place = batch * batch_stride_ + row * row_stride_;
-    if (ids32_ != nullptr) return data_ + ids32_[place] * weight_stride_;
-    if (ids64_ != nullptr) return data_ + ids64_[place] * weight_stride_;
-    return data_ + place;
+  const void* row(std::int64_t batch, std::int64_t row) const noexcept {
+    std::int64_t place = batch * batch_stride_ + row * row_stride_;
+    if (ids32_ != nullptr) place = ids32_[place] * weight_stride_;
+    if (ids64_ != nullptr) place = ids64_[place] * weight_stride_;
+    return data_ + place * element_bytes_;
   }
 
   /// Elements from a row of a sequence to the next; 0 if ids select the rows.
@@ -50,7 +53,8 @@ class InputRows {
   }
 
  private:
-  const float* data_;
+  const char* data_;
+  std::int64_t element_bytes_;
   const std::int32_t* ids32_ = nullptr;
   const std::int64_t* ids64_ = nullptr;
   std::int64_t weight_stride_ = 0;
@@ -63,9 +67,9 @@ class InputRows {
 struct RowWork {
   InputRows x;
   float scale;
-  SequenceView<float> y;
+  AnySequences y;                    ///< of the type of x
   const simd::DropoutRule* dropout;  ///< null: no dropout
-  bool non_temporal;                 ///< if alignment allows; y is not x
+  bool non_temporal;                 ///< if type and alignment allow; y is not x
   int threads;
 };
 

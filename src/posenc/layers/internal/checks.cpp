@@ -26,14 +26,14 @@ struct Dimension {
 };
 
 /// Bytes from the first element to the last of two nested dimensions of rows.
-std::uintptr_t span_in_bytes(std::string_view name, Dimension a, Dimension b,
-                             std::int64_t columns) {
+std::uintptr_t span_in_bytes(std::string_view name, Dimension a, Dimension b, std::int64_t columns,
+                             std::int64_t element_bytes) {
   std::int64_t of_a = 0, of_b = 0, elements = 0, bytes = 0;
   if (__builtin_mul_overflow(a.size - 1, a.stride, &of_a) ||
       __builtin_mul_overflow(b.size - 1, b.stride, &of_b) ||
       __builtin_add_overflow(of_a, of_b, &elements) ||
       __builtin_add_overflow(elements, columns, &elements) ||
-      __builtin_mul_overflow(elements, std::int64_t{sizeof(float)}, &bytes)) {
+      __builtin_mul_overflow(elements, element_bytes, &bytes)) {
     throw InvalidArgument(
         format_text("{} spans {} x {} rows of strides {} and {}; allowed: at most 2^63 - 1 bytes",
                     name, a.size, b.size, a.stride, b.stride));
@@ -41,7 +41,7 @@ std::uintptr_t span_in_bytes(std::string_view name, Dimension a, Dimension b,
   return static_cast<std::uintptr_t>(bytes);
 }
 
-Memory memory_at(std::string_view name, const float* data, std::uintptr_t bytes) {
+Memory memory_at(std::string_view name, const void* data, std::uintptr_t bytes) {
   if (data == nullptr) {
     throw InvalidArgument(
         format_text("{} has no memory (data is null); allowed: a valid pointer", name));
@@ -56,7 +56,7 @@ bool overlap(Memory a, Memory b) noexcept {
 
 /// Sets the strides of dimensions of size 1, which are never used, to 0, so that views can be
 /// compared.
-SequenceView<const float> without_unused_strides(SequenceView<const float> view) noexcept {
+AnySequences without_unused_strides(AnySequences view) noexcept {
   if (view.batch == 1) view.batch_stride = 0;
   if (view.rows == 1) view.row_stride = 0;
   return view;
@@ -64,21 +64,20 @@ SequenceView<const float> without_unused_strides(SequenceView<const float> view)
 
 /// True if the rows of two views with the same strides alternate without overlap, as the two halves
 /// of wider rows do.
-bool rows_apart(const SequenceView<const float>& x, std::uintptr_t distance) noexcept {
+bool rows_apart(const AnySequences& x, std::uintptr_t distance) noexcept {
   const std::int64_t larger = std::max(x.batch_stride, x.row_stride);
   const std::int64_t other = std::min(x.batch_stride, x.row_stride);
   const std::int64_t smaller = other == 0 ? larger : other;
   if (smaller == 0 || larger % smaller != 0) return false;
-  const auto stride = static_cast<std::uintptr_t>(smaller) * sizeof(float);
-  const auto row = static_cast<std::uintptr_t>(x.columns) * sizeof(float);
+  const auto stride = static_cast<std::uintptr_t>(smaller * x.element_bytes());
+  const auto row = static_cast<std::uintptr_t>(x.columns * x.element_bytes());
   const std::uintptr_t shift = distance % stride;
   return shift >= row && stride - shift >= row;
 }
 
 }  // namespace
 
-Memory check_sequences(std::string_view name, const SequenceView<const float>& view,
-                       std::int64_t columns) {
+Memory check_sequences(std::string_view name, const AnySequences& view, std::int64_t columns) {
   check_size(name, "sequences", view.batch);
   check_size(name, "rows", view.rows);
   check_columns(name, view.columns, columns);
@@ -97,10 +96,11 @@ Memory check_sequences(std::string_view name, const SequenceView<const float>& v
                     "apart",
                     name, view.batch_stride, view.row_stride, view.batch, view.rows, columns));
   }
-  return memory_at(name, view.data, span_in_bytes(name, batch, rows, columns));
+  return memory_at(name, view.data,
+                   span_in_bytes(name, batch, rows, columns, view.element_bytes()));
 }
 
-void check_same_shape(const SequenceView<const float>& x, const SequenceView<const float>& y) {
+void check_same_shape(const AnySequences& x, const AnySequences& y) {
   const auto order_name = [](BatchOrder order) {
     return order == BatchOrder::batch_first ? "batch_first" : "sequence_first";
   };
@@ -115,7 +115,7 @@ void check_same_shape(const SequenceView<const float>& x, const SequenceView<con
   }
 }
 
-void check_overlap(const SequenceView<const float>& x, const SequenceView<const float>& y) {
+void check_overlap(const AnySequences& x, const AnySequences& y) {
   if (x.batch == 0 || x.rows == 0) return;
   if (!overlap(check_sequences("input", x, x.columns), check_sequences("output", y, y.columns)))
     return;
@@ -141,8 +141,9 @@ Memory check_matrix(std::string_view name, const MatrixView<const float>& view) 
                                       view.stride, view.columns));
   }
   if (view.rows == 0 || view.columns == 0) return {};
-  return memory_at(name, view.data,
-                   span_in_bytes(name, {view.rows, view.stride}, {1, 0}, view.columns));
+  return memory_at(
+      name, view.data,
+      span_in_bytes(name, {view.rows, view.stride}, {1, 0}, view.columns, sizeof(float)));
 }
 
 void check_disjoint(std::string_view name, Memory memory, std::string_view other_name,
