@@ -26,7 +26,7 @@ esac
 # bounds: the reference is slow on these processors, where long double is emulated in software, or
 # is no wider than double, so that the reference computes in integers.
 selection=(
-  '*KernelTest.*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
+  '*KernelTest.*' 'FrequencyRule*' 'HalfTypes*' '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
   '*Rotation32*' '*RepeatedRows*' 'CApi*' '*EncoderRows.*'
   '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*'
   "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldAtLargePositions/*_${isa}_tutorial"
