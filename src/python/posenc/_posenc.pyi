@@ -1,4 +1,4 @@
-"""The compiled module. Arrays are those of NumPy, or tensors of PyTorch in the memory of the CPU."""
+"""The compiled module. Arrays are those of NumPy, or tensors of PyTorch on the CPU."""
 
 from collections.abc import Sequence
 from typing import Any, Union

@@ -139,7 +139,8 @@ def _rule_of(
         )
     if kind in ("longrope", "su"):
         factors = _value(scaling, "long_factor" if rows > trained_rows else "short_factor")
-        return LongRopeScaling(factors, _longrope_attention_factor(scaling, most_rows, trained_rows))
+        attention_factor = _longrope_attention_factor(scaling, most_rows, trained_rows)
+        return LongRopeScaling(factors, attention_factor)
     raise ValueError(
         f"rope_type is '{kind}'; allowed: default, linear, dynamic, yarn, llama3, longrope, su"
     )
