@@ -227,6 +227,18 @@ TEST(CApi, ACursorGivesTheRowsOfTables) {
   }
 }
 
+TEST(CApi, DefaultFrequenciesAreThoseOfCpp) {
+  const posenc_frequencies yarn = posenc_default_frequencies(POSENC_YARN_SCALING),
+                           llama3 = posenc_default_frequencies(POSENC_LLAMA3_SCALING),
+                           longrope = posenc_default_frequencies(POSENC_LONGROPE_SCALING);
+  const YarnScaling same_yarn = {yarn.factor, yarn.trained_rows,  yarn.high,
+                                 yarn.low,    yarn.truncate != 0, yarn.attention_factor};
+  EXPECT_EQ(same_yarn, YarnScaling());
+  const Llama3Scaling same_llama3 = {llama3.factor, llama3.trained_rows, llama3.low, llama3.high};
+  EXPECT_EQ(same_llama3, Llama3Scaling());
+  EXPECT_EQ(longrope.attention_factor, LongRopeScaling().attention_factor);
+}
+
 TEST(CApi, LayersTake16BitElements) {
   posenc_positional_encoding* made = nullptr;
   const posenc_spec spec = posenc_default_spec(d_model);

@@ -26,6 +26,18 @@ void check_rows(std::string_view name, std::int64_t rows) {
   throw InvalidArgument(format_text("{} is {}; allowed: 1 to {}", name, rows, max_position));
 }
 
+void check_extension(double factor, std::int64_t trained_rows = 1) {
+  check_real("factor", factor, 1, most_factor);
+  check_rows("trained_rows", trained_rows);
+}
+
+/// The turns in the trained rows between which a rule changes.
+void check_ramp(std::string_view low_name, double low, std::string_view high_name, double high) {
+  constexpr double least = 0x1p-20, most = 0x1p20;
+  check_real(low_name, low, least, most);
+  check_real(high_name, high, low, most);
+}
+
 void check_count(std::string_view name, const std::vector<double>& values, std::int64_t d_model) {
   if (static_cast<std::int64_t>(values.size()) == d_model / 2) return;
   throw InvalidArgument(format_text("{} has {} values; allowed: d_model / 2, which is {}", name,
@@ -59,25 +71,21 @@ struct Check {
   }
 
   void operator()(const NtkScaling& ntk) const {
-    check_real("factor", ntk.factor, 1, most_factor);
+    check_extension(ntk.factor);
     check_paper(spec);
   }
 
   void operator()(const YarnScaling& yarn) const {
-    check_real("factor", yarn.factor, 1, most_factor);
-    check_rows("trained_rows", yarn.trained_rows);
-    check_real("beta_slow", yarn.beta_slow, 0x1p-20, 0x1p20);
-    check_real("beta_fast", yarn.beta_fast, yarn.beta_slow, 0x1p20);
+    check_extension(yarn.factor, yarn.trained_rows);
+    check_ramp("beta_slow", yarn.beta_slow, "beta_fast", yarn.beta_fast);
     check_real("attention_factor", yarn.attention_factor, 0, most_factor);
     check_paper(spec);
   }
 
   void operator()(const Llama3Scaling& llama3) const {
-    check_real("factor", llama3.factor, 1, most_factor);
-    check_rows("trained_rows", llama3.trained_rows);
-    check_real("low_frequency_factor", llama3.low_frequency_factor, 0x1p-20, 0x1p20);
-    check_real("high_frequency_factor", llama3.high_frequency_factor, llama3.low_frequency_factor,
-               0x1p20);
+    check_extension(llama3.factor, llama3.trained_rows);
+    check_ramp("low_frequency_factor", llama3.low_frequency_factor, "high_frequency_factor",
+               llama3.high_frequency_factor);
   }
 
   void operator()(const LongRopeScaling& longrope) const {
@@ -92,8 +100,7 @@ struct Check {
 }  // namespace
 
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {
-  check_real("factor", factor, 1, most_factor);
-  check_rows("trained_rows", trained_rows);
+  check_extension(factor, trained_rows);
   check_rows("rows", rows);
   if (rows <= trained_rows) return {};
   return {factor * static_cast<double>(rows) / static_cast<double>(trained_rows) - (factor - 1)};

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -20,16 +21,41 @@ TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
   const EncodingSpec spec = GetParam();
   const Frequencies frequencies(spec);
   ASSERT_EQ(frequencies.count(), spec.d_model / 2);
-  MpfrValue two_pi;
-  mpfr_const_pi(two_pi.get(), MPFR_RNDN);
-  mpfr_mul_2ui(two_pi.get(), two_pi.get(), 1, MPFR_RNDN);
   const std::int64_t step = std::max<std::int64_t>(1, frequencies.count() / 300);
   for (std::int64_t k = frequencies.count() - 1; k >= 0; k -= step) {
     MpfrValue expected = exact_frequency(spec, k);
-    mpfr_div(expected.get(), expected.get(), two_pi.get(), MPFR_RNDN);
+    mpfr_div(expected.get(), expected.get(), two_pi().get(), MPFR_RNDN);
     mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
     if (expected < MpfrValue(0)) expected = expected + MpfrValue(1);
     ASSERT_LE(log2_distance(to_mpfr(frequencies[k]), expected), -254) << "k = " << k;
+  }
+}
+
+/// The k of the frequency that turns `rotations` times in the trained rows.
+MpfrValue index_of(const EncodingSpec& spec, std::int64_t trained_rows, double rotations) {
+  const MpfrValue rows(static_cast<double>(trained_rows));
+  return MpfrValue(static_cast<double>(spec.d_model) / 2) *
+         logarithm(rows / (MpfrValue(rotations) * two_pi())) / logarithm(MpfrValue(spec.base));
+}
+
+TEST(YarnRange, IsThatOfItsFormula) {
+  for (const double base : {1.5, 1e4, 150000.0, 1e6, 1e300}) {
+    for (const std::int64_t trained_rows : {1, 2048, 4096, 32768, 1 << 20}) {
+      const EncodingSpec spec = {.d_model = 128, .base = base};
+      const YarnScaling yarn = {.factor = 4, .trained_rows = trained_rows, .beta_slow = 0.7};
+      const MpfrValue begin = index_of(spec, trained_rows, yarn.beta_fast),
+                      end = index_of(spec, trained_rows, yarn.beta_slow);
+      YarnScaling exact = yarn;
+      exact.truncate = false;
+      const double first = mpfr_get_d(begin.get(), MPFR_RNDN),
+                   last = mpfr_get_d(end.get(), MPFR_RNDN);
+      SCOPED_TRACE(testing::Message() << "base " << base << ", rows " << trained_rows);
+      const double low = std::max(std::floor(first), 0.0), high = std::min(std::ceil(last), 127.0);
+      EXPECT_EQ(yarn_range(spec, yarn).low, low);
+      EXPECT_EQ(yarn_range(spec, yarn).high, low == high ? high + 0.001 : high);
+      EXPECT_NEAR(yarn_range(spec, exact).low, std::max(first, 0.0), 0x1p-50 * std::fabs(first));
+      EXPECT_NEAR(yarn_range(spec, exact).high, std::min(last, 127.0), 0x1p-50 * std::fabs(last));
+    }
   }
 }
 

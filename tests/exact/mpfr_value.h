@@ -2,11 +2,10 @@
 #pragma once
 
 #include "posenc/exact/fixed_point.h"
+#include "posenc/exact/frequency.h"
 #include "posenc/spec.h"
 
 #include <mpfr.h>
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -62,6 +61,17 @@ inline MpfrValue power(const MpfrValue& base, const MpfrValue& exponent) {
   return result;
 }
 
+inline MpfrValue logarithm(const MpfrValue& value) {
+  MpfrValue result;
+  mpfr_log(result.get(), value.get(), MPFR_RNDN);
+  return result;
+}
+inline MpfrValue two_pi() {
+  MpfrValue pi;
+  mpfr_const_pi(pi.get(), MPFR_RNDN);
+  return pi * MpfrValue(2);
+}
+
 /// The frequency of a rule, in radians per position, from its formula.
 struct ExactFrequency {
   const EncodingSpec& spec;
@@ -91,30 +101,14 @@ struct ExactFrequency {
     return of_base(MpfrValue(spec.base) * power(MpfrValue(ntk.factor), exponent));
   }
   MpfrValue operator()(const YarnScaling& yarn) const {
-    const double d = static_cast<double>(spec.d_model);
-    const auto index = [&](double rotations) {
-      return d *
-             std::log(static_cast<double>(yarn.trained_rows) / (rotations * 6.283185307179586)) /
-             (2 * std::log(spec.base));
-    };
-    double low = index(yarn.beta_fast), high = index(yarn.beta_slow);
-    if (yarn.truncate) {
-      low = std::floor(low);
-      high = std::ceil(high);
-    }
-    low = std::max(low, 0.0);
-    high = std::min(high, d - 1);
-    if (low == high) high += 0.001;
+    const auto [low, high] = yarn_range(spec, yarn);
     const double left = high - static_cast<double>(k);
     if (left >= high - low) return of_base();
     if (left <= 0) return of_base() / MpfrValue(yarn.factor);
     return blend(yarn.factor, MpfrValue(left) / MpfrValue(high - low));
   }
   MpfrValue operator()(const Llama3Scaling& llama3) const {
-    MpfrValue two_pi;
-    mpfr_const_pi(two_pi.get(), MPFR_RNDN);
-    two_pi = two_pi * MpfrValue(2);
-    const MpfrValue turns = integer(llama3.trained_rows) * of_base() / two_pi;
+    const MpfrValue turns = integer(llama3.trained_rows) * of_base() / two_pi();
     const MpfrValue low(llama3.low_frequency_factor), high(llama3.high_frequency_factor);
     if (turns < low) return of_base() / MpfrValue(llama3.factor);
     if (high < turns) return of_base();

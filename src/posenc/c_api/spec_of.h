@@ -50,23 +50,34 @@ inline EncodingSpec spec_of(const posenc_spec* spec) {
 
 /// With the defaults of the library.
 inline posenc_frequencies default_frequencies(std::int32_t rule) noexcept {
-  posenc_frequencies result = {rule, 1, 1, 4096, 0, 0, 0, nullptr, 0};
-  if (rule == POSENC_YARN_SCALING) {
-    const YarnScaling yarn;
-    result.factor = yarn.factor;
-    result.trained_rows = yarn.trained_rows;
-    result.low = yarn.beta_slow;
-    result.high = yarn.beta_fast;
-  } else if (rule == POSENC_LLAMA3_SCALING) {
-    const Llama3Scaling llama3;
-    result.factor = llama3.factor;
-    result.trained_rows = llama3.trained_rows;
-    result.low = llama3.low_frequency_factor;
-    result.high = llama3.high_frequency_factor;
-  } else if (rule == POSENC_LONGROPE_SCALING) {
-    result.attention_factor = LongRopeScaling().attention_factor;
+  const YarnScaling yarn;
+  const Llama3Scaling llama3;
+  const LongRopeScaling longrope;
+  switch (rule) {
+    case POSENC_YARN_SCALING:
+      return {rule,
+              yarn.truncate,
+              yarn.factor,
+              yarn.trained_rows,
+              yarn.beta_slow,
+              yarn.beta_fast,
+              yarn.attention_factor,
+              nullptr,
+              0};
+    case POSENC_LLAMA3_SCALING:
+      return {rule,
+              0,
+              llama3.factor,
+              llama3.trained_rows,
+              llama3.low_frequency_factor,
+              llama3.high_frequency_factor,
+              0,
+              nullptr,
+              0};
+    case POSENC_LONGROPE_SCALING:
+      return {rule, 0, 1, 1, 0, 0, longrope.attention_factor, nullptr, 0};
+    default: return {rule, 0, 1, 1, 0, 0, 0, nullptr, 0};
   }
-  return result;
 }
 
 }  // namespace internal

@@ -35,6 +35,14 @@ class Frequencies {
   std::vector<Turns> turns_;
 };
 
+/// The k at which YaRN's ramp begins and ends: Transformers' find_correction_range(). The
+/// logarithms are exact, and the other operations those of doubles, so that every machine has the
+/// same range.
+struct YarnRange {
+  double low, high;
+};
+YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept;
+
 /// A phase in radians, from -pi to pi. The relative error is below 4 * 2^-53.
 double to_radians(const Turns& turns) noexcept;
 
