@@ -3,7 +3,7 @@
 //   row_random/<backend>:<isa>/bits:20/d:512                one row at random positions below 2^20,
 //                                                           and below 2^40
 //   row_next/<backend>:<isa>/d:512                          consecutive rows, one encode call each
-//   row_cursor/<backend>:<isa>/d:512                        consecutive rows from a Cursor, as
+//   row_cursor/<backend>:<isa>/rows:32/d:512                consecutive rows from a Cursor, as
 //                                                           decoding asks for them
 //   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
 //   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive
@@ -81,12 +81,19 @@ auto next_rows(const Encoder& encoder, const Rows& rows) {
       };
 }
 
+/// A cursor encodes that many rows at a time: an iteration that gave fewer would time all or none
+/// of their cost.
+constexpr std::int64_t cursor_run = 32;
+
 auto cursor_rows(const Encoder& encoder, const Rows& rows) {
-  return [cursor = Cursor(encoder, middle(rows)), first = middle(rows)]() mutable {
-    const float* row = cursor.next().data();
-    benchmark::DoNotOptimize(row);
-    if (cursor.position() == 2 * first) cursor.seek(first);
-  };
+  return
+      [cursor = Cursor(encoder, middle(rows)), first = middle(rows), count = rows.count]() mutable {
+        for (std::int64_t row = 0; row < count; ++row) {
+          const float* values = cursor.next().data();
+          benchmark::DoNotOptimize(values);
+        }
+        if (cursor.position() == 2 * first) cursor.seek(first);
+      };
 }
 
 auto gather(const Encoder& encoder, const Rows& rows, std::vector<std::int64_t> positions) {
@@ -120,7 +127,7 @@ void register_all(const BackendChoice& choice) {
     begin_group();
     add_all("row_random", fmt::format("bits:{}/", near_bits), {d_model, 1, near_bits}, random_rows);
     add_all("row_next", "", {d_model}, next_rows);
-    add_all("row_cursor", "", {d_model}, cursor_rows);
+    add_all("row_cursor", fmt::format("rows:{}/", cursor_run), {d_model, cursor_run}, cursor_rows);
     add_all("gather_random", fmt::format("rows:{}/", gathered), {d_model, gathered}, gathered_rows);
     add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows),
             {d_model, gathered}, gathered_runs);

@@ -69,7 +69,8 @@ def add_backend(machine, place, backend):
         add(machine, f"encode/{backend}:avx2/{shape}", gfloats)
         machine.accuracy.append(report_of(backend, place, rows, d_model))
     for kind in ("row_cursor", "row_next", "row_random", "plan"):
-        add(machine, f"{kind}/{backend}:avx2/d:512", gfloats)
+        run = "rows:32/" if kind == "row_cursor" else ""
+        add(machine, f"{kind}/{backend}:avx2/{run}d:512", gfloats)
     for threads in (1, 2, 4):
         name = f"encode/{backend}:avx2/rows:512/d:512/threads:{threads}"
         add(machine, name, gfloats * threads**0.5, speed_up=1.07 * threads)
@@ -170,6 +171,15 @@ class FigureTest(unittest.TestCase):
                     cls.figures[f"{draw.__name__}, {'narrow' if narrow else 'wide'}"] = figure
         cls.warnings = [str(each.message) for each in warned]
         cls.addClassCleanup(canvas.pyplot().close, "all")
+
+    def test_latency_is_that_of_a_row(self):
+        figure = time.latency(self.machine, False)
+        self.addCleanup(canvas.pyplot().close, figure)
+        (axes,) = figure.get_axes()
+        least = {line.get_label(): min(line.get_xdata()) for line in axes.get_lines()}
+        self.assertAlmostEqual(
+            least["row at a random position"] / least["next row, from a cursor"], 32
+        )
 
     def each_figure(self):
         for name, figure in self.figures.items():

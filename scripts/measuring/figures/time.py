@@ -15,7 +15,7 @@ LATENCIES = {  # kind of benchmark: what it times, the look of its marks
     "plan": ("planning", {"marker": "D", "color": style.CRIMSON}),
 }
 
-Seconds = dict[str, dict[str, float]]  # by backend, by kind
+Seconds = dict[str, dict[str, float]]  # of a row or a plan, by backend, by kind
 
 
 def _latencies_of(machine: Machine) -> tuple[Seconds, int]:
@@ -26,7 +26,7 @@ def _latencies_of(machine: Machine) -> tuple[Seconds, int]:
             parts = each.name.parts
             if parts.get("spacing", "paper") == "paper" and parts.get("bits", "20") == "20":
                 of_kind = found.setdefault(int(parts["d"]), {}).setdefault(kind, {})
-                of_kind[each.name.backend] = each.seconds
+                of_kind[each.name.backend] = each.seconds / int(parts.get("rows", 1))
     if not found:
         return {}, 0
     width = max(found, key=lambda d: (len(found[d]), d))
