@@ -15,23 +15,26 @@ table, and cached.
 The kept table also comes from NumPy, by the textbook's formula in double, rounded once. If it is of
 one thread, what each program's table gets wrong is measured against the formula in long double.
 
-Both sides run warm and with the same number of threads, each in its own process, and take turns:
-every repetition times all of them in random order. Times are medians; the relative IQR is half the
-interquartile range over the median. Values must agree within the tolerance: what torch's float32
-phases can be off by, 4 units of 2^-24 times the last position, and a few roundings."""
+posenc is called by its Python package. Both sides run warm and with the same number of threads,
+and take turns: every repetition times all of them in random order. Times are medians; the relative
+IQR is half the interquartile range over the median. Values must agree within the tolerance: what
+torch's float32 phases can be off by, 4 units of 2^-24 times the last position, and a few
+roundings."""
 
 import argparse
+import importlib
 import os
 import re
+import sys
+from typing import Any
 
 from measuring.command import CHECK_FAILED, ArgumentParser, integer, run_main, warn
 from measuring.comparison.bench import Bench, Comparison
 from measuring.comparison.document import document_of
-from measuring.comparison.driver import Driver
 from measuring.comparison.programs import Library, Shape
 from measuring.comparison.tables import errors_text, noise_note, times_text
-from measuring.errors import need_module
-from measuring.files import built_program, check_writable, temporary_folder, write_json
+from measuring.errors import BadInput, Skipped, need_module
+from measuring.files import ROOT, check_writable, write_json
 from measuring.results.benchmarks import read_benchmarks
 
 DEFAULT_SHAPES = ((1, 512, 512), (8, 512, 512), (1, 5000, 512), (1, 32768, 1024))
@@ -86,23 +89,43 @@ def parse_arguments() -> argparse.Namespace:
                         help="also write every sample, as JSON in Google Benchmark's format; the "
                         "kept tables of one thread as encode/pytorch/... and encode/numpy/..., "
                         "which summary.py and report.py show beside the backends")
-    parser.add_argument("--driver", default=built_program("bench_driver"), metavar="FILE",
-                        help="default: build/release/bin/bench_driver")
+    parser.add_argument("--package", metavar="FOLDER",
+                        help="folder of the Python package posenc (default: build/release/python, "
+                        "else the installed one)")
     return parser.parse_args()
 
 
-def compare(options: argparse.Namespace, torch: object, driver: Driver) -> list[Comparison]:
-    with temporary_folder() as folder:
-        bench = Bench(
-            torch=torch,
-            library=Library(driver, folder),
-            shapes=options.shapes,
-            threads=options.threads,
-            repetitions=options.repetitions,
-            seconds_per_sample=options.seconds_per_sample,
-            kept_table_only=options.kept_table_only,
-        )
-        return list(bench.run())
+def need_posenc(options: argparse.Namespace) -> Any:
+    """Imports the package, for the backend of the options. Throws BadInput if --package has none,
+    and Skipped if it is not for this Python."""
+    if options.package and not os.path.isdir(os.path.join(options.package, "posenc")):
+        allowed = "a folder that holds the Python package posenc"
+        raise BadInput(f"--package is '{options.package}'; allowed: {allowed}")
+    if options.backend:
+        os.environ["POSENC_BACKEND"] = options.backend  # read once, by the layers too
+    sys.path.insert(0, options.package or os.path.join(ROOT, "build", "release", "python"))
+    try:
+        return importlib.import_module("posenc")
+    except ImportError as error:
+        built = "built with python3-dev and pybind11-dev"
+        raise Skipped(f"{sys.executable} has no posenc ({built}; {error})") from error
+
+
+def compare(options: argparse.Namespace, torch: Any, posenc: Any) -> list[Comparison]:
+    bench = Bench(
+        torch=torch,
+        library=Library(posenc, options.backend),
+        shapes=options.shapes,
+        threads=options.threads,
+        repetitions=options.repetitions,
+        seconds_per_sample=options.seconds_per_sample,
+        kept_table_only=options.kept_table_only,
+    )
+    try:
+        with torch.no_grad():
+            return list(bench.run())
+    except ValueError as error:  # one line of the library
+        raise BadInput(str(error)) from error
 
 
 def main() -> int:
@@ -111,18 +134,14 @@ def main() -> int:
         check_writable(options.output)
     torch = need_module("torch", "python3-torch")
     torch.manual_seed(1)
-    driver = Driver(options.driver, options.backend)
-    try:
-        cpu = driver.ask("cpu")
-        print(
-            f"torch {torch.__version__} and posenc ({options.backend or 'the selected backend'}) "
-            f"on {cpu}\nfloat32, medians of {options.repetitions} interleaved repetitions\n",
-            flush=True,
-        )
-        with torch.no_grad():
-            comparisons = compare(options, torch, driver)
-    finally:
-        driver.close()
+    posenc = need_posenc(options)
+    cpu = posenc.cpu()
+    print(
+        f"torch {torch.__version__} and posenc ({options.backend or 'the selected backend'}) "
+        f"on {cpu}\nfloat32, medians of {options.repetitions} interleaved repetitions\n",
+        flush=True,
+    )
+    comparisons = compare(options, torch, posenc)
     backend = options.backend or "selected"
     document = document_of(comparisons, torch.__version__, cpu, backend)
     benchmarks = read_benchmarks(document)

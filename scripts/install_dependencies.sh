@@ -28,13 +28,16 @@ needed_of() {
 optional_of() {
   case $1 in
     build) echo "libmpfr-dev" ;;
-    test) echo "qemu-user binutils groff-base help2man python3-matplotlib python3-numpy" ;;
+    test)
+      echo "qemu-user binutils groff-base help2man python3-matplotlib python3-numpy python3-dev"
+      echo "pybind11-dev"
+      ;;
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
-    torch) echo "python3-torch python3-numpy" ;;
+    torch) echo "python3-torch python3-numpy python3-dev pybind11-dev" ;;
     peers) echo "libsleef-dev libhwy-dev" ;;
     ci)
       echo "libsleef-dev libhwy-dev libomp-dev libclang-rt-dev python3-torch chromium debootstrap"
-      echo "pkg-config pybind11-dev python3-venv python3-numpy"
+      echo "pkg-config python3-dev pybind11-dev python3-venv python3-numpy"
       ;;
   esac
 }
@@ -57,7 +60,8 @@ part_of() {
     libclang-rt-dev) echo "sanitizers and fuzzing" ;;
     debootstrap) echo "the tests on other releases of Debian" ;;
     pkg-config) echo "the test of the pkg-config file" ;;
-    pybind11-dev | python3-venv) echo "the test of the Python package" ;;
+    python3-dev | pybind11-dev) echo "the Python package, and PyTorch's tables" ;;
+    python3-venv) echo "the test of the Python package's installation" ;;
   esac
 }
 
@@ -99,6 +103,7 @@ sign_of() {
     pyflakes3) echo "command pyflakes3 pyflakes" ;;
     debootstrap) echo "command debootstrap" ;;
     pkg-config) echo "command pkg-config pkgconf" ;;
+    python3-dev) echo "python_header Python.h" ;;
     pybind11-dev) echo "header pybind11/pybind11.h" ;;
     python3-venv) echo "module ensurepip" ;;
   esac
@@ -122,6 +127,13 @@ has_header() {
 has_module() {
   local python find="import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
   for python in python3 /usr/bin/python3; do ! "$python" -c "$find" 2>/dev/null || return 0; done
+  return 1
+}
+has_python_header() {
+  local python find="import sysconfig; print(sysconfig.get_path('include'))"
+  for python in python3 /usr/bin/python3; do
+    [[ ! -e $("$python" -c "$find" 2>/dev/null)/$1 ]] || return 0
+  done
   return 1
 }
 has_file() { [[ -e $1 ]]; }

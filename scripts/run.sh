@@ -49,7 +49,7 @@ may_be_skipped() { ./scripts/python_with.sh "$@" || [[ $? -eq $skipped ]]; }
 
 ./scripts/install_dependencies.sh build report peers
 targets=(posenc_cli posenc_peers bench_encode bench_limits bench_plan bench_rows bench_threads)
-[[ -n $(./scripts/install_dependencies.sh --left-out torch) ]] || targets+=(bench_driver)
+[[ -n $(./scripts/install_dependencies.sh --left-out torch) ]] || targets+=(posenc_python)
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
 stay_below_build

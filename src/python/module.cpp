@@ -1,6 +1,6 @@
 // The Python module posenc._posenc: classes and functions on NumPy arrays. Memory is never copied:
 // results are written into the caller's array, or into a new one. The GIL is released while the
-// library computes.
+// library plans, encodes and measures. Only a cursor, which one thread at a time may use, keeps it.
 #include "posenc/cursor.h"
 #include "posenc/encoder.h"
 #include "posenc/layers/positional_encoding.h"
@@ -77,17 +77,24 @@ DataType parse_type(const py::object& type) {
 
 // ---- Arrays -------------------------------------------------------------------------------------
 
+bool is_tensor_of_torch(const py::object& object) {
+  const std::string module = text(py::type::of(object).attr("__module__"));
+  return (module == "torch" || module.starts_with("torch.")) && py::hasattr(object, "__array__");
+}
+
 /// The array itself, or an array that shares memory with another library's: a tensor of PyTorch in
-/// the memory of the CPU, of bfloat16 too.
+/// the memory of the CPU, of bfloat16 too. An object that only has __array__ may return a copy, in
+/// which results would be lost.
 py::array array_of(const py::object& from, const char* name) {
   if (py::isinstance<py::array>(from)) return py::reinterpret_borrow<py::array>(from);
-  if (!py::hasattr(from, "__array__") && !py::hasattr(from, "__array_interface__")) {
+  const bool is_tensor = is_tensor_of_torch(from);
+  if (!is_tensor && !py::hasattr(from, "__array_interface__")) {
     throw py::type_error(std::string(name) + " is of type " +
                          text(py::type::of(from).attr("__name__")) +
                          "; allowed: an array of NumPy, or what shares its memory with one");
   }
   py::object shared = from;
-  if (text(from.attr("dtype")) == "torch.bfloat16") {
+  if (is_tensor && text(from.attr("dtype")) == "torch.bfloat16") {
     shared = from.attr("view")(py::module_::import("torch").attr("int16"));
   }
   return py::module_::import("numpy").attr("asarray")(shared).cast<py::array>();
@@ -184,6 +191,13 @@ StorePolicy parse_stores(const std::string& name) {
   throw InvalidArgument("stores is '" + name + "'; allowed: automatic, cached, non_temporal");
 }
 
+EncodingSource parse_source(const std::string& name) {
+  if (name == "automatic") return EncodingSource::automatic;
+  if (name == "fused") return EncodingSource::fused;
+  if (name == "cached") return EncodingSource::cached;
+  throw InvalidArgument("source is '" + name + "'; allowed: automatic, fused, cached");
+}
+
 RotaryLayout parse_rotary_layout(const char* argument, const std::string& name) {
   if (name == "halves") return RotaryLayout::halves;
   if (name == "interleaved") return RotaryLayout::interleaved;
@@ -230,6 +244,7 @@ Positions positions_of(const py::object& from) {
                        step = integer(from.attr("step"), "step"),
                        count = static_cast<std::int64_t>(py::len(from));
     if (step == 1) return {{start, count}, {}};
+    if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
     std::vector<std::int64_t> each;
     for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
     return {{0, count}, std::move(each)};
@@ -319,12 +334,14 @@ class PyEncoder {
       if (!accuracy.is_none()) {
         throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
       }
+      const py::gil_scoped_release no_gil;
       encoder_ = posenc::backend(*name).plan(spec);
       reason_ = "the program named it";
     } else {
-      SelectedEncoder selected = plan_selected(
-          spec, {0, rows},
-          {.accuracy = accuracy_of(accuracy), .type = parse_type(type), .threads = threads});
+      const SelectionOptions options = {
+          .accuracy = accuracy_of(accuracy), .type = parse_type(type), .threads = threads};
+      const py::gil_scoped_release no_gil;
+      SelectedEncoder selected = plan_selected(spec, {0, rows}, options);
       encoder_ = std::move(selected.encoder);
       reason_ = selected.selection.reason;
     }
@@ -407,7 +424,9 @@ std::optional<ErrorBudget> budget_of(const py::object& accuracy) {
     case Accuracy::Measure::ulp: return ErrorBudget{asked.most(), ErrorBudget::Measure::ulp};
     case Accuracy::Measure::correctly_rounded: break;
   }
-  return std::nullopt;
+  throw InvalidArgument(
+      "accuracy is correctly rounded; allowed for a pick: None, or a largest error, absolute or in "
+      "ulp");
 }
 
 py::dict candidate_of(const ComparedCandidate& from) {
@@ -445,7 +464,10 @@ py::dict pick_backends(const py::object& accuracy,
   {
     const py::gil_scoped_release no_gil;
     picked = pick(options);
-    if (save && picked.disturbed.empty()) save_profile(picked.profile, *save);
+    if (save && picked.disturbed.empty()) {
+      const LoadedProfile older = load_profile(*save);
+      save_profile(older.profile ? merge(*older.profile, picked.profile) : picked.profile, *save);
+    }
   }
   py::list classes;
   for (const ClassDecision& decision : picked.decisions) {
@@ -639,17 +661,24 @@ little more than in a table. Two threads must not use one cursor at once.)")
   py::class_<PositionalEncoding>(module, "PositionalEncoding",
                                  R"(Adds encodings to sequences: y = dropout(x + PE).
 
-max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder. Immutable.)")
+max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder. source: the source
+of the encodings that are added, which does not change the bits: "fused" computes them while they
+are added, "cached" keeps a table of max_rows rows, and "automatic" keeps one if it stays in the
+last-level cache. Immutable.)")
       .def(py::init([](std::int64_t d_model, std::int64_t max_rows, double dropout, double base,
                        const std::string& layout, const std::string& spacing,
-                       const py::object& frequencies, const py::object& accuracy) {
-             return std::make_unique<PositionalEncoding>(
-                 spec_of(d_model, base, layout, spacing, frequencies), max_rows, dropout,
-                 EncodingSource::automatic, accuracy_of(accuracy));
+                       const py::object& frequencies, const py::object& accuracy,
+                       const std::string& source) {
+             const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
+             const EncodingSource from = parse_source(source);
+             const Accuracy asked = accuracy_of(accuracy);
+             const py::gil_scoped_release no_gil;
+             return std::make_unique<PositionalEncoding>(spec, max_rows, dropout, from, asked);
            }),
            arg("d_model"), arg("max_rows") = 5000, py::kw_only(), arg("dropout") = 0.0,
            arg("base") = paper.base, arg("layout") = "interleaved", arg("spacing") = "paper",
-           arg("frequencies") = py::none(), arg("accuracy") = py::none())
+           arg("frequencies") = py::none(), arg("accuracy") = py::none(),
+           arg("source") = "automatic")
       .def("forward", &forward, arg("x"), arg("out") = py::none(), py::kw_only(), arg("offset") = 0,
            arg("training") = false, arg("seed") = 0, arg("threads") = 1,
            arg("stores") = "automatic", arg("batch_first") = true,
@@ -674,9 +703,11 @@ dimension: channels of a head that are turned. channels: "halves" turns k and k 
 Encoder. posenc.rotary_from_config() reads all from a model's config.json.)")
       .def(py::init([](std::int64_t dimension, double base, const std::string& channels,
                        const py::object& frequencies, const py::object& accuracy) {
-             return std::make_unique<Rotary>(dimension, base,
-                                             parse_rotary_layout("channels", channels),
-                                             accuracy_of(accuracy), rule_of(frequencies));
+             const RotaryLayout layout = parse_rotary_layout("channels", channels);
+             const Accuracy asked = accuracy_of(accuracy);
+             const FrequencyRule rule = rule_of(frequencies);
+             const py::gil_scoped_release no_gil;
+             return std::make_unique<Rotary>(dimension, base, layout, asked, rule);
            }),
            arg("dimension"), py::kw_only(), arg("base") = 10000.0, arg("channels") = "halves",
            arg("frequencies") = py::none(), arg("accuracy") = py::none())
@@ -707,6 +738,8 @@ float32, or float16 or bfloat16, of which each result is computed in float32 and
         return names;
       },
       "The backends that run on this CPU, such as 'rotation:avx2'.");
+  module.def(
+      "cpu", [] { return cpu().model; }, "The CPU's name, as profiles and benchmarks have it.");
   module.def(
       "dynamic_ntk_factor",
       [](double factor, std::int64_t trained_rows, std::int64_t rows) {

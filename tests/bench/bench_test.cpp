@@ -400,6 +400,8 @@ TEST(Benches, BadArgumentsAreOneLineWithTheAllowedValues) {
   expect_bad_input(refused({"--prest", "chunk"}), "did you mean '--preset'?");
   expect_bad_input(refused({"--benchmark_fliter=x"}), "argument is '--benchmark_fliter=x'");
   expect_bad_input(refused({"stray"}), "argument is 'stray'");
+  expect_bad_input(refused({"--backend", "rotation32", "--dtype", "float64"}),
+                   "no benchmark is left by --backend, --isa and --dtype");
   expect_bad_input(refused({"--preset", "chnuk"}), "did you mean 'chunk'?");
   expect_bad_input(refused({"--backend", "naiv"}), "did you mean 'naive'?");
   expect_bad_input(refused({"--set", "slowdown"}), "did you mean 'slowdowns'?");
@@ -412,7 +414,6 @@ TEST(Benches, BadArgumentsAreOneLineWithTheAllowedValues) {
   expect_bad_input(run_bench("bench_threads", {"--threads", "0"}),
                    "--threads is '0'; allowed: an integer, 1 to 1024");
   expect_bad_input(run_bench("bench_threads", {"--threads", "two"}), "--threads is 'two'");
-  expect_bad_input(run_bench("bench_driver", {"--fast"}), "argument is '--fast'");
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -3,8 +3,8 @@ the folder of the built programs."""
 
 import json
 import os
+import shutil
 import subprocess
-import sys
 import tempfile
 
 import script_support
@@ -15,24 +15,29 @@ from measuring.comparison.document import PRESETS
 
 QUICK = ("--repetitions", 2, "--seconds-per-sample", 1e-4)
 
-# Stands between the script and bench_driver, and spoils the first value of every result.
-WRONG_DRIVER = """#!{python}
-import subprocess, sys
-driver = subprocess.Popen(["{driver}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-for line in sys.stdin:
-    driver.stdin.write(line)
-    driver.stdin.flush()
-    reply = driver.stdout.readline()
-    if line.startswith("write "):
-        with open(line.split()[2], "r+b") as file:
-            file.write(bytes(4 * [64]))
-    print(reply, end="", flush=True)
+# Behind the package's own code: spoils the first value of every table.
+SPOILED = """
+class Encoder:
+    Right = Encoder
+
+    def __init__(self, *arguments, **named):
+        self.encoder = self.Right(*arguments, **named)
+
+    def encode(self, *arguments, **named):
+        table = self.encoder.encode(*arguments, **named)
+        table[0, 0] = 64
+        return table
 """
+
+
+def package():
+    """The folder of the package that was built beside the programs."""
+    return os.path.join(os.path.dirname(os.path.dirname(binary("posenc"))), "python")
 
 
 class CompareTorchTest(ScriptTest):
     def compare(self, *arguments):
-        return run("compare_torch.py", "--driver", binary("bench_driver"), *QUICK, *arguments)
+        return run("compare_torch.py", "--package", package(), *QUICK, *arguments)
 
     def test_values_agree_and_samples_are_kept(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -138,14 +143,12 @@ class CompareTorchTest(ScriptTest):
 
     def test_wrong_values_fail_the_check(self):
         with tempfile.TemporaryDirectory() as folder:
-            wrong = os.path.join(folder, "driver")
-            with open(wrong, "w", encoding="utf-8") as file:
-                file.write(
-                    WRONG_DRIVER.format(python=sys.executable, driver=binary("bench_driver"))
-                )
-            os.chmod(wrong, 0o755)
+            wrong = os.path.join(folder, "posenc")
+            shutil.copytree(os.path.join(package(), "posenc"), wrong)
+            with open(os.path.join(wrong, "__init__.py"), "a", encoding="utf-8") as file:
+                file.write(SPOILED)
             done = run(
-                "compare_torch.py", "--driver", wrong, *QUICK, "--shapes", "8x8", "--threads", 1
+                "compare_torch.py", "--package", folder, *QUICK, "--shapes", "8x8", "--threads", 1
             )
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("values differ by", done.stderr)
@@ -164,9 +167,7 @@ class CompareTorchTest(ScriptTest):
             "/dev/null/x",
         )
         self.assert_refused(
-            run("compare_torch.py", "--driver", "/nonexistent/driver"),
-            "--driver",
-            "/nonexistent/driver",
+            run("compare_torch.py", "--package", "/nonexistent"), "--package", "/nonexistent"
         )
 
     def test_skipped_without_torch(self):
@@ -175,40 +176,6 @@ class CompareTorchTest(ScriptTest):
         self.assertRegex(
             done.stderr, r"^compare_torch.py: skipped: .* has no torch \(Debian: python3-torch\)\n$"
         )
-
-    def test_the_driver_refuses_what_it_does_not_know(self):
-        commands = [
-            "jump",
-            "case a tables rows=1 d_model=2",
-            "case a table rows=1",
-            "case a table rows=0 d_model=2",
-            "case a table rows=1 d_model=3",
-            "case a table rows=1 d_model=2 order=x",
-            "time b 1",
-            "case a forward rows=1 d_model=2 input=/nonexistent",
-            "case a forward rows=1 d_model=2 source=x",
-            "write b /tmp/x",
-            "forget b",
-            "case a table rows=1 d_model=2",
-            "time a 0",
-        ]
-        done = subprocess.run(
-            [binary("bench_driver")],
-            input="\n".join(commands) + "\n",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        replies = done.stdout.splitlines()
-        self.assertEqual(len(replies), len(commands))
-        self.assertEqual(done.returncode, 2)
-        for command, reply in zip(commands, replies):
-            self.assertTrue(
-                reply == "ok"
-                if command == "case a table rows=1 d_model=2"
-                else reply.startswith("error "),
-                f"{command}: {reply}",
-            )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
 """The works of each program: what is timed, and the values that it gives."""
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from measuring.comparison.driver import Driver
 from measuring.errors import need_numpy
 
 LOG_BASE = 9.210340371976184  # ln 10000
@@ -107,39 +105,45 @@ def numpy_kept_table(rows: int, d_model: int) -> Side:
 
 
 class Library:
-    """The library's sides: cases of the driver. Values go through files in `folder`."""
+    """The library's sides, by its Python package: `posenc`, and the backend of its tables."""
 
-    def __init__(self, driver: Driver, folder: str) -> None:
-        self.driver, self.folder = driver, folder
-        self.cases = 0
+    def __init__(self, posenc: Any, backend: str | None) -> None:
+        self.posenc, self.backend = posenc, backend
 
-    def side(self, variant: str, kind: str, shape: Shape, threads: int, *settings: str) -> Side:
-        batch, rows, d_model = shape
-        self.cases += 1
-        name = f"case{self.cases}"
-        sizes = (f"rows={rows}", f"d_model={d_model}", f"threads={threads}", f"batch={batch}")
-        self.driver.ask("case", name, kind, *sizes, *settings)
+    def _encoder(self, rows: int, d_model: int, threads: int) -> Any:
+        return self.posenc.Encoder(d_model, backend=self.backend, rows=rows, threads=threads)
 
-        def value() -> Any:
-            """Once: the driver forgets the case."""
-            numpy = need_numpy()
-            path = os.path.join(self.folder, "y.raw")
-            self.driver.ask("write", name, path)
-            result = numpy.fromfile(path, dtype=numpy.float32)
-            self.driver.ask("forget", name)
-            return result
+    def table(self, rows: int, d_model: int, threads: int, variant: str) -> Side:
+        """The table into memory that is there, by an encoder planned before."""
+        encoder = self._encoder(rows, d_model, threads)
+        positions = range(rows)
+        pe = encoder.encode(positions, threads=threads)
 
-        def seconds_of(calls: int) -> float:
-            return float(self.driver.ask("time", name, calls))
+        def fill() -> Any:
+            return encoder.encode(positions, pe, threads=threads)
 
-        return Side("posenc", variant, seconds_of, value)
+        return Side("posenc", variant, timer_of(fill), fill)
 
-    def forwards(self, shape: Shape, threads: int, order: str, x: Any) -> list[Side]:
+    def table_from_nothing(self, rows: int, d_model: int, threads: int) -> Side:
+        """The table as a module's constructor makes it: planned, allocated and written."""
+
+        def make() -> Any:
+            return self._encoder(rows, d_model, threads).encode(range(rows), threads=threads)
+
+        return Side("posenc", "", timer_of(make), make)
+
+    def forwards(self, rows: int, threads: int, is_batch_first: bool, x: Any) -> list[Side]:
         """PositionalEncoding's forward from each source of rows."""
-        path = os.path.join(self.folder, "x.raw")
-        x.numpy().tofile(path)
-        settings = (f"order={order}", f"input={path}")
-        return [
-            self.side(source, "forward", shape, threads, *settings, f"source={source}")
-            for source in ("fused", "cached")
-        ]
+        sources = ("fused", "cached")
+        return [self._forward(each, rows, threads, is_batch_first, x) for each in sources]
+
+    def _forward(self, source: str, rows: int, threads: int, is_batch_first: bool, x: Any) -> Side:
+        """y = x + encoding, into memory that is there."""
+        layer = self.posenc.PositionalEncoding(x.shape[-1], rows, source=source)
+        values = x.numpy()
+        y = values.copy()
+
+        def add() -> Any:
+            return layer.forward(values, y, threads=threads, batch_first=is_batch_first)
+
+        return Side("posenc", source, timer_of(add), add)
