@@ -103,7 +103,8 @@ void add_repeated(const Backends& backends, const TableOptions& options) {
 
 void add_fresh(const Backends& backends, const TableOptions& options) {
   for (const TableShape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
-    add_fresh_memory(leave_out_slow(best_isa_only(backends), shape), shape, options.stores);
+    add_fresh_memory(leave_out_slow(best_isa_only(backends), shape),
+                     with_type_of(shape, options.type), options.stores);
   }
 }
 
@@ -196,18 +197,21 @@ void add_selecting_options(CLI::App& app, Options& options) {
       "Seven tables of different sizes, or those of --preset, best ISAs only; about a minute. "
       "The default if nothing is chosen");
   CLI::Option* const all =
-      app.add_flag("--all", options.all, "Every set of --set, at every ISA")->excludes(quick);
+      app.add_flag("--all", options.all, "Every set of --set")->excludes(quick);
+  std::vector<std::string> names;
+  for (const auto& each : sets) names.push_back(each.first);
   CLI::Option* const set =
       app.add_option("--set", options.sets,
-                     "Only these benchmarks, at every ISA; may be repeated. cache-to-memory: the "
-                     "shapes that speeds are quoted for; slowdowns: what position, width, stride, "
-                     "alignment, planning and threads cost; and presets, sweep, dtypes, fresh")
+                     fmt::format("Only these benchmarks; may be repeated: {}. presets and sweep at "
+                                 "every ISA, the others at the best. cache-to-memory: the shapes "
+                                 "that speeds are quoted for; repeated: planned for their rows; "
+                                 "slowdowns: what position, width, stride, alignment, planning and "
+                                 "threads cost",
+                                 fmt::join(names, ", ")))
           ->type_name("NAME")
           ->excludes(quick)
           ->excludes(all)
           ->allow_extra_args(false);
-  std::vector<std::string> names;
-  for (const auto& each : sets) names.push_back(each.first);
   allow_only(*set, names);
   app.add_option("--preset", options.presets,
                  "Only this preset, or the shape chunk, long_context or wide, at every ISA; may be "

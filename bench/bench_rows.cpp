@@ -6,8 +6,7 @@
 //   row_cursor/<backend>:<isa>/rows:32/d:512                consecutive rows from a Cursor, as
 //                                                           decoding asks for them
 //   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
-//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive
-//   positions
+//   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive rows
 //                                                           in one call
 
 #include "baselines.h"

@@ -26,7 +26,7 @@ class Pages {
   ~Pages() { munmap(pages_, bytes_); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
-  float* data() const { return static_cast<float*>(pages_); }
+  void* data() const { return pages_; }
 
  private:
   std::size_t bytes_;
@@ -37,6 +37,7 @@ class Pages {
 template <class GetMemory>
 void add_kind(const char* kind, const Backend& backend, const TableShape& shape, StorePolicy stores,
               GetMemory get_memory) {
+  if (!backend.plan({.d_model = 2})->supports(shape.type)) return;
   const auto body = [=](benchmark::State& state, const Encoder& encoder) {
     for (auto _ : state) {
       auto&& memory = get_memory();
@@ -67,18 +68,19 @@ void add_fresh_memory(const std::vector<const Backend*>& backends, const TableSh
   return_freed_memory();
   begin_group();
   const std::int64_t rows = shape.rows.count, d_model = shape.spec.d_model;
-  const auto kept = std::make_shared<Matrix>();  // by all backends
-  for (const Backend* backend : backends) {
-    add_kind("vector", *backend, shape, stores,
-             [=] { return std::vector<float>(static_cast<std::size_t>(rows * d_model)); });
-    add_kind("pages", *backend, shape, stores,
-             [=] { return Pages(rows * d_model * std::int64_t{sizeof(float)}); });
-    add_kind("matrix", *backend, shape, stores, [=] { return Matrix(rows, d_model); });
-    add_kind("warm", *backend, shape, stores, [=]() -> Matrix& {
-      if (kept->rows() == 0) *kept = Matrix(rows, d_model);
-      return *kept;
-    });
-  }
+  with_type(shape.type, [&]<class T>(T) {
+    const auto kept = std::make_shared<BasicMatrix<T>>();  // by all backends
+    for (const Backend* backend : backends) {
+      add_kind("vector", *backend, shape, stores,
+               [=] { return std::vector<T>(static_cast<std::size_t>(rows * d_model)); });
+      add_kind("pages", *backend, shape, stores, [=] { return Pages(shape.bytes()); });
+      add_kind("matrix", *backend, shape, stores, [=] { return BasicMatrix<T>(rows, d_model); });
+      add_kind("warm", *backend, shape, stores, [=]() -> BasicMatrix<T>& {
+        if (kept->rows() == 0) *kept = BasicMatrix<T>(rows, d_model);
+        return *kept;
+      });
+    }
+  });
 }
 
 }  // namespace posenc::bench

@@ -157,13 +157,17 @@ void show_progress(std::string_view name) {
 
 void run_groups(const std::string& filter, std::span<Output* const> outputs) {
   const std::vector<Group> all = std::exchange(groups(), {}).all;
+  if (all.front().empty()) {
+    throw InvalidArgument(
+        "no benchmark is left by --backend, --isa and --dtype; allowed: a backend that writes the "
+        "type");
+  }
   const std::set<std::string> selected = selected_names(all, filter);
   if (selected.empty()) {
-    const std::string example = all.front().empty() ? "" : all.front().front().name;
     throw InvalidArgument(
         fmt::format("--benchmark_filter is '{}'; allowed: a regular expression that is found in a "
                     "name, such as {}",
-                    filter, example));
+                    filter, all.front().front().name));
   }
   Collector collector(outputs);
   for (const Group& group : all) run_group(group, selected, collector);

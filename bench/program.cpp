@@ -16,7 +16,9 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace posenc::bench {
@@ -59,6 +61,7 @@ void run_benchmarks(const Flags& flags, std::string_view notes) {
   run_groups(flag_value("benchmark_filter", flags).value_or("all"), pointers);
   show_progress("");
   for (Output* output : pointers) output->end();
+  if (!std::cout.flush()) throw std::runtime_error("standard output cannot be written");
 }
 
 int parse_and_run(int argc, char** argv, CLI::App& app, const Program& program) {

@@ -21,7 +21,9 @@ std::string further_lines;
 
 std::string cache_size(std::int64_t bytes) {
   if (bytes <= 0) return "unknown";
-  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
+  constexpr std::int64_t mebibyte = 1 << 20;
+  return bytes % mebibyte == 0 ? fmt::format("{} MiB", bytes / mebibyte)
+                               : fmt::format("{} KiB", bytes >> 10);
 }
 
 std::string caches() {

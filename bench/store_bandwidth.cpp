@@ -43,15 +43,15 @@ struct StoreLoops {
 POSENC_STORE_STEPS(store_sse2, "sse2", __m128, _mm_set1_ps, _mm_store_ps)
 POSENC_STORE_STEPS(store_avx2, "avx2", __m256, _mm256_set1_ps, _mm256_store_ps)
 POSENC_STORE_STEPS(store_avx512, "avx512f", __m512, _mm512_set1_ps, _mm512_store_ps)
-POSENC_STORE_STEPS(stream_sse2, "sse2", __m128, _mm_set1_ps, _mm_stream_ps)
-POSENC_STORE_STEPS(stream_avx2, "avx2", __m256, _mm256_set1_ps, _mm256_stream_ps)
-POSENC_STORE_STEPS(stream_avx512, "avx512f", __m512, _mm512_set1_ps, _mm512_stream_ps)
+POSENC_STORE_STEPS(non_temporal_sse2, "sse2", __m128, _mm_set1_ps, _mm_stream_ps)
+POSENC_STORE_STEPS(non_temporal_avx2, "avx2", __m256, _mm256_set1_ps, _mm256_stream_ps)
+POSENC_STORE_STEPS(non_temporal_avx512, "avx512f", __m512, _mm512_set1_ps, _mm512_stream_ps)
 #undef POSENC_STORE_STEPS
 
 StoreLoops best_stores() noexcept {
-  if (cpu_has(Isa::avx512)) return {store_avx512, stream_avx512};
-  if (cpu_has(Isa::avx2)) return {store_avx2, stream_avx2};
-  return {store_sse2, stream_sse2};
+  if (cpu_has(Isa::avx512)) return {store_avx512, non_temporal_avx512};
+  if (cpu_has(Isa::avx2)) return {store_avx2, non_temporal_avx2};
+  return {store_sse2, non_temporal_sse2};
 }
 
 /// Non-temporal stores are not ordered with others, and are complete only after a fence.
@@ -77,7 +77,7 @@ std::int64_t store_vectors(float* destination, std::int64_t bytes) noexcept {
 }
 
 #if defined(__aarch64__)
-std::int64_t stream_vectors(float* destination, std::int64_t bytes) noexcept {
+std::int64_t non_temporal_vectors(float* destination, std::int64_t bytes) noexcept {
   const Vector value = Vector{} + stored_value;
   auto* to = reinterpret_cast<Vector*>(destination);
   std::int64_t done = 0;
@@ -90,10 +90,10 @@ std::int64_t stream_vectors(float* destination, std::int64_t bytes) noexcept {
 }
 #else
 // There are no portable non-temporal stores: both limits are the same.
-constexpr StoreSteps stream_vectors = store_vectors;
+constexpr StoreSteps non_temporal_vectors = store_vectors;
 #endif
 
-StoreLoops best_stores() noexcept { return {store_vectors, stream_vectors}; }
+StoreLoops best_stores() noexcept { return {store_vectors, non_temporal_vectors}; }
 
 void fence() noexcept { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 

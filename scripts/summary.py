@@ -5,6 +5,7 @@ Speed: medians over the repetitions, of all processes if there are several. The 
 comes first, and of each preset the fastest backend."""
 
 import argparse
+import glob
 import itertools
 
 from measuring.command import CHECK_FAILED, ArgumentParser, run_main
@@ -20,17 +21,17 @@ from measuring.tables import markdown_table
 def parse_arguments() -> argparse.Namespace:
     parser = ArgumentParser(
         example="summary.py --benchmark build/results/benchmark.json "
-        "--accuracy build/results/accuracy_*.json",
+        "--accuracy build/results/accuracy_tutorial.json",
         description=__doc__,
     )
     parser.add_argument("--benchmark", nargs="+", default=["build/results/benchmark.json"],
                         metavar="FILE",
                         help="of measure.py, bench_encode --benchmark_out=FILE or "
                         "compare_torch.py --output (default: build/results/benchmark.json)")
-    parser.add_argument("--accuracy", nargs="+", default=["build/results/accuracy.json"],
-                        metavar="FILE",
+    parser.add_argument("--accuracy", nargs="+", metavar="FILE",
+                        default=sorted(glob.glob("build/results/accuracy_*.json")),
                         help="of posenc accuracy --format json "
-                        "(default: build/results/accuracy.json)")
+                        "(default: build/results/accuracy_*.json)")
     parser.add_argument("--markdown", metavar="FILE", help="also write the table as Markdown")
     parser.add_argument("files", nargs="*", metavar="RESULT",
                         help="further result files, to be named below the table")

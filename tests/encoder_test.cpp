@@ -119,6 +119,18 @@ std::vector<RowRange> row_ranges() {
 }
 
 /// The rows from single-row calls. Every other kind of call must reproduce them bit for bit.
+TEST(MatrixTest, AMovedMatrixIsEmpty) {
+  Matrix from(3, 4);
+  const float* const data = from.data();
+  Matrix to(std::move(from));
+  EXPECT_EQ(to.data(), data);
+  EXPECT_EQ(std::pair(from.rows(), from.columns()), std::pair(std::int64_t{0}, std::int64_t{0}));
+  from = std::move(to);
+  EXPECT_EQ(from.data(), data);
+  EXPECT_EQ(from.rows() * from.columns(), 12);
+  EXPECT_EQ(to.rows(), 0);
+}
+
 Matrix one_by_one(const Encoder& encoder, std::span<const std::int64_t> positions) {
   const std::int64_t columns = encoder.spec().d_model;
   Matrix rows(static_cast<std::int64_t>(positions.size()), columns);

@@ -16,7 +16,8 @@ LAYERS = [
     ("backends", {"backends"}),
     ("registry", {"registry", "profile"}),
     ("selection", {"selection"}),
-    ("top", {"layers", "tuning", "posenc", "c_api"}),
+    ("layers and tuning", {"layers", "tuning"}),
+    ("top", {"posenc", "c_api"}),
 ]  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s+"posenc/([^"]+)"', re.MULTILINE)
 

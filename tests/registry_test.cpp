@@ -142,6 +142,7 @@ TEST(Registry, BackendsOfOtherCpusAreListedAndRefused) {
   const RegisteredFake registered({.name = "foreign", .isa = test::foreign_isa()});
   const Backend& foreign = *registered;
   EXPECT_FALSE(foreign.runs_here());
+  EXPECT_EQ(refusal([] { backend("foreign"); }), refusal([&] { foreign.check_runs_here(); }));
   EXPECT_THAT(backends(), Contains(&foreign));
   EXPECT_THAT(refusal([&] { foreign.plan({.d_model = 4}); }),
               AllOf(HasSubstr(std::string(to_string(foreign.isa()))), HasSubstr("scalar")));

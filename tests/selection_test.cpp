@@ -245,13 +245,20 @@ TEST(Selection, AnUnattainableAccuracyIsRefusedWithTheBestAttainable) {
       select_backend({.d_model = 64}, {0, 10}, {.accuracy = accuracy, .type = type});
     });
   };
-  EXPECT_THAT(
-      refused(Accuracy::within(1e-9), DataType::float32),
-      AllOf(HasSubstr("accuracy is within 1e-09"), HasSubstr("float32: at least 2.98e-08")));
+  EXPECT_THAT(refused(Accuracy::within(1e-9), DataType::float32),
+              AllOf(HasSubstr("accuracy is within 1e-09"),
+                    HasSubstr("float32: at least 2.9802322387695312e-08")));
   EXPECT_THAT(refused(Accuracy::within_ulp(0.25), DataType::float32),
               AllOf(HasSubstr("within 0.25 ulp"), HasSubstr("at least 0.5 ulp")));
   EXPECT_THAT(refused(Accuracy::within(1e-6), DataType::bfloat16),
-              HasSubstr("bfloat16: at least 0.00195"));
+              HasSubstr("bfloat16: at least 0.001953125"));
+}
+
+TEST(Selection, ThreadsAreChecked) {
+  EXPECT_THAT(refusal([] {
+                select_backend({.d_model = 64}, {0, 10}, {.threads = 0});
+              }),
+              HasSubstr("threads is 0; allowed: at least 1"));
 }
 
 TEST(Selection, LayersReportTheirBackendAndTheReason) {

@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   posenc::peers::register_peers();
   const int code = posenc::cli::run_command(argc, argv);
-  if (argc > 1 && std::string_view(argv[1]) == "list") {
+  if (code == 0 && argc > 1 && std::string_view(argv[1]) == "list") {
     for (const auto& each : posenc::peers::missing_peers()) {
       fmt::print(stderr, "posenc_peers: without {}: {}\n", each.names, each.reason);
     }

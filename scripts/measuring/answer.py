@@ -21,9 +21,10 @@ def answer_lines(document: Document) -> list[str]:
     lines = aligned_rows([_row_of(pick) for pick in picks], left=(0, 1, 3))
     answer = [cpu, f"Fastest within an error of {budget} {what}:", *(f"  {line}" for line in lines)]
     if document.get("disturbed"):
+        saved = "" if document.get("profile") else "No profile was saved. "
         answer += [
             f"Not to be trusted: {document['disturbed']}.",
-            "No profile was saved. Measure again when the machine is idle.",
+            f"{saved}Measure again when the machine is idle.",
         ]
     return answer
 

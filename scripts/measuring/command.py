@@ -56,7 +56,9 @@ def run_main(main: Callable[[], int]) -> NoReturn:
     # As Ctrl-C does, so that main() removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        sys.exit(main())
+        code = main()
+        sys.stdout.flush()
+        sys.exit(code)
     except BadInput as error:
         print(f"{name}: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -66,8 +68,17 @@ def run_main(main: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         sys.exit(0)
+    except OSError as error:
+        _discard_output()
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+
+
+def _discard_output() -> None:
+    """Else the interpreter would write what is buffered once more, at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def warn(message: str) -> None:

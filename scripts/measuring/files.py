@@ -41,7 +41,11 @@ def make_folder(path: str) -> None:
 def check_writable(path: str) -> None:
     """Before minutes of work, not after."""
     folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+    if os.path.exists(path) and not os.path.isfile(path):
+        is_good = not os.path.isdir(path) and os.access(path, os.W_OK)  # a device or a pipe
+    else:
+        is_good = os.path.isdir(folder) and os.access(folder, os.W_OK)
+    if not is_good:
         raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
@@ -76,14 +80,25 @@ def temporary_folder() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _write(path: str, data: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+
+
 def write_whole(path: str, content: str | bytes) -> None:
-    """Writes a temporary file, then renames it: never half a file."""
+    """Writes a temporary file, then renames it: never half a file. What is no regular file, such as
+    a device or a pipe, is written directly, since a rename would replace it."""
     data = content.encode() if isinstance(content, str) else content
+    path = os.path.realpath(path)  # a link stays a link
+    if os.path.exists(path) and not os.path.isfile(path):
+        return _write(path, data)
     remove_leftovers(f"{path}.", ".tmp", os.remove)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(temporary, "wb") as file:
-            file.write(data)
+        _write(temporary, data)
         os.replace(temporary, path)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error

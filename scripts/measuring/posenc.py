@@ -12,6 +12,7 @@ from measuring.errors import BadInput, need_numpy, reading
 from measuring.results.accuracy import AccuracyReport, read_accuracy
 
 MAX_ENTRIES = 1 << 24
+MAX_BYTES = 4 * MAX_ENTRIES + 4096  # of a float32 table and the header of its file
 
 
 @dataclass(frozen=True)
@@ -61,27 +62,30 @@ class Posenc:
 
     def run(self, arguments: Sequence[str]) -> bytes:
         """What it writes to its standard output. Its own one-line error becomes BadInput."""
-        command = [self.path, *arguments]
+        pipe = subprocess.PIPE
         try:
-            done = subprocess.run(command, capture_output=True, check=False)
+            process = subprocess.Popen([self.path, *arguments], stdout=pipe, stderr=pipe)
         except OSError as error:
             raise BadInput(
                 f"--posenc is '{self.path}'; allowed: the posenc command ({error.strerror})"
             ) from error
-        if done.returncode != 0:
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
-            ending = f"{self.path} {arguments[0]} ended with exit code {done.returncode}"
+        with process:
+            assert process.stdout and process.stderr
+            output = process.stdout.read(MAX_BYTES + 1)
+            if len(output) > MAX_BYTES:
+                process.kill()
+                raise BadInput(f"the table has over {MAX_ENTRIES} entries; allowed: at most those")
+            lines = process.stderr.read().decode(errors="replace").strip().splitlines()
+        if process.returncode != 0:
+            ending = f"{self.path} {arguments[0]} ended with exit code {process.returncode}"
             raise BadInput(lines[0] if lines else ending)
-        return done.stdout
+        return output
 
     def table(self, shape: Shape, backend: str | None) -> Any:
         """A NumPy array of shape (rows, d_model), neither of them 0."""
         chosen = ["--backend", backend] if backend else []
         output = self.run(["generate", "--format", "npy", *shape.arguments(), *chosen])
         table = need_numpy().load(io.BytesIO(output))
-        if table.size > MAX_ENTRIES:
-            size = f"{table.shape[0]} x {table.shape[1]}"
-            raise BadInput(f"the table has {size} entries; allowed: at most {MAX_ENTRIES}")
         if table.size == 0:
             raise BadInput("--rows is 0; allowed: at least 1")
         return table

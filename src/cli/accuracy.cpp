@@ -95,7 +95,7 @@ std::string error_table(const std::vector<ReportRow>& rows) {
                {"median"},
                {"99.9 %"}});
   for (const auto& [each, isas] : rows) {
-    table.add_row({marked_name(each->backend, each->backend, each->isa),
+    table.add_row({marked_name(each->backend, each->isa),
                    isas,
                    {error_text(each->error.max_abs), colour_of(*each)},
                    error_text(each->error_bound),
@@ -116,7 +116,7 @@ std::string rounding_table(const std::vector<ReportRow>& rows) {
                {"worst at position"},
                {"channel"}});
   for (const auto& [each, isas] : rows) {
-    table.add_row({marked_name(each->backend, each->backend, each->isa), isas,
+    table.add_row({marked_name(each->backend, each->isa), isas,
                    percent_text(each->correctly_rounded), count_text(each->wrongly_rounded),
                    error_text(each->max_abs_from_div_term), fmt::format("{}", each->worst.position),
                    fmt::format("{}", each->worst.channel)});

@@ -192,7 +192,7 @@ Comparison compare_accuracy(const NamedJson& before, const NamedJson& after,
   }
   if (common == 0) {
     throw InvalidArgument(fmt::format(
-        "{} and {} have no backend, spec and rows in common; allowed: reports of the same",
+        "{} and {} have no backend, spec and rows in common; allowed: reports that share one",
         before.file, after.file));
   }
   return std::move(rows).result();

@@ -90,8 +90,8 @@ std::string branch_of(const CLI::App& command) {
       takes_files ? "      [[ $current == -* ]] || kind=files\n" : "", cases);
 }
 
-// Bash splits words at = and : too, and replaces the last part alone: they are joined first, and in
-// the end what stands before that part is taken off again.
+// Bash also splits words at = and :, and replaces only the part after the last of them. The parts
+// are joined first, and the word's prefix is removed from each suggestion at the end.
 constexpr std::string_view begin_of_script =
     R"(# bash completion of posenc: written by the command itself
 _posenc() {

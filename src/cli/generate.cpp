@@ -102,7 +102,7 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
 /// length.
 std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
                          std::optional<int> digits) {
-  const std::int64_t csv_bytes = digits ? (*digits > 0 ? *digits + 3 : 2) : 2 * size_of(type);
+  const std::int64_t csv_bytes = digits && *digits > 0 ? *digits + 3 : 2;
   return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : size_of(type));
 }
 

@@ -39,7 +39,7 @@ std::string lines_of(std::string_view text, std::size_t width, std::string_view 
   return fmt::format("{}", fmt::join(broken(text, width), fmt::format("\n{}", indent)));
 }
 
-/// The name, and at the column of descriptions what it is.
+/// The name, and its description from help_column on.
 std::string entry_text(const Entry& entry) {
   const std::string indent(help_column, ' ');
   const std::string name = "  " + entry.name;

@@ -88,7 +88,7 @@ std::string backends_text(const std::vector<ListedRow>& rows) {
   for (const auto& [listed, isas] : rows) {
     const Colour colour = listed->bounds ? Colour::none : Colour::faint;
     const Backend& backend = *listed->backend;
-    table.add_row({{marked_name(backend.name(), backend.name(), backend.isa()), colour},
+    table.add_row({{marked_name(backend.name(), backend.isa()), colour},
                    {isas, colour},
                    {listed->bounds ? "yes" : "no", colour},
                    {std::string(backend.description()), colour}});
@@ -117,7 +117,7 @@ std::string list_text() {
   return fmt::format(
       "posenc {}, {}, xsimd {}\n{}{}\n"
       "Backends\n\n{}\n"
-      "Bounds: the largest |error| that each allows, at d_model 512\n\n{}\n"
+      "Error bounds: the largest |error| that each promises, at d_model 512\n\n{}\n"
       "Used if a program names no backend\n\n{}",
       library_version(), compiler(), xsimd_version(), cpu_text(),
       wrapped("profile  " + profile_text() + "\n"), backends_text(rows), bounds_text(rows),

@@ -61,10 +61,10 @@ std::vector<ClassSelection> rotary_class(const Accuracy& accuracy) {
 std::vector<Request> requests() {
   const Accuracy exact, rough = Accuracy::within(larger_error);
   return {{"used", "tables", exact, table_classes({})},
-          {"used_by_layers", "layers, which add", exact, table_classes({.adds = true})},
+          {"used_by_layers", "encodings added by layers", exact, table_classes({.adds = true})},
           {"used_by_rotary", "rotary", exact, rotary_class(exact)},
           {"used_within", "tables", rough, table_classes({.accuracy = rough})},
-          {"used_by_layers_within", "layers, which add", rough,
+          {"used_by_layers_within", "encodings added by layers", rough,
            table_classes({.accuracy = rough, .adds = true})},
           {"used_by_rotary_within", "rotary", rough, rotary_class(rough)}};
 }

@@ -161,7 +161,8 @@ void add_format_option(CLI::App& command, CommonOptions& options,
         CLI::IsMember(allowed), names);
 }
 
-void add_output_option(CLI::App& command, CommonOptions& options, const std::string& what) {
+void add_output_option(CLI::App& command, CommonOptions& options) {
+  const std::string what = "file to write (default: standard output)";
   add(command, "--output", "FILE", what, [&options](const std::string& text) {
     if (text.empty()) throw InvalidArgument("--output is ''; allowed: the name of a file");
     options.output = text;
@@ -204,8 +205,18 @@ const Backend& backend_of(const CommonOptions& options, const TableShape& shape,
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
   const SelectionOptions wanted = {
       .accuracy = accuracy, .type = options.type, .threads = options.threads.value_or(1)};
-  const Backend& selected = *select_backend(shape.spec, shape.rows, wanted).backend;
-  return options.isa ? backend(selected.name(), *options.isa) : selected;
+  const Selection selected = select_backend(shape.spec, shape.rows, wanted);
+  if (!options.isa) return *selected.backend;
+  const Backend& chosen = backend(selected.backend->name(), *options.isa);
+  // A bound may be larger at another ISA. POSENC_BACKEND overrides the accuracy.
+  if (selected.source != SelectionSource::environment &&
+      !accuracy.is_promised_by(*chosen.plan(shape.spec), shape.rows, options.type)) {
+    throw InvalidArgument(
+        fmt::format("--isa is '{}'; {} does not promise the accuracy asked for; allowed: another "
+                    "ISA, or a backend by --backend",
+                    to_string(*options.isa), chosen.full_name()));
+  }
+  return chosen;
 }
 
 std::vector<const Backend*> backends_of(const CommonOptions& options) {

@@ -46,8 +46,7 @@ void add_type_option(CLI::App& command, CommonOptions& options);
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default);
 void add_format_option(CLI::App& command, CommonOptions& options,
                        const std::vector<std::string>& allowed, const std::string& by_default);
-void add_output_option(CLI::App& command, CommonOptions& options,
-                       const std::string& what = "file to write (default: standard output)");
+void add_output_option(CLI::App& command, CommonOptions& options);
 
 /// A decimal integer in [least, most].
 void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,

@@ -69,10 +69,19 @@ PickOptions options_of(const PickCommand& command) {
   return options;
 }
 
-/// A line on standard error for every shape class that has no pick; the exit code.
+/// A line on standard error for every backend that breaks its error bound, and for every shape
+/// class that has no pick; the exit code.
 int check_picked(const std::vector<PickRun>& runs) {
   int code = good;
   for (const PickRun& run : runs) {
+    for (const PickMeasurement& each : run.measurements) {
+      if (each.keeps_its_bound()) continue;
+      fmt::print(stderr,
+                 "posenc: {}:{} breaks its error bound on {}: max |error| is {:.4e}, the bound is "
+                 "{:.4e}\n",
+                 each.backend, to_string(each.isa), each.name, each.max_abs, each.error_bound);
+      code = check_failed;
+    }
     for (const ClassDecision& each : run.decisions) {
       if (each.pick) continue;
       fmt::print(stderr, "posenc: no backend is within the error budget {} on all of class {}\n",
@@ -100,14 +109,27 @@ PickRun measure(PickOptions options, Profile& profile) {
           .files = {}};
 }
 
+/// The document of a run, or of none: {} and nothing measured.
+void write_document(const PickCommand& command, const Json& run, const Json& profile) {
+  Json document = new_document();
+  document.update(run);
+  document["profile"] = profile;
+  write_all(command.common.output, text_of(document));
+}
+
 int run_here(const PickCommand& command) {
   const PickOptions options = options_of(command);
   const std::filesystem::path file =
       command.saves ? file_to_save(command.save_file) : std::filesystem::path();
   if (!file.empty()) check_writable(file, Folders::are_made);
   if (command.if_missing && is_measured(file, options)) {
-    write_page(command.common.output,
-               fmt::format("Nothing to measure: {} has it\n", file.string()));
+    if (command.common.format == "json") {
+      write_document(command, {{"measurements", Json::array()}}, file.string());
+    } else {
+      write_page(
+          command.common.output,
+          fmt::format("Nothing to measure: {} has measurements of these sizes\n", file.string()));
+    }
     return good;
   }
 
@@ -120,10 +142,7 @@ int run_here(const PickCommand& command) {
                                 ? "Nothing saved; --save keeps the measurements for programs\n"
                                 : "Nothing saved\n";
   if (command.common.format == "json") {
-    Json document = new_document();
-    document.update(to_json(run));
-    document["profile"] = is_saved ? Json(file.string()) : Json();
-    write_all(command.common.output, text_of(document));
+    write_document(command, to_json(run), is_saved ? Json(file.string()) : Json());
   } else {
     write_page(command.common.output,
                run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
@@ -156,15 +175,17 @@ int run_from(const PickCommand& command) {
 
 int run_pick(const PickCommand& command) {
   if (command.times_on_request) return time_on_request();
+  const std::string& output = command.common.output;
+  if (!is_standard_output(output)) check_writable(output, Folders::must_exist);
   return command.from.empty() ? run_here(command) : run_from(command);
 }
 
 void add_budget_options(CLI::App& command, PickCommand& options) {
   add_real_option(command, options.max_error, "--max-error", Sign::positive,
-                  "error budget: the largest |error| accepted (default: half an ulp of 1 of the "
-                  "type, and 1 %)");
+                  "error budget: the largest |error| accepted (default: 1.01 times half the "
+                  "spacing of the type below 1)");
   add_real_option(command, options.max_ulp, "--max-ulp", Sign::positive,
-                  "error budget in ulp, for the measured error, instead of --max-error");
+                  "error budget in ulp of the measured error, instead of --max-error");
   exclude(command, "--max-ulp", {"--max-error"});
 }
 
@@ -182,7 +203,7 @@ void add_save_options(CLI::App& command, PickCommand& options) {
       ->type_name("FILE");
   command
       .add_flag("--if-missing", options.if_missing,
-                "with --save: measure only if the profile lacks these shapes")
+                "with --save: measure only if the profile lacks tables of these sizes")
       ->needs("--save");
   command.add_flag("--force", options.force, "accept and save the figures even if other work runs");
 }

@@ -9,12 +9,12 @@
 #include "cli/text.h"
 
 #include "posenc/selection.h"
+#include "posenc/support/statistics.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -30,11 +30,9 @@ struct ProfileCommand {
   bool forget = false;
 };
 
-/// The geometric mean over the processes.
+/// Of the median process, as in the tables of pick.
 double gfloats_per_second(const MeasuredBackend& measured) {
-  double sum = 0;
-  for (const double each : measured.seconds_per_entry) sum += std::log(each);
-  return 1e-9 / std::exp(sum / static_cast<double>(measured.seconds_per_entry.size()));
+  return 1e-9 / median(measured.seconds_per_entry);
 }
 
 std::string class_text(const MeasuredClass& measured) {

@@ -79,8 +79,8 @@ bool is_peer(std::string_view backend, Isa isa) {
   });
 }
 
-std::string marked_name(std::string_view name, std::string_view backend, Isa isa) {
-  return fmt::format("{}{}", name, is_peer(backend, isa) ? "*" : "");
+std::string marked_name(std::string_view backend, Isa isa) {
+  return fmt::format("{}{}", backend, is_peer(backend, isa) ? "*" : "");
 }
 
 std::string with_mark_explained(std::string table) {

@@ -18,13 +18,14 @@ std::string bytes_text(std::int64_t bytes);  ///< "9.8 MiB"
 std::string seconds_text(double seconds);    ///< "1.23 ms"
 std::string threads_text(int threads);       ///< "1 thread", "2 threads"
 std::string shape_text(const EncodingSpec& spec, RowRange rows);  ///< "5000 x 512"
-std::string spec_text(const EncodingSpec& spec);  ///< "base 10000, interleaved, paper spacing"
-std::string positions_text(RowRange rows);        ///< "0 .. 4999"
+std::string spec_text(
+    const EncodingSpec& spec);              ///< "base 10000, layout interleaved, spacing paper"
+std::string positions_text(RowRange rows);  ///< "0 .. 4999"
 
 /// True if the registered backend of that name and ISA is a peer: there for comparison only.
 bool is_peer(std::string_view backend, Isa isa);
 /// The name, with a mark if it is a peer: "sleef_u10*".
-std::string marked_name(std::string_view name, std::string_view backend, Isa isa);
+std::string marked_name(std::string_view backend, Isa isa);
 /// The table, and what the mark means if the table has one.
 std::string with_mark_explained(std::string table);
 

@@ -64,7 +64,7 @@ enum {
   POSENC_BASE_FREQUENCIES = 0,  ///< w_k
   POSENC_OWN_FREQUENCIES = 1,   ///< values[k], in radians per position
   POSENC_LINEAR_SCALING = 2,    ///< w_k / s
-  POSENC_NTK_SCALING = 3,       ///< w_k of the base base s^(d / (d - 2))
+  POSENC_NTK_SCALING = 3,       ///< w_k, with the base times s^(d / (d - 2))
   POSENC_YARN_SCALING = 4,  ///< w_k to w_k / s between `high` and `low` turns in trained_rows rows
   POSENC_LLAMA3_SCALING = 5,   ///< the same with another ramp
   POSENC_LONGROPE_SCALING = 6  ///< w_k / values[k]
@@ -75,7 +75,7 @@ typedef struct posenc_frequencies {
   int32_t truncate;         ///< of YaRN: if its ramp begins and ends at whole k
   double factor;            ///< s
   int64_t trained_rows;     ///< of YaRN and Llama 3
-  double low, high;         ///< of YaRN and Llama 3: beta_slow and beta_fast, low_ and high_...
+  double low, high;         ///< YaRN: beta_slow, beta_fast; Llama 3: low, high_frequency_factor
   double attention_factor;  ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE, for posenc_rotary
   const double* values;     ///< own frequencies, or the factors of LongRoPE: `count` of them
   int64_t count;            ///< d_model / 2
@@ -192,10 +192,9 @@ POSENC_C_API void posenc_cursor_free(posenc_cursor* cursor);
 
 enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };  // orders
 
-/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b begins b *
-/// batch_stride
-/// + r * row_stride elements after the data. 16-bit elements are widened to float32, in which
-/// layers compute, and results rounded once.
+/// `batch` sequences of `rows` rows of `columns` channels. The offset of row r of sequence b from
+/// the data, in elements, is b times batch_stride plus r times row_stride. 16-bit elements are
+/// widened to float32, in which layers compute, and results rounded once.
 typedef struct posenc_sequences {
   void* data;
   int64_t batch;

@@ -7,7 +7,7 @@ namespace POSENC_API posenc {
 
 /// How a table is stored.
 enum class StorePolicy {
-  automatic,  ///< non-temporal if the table is larger than half the last-level cache or 16 MiB
+  automatic,  ///< non-temporal if larger than half the last-level cache, or than 16 MiB
   cached,     ///< plain stores
   /// Non-temporal stores, if the backend has them and if the table, its rows and its runs of
   /// columns begin and end at multiples of 64 bytes; else plain stores.

@@ -65,7 +65,7 @@ class Encoder {
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
-  /// True if add() is available.
+  /// True if add() is available: for every spec, or for none of a backend's.
   virtual bool supports_add() const noexcept { return false; }
 
   /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
@@ -79,7 +79,7 @@ class Encoder {
   /// value; infinity if there is none. An absolute bound gives none near the zeros of sine.
   virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
-  /// True if this encoder can write `type`.
+  /// True if this encoder can write `type`: for every spec, or for none of a backend's.
   virtual bool supports(DataType) const noexcept { return true; }
 
  private:

@@ -53,15 +53,15 @@ struct NtkScaling {
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows);
 
 /// YaRN (Peng et al., 2023, "NTK-by-parts"), as Transformers computes it:
-///   w_k (1 - r) + w_k / s r,    r = (k - low) / (high - low), limited to [0, 1]
+///   w_k (1 - r) + (w_k / s) r,    r = (k - low) / (high - low), limited to [0, 1]
 /// low and high are the k of the frequencies that turn beta_fast and beta_slow times in
 /// trained_rows rows, rounded down and up if `truncate`. Spacing::paper only.
 struct YarnScaling {
-  double factor = 1;  ///< 1 to 2^20
-  std::int64_t trained_rows = 4096;
-  double beta_fast = 32, beta_slow = 1;
+  double factor = 1;                     ///< 1 to 2^20
+  std::int64_t trained_rows = 4096;      ///< 1 to 2^53
+  double beta_fast = 32, beta_slow = 1;  ///< 2^-20 <= beta_slow <= beta_fast <= 2^20
   bool truncate = true;
-  /// What Rotary multiplies cosines and sines with; if 0, 0.1 ln s + 1.
+  /// What Rotary multiplies cosines and sines with, up to 2^20; if 0, 0.1 ln s + 1.
   double attention_factor = 0;
 
   bool operator==(const YarnScaling&) const = default;
@@ -70,10 +70,11 @@ struct YarnScaling {
 /// Llama 3.1's: with t_k = trained_rows w_k / (2 pi) turns,
 ///   w_k                        if t_k >= high_frequency_factor
 ///   w_k / s                    if t_k <= low_frequency_factor
-///   w_k r + w_k / s (1 - r)    between, r = (t_k - low) / (high - low)
+///   w_k r + (w_k / s) (1 - r)    between, r = (t_k - low) / (high - low)
 struct Llama3Scaling {
-  double factor = 8;  ///< 1 to 2^20
-  std::int64_t trained_rows = 8192;
+  double factor = 8;                 ///< 1 to 2^20
+  std::int64_t trained_rows = 8192;  ///< 1 to 2^53
+  /// 2^-20 <= low <= high <= 2^20.
   double low_frequency_factor = 1, high_frequency_factor = 4;
 
   bool operator==(const Llama3Scaling&) const = default;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace POSENC_API posenc {
 
@@ -70,6 +71,18 @@ class BasicMatrix {
       : data_(static_cast<T*>(internal::allocate_table(rows, columns, data_type_of<T>))),
         rows_(rows),
         columns_(columns) {}
+
+  /// `other` becomes empty.
+  BasicMatrix(BasicMatrix&& other) noexcept
+      : data_(std::move(other.data_)),
+        rows_(std::exchange(other.rows_, 0)),
+        columns_(std::exchange(other.columns_, 0)) {}
+  BasicMatrix& operator=(BasicMatrix&& other) noexcept {
+    data_ = std::move(other.data_);
+    rows_ = std::exchange(other.rows_, 0);
+    columns_ = std::exchange(other.columns_, 0);
+    return *this;
+  }
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }

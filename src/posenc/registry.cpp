@@ -67,12 +67,14 @@ const Backend& backend(std::string_view name) {
   if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
     return backend(name.substr(0, colon), parse_isa(name.substr(colon + 1)));
   }
-  const Backend* best = nullptr;
+  const Backend *best = nullptr, *known = nullptr;
   for (const Backend* each : backends()) {
-    if (each->name() == name && each->runs_here() && (best == nullptr || each->isa() > best->isa()))
-      best = each;
+    if (each->name() != name) continue;
+    known = each;
+    if (each->runs_here() && (best == nullptr || each->isa() > best->isa())) best = each;
   }
-  if (best == nullptr) throw_unknown(name);
+  if (known == nullptr) throw_unknown(name);
+  if (best == nullptr) known->check_runs_here();  // throws
   return *best;
 }
 

@@ -120,12 +120,7 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   for (const Candidate& each : candidates) {
     timed.push_back({method_place(each.backend->name(), all), each.backend->isa(), each.seconds});
   }
-  std::vector<std::size_t> order(candidates.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto is_faster = [&](std::size_t a, std::size_t b) {
-    return paired_ratio(timed[a].seconds, timed[b].seconds).ratio < 1;
-  };
-  std::ranges::stable_sort(order, is_faster);
+  const std::vector<std::size_t> order = by_speed(timed);
   const auto is_good = [&](std::size_t i) { return qualifies(candidates[i], request, must_add); };
   const auto fastest = std::ranges::find_if(order, is_good);
   if (fastest == order.end()) return {};
@@ -195,7 +190,7 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
     least = std::min(least, is_ulp ? encoder->ulp_bound(request.rows, type)
                                    : encoder->error_bound(request.rows, type));
   }
-  throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {:.3g}{}",
+  throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {}{}",
                                     to_string(request.options.accuracy), to_string(type), least,
                                     is_ulp ? " ulp" : ""));
 }
@@ -203,6 +198,7 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
 Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
   validate(spec);
   validate(rows);
+  check_threads(options.threads);
   const auto whole_table = [&] {
     return shape_class(table_bytes(spec, rows.count, size_of(options.type)));
   };

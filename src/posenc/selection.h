@@ -83,19 +83,22 @@ struct Selection {
 };
 
 /// The backend for a table of that shape if the program names none. The first source that applies
-/// decides:
-/// - POSENC_BACKEND, for an experiment: a name or name:isa, of any accuracy. Throws InvalidArgument
-/// if
-///   it is unknown.
-/// - A valid profile with measurements of the shape class and type, for the largest number of
-/// threads
-///   up to options.threads: the fastest backend that promises the accuracy; of a tie, the simplest
-///   method.
-/// - The built-in order: rotation32 if its bound is within the accuracy, else rotation; each at its
-///   best ISA.
+/// decides.
+///
+/// POSENC_BACKEND, for an experiment, names a backend, or one at an ISA (name:isa), of any
+/// accuracy.
+///
+/// A valid profile with measurements of the shape class and type, for the largest number of threads
+/// up to options.threads, gives the fastest backend that promises the accuracy; of a tie, the
+/// simplest method.
+///
+/// The built-in order is rotation32 if its bound is within the accuracy, else rotation, each at its
+/// best ISA.
+///
 /// A profile therefore never changes a number by more than the accuracy allows. With the default
 /// accuracy, it does not change any number. The environment and the profile are read once, at first
-/// use. Throws InvalidArgument if no backend promises the accuracy.
+/// use. Throws InvalidArgument if no backend promises the accuracy, if threads < 1, or if
+/// POSENC_BACKEND is unknown, does not run here or does not write the type.
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 

@@ -47,8 +47,8 @@ struct RowRange {
 /// Throws InvalidArgument unless every field of the spec is allowed.
 void validate(const EncodingSpec& spec);
 
-/// Throws InvalidArgument unless first >= 0, count >= 0, and the last position is at most
-/// max_position.
+/// Throws InvalidArgument unless first is 0 to max_position, count >= 0, and the last position is
+/// at most max_position.
 void validate(RowRange rows);
 
 /// Bytes of a dense table of `count` rows with `element_bytes` bytes per channel. Throws

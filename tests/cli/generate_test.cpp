@@ -110,6 +110,20 @@ TEST(Generate, RawIsTheLibrarysBytes) {
             library_bytes(backend("rotation"), spec, rows));
 }
 
+TEST(Generate, AnIsaMustKeepTheAccuracyAskedFor) {
+  const Backend &best = backend("rotation32"), &scalar = backend("rotation32", Isa::scalar);
+  const auto bound = [](const Backend& each) {
+    return each.plan({.d_model = 66})->error_bound({0, 33});
+  };
+  if (bound(best) == bound(scalar)) GTEST_SKIP() << "this CPU has no fused operations";
+  const auto generated = [&](const Backend& backend) {
+    return run_posenc({"generate", "--rows", "33", "--d-model", "66", "--format", "raw",
+                       "--max-error", "3e-7", "--isa", std::string(to_string(backend.isa()))});
+  };
+  EXPECT_EQ(generated(best).out, library_bytes(best, {.d_model = 66}, {0, 33}));
+  test::expect_refused(generated(scalar), "--isa is 'scalar'");
+}
+
 TEST(Generate, EveryTypeIsTheLibrarysBytes) {
   for (const DataType type : all_data_types) {
     const std::string name(to_string(type));

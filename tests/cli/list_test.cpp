@@ -25,7 +25,7 @@ TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   for (const Backend* each : backends())
     EXPECT_THAT(result.out, HasSubstr(std::string(each->description())));
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr(cpu().model), HasSubstr("built-in order"), HasSubstr("profile")));
+              AllOf(HasSubstr(cpu().model), HasSubstr("built-in order"), HasSubstr("no profile")));
 
   const json document = json::parse(run_posenc({"list", "--format", "json"}).out);
   EXPECT_EQ(document.at("version"), 1);

@@ -136,10 +136,22 @@ TEST(PickSave, IfMissingMeasuresOnlyUnmeasuredClasses) {
   const auto second = run_posenc(short_pick({"--save", file, "--if-missing"}));
   EXPECT_EQ(second.exit_code, 0);
   EXPECT_THAT(second.out, AllOf(HasSubstr("Nothing to measure"), HasSubstr(file)));
+  const json document =
+      json::parse(run_posenc(short_pick({"--save", file, "--if-missing", "--format", "json"})).out);
+  EXPECT_TRUE(document.at("measurements").empty());
+  EXPECT_EQ(document.at("profile"), file);
   EXPECT_EQ(test::read_file(file), content);
   EXPECT_THAT(run_posenc(short_pick({"--save", file, "--if-missing", "--dtype", "float16"})).out,
               HasSubstr("1 earlier class kept"));
   expect_refused(run_posenc({"pick", "--if-missing"}), "--save");
+}
+
+TEST(PickSave, AnOutputThatCannotBeWrittenIsRefusedBeforeTheWork) {
+  const ScratchFolder folder;
+  const std::string file = folder / "profile.json";
+  expect_refused(run_posenc(short_pick({"--save", file, "--output", "/nonexistent/report"})),
+                 "/nonexistent/report");
+  EXPECT_THAT(folder.listing(), IsEmpty());
 }
 
 TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {

@@ -59,7 +59,8 @@ void expect_exact(const Turns& phase) {
     const ExactValue value = is_cosine ? cosine(phase) : sine(phase);
     const MpfrValue expected = expected_value(phase, is_cosine);
     const double magnitude = static_cast<double>(mpfr_get_exp(expected.get()));
-    ASSERT_LE(log2_distance(to_mpfr(value), expected), magnitude - 118)
+    // |value| is at least 2^(magnitude - 1): a relative error below 2^-118.
+    ASSERT_LE(log2_distance(to_mpfr(value), expected), magnitude - 1 - 118)
         << "phase limb " << phase.limb[0];
     ASSERT_EQ(round_to_float(value), mpfr_get_flt(expected.get(), MPFR_RNDN))
         << "phase limb " << phase.limb[0];

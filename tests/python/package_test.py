@@ -12,7 +12,11 @@ import time
 import types
 import unittest
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
 
 import posenc
 
@@ -106,6 +110,29 @@ class EncoderTest(unittest.TestCase):
             self.assertEqual(each["pick"]["time_ratio"], 1)
             self.assertIn(each["pick"]["backend"], posenc.backends())
             self.assertTrue(each["others"])
+
+    def test_a_pick_keeps_the_other_measurements_of_its_profile(self):
+        quick = {"shapes": [(16, 64)], "processes": 2, "samples": 2, "seconds_per_sample": 1e-5}
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "profile.json")
+            saved = set()
+            for dtype in ("float32", "bfloat16"):
+                if not posenc.pick(dtype=dtype, save=file, **quick)["disturbed"]:
+                    saved.add(dtype)
+                if saved:
+                    content = pathlib.Path(file).read_text(encoding="utf-8")
+                    self.assertEqual({each for each in ("float32", "bfloat16")
+                                      if f'"{each}"' in content}, saved)
+        with self.assertRaisesRegex(ValueError, "^accuracy is correctly rounded; allowed for"):
+            posenc.pick(accuracy=posenc.Accuracy.correctly_rounded(), **quick)
+
+    def test_objects_that_may_copy_are_refused(self):
+        class Copies:
+            def __array__(self, *_, **__):
+                return np.zeros((ROWS, D_MODEL), np.float32)
+
+        with self.assertRaisesRegex(TypeError, "^out is of type Copies; allowed: an array"):
+            self.encoder.encode(range(ROWS), out=Copies())
 
     def test_a_cursor_gives_the_rows_of_tables(self):
         cursor = posenc.Cursor(self.encoder, 10)
@@ -290,6 +317,8 @@ class FrequenciesTest(unittest.TestCase):
             "rope_type is 'spiral'; allowed: default, linear":
                 scaled | {"rope_scaling": {"rope_type": "spiral"}},
             "the configuration has no factor": scaled | {"rope_scaling": {"rope_type": "yarn"}},
+            "a rule for each of full_attention; allowed: one rule":
+                scaled | {"rope_parameters": {"full_attention": {"rope_type": "default"}}},
             "factor is 0.5; allowed: 1 to":
                 scaled | {"rope_scaling": {"rope_type": "yarn", "factor": 0.5}},
         }

@@ -28,6 +28,22 @@ class FilesTest(ScriptTest):
             files.write_whole(str(taken), b"text")
         self.assertEqual(os.listdir(self.folder), ["taken"])
 
+    def test_a_link_stays_a_link_and_a_pipe_a_pipe(self):
+        target, link, pipe = (self.folder / name for name in ("target", "link", "pipe"))
+        target.write_text("old", encoding="utf-8")
+        link.symlink_to(target)
+        files.write_whole(str(link), "new")
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(target.read_text(encoding="utf-8"), "new")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        files.check_writable(str(pipe))
+        files.write_whole(str(pipe), "through")
+        self.assertEqual(os.read(reader, 100), b"through")
+        self.assertTrue(pipe.is_fifo())
+        files.check_writable("/dev/null")
+
     def test_what_cannot_be_read_or_written_is_named(self):
         (self.folder / "bad.json").write_text("{", encoding="utf-8")
         for path in (self.folder / "bad.json", "/nonexistent/x.json"):

@@ -51,14 +51,12 @@ class DivTermEncoder final : public Encoder {
     }
   }
 
-  /// The sum of
-  /// - half an ulp of 1 of a type narrower than float32;
-  /// - one float32 ulp below 1, 2^-24, for the sine: half of it for its rounding, half for its
-  /// method;
-  /// - the error of the phase. Position, product and frequency w each have a relative error of
-  /// 2^-24,
-  ///   and the rounded exponent adds 2 * 2^-24 |ln w| to that of w. The largest w (4 + 2 |ln w|)
-  ///   for w <= 1 is 4, at w = 1. With a rule of frequencies, w is at most pi, and 3 w below 10.
+  /// The sum of three errors. The last rounding adds half an ulp of 1 of a type narrower than
+  /// float32. The sine adds one float32 ulp below 1, 2^-24: half of it for its rounding, half for
+  /// its method. The phase has the rest: position and product have a relative error of 2^-24 each,
+  /// and the frequency w has one of 2 * 2^-24 for std::exp and of 2 * 2^-24 |ln w| for its rounded
+  /// exponent. For w <= 1, w (4 + 2 |ln w|) is at most 4, at w = 1. With a rule of frequencies, w
+  /// is rounded once and at most pi, and 3 w is below 10.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;

@@ -1,6 +1,6 @@
 // naive: the formula as it is written, with std::pow, std::sin and std::cos in double for every
 // element, rounded once. It is the baseline that other backends are compared with. With a rule of
-// frequencies, std::pow makes way for the frequency in double, modulo 2 pi.
+// frequencies, the frequency in double, modulo 2 pi, replaces std::pow.
 //
 // Error bound (error_bound()): half an ulp of 1, and 4 * 2^-53 times the position from the rounding
 // of the phase; with a rule, 16 * 2^-53 times.
@@ -32,7 +32,7 @@ class NaiveEncoder final : public Encoder {
   }
 
   /// Half an ulp of 1 for the rounding, 2^-52 for the sine, and the error of the phase. The
-  /// relative errors of pow and of the quotient are 2^-53 and 2^-52, and the rounding of the
+  /// relative errors of pow and of the quotient are 2^-52 and 2^-53, and the rounding of the
   /// exponent x adds 2^-53 x ln base. The largest w |ln w| over all frequencies w is 1 / e, so that
   /// the error of the phase is below pos * 4 * 2^-53. With a rule, a frequency is at most pi, and
   /// it and the product have relative errors of 4 * 2^-53 and 2^-53.

@@ -140,7 +140,10 @@ class RotationEncoder final : public Encoder {
   void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }
 
   void add_rows(const RowTask& task, const float* x, float scale) const noexcept override {
-    const simd::Addition addition = {x - static_cast<const float*>(task.out), scale};
+    // Not a difference of pointers, which is defined within one array only.
+    const auto bytes = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(x) -
+                                                   reinterpret_cast<std::uintptr_t>(task.out));
+    const simd::Addition addition = {bytes / std::ptrdiff_t{sizeof(float)}, scale};
     write(task, &addition);
   }
 

@@ -3,14 +3,12 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace posenc {
 
 __extension__ typedef unsigned __int128 uint128;
-__extension__ typedef __int128 int128;
 
 /// The product of two Q128 fractions: the high half of a product of 128 x 128 bits. Truncated: too
 /// low by less than 3 units.
@@ -53,7 +51,7 @@ struct Fraction {
   friend constexpr Fraction operator+(Fraction a, const Fraction& b) noexcept { return a += b; }
   friend constexpr Fraction operator-(Fraction a, const Fraction& b) noexcept { return a -= b; }
 
-  /// Truncated: too low by less than Limbs units.
+  /// Truncated: too low by less than 2 Limbs - 1 units.
   friend constexpr Fraction operator*(const Fraction& a, const Fraction& b) noexcept {
     Fraction product;
     // Limbs are counted from the top: a.limb[i] * b.limb[j] ends at limb i + j + 1, and only the

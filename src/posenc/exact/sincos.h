@@ -5,7 +5,6 @@
 #include "posenc/data_type.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/support/float_format.h"
 
 #include <cstdint>
 
@@ -13,7 +12,7 @@ namespace posenc {
 
 /// A phase in radians, reduced to the nearest quarter turn: quadrant * pi / 2 + x, where
 /// x = (negative ? -1 : 1) * mantissa * 2^exponent is at most pi / 4 in magnitude. The mantissa's
-/// top bit is set, or the mantissa is 0. x is truncated, by a relative error below 2^-125.
+/// top bit is set, or the mantissa is 0. x is truncated, by a relative error below 2^-124.
 struct ReducedAngle {
   unsigned quadrant = 0;
   bool negative = false;

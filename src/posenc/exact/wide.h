@@ -50,7 +50,8 @@ constexpr Wide atanh_series(std::uint64_t numerator, std::uint64_t denominator) 
 }
 
 /// ln(value) / 2^log_unit_bits for a normal value above 0, from
-/// ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3). A negative one is plus 1.
+/// ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3). A negative logarithm is given
+/// modulo 1.
 constexpr Wide natural_logarithm(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<std::int64_t>(bits >> 52) - 1023;

@@ -56,9 +56,11 @@ PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t ma
 
 EncodingSource PositionalEncoding::source(std::int64_t batch, std::int64_t rows) const noexcept {
   if (source_ != EncodingSource::automatic) return source_;
-  // A batch that is larger than the cache evicts the table.
-  const std::int64_t columns = spec().d_model;
-  const bool in_cache = shape_class(bytes_of(rows, columns) * (batch + 1)) != ShapeClass::memory;
+  // A batch that is larger than the cache evicts the table. In double, no product overflows.
+  const double bytes = 4.0 * static_cast<double>(spec().d_model) * static_cast<double>(rows) *
+                       (static_cast<double>(batch) + 1);
+  const bool in_cache =
+      shape_class(static_cast<std::int64_t>(std::min(bytes, 0x1p62))) != ShapeClass::memory;
   return in_cache ? EncodingSource::cached : EncodingSource::fused;
 }
 
@@ -76,6 +78,7 @@ void PositionalEncoding::check_rows(std::int64_t rows, std::int64_t offset) cons
 }
 
 void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const {
+  if (work.y.batch == 0 || work.y.rows == 0) return;
   if (source(work.y.batch, work.y.rows) == EncodingSource::cached) {
     const std::int64_t columns = table_.columns();
     add_table({table_.data() + offset * columns, work.y.rows, columns, columns}, work);
@@ -93,8 +96,9 @@ void PositionalEncoding::forward_any(const AnySequences& x, const AnySequences& 
   check_overlap(x, y);
   check_rows(x.rows, options.offset);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
-  const bool non_temporal =
-      x.data != y.data && is_non_temporal(options.stores, bytes_of(y.rows, y.columns) * y.batch);
+  const bool is_empty = y.batch == 0 || y.rows == 0;  // the other one may be huge then
+  const bool non_temporal = !is_empty && x.data != y.data &&
+                            is_non_temporal(options.stores, bytes_of(y.rows, y.columns) * y.batch);
   add_to({InputRows(x), 1.0f, y, rule ? &*rule : nullptr, non_temporal, options.threads},
          options.offset);
 }

@@ -11,6 +11,7 @@
 // Eigen gets a different namespace: a program that uses Eigen with other flags must not share these
 // inline functions with the library.
 #define Eigen posenc_eigen
+#define EIGEN_DONT_PARALLELIZE  // The caller says how many threads work.
 #include <Eigen/Core>
 
 namespace posenc {

@@ -26,8 +26,9 @@ const Kernels& best_kernels() {
 
 bool prefers_narrow_panels() noexcept {
 #if defined(__x86_64__)
-  // Measured on Sapphire Rapids: beyond L2, narrow panels are half as fast as wide ones. Zen 4 has
-  // smaller caches, in which constants beyond 8 KiB are said to cost a quarter of the speed.
+  // Measured on Sapphire Rapids: beyond L2, narrow panels are half as fast as wide ones. On
+  // Zen 4, constants beyond 8 KiB cost a quarter of the speed according to a report; not measured
+  // here.
   static const bool is_amd = [] {
     __builtin_cpu_init();
     return __builtin_cpu_is("amd") != 0;

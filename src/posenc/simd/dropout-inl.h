@@ -140,6 +140,9 @@ class Mask {
   static void store(U64 words, std::uint8_t* to) {
     std::uint64_t values[u64_lanes];
     words.store_unaligned(values);
+    if constexpr (std::endian::native == std::endian::big) {
+      for (std::uint64_t& each : values) each = __builtin_bswap64(each);
+    }
     std::memcpy(to, values, sizeof values);
   }
 

@@ -28,8 +28,8 @@ struct RotationError {
   static constexpr double anchor = anchor_sine;
   /// One angle addition: the errors of its constants, which are anchors, and its roundings. A
   /// constant's cosine is multiplied by a value; its sine, which is at most M in a column of small
-  /// values, by another one. Rounded are two products, whose magnitudes add up to at most sqrt(2)
-  /// M, and their sum.
+  /// values, by another one. Two products and their sum are rounded; the magnitudes of the products
+  /// add up to at most sqrt(2) M.
   static constexpr double rotation_roundings = 1.4143 + 1;
   static constexpr double rotation = anchor_cosine + anchor_sine + rotation_roundings;
   /// The error of 2 cos(w), times a row: the average over the steps of a run.

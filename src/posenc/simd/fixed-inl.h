@@ -1,6 +1,6 @@
 // rotation, to float64: sines, cosines and angle additions in about 80 bits.
 //
-// Method. A value is the sum of a high part, a multiple of 2^-26, and a low part below 2^-25.
+// Method. A value is the sum of a high part, a multiple of 2^-26, and a low part of at most 2^-27.
 // Products of high parts, and sums of two of these products, are exact in double, with or without
 // fused operations. Only operations on low parts round.
 //

@@ -22,9 +22,16 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
 #else
   constexpr SincosKernel sincos = nullptr;
 #endif
-  static constexpr Kernels kernels = {
-      fused_rounds_once, anchor_kernel, rotation_kernel, rotation32_kernel, sincos,
-      combine_kernel,    rotate_kernel, widen_kernel,    narrow_kernel,     fence_kernel};
+  static constexpr Kernels kernels = {.has_fused_operations = fused_rounds_once,
+                                      .anchors = anchor_kernel,
+                                      .rotation = rotation_kernel,
+                                      .rotation32 = rotation32_kernel,
+                                      .sincos = sincos,
+                                      .combine = combine_kernel,
+                                      .rotate = rotate_kernel,
+                                      .widen = widen_kernel,
+                                      .narrow = narrow_kernel,
+                                      .fence = fence_kernel};
   return kernels;
 }
 

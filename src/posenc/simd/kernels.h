@@ -42,9 +42,8 @@ struct RotationTables {
   const double* sin_block;          ///< sin(block_rows w)
   ExactEntry exact_entry;
   const void* context;
-  /// What entries are recomputed: 1 if those within the error bound of a midpoint, 2 if those
-  /// within twice that, and 0 if none, because the caller writes the uncertain entries of these
-  /// rows.
+  /// The margin around a midpoint within which entries are recomputed, in error bounds: 1, 2, or 0
+  /// for none, because the caller writes the uncertain entries of these rows.
   int error_bounds;
 };
 

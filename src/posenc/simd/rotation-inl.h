@@ -147,8 +147,8 @@ inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t u
                                   });
   };
   const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
-  // Other blocks with these rows, whose error bound counts too if there are two, end within
-  // block_rows from here.
+  // With two error bounds, M must also bound the values of any other block that holds these rows.
+  // Such a block ends within block_rows of this one.
   const std::int64_t last = position + rows + (map.tables.error_bounds > 1 ? block_rows : 0);
   write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
          upper});

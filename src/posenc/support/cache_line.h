@@ -1,4 +1,4 @@
-// The unit in which memory is written past the caches.
+// The size of a cache line, the unit of non-temporal stores.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace posenc {
 
 /// The largest table that is stored by plain stores: half the last-level cache, of which other data
 /// needs a part, but at most 16 MiB: large caches are shared by many cores, and a virtual machine
-/// reports all of what it has a part of.
+/// reports the whole cache although it owns a part.
 inline std::int64_t most_cached_bytes() noexcept {
   constexpr std::int64_t most = std::int64_t{16} << 20;
   const std::int64_t last_level = cpu().l3_bytes > 0 ? cpu().l3_bytes : 2 * most;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 namespace posenc {
@@ -69,10 +70,17 @@ std::vector<double> ratios_of_successive(std::span<const double> medians) {
   return ratios;
 }
 
+std::vector<std::size_t> by_speed(std::span<const TimedCandidate> candidates) {
+  std::vector<double> means;
+  for (const TimedCandidate& each : candidates) means.push_back(mean_logarithm(each.seconds));
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return means[i]; });
+  return order;
+}
+
 std::size_t fastest_of(std::span<const TimedCandidate> candidates) {
-  const auto mean = [](const TimedCandidate& each) { return mean_logarithm(each.seconds); };
-  return static_cast<std::size_t>(std::ranges::min_element(candidates, {}, mean) -
-                                  candidates.begin());
+  return by_speed(candidates).front();
 }
 
 bool costs_little(const PairedRatio& ratio) noexcept {

@@ -47,7 +47,10 @@ struct TimedCandidate {
   std::span<const double> seconds;  ///< one median per process
 };
 
-/// The index of the candidate with the smallest geometric mean. There must be candidates.
+/// The indices of the candidates, in the order of the geometric means of their times.
+std::vector<std::size_t> by_speed(std::span<const TimedCandidate> candidates);
+
+/// The first of by_speed(). There must be candidates.
 std::size_t fastest_of(std::span<const TimedCandidate> candidates);
 
 /// True if a candidate that ties with the fastest may be preferred to it because it is simpler.

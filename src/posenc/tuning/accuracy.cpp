@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <exception>
 #include <tuple>
 #include <utility>
 
@@ -191,22 +190,14 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
         static_cast<int>(std::min<std::int64_t>(options.threads, parts_in_all - part));
     std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts),
                                             empty_tallies(encoders.size(), spec.d_model));
-    // Of every thread, what ended it: nothing may be thrown out of a parallel loop.
-    std::vector<std::exception_ptr> errors(static_cast<std::size_t>(parts));
-    parallel_for(parts, parts, [&](std::int64_t i, std::int64_t) {
-      const auto own = static_cast<std::size_t>(i);
-      const std::int64_t begin = part_begin(rows.count, parts_in_all, part + i),
-                         end = part_begin(rows.count, parts_in_all, part + i + 1);
-      try {
+    parallel_for(parts, parts, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t begin = part_begin(rows.count, parts_in_all, part + i),
+                           end = part_begin(rows.count, parts_in_all, part + i + 1);
         tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin}, options.type,
-                   tallies[own]);
-      } catch (...) {
-        errors[own] = std::current_exception();
+                   tallies[static_cast<std::size_t>(i)]);
       }
     });
-    for (const std::exception_ptr& error : errors) {
-      if (error) std::rethrow_exception(error);
-    }
     for (const auto& of_part : tallies) {
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i].merge(of_part[i]);
     }

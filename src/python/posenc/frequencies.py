@@ -94,12 +94,18 @@ def rotary_from_config(config: Mapping[str, Any], rows: int | None = None) -> Ro
     max_position_embeddings.
     """
     scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    nested = [name for name, value in scaling.items() if isinstance(value, Mapping)]
+    if nested:
+        raise ValueError(
+            f"config has a rule for each of {', '.join(map(str, nested))}; allowed: one rule, such "
+            "as config with rope_parameters set to one of them"
+        )
     head = config.get("head_dim") or (
         _value(config, "hidden_size") // _value(config, "num_attention_heads")
     )
-    share = config.get("partial_rotary_factor", scaling.get("partial_rotary_factor", 1.0))
+    share = config.get("partial_rotary_factor") or scaling.get("partial_rotary_factor") or 1.0
     dimension = config.get("qk_rope_head_dim") or int(head * share)
-    base = scaling.get("rope_theta", config.get("rope_theta", 10000.0))
+    base = scaling.get("rope_theta") or config.get("rope_theta") or 10000.0
     return Rotary(dimension, base=base, frequencies=_rule_of(config, scaling, rows))
 
 

@@ -1,6 +1,6 @@
 // The function of the C interface that measures accuracy.
-#include "posenc/c_api/call.h"
 #include "posenc/tuning/accuracy.h"
+#include "posenc/c_api/call.h"
 
 using namespace posenc;
 using namespace posenc::internal;
