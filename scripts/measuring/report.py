@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
@@ -55,28 +56,47 @@ FIGURES = (
 )  # fmt: skip
 
 
-class Report:
-    """Writes figures to a folder and keeps their ids and paths."""
+Draw = Callable[[bool], "canvas.Figure | None"]  # from whether it is narrow
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+
+class Drawing(NamedTuple):
+    """A figure that was drawn, for the page, and the paths of its files. Empty if the results for
+    it are missing."""
+
+    id: str
+    content: str = ""
+    paths: Sequence[str] = ()
+
+
+def _draw(folder: str, id: str, draw: Draw, caption: str) -> Drawing:
+    """Files of the wide drawing; the wide and the narrow one as a part of the page."""
+    drawings, paths = {}, []
+    for kind in ("wide", "narrow"):
+        drawn = draw(kind == "narrow")
+        if drawn is None:
+            return Drawing(id)
+        drawings[kind] = canvas.svg_text(drawn)
+        if kind == "wide":
+            paths = canvas.save(drawn, os.path.join(folder, id), ("svg", "png"))
+        canvas.pyplot().close(drawn)
+    return Drawing(id, page.figure(id, drawings, caption), paths)
+
+
+class Report:
+    """Draws figures into a folder, several at once, and keeps their ids and paths."""
+
+    def __init__(self, folder: str, processes: Executor) -> None:
+        self.folder, self.processes = folder, processes
         self.figures: list[str] = []
         self.paths: list[str] = []
 
-    def figure(self, id: str, draw: Callable[[bool], canvas.Figure | None], caption: str) -> str:
-        """Files of the wide drawing; the wide and the narrow one as a part of the page. Empty if
-        the results for it are missing."""
-        drawings = {}
-        for kind in ("wide", "narrow"):
-            drawn = draw(kind == "narrow")
-            if drawn is None:
-                return ""
-            drawings[kind] = canvas.svg_text(drawn)
-            if kind == "wide":
-                self.paths += canvas.save(drawn, os.path.join(self.folder, id), ("svg", "png"))
-            canvas.pyplot().close(drawn)
-        self.figures.append(id)
-        return page.figure(id, drawings, caption)
+    def draw(self, wanted: Iterable[tuple[str, Draw, str]]) -> str:
+        """The figures of these ids and captions, one after another."""
+        started = [self.processes.submit(_draw, self.folder, *each) for each in wanted]
+        drawn = [each.result() for each in started]
+        self.figures += [each.id for each in drawn if each.content]
+        self.paths += [path for each in drawn for path in each.paths]
+        return "".join(each.content for each in drawn)
 
 
 def _slug(text: str) -> str:
@@ -84,13 +104,11 @@ def _slug(text: str) -> str:
 
 
 def _machine_content(report: Report, machine: Machine, prefix: str) -> str:
-    def drawn(each: MachineFigure) -> str:
-        return report.figure(prefix + each.id, partial(each.draw, machine), each.caption)
-
+    wanted = [(prefix + each.id, partial(each.draw, machine), each.caption) for each in FIGURES]
     return (
         sections.facts(machine)
         + sections.picks(machine)
-        + "".join(map(drawn, FIGURES))
+        + report.draw(wanted)
         + sections.speeds(machine)
         + sections.against_torch(machine)
     )
@@ -107,16 +125,17 @@ def _links(report: Report, machines: Sequence[Machine], content: list[Section]) 
 
 def write_report(machines: Sequence[Machine], folder: str) -> list[str]:
     """Writes index.html and the figures; returns their paths, the page's first."""
-    report = Report(folder)
     content = []
-    if len(machines) > 1:
-        caption = "The same shape on every machine: how far apart the methods are on each."
-        drawn = report.figure("across_cpus", partial(speed.across_cpus, machines), caption)
-        content += [Section("across", "Across CPUs", drawn)] if drawn else []
-    for number, machine in enumerate(machines, 1):
-        prefix = "" if len(machines) == 1 else f"m{number}-{_slug(machine.cpu)}-"
-        text = _machine_content(report, machine, prefix)
-        content.append(Section(f"machine-{number}", machine.cpu, text))
+    with ProcessPoolExecutor() as processes:
+        report = Report(folder, processes)
+        if len(machines) > 1:
+            caption = "The same shape on every machine: how far apart the methods are on each."
+            drawn = report.draw([("across_cpus", partial(speed.across_cpus, machines), caption)])
+            content += [Section("across", "Across CPUs", drawn)] if drawn else []
+        for number, machine in enumerate(machines, 1):
+            prefix = "" if len(machines) == 1 else f"m{number}-{_slug(machine.cpu)}-"
+            text = _machine_content(report, machine, prefix)
+            content.append(Section(f"machine-{number}", machine.cpu, text))
     if not report.paths:
         allowed = "results of bench_encode or of posenc accuracy among them"
         raise BadInput(f"RESULTS have no figure in them; allowed: {allowed}")

@@ -138,6 +138,7 @@ def svg_text(figure: Figure) -> str:
     """The figure as SVG on no ground of its own, for a page."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
+    figure.set_layout_engine("none")  # keeps what the constrained layout found, for other formats
     return buffer.getvalue()
 
 
