@@ -20,7 +20,7 @@ needed_of() {
       ;;
     aarch64 | riscv64 | powerpc64le) echo "g++-$1-linux-gnu googletest qemu-user" ;;
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
-    ci) echo "clang clang-format mypy pyflakes3" ;;
+    ci) echo "clang clang-format mypy pyflakes3 ccache" ;;
   esac
 }
 
@@ -99,6 +99,7 @@ sign_of() {
     cpio) echo "command cpio" ;;
     clang) echo "command clang++" ;;
     clang-format) echo "command clang-format" ;;
+    ccache) echo "command ccache" ;;
     mypy) echo "command mypy" ;;
     pyflakes3) echo "command pyflakes3 pyflakes" ;;
     debootstrap) echo "command debootstrap" ;;

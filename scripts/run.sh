@@ -121,7 +121,7 @@ step "Picking the fastest within an error of $max_error"
 # Exit code 1: other work disturbed the pick, or no backend is within the budget; its message says
 # which, and so does the answer.
 picked=0 status=0
-"$bin/posenc" pick --max-error "$max_error" --processes 5 --save "$profile" --format json \
+"$bin/posenc" pick --max-error "$max_error" --processes 3 --save "$profile" --format json \
   --output "$pick" || picked=$?
 [[ $picked -le $check_failed ]] || exit "$picked"
 if [[ -e $pick ]]; then "$bin/posenc" pick --from "$pick" || true; fi

@@ -15,7 +15,7 @@ LAYERS = [
     ("encoder", {"encoder", "cursor", "backend"}),
     ("backends", {"backends"}),
     ("registry", {"registry", "profile"}),
-    ("selection", {"selection"}),
+    ("selection", {"selection", "grid"}),
     ("layers and tuning", {"layers", "tuning"}),
     ("top", {"posenc", "c_api"}),
 ]  # fmt: skip

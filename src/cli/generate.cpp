@@ -1,4 +1,5 @@
-// posenc generate: a table as .npy, raw or csv, to a file or standard output, in constant memory.
+// posenc generate: a table as .npy, .safetensors, raw or csv, to a file or standard output, in
+// constant memory.
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -12,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -25,11 +27,13 @@ namespace posenc::cli {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "npy and raw are written as the memory holds them");
+              "all formats but csv are written as the memory holds them");
 
 /// Size of the blocks in which a table is encoded and written.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
 constexpr int most_digits = 17;
+
+const std::vector<std::string> formats = {"npy", "safetensors", "raw", "csv"};
 
 struct GenerateOptions {
   CommonOptions common;
@@ -51,10 +55,9 @@ std::string format_of(const GenerateOptions& options) {
   if (is_standard_output(options.common.output)) return "csv";
   const std::string suffix = std::filesystem::path(options.common.output).extension().string();
   if (suffix.empty()) return "npy";
-  if (suffix == ".npy" || suffix == ".raw" || suffix == ".csv") return suffix.substr(1);
-  throw InvalidArgument(
-      fmt::format("--output is '{}'; allowed suffixes: .npy, .raw, .csv (or give --format)",
-                  options.common.output));
+  if (!suffix.empty() && std::ranges::count(formats, suffix.substr(1)) > 0) return suffix.substr(1);
+  throw InvalidArgument(fmt::format("--output is '{}'; allowed suffixes: .{} (or give --format)",
+                                    options.common.output, fmt::join(formats, ", .")));
 }
 
 /// NumPy's format, version 1.0:
@@ -71,6 +74,33 @@ std::string npy_header(const TableShape& shape, DataType type) {
   std::string header = "\x93NUMPY";
   header += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
   return header + fields;
+}
+
+/// The format of Hugging Face, with one tensor: the length of the fields in 8 bytes, the fields as
+/// JSON, padded to a multiple of 8 bytes, and the elements.
+/// https://github.com/huggingface/safetensors
+std::string safetensors_header(const TableShape& shape, DataType type) {
+  const std::int64_t bytes = table_bytes(shape.spec, shape.rows.count, size_of(type));
+  constexpr std::string_view types[] = {"F32", "F64", "F16", "BF16"};
+  static_assert(std::size(types) == std::size(all_data_types));
+  std::string fields = fmt::format(
+      R"({{"__metadata__":{{"d_model":"{}","base":"{}","layout":"{}","spacing":"{}",)"
+      R"("first":"{}"}},"positional_encoding":{{"dtype":"{}","shape":[{},{}],)"
+      R"("data_offsets":[0,{}]}}}})",
+      shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
+      to_string(shape.spec.spacing), shape.rows.first, types[static_cast<std::size_t>(type)],
+      shape.rows.count, shape.spec.d_model, bytes);
+  fields.resize((fields.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = fields.size();
+  std::string header(sizeof length, '\0');
+  std::memcpy(header.data(), &length, sizeof length);
+  return header + fields;
+}
+
+/// What stands before the elements.
+std::string header_of(const std::string& format, const TableShape& shape, DataType type) {
+  if (format == "npy") return npy_header(shape, type);
+  return format == "safetensors" ? safetensors_header(shape, type) : "";
 }
 
 /// The value as a type whose shortest digits read back as the same element.
@@ -98,8 +128,8 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
   text.data()[text.size() - 1] = '\n';
 }
 
-/// A lower bound of the file's size: close for npy and raw, low for csv, whose numbers differ in
-/// length.
+/// A lower bound of the file's size: close for all but csv, and low for csv, whose numbers differ
+/// in length.
 std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
                          std::optional<int> digits) {
   const std::int64_t csv_bytes = digits && *digits > 0 ? *digits + 3 : 2;
@@ -165,7 +195,8 @@ int generate(const GenerateOptions& options) {
   const DataType type = options.common.type;
   if (format == "npy" && type == DataType::bfloat16) {
     throw InvalidArgument(
-        "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format raw)");
+        "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format "
+        "safetensors)");
   }
   const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
   if (!encoder->supports(type)) {
@@ -181,7 +212,7 @@ int generate(const GenerateOptions& options) {
 
   Progress progress(!is_standard_output(file));  // on a terminal it would mix with the rows
   Output output(file);
-  if (format == "npy") output.write(npy_header(shape, type));
+  output.write(header_of(format, shape, type));
   with_type(type, [&]<class T>(T) {
     write_table<T>(output, *encoder, shape, format, options, progress);
   });
@@ -193,9 +224,9 @@ int generate(const GenerateOptions& options) {
 
 void add_generate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command =
-      add_subcommand(app, "generate", "Write a table: .npy, raw (little-endian elements) or csv",
-                     action, [options] { return generate(*options); });
+  CLI::App& command = add_subcommand(
+      app, "generate", "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
+      action, [options] { return generate(*options); });
   add_shape_options(command, options->common);
   add_backend_options(command, options->common, Times::once);
   add_real_option(
@@ -206,7 +237,7 @@ void add_generate_command(CLI::App& app, Action& action) {
   exclude(command, "--max-ulp", {"--backend"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, {"npy", "raw", "csv"},
+  add_format_option(command, options->common, formats,
                     "by the suffix of --output, npy without one; csv on standard output");
   add_integer_option(
       command, options->digits, "--digits", 0, most_digits,
@@ -215,8 +246,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                      {"posenc generate --preset whisper --output whisper.npy",
                       "a model's table, for numpy.load"},
-                     {"posenc generate --dtype bfloat16 --rows 5000 --output table.raw",
-                      "raw little-endian elements"}});
+                     {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
+                      "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }
 
 }  // namespace posenc::cli

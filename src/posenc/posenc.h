@@ -10,6 +10,7 @@
 #include "posenc/encoder.h"
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/grid.h"
 #include "posenc/isa.h"
 #include "posenc/layers/dropout.h"
 #include "posenc/layers/input_embedding.h"

@@ -3,6 +3,7 @@
 // library plans, encodes and measures. Only a cursor, which one thread at a time may use, keeps it.
 #include "posenc/cursor.h"
 #include "posenc/encoder.h"
+#include "posenc/grid.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/presets.h"
@@ -559,6 +560,29 @@ py::object rotary_apply(const Rotary& rotary, const py::object& x, std::int64_t 
   return x;
 }
 
+GridSpec grid_of(const std::string& convention, std::int64_t d_model, std::int64_t rows,
+                 std::int64_t columns) {
+  if (convention == "mae") return mae_grid(d_model);
+  if (convention == "simple_vit") return simple_vit_grid(d_model);
+  if (convention == "detr") return detr_grid(d_model, rows, columns);
+  throw InvalidArgument("convention is '" + convention + "'; allowed: mae, simple_vit, detr");
+}
+
+py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
+                             const std::string& convention, const py::object& type, int threads) {
+  const GridSpec spec = grid_of(convention, d_model, rows, columns);
+  if (rows < 0 || columns < 0 || (columns > 0 && rows > max_position / columns)) {
+    throw InvalidArgument("grid is " + std::to_string(rows) + " x " + std::to_string(columns) +
+                          "; allowed: sizes of at least 0, and at most 2**53 cells");
+  }
+  py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows * columns, d_model});
+  with_table(table, "out", [&](const auto& view) {
+    const py::gil_scoped_release no_gil;
+    encode_grid(rows, columns, spec, view, threads);
+  });
+  return table;
+}
+
 py::dict preset_arguments(const std::string& name) {
   const EncodingSpec& spec = preset(name).spec;
   py::dict arguments;
@@ -738,6 +762,12 @@ float32, or float16 or bfloat16, of which each result is computed in float32 and
         return names;
       },
       "The backends that run on this CPU, such as 'rotation:avx2'.");
+  module.def("encode_grid", &encode_grid_cells, arg("rows"), arg("columns"), arg("d_model"),
+             arg("convention") = "mae", py::kw_only(), arg("dtype") = float32, arg("threads") = 1,
+             R"(Returns the encodings of a grid's cells: shape (rows * columns, d_model).
+
+The cell of a row and a column is row `row * columns + column`, correctly rounded. convention:
+"mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without padding).)");
   module.def(
       "cpu", [] { return cpu().model; }, "The CPU's name, as profiles and benchmarks have it.");
   module.def(

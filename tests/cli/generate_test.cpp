@@ -8,7 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <cstring>
 #include <sstream>
+#include <utility>
 
 namespace posenc {
 namespace {
@@ -137,6 +142,8 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
     const Arguments shape = {"generate",  "--rows", "33",      "--first", "1000000",
                              "--d-model", "66",     "--dtype", name};
     EXPECT_EQ(run_posenc(shape + Arguments{"--format", "raw"}).out, expected) << name;
+    const std::string safetensors = run_posenc(shape + Arguments{"--format", "safetensors"}).out;
+    EXPECT_TRUE(safetensors.ends_with(expected)) << name;
     if (type == DataType::bfloat16) continue;
     const std::string npy = run_posenc(shape + Arguments{"--format", "npy"}).out;
     EXPECT_THAT(npy, HasSubstr("'descr': '<f" + std::to_string(size_of(type)) + "'")) << name;
@@ -197,10 +204,32 @@ TEST(Generate, NpyHasTheHeaderOfNumPyAndTheLibrarysBytes) {
   EXPECT_EQ(bytes.substr(10 + length), library_bytes(backend("rotation"), {.d_model = 6}, {0, 5}));
 }
 
+TEST(Generate, SafetensorsHoldsOneTensor) {
+  const std::pair<const char*, const char*> types[] = {
+      {"float32", "F32"}, {"float64", "F64"}, {"float16", "F16"}, {"bfloat16", "BF16"}};
+  for (const auto& [type, short_name] : types) {
+    const std::string file = run_posenc({"generate", "--rows", "5", "--d-model", "6", "--first",
+                                         "70", "--dtype", type, "--format", "safetensors"})
+                                 .out;
+    std::uint64_t length = 0;
+    ASSERT_GT(file.size(), sizeof length);
+    std::memcpy(&length, file.data(), sizeof length);
+    EXPECT_EQ(length % 8, 0U);
+    ASSERT_LE(sizeof length + length, file.size());
+    const auto fields = nlohmann::json::parse(file.substr(sizeof length, length));
+    const auto& tensor = fields.at("positional_encoding");
+    EXPECT_EQ(tensor.at("dtype"), short_name);
+    EXPECT_EQ(tensor.at("shape"), nlohmann::json::array({5, 6}));
+    EXPECT_EQ(tensor.at("data_offsets"),
+              nlohmann::json::array({0, file.size() - sizeof length - length}));
+    EXPECT_EQ(fields.at("__metadata__").at("first"), "70");
+  }
+}
+
 TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
   const ScratchFolder folder;
   const Arguments shape = {"generate", "--rows", "3", "--d-model", "4"};
-  for (const std::string suffix : {"npy", "raw", "csv"}) {
+  for (const std::string suffix : {"npy", "safetensors", "raw", "csv"}) {
     const std::string file = folder / ("table." + suffix);
     ASSERT_EQ(run_posenc(shape + Arguments{"--output", file}).exit_code, 0);
     EXPECT_EQ(read_file(file), run_posenc(shape + Arguments{"--format", suffix}).out) << suffix;
@@ -208,7 +237,8 @@ TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
   ASSERT_EQ(run_posenc(shape + Arguments{"--output", folder / "table"}).exit_code, 0);
   EXPECT_EQ(read_file(folder / "table"), read_file(folder / "table.npy"));
   expect_refused(run_posenc(shape + Arguments{"--output", folder / "table.foo"}), "table.foo");
-  EXPECT_THAT(folder.listing(), ElementsAre("table", "table.csv", "table.npy", "table.raw"));
+  EXPECT_THAT(folder.listing(),
+              ElementsAre("table", "table.csv", "table.npy", "table.raw", "table.safetensors"));
   ASSERT_EQ(
       run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code,
       0);

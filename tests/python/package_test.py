@@ -126,6 +126,24 @@ class EncoderTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^accuracy is correctly rounded; allowed for"):
             posenc.pick(accuracy=posenc.Accuracy.correctly_rounded(), **quick)
 
+    def test_grids_are_those_of_their_systems(self):
+        rows, columns, d_model = 3, 5, 16
+        omega = 1 / 10000 ** (np.arange(d_model // 4) / (d_model / 4))
+        y, x = np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
+        phases = [np.outer(each.ravel(), omega) for each in (x, y)]
+        expected = np.hstack([part(phase) for phase in phases for part in (np.sin, np.cos)])
+        table = posenc.encode_grid(rows, columns, d_model)
+        np.testing.assert_allclose(table, expected, atol=3e-8, rtol=0)
+        for dtype in ("float64", "float16"):
+            np.testing.assert_array_equal(
+                posenc.encode_grid(rows, columns, d_model, dtype=dtype).astype(np.float16),
+                table.astype(np.float16))
+        detr = posenc.encode_grid(rows, columns, d_model, "detr")
+        self.assertAlmostEqual(float(detr[-1, 1]), 1.0, 6)  # cos of almost 2 pi
+        for bad in ((3, 5, 6), (-1, 5, 16), (3, 5, 16, "vit"), (1 << 40, 1 << 40, 16)):
+            with self.subTest(bad), self.assertRaises(ValueError):
+                posenc.encode_grid(*bad)
+
     def test_objects_that_may_copy_are_refused(self):
         class Copies:
             def __array__(self, *_, **__):

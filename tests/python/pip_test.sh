@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Python package from this checkout with pip into a temporary environment, without the
-# network, and tests it there. Exits with 77 if Python lacks venv or NumPy, or if there is no
-# pybind11.
+# network, and tests it there. Exits with 77 if Python lacks its headers, venv or NumPy, or if there
+# is no pybind11.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -10,6 +10,8 @@ python=$(./scripts/python_with.sh numpy -- -c 'import sys; print(sys.executable)
   skip "no Python has NumPy"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+header=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h
+[[ -e $header ]] || skip "there is no $header (Debian: python3-dev)"
 "$python" -m venv --system-site-packages "$scratch/environment" >"$scratch/log" 2>&1 ||
   skip "$python cannot make environments (Debian: python3-venv)"
 [[ -n $(find /usr/lib /usr/share /usr/local/lib -name pybind11Config.cmake -print -quit \

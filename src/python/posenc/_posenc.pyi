@@ -130,6 +130,15 @@ def accuracy(
 def backends() -> list[str]: ...
 def cpu() -> str: ...
 def dynamic_ntk_factor(factor: float, trained_rows: int, rows: int) -> float: ...
+def encode_grid(
+    rows: int,
+    columns: int,
+    d_model: int,
+    convention: str = "mae",
+    *,
+    dtype: DType = "float32",
+    threads: int = 1,
+) -> Array: ...
 def pick(
     *,
     accuracy: Accuracy | float | None = None,
