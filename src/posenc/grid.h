@@ -15,8 +15,8 @@ namespace POSENC_API posenc {
 
 /// The encoding of a cell: that of its column and that of its row, one behind the other.
 struct GridSpec {
-  EncodingSpec column;        ///< of a cell's column, its x
-  EncodingSpec row;           ///< of a cell's row, its y
+  EncodingSpec column = {};   ///< of a cell's column, its x
+  EncodingSpec row = {};      ///< of a cell's row, its y
   bool is_row_first = false;  ///< if the channels of the row come first
   std::int64_t first = 0;     ///< position of the first column, and of the first row
 
