@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
-groups="build test pictures torch report peers aarch64 riscv64 powerpc64le avx512 ci"
+groups="build test python pictures torch report peers aarch64 riscv64 powerpc64le avx512 ci"
 
 # The Debian packages that a group requires.
 needed_of() {
@@ -29,15 +29,15 @@ optional_of() {
   case $1 in
     build) echo "libmpfr-dev" ;;
     test)
-      echo "qemu-user binutils groff-base help2man python3-matplotlib python3-numpy python3-dev"
-      echo "pybind11-dev"
+      echo "qemu-user binutils groff-base help2man python3-matplotlib $(optional_of python)"
       ;;
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
-    torch) echo "python3-torch python3-numpy python3-dev pybind11-dev" ;;
+    python) echo "python3-dev pybind11-dev python3-numpy" ;;
+    torch) echo "python3-torch $(optional_of python)" ;;
     peers) echo "libsleef-dev libhwy-dev" ;;
     ci)
       echo "libsleef-dev libhwy-dev libomp-dev libclang-rt-dev python3-torch chromium debootstrap"
-      echo "pkg-config python3-dev pybind11-dev python3-venv python3-numpy"
+      echo "pkg-config python3-venv $(optional_of python)"
       ;;
   esac
 }

@@ -430,6 +430,33 @@ TEST_P(EveryEncoder, ACursorEndsAtTheLastPosition) {
   EXPECT_THROW(Cursor(*encoder, -1), InvalidArgument);
 }
 
+template <class T>
+void expect_rows_of_a_table(const Encoder& encoder) {
+  const std::int64_t d_model = encoder.spec().d_model;
+  constexpr std::int64_t first = 1'000'000, count = 70;
+  if (!encoder.supports(data_type_of<T>)) {
+    EXPECT_THROW(BasicCursor<T>(encoder, first), InvalidArgument);
+    return;
+  }
+  BasicMatrix<T> table(count, d_model);
+  encoder.encode({.first = first, .count = count}, table.view());
+  BasicCursor<T> cursor(encoder, first);
+  std::vector<T> row(static_cast<std::size_t>(d_model));
+  for (std::int64_t r = 0; r < count; ++r) {
+    cursor.next(std::span(row));
+    ASSERT_EQ(std::memcmp(row.data(), table.row(r).data(), row.size() * sizeof(T)), 0) << r;
+  }
+  row.pop_back();
+  EXPECT_THAT(test::refusal([&] { cursor.next(std::span(row)); }), testing::HasSubstr("row has"));
+  EXPECT_EQ(cursor.position(), first + count);
+}
+
+TEST_P(EveryEncoder, ACursorGivesTheRowsOfTablesInEveryType) {
+  const auto encoder = GetParam()->plan({.d_model = 98});
+  for (const DataType type : all_data_types)
+    with_type(type, [&]<class T>(T) { expect_rows_of_a_table<T>(*encoder); });
+}
+
 TEST(Matrix, OwnsAlignedDenseMemory) {
   Matrix matrix(3, 5);
   EXPECT_EQ(matrix.rows(), 3);
@@ -503,6 +530,41 @@ TEST_P(EveryEncoder, AddIsBitIdenticalToEncodeThenAdd) {
           ASSERT_TRUE(test::same_bits(x.row(r), expected.row(r))) << r;
       }
     }
+  }
+}
+
+/// Bit-identical to add() of the widened input, rounded once: in place and out of place, and with
+/// padding, for rows that take one and several pieces.
+template <class T>
+void expect_narrowed_sums(const Backend& backend, std::int64_t d_model) {
+  const auto encoder = backend.plan({.d_model = d_model});
+  if (!encoder->supports_add()) GTEST_SKIP() << "cannot add";
+  const std::int64_t count = 150, stride = d_model + 2;
+  BasicMatrix<T> x(count, stride), out(count, stride);
+  Matrix wide(count, stride);
+  for (std::int64_t i = 0; i < count * stride; ++i) {
+    x.data()[i] = nearest<T>(static_cast<double>(i % 97) * 0.37 - 11.0);
+    wide.data()[i] = static_cast<float>(to_double(x.data()[i]));
+  }
+  const auto dense = [&]<class U>(BasicMatrix<U>& matrix) -> MatrixView<U> {
+    return {matrix.data(), count, d_model, stride};
+  };
+  encoder->add({0, count}, dense(wide), 1.7F, dense(wide));
+  encoder->add({0, count}, dense(x), 1.7F, dense(out), 3);
+  encoder->add({0, count}, dense(x), 1.7F, dense(x));
+  for (std::int64_t r = 0; r < count; ++r) {
+    for (std::int64_t i = 0; i < d_model; ++i) {
+      const T expected = nearest<T>(static_cast<double>(wide(r, i)));
+      ASSERT_EQ(out(r, i).bits, expected.bits) << r << ", " << i;
+      ASSERT_EQ(x(r, i).bits, expected.bits) << r << ", " << i;
+    }
+  }
+}
+
+TEST_P(EveryEncoder, AddOf16BitElementsRoundsOnce) {
+  for (const std::int64_t d_model : {2, 98, 5000}) {
+    expect_narrowed_sums<Float16>(*GetParam(), d_model);
+    expect_narrowed_sums<BFloat16>(*GetParam(), d_model);
   }
 }
 

@@ -28,10 +28,11 @@ class DriftingRotation final : public PeerEncoder {
     keep_first_context();
   }
 
+ private:
   /// A rotation adds three roundings of 2^-25 to each of sine and cosine, and the error of its own
   /// sine and cosine, 2^-25 each: together less than 6 * 2^-25 as a distance. The length drifts
   /// too, by less than a quarter over a context.
-  double error_bound(RowRange rows, DataType) const noexcept override {
+  double bound_before_narrowing(RowRange rows, DataType) const noexcept override {
     const std::int64_t last = std::max(rows.first, rows.first + rows.count - 1);
     const bool is_one_context = rows.first / context_rows == last / context_rows;
     const auto rotations =
@@ -41,7 +42,6 @@ class DriftingRotation final : public PeerEncoder {
     return std::min(any_error, 0x1p-24 + anchor + 1.25 * rotations * 6 * 0x1p-25);
   }
 
- private:
   std::size_t padded() const noexcept { return radians_.size(); }
 
   DriftTables tables() const noexcept {
@@ -57,7 +57,7 @@ class DriftingRotation final : public PeerEncoder {
     }
   }
 
-  void encode_rows(const RowTask& task) const noexcept override {
+  void write_rows(const RowTask& task) const noexcept override {
     for (RowTask rest = task; rest.count > 0;) {
       const std::int64_t place = rest.first % context_rows;
       RowTask part = rest;

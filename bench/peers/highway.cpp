@@ -1,6 +1,6 @@
-// Highway's Sin and Cos (hwy/contrib/math) behind its own dynamic dispatch: this file is compiled
-// once for each target, with the flags of the baseline ISA, and the best target for the CPU is
-// called.
+// Highway's SinCos (hwy/contrib/math; before 1.1, its Sin and Cos) behind its own dynamic dispatch:
+// this file is compiled once for each target, with the flags of the baseline ISA, and the best
+// target for the CPU is called.
 //
 // Highway documents them for phases up to 39000 rad. Further rows first subtract whole turns in
 // double, as Highway's users must.
@@ -19,6 +19,21 @@ namespace posenc::peers::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t last_documented_position = 39000;  // frequencies are at most 1
+
+#if HWY_MAJOR > 1 || HWY_MINOR >= 1
+#define POSENC_HIGHWAY_SINCOS "SinCos"
+template <class D, class V>
+HWY_INLINE void sincos(D d, V phase, V& sine, V& cosine) {
+  hn::SinCos(d, phase, sine, cosine);
+}
+#else
+#define POSENC_HIGHWAY_SINCOS "Sin and Cos"
+template <class D, class V>
+HWY_INLINE void sincos(D d, V phase, V& sine, V& cosine) {
+  sine = hn::Sin(d, phase);
+  cosine = hn::Cos(d, phase);
+}
+#endif
 
 /// Less the nearest whole number of turns.
 template <class D, class V>
@@ -48,8 +63,8 @@ HWY_INLINE V reduced_phase(D d, V radians, double position) {
 }
 
 template <class D, class V>
-HWY_INLINE void store_columns(D d, float* row, const Columns& columns, std::int64_t k, V sine,
-                              V cosine) {
+HWY_INLINE void store_columns(D d, hn::TFromD<D>* row, const Columns& columns, std::int64_t k,
+                              V sine, V cosine) {
   if (columns.interleaved) {
     hn::StoreInterleaved2(sine, cosine, d, row + 2 * k);
   } else {
@@ -58,10 +73,10 @@ HWY_INLINE void store_columns(D d, float* row, const Columns& columns, std::int6
   }
 }
 
-/// Calls sincos(k, sine, cosine) for a vector of float32 at a time; the last one of a row goes
-/// through a buffer.
+/// Calls sincos(k, sine, cosine) for a vector at a time; the last one of a row goes through a
+/// buffer.
 template <class D, class Sincos>
-HWY_INLINE void write_row(D d, float* row, const Columns& columns, std::int64_t frequencies,
+HWY_INLINE void write_row(D d, hn::TFromD<D>* row, const Columns& columns, std::int64_t frequencies,
                           const Sincos& sincos) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<D> sine, cosine;
@@ -71,7 +86,7 @@ HWY_INLINE void write_row(D d, float* row, const Columns& columns, std::int64_t 
     store_columns(d, row, columns, k, sine, cosine);
   }
   if (k == frequencies) return;
-  float sines[hn::MaxLanes(d)], cosines[hn::MaxLanes(d)];
+  hn::TFromD<D> sines[hn::MaxLanes(d)], cosines[hn::MaxLanes(d)];
   sincos(k, sine, cosine);
   hn::StoreU(sine, d, sines);
   hn::StoreU(cosine, d, cosines);
@@ -91,38 +106,51 @@ void write_f32(const SincosTables<float>& tables, const RowTask& task) {
       const auto at = hn::Set(d, static_cast<float>(position));
       write_row(d, row, tables.columns, tables.frequencies,
                 [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-                  const auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
-                  sine = hn::Sin(d, phase);
-                  cosine = hn::Cos(d, phase);
+                  sincos(d, hn::Mul(hn::LoadU(d, tables.radians + k), at), sine, cosine);
                 });
     } else {
       const auto at = static_cast<double>(position);
       write_row(d, row, tables.columns, tables.frequencies,
                 [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-                  const auto phase = reduced_phase(d, hn::LoadU(d, tables.radians + k), at);
-                  sine = hn::Sin(d, phase);
-                  cosine = hn::Cos(d, phase);
+                  sincos(d, reduced_phase(d, hn::LoadU(d, tables.radians + k), at), sine, cosine);
                 });
     }
   }
 }
 
-void write_f64(const SincosTables<double>& tables, const RowTask& task) {
+/// Writes rows of T from phases in double.
+template <class T>
+void write_from_double(const SincosTables<double>& tables, const RowTask& task) {
   const hn::ScalableTag<double> d;
-  const hn::Rebind<float, decltype(d)> narrow;
+  const hn::Rebind<T, decltype(d)> rounded;
   for (std::int64_t r = 0; r < task.count; ++r) {
     const std::int64_t position = task.first + r;
-    float* const row = static_cast<float*>(task.out) + r * task.stride;
+    T* const row = static_cast<T*>(task.out) + r * task.stride;
     const bool is_far = position > last_documented_position;
     const auto at = hn::Set(d, static_cast<double>(position));
-    write_row(narrow, row, tables.columns, tables.frequencies,
+    write_row(rounded, row, tables.columns, tables.frequencies,
               [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
                 auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
                 if (is_far) phase = without_turns(d, phase);
-                sine = hn::DemoteTo(narrow, hn::Sin(d, phase));
-                cosine = hn::DemoteTo(narrow, hn::Cos(d, phase));
+                decltype(phase) wide_sine, wide_cosine;
+                sincos(d, phase, wide_sine, wide_cosine);
+                if constexpr (sizeof(T) == sizeof(double)) {
+                  sine = wide_sine;
+                  cosine = wide_cosine;
+                } else {
+                  sine = hn::DemoteTo(rounded, wide_sine);
+                  cosine = hn::DemoteTo(rounded, wide_cosine);
+                }
               });
   }
+}
+
+void write_f64(const SincosTables<double>& tables, const RowTask& task) {
+  write_from_double<float>(tables, task);
+}
+
+void write_f64_to_f64(const SincosTables<double>& tables, const RowTask& task) {
+  write_from_double<double>(tables, task);
 }
 
 }  // namespace posenc::peers::HWY_NAMESPACE
@@ -134,6 +162,12 @@ namespace {
 
 HWY_EXPORT(write_f32);
 HWY_EXPORT(write_f64);
+HWY_EXPORT(write_f64_to_f64);
+
+#define POSENC_TEXT_OF(number) #number
+#define POSENC_TEXT(number) POSENC_TEXT_OF(number)
+#define POSENC_HIGHWAY \
+  "Highway " POSENC_TEXT(HWY_MAJOR) "." POSENC_TEXT(HWY_MINOR) ", " POSENC_HIGHWAY_SINCOS ", "
 
 /// The ISA of the target that dynamic dispatch chooses here.
 Isa dispatched_isa() {
@@ -154,20 +188,23 @@ void add_highway_peers(Peers& peers) {
   const Isa isa = dispatched_isa();
   const double ulps = isa == Isa::sse2 ? 256 : 3;
   add_sincos_peer<float>(
-      peers, "highway_f32", isa,
-      "Highway's Sin and Cos, float32 phases; reduced in double past 39000",
+      peers, "highway_f32", isa, POSENC_HIGHWAY "float32 phases; reduced in double past 39000",
       [](const SincosTables<float>& tables, const RowTask& task) {
         HWY_DYNAMIC_DISPATCH(write_f32)
         (tables, task);
       },
       ulps * 0x1p-24);
   add_sincos_peer<double>(
-      peers, "highway_f64", isa, "Highway's Sin and Cos, double phases, rounded once",
+      peers, "highway_f64", isa, POSENC_HIGHWAY "double phases, rounded once",
       [](const SincosTables<double>& tables, const RowTask& task) {
         HWY_DYNAMIC_DISPATCH(write_f64)
         (tables, task);
       },
-      ulps * 0x1p-53);
+      ulps * 0x1p-53,
+      [](const SincosTables<double>& tables, const RowTask& task) {
+        HWY_DYNAMIC_DISPATCH(write_f64_to_f64)
+        (tables, task);
+      });
 }
 
 }  // namespace posenc::peers

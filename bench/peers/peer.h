@@ -6,7 +6,9 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/simd/row_task.h"
+#include "posenc/support/scratch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,11 +26,40 @@ namespace posenc::peers {
 /// The largest error that values between -1 and 1 can have.
 inline constexpr double any_error = 2;
 
-/// Writes float32 tables, as the libraries' users do.
+/// Writes float32 tables, as the libraries' users do, and 16-bit ones by rounding float32 rows once
+/// more.
 class PeerEncoder : public Encoder {
  public:
   using Encoder::Encoder;
-  bool supports(DataType type) const noexcept override { return type == DataType::float32; }
+  bool supports(DataType type) const noexcept override { return type != DataType::float64; }
+
+  double error_bound(RowRange rows, DataType type) const noexcept final {
+    const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
+    return std::min(any_error, bound_before_narrowing(rows, type) + narrowing);
+  }
+
+ private:
+  /// Of float32, or of float64 if that is supported.
+  virtual double bound_before_narrowing(RowRange rows, DataType type) const noexcept = 0;
+
+  /// Writes rows of float32, or of float64 if that is supported.
+  virtual void write_rows(const RowTask& task) const noexcept = 0;
+
+  void encode_rows(const RowTask& task) const noexcept final {
+    if (size_of(task.type) != 2) return write_rows(task);
+    constexpr std::int64_t step = 16;
+    const std::int64_t columns = spec().d_model;
+    float* const floats = scratch(step * columns);
+    for (RowTask rest = task; rest.count > 0;) {
+      const std::int64_t count = std::min(step, rest.count);
+      write_rows({rest.first, count, floats, columns, DataType::float32, false});
+      for (std::int64_t row = 0; row < count; ++row) {
+        simd::best_kernels().narrow(floats + row * columns, columns,
+                                    task.type == DataType::bfloat16, rest.row<std::uint16_t>(row));
+      }
+      rest = rest.after(count);
+    }
+  }
 };
 
 class PeerBackend final : public Backend {
@@ -81,25 +112,33 @@ template <class T>
 class SincosPeer final : public PeerEncoder {
  public:
   /// `sine_error`: largest absolute error of the library's sine and cosine.
+  /// `to_float64`, of phases in double: writes float64 rows, if it is not null.
   SincosPeer(const EncodingSpec& spec, std::string name, Isa isa, SincosKernel<T> kernel,
-             double sine_error)
+             double sine_error, SincosKernel<T> to_float64)
       : PeerEncoder(spec, std::move(name), isa),
         kernel_(kernel),
+        to_float64_(to_float64),
         sine_error_(sine_error),
         radians_(radians<T>(spec)) {}
 
-  double error_bound(RowRange rows, DataType) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
-    const double rounding = sizeof(T) == sizeof(float) ? 0 : 0x1p-25;
-    return std::min(any_error, rounding + sine_error_ + last * phase_error<T>);
+  bool supports(DataType type) const noexcept override {
+    return type != DataType::float64 || to_float64_ != nullptr;
   }
 
  private:
-  void encode_rows(const RowTask& task) const noexcept override {
-    kernel_({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
+  double bound_before_narrowing(RowRange rows, DataType type) const noexcept override {
+    const double last = static_cast<double>(rows.first + rows.count);
+    const bool is_rounded = sizeof(T) == sizeof(double) && type != DataType::float64;
+    return (is_rounded ? 0x1p-25 : 0) + sine_error_ + last * phase_error<T>;
+  }
+
+  void write_rows(const RowTask& task) const noexcept override {
+    const auto kernel = task.type == DataType::float64 ? to_float64_ : kernel_;
+    kernel({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
   }
 
   SincosKernel<T> kernel_;
+  SincosKernel<T> to_float64_;
   double sine_error_;
   std::vector<T> radians_;
 };
@@ -107,11 +146,13 @@ class SincosPeer final : public PeerEncoder {
 /// Adds nothing if the kernel is null.
 template <class T>
 void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description,
-                     SincosKernel<T> kernel, double sine_error) {
+                     SincosKernel<T> kernel, double sine_error,
+                     SincosKernel<T> to_float64 = nullptr) {
   if (kernel == nullptr) return;
   peers.push_back(
       std::make_unique<PeerBackend>(name, isa, description, [=](const EncodingSpec& spec) {
-        return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error);
+        return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error,
+                                               to_float64);
       }));
 }
 

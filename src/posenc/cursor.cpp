@@ -7,14 +7,24 @@
 
 namespace posenc {
 
-Cursor::Cursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) { seek(first); }
+template <class T>
+BasicCursor<T>::BasicCursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) {
+  constexpr DataType type = data_type_of<T>;
+  if (!encoder.supports(type)) {
+    throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
+                                      to_string(type), encoder.backend()));
+  }
+  seek(first);
+}
 
-void Cursor::seek(std::int64_t position) {
+template <class T>
+void BasicCursor<T>::seek(std::int64_t position) {
   validate(RowRange{position, 0});
   position_ = position;
 }
 
-std::span<const float> Cursor::next() {
+template <class T>
+std::span<const T> BasicCursor<T>::next() {
   // Rows that share an anchor cost a fraction of a single row. More rows than this gain little and
   // may leave the cache.
   constexpr std::int64_t rows_ahead = 32;
@@ -25,11 +35,27 @@ std::span<const float> Cursor::next() {
           format_text("position is {}; allowed: 0 to {}", position_, max_position));
     const std::int64_t columns = encoder_.spec().d_model;
     ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
-    encoder_.encode(rows, {ahead_.data(), rows.count, columns, columns}, {1, StorePolicy::cached});
+    encoder_.encode(rows, MatrixView<T>{ahead_.data(), rows.count, columns, columns},
+                    {1, StorePolicy::cached});
     kept_ = rows;
   }
   const auto columns = static_cast<std::size_t>(encoder_.spec().d_model);
   return {ahead_.data() + static_cast<std::size_t>(position_++ - kept_.first) * columns, columns};
 }
+
+template <class T>
+void BasicCursor<T>::next(std::span<T> row) {
+  const auto columns = static_cast<std::size_t>(encoder_.spec().d_model);
+  if (row.size() != columns) {
+    throw InvalidArgument(
+        format_text("row has {} elements; allowed: d_model, {}", row.size(), columns));
+  }
+  std::ranges::copy(next(), row.begin());
+}
+
+template class BasicCursor<float>;
+template class BasicCursor<double>;
+template class BasicCursor<Float16>;
+template class BasicCursor<BFloat16>;
 
 }  // namespace posenc

@@ -16,12 +16,14 @@ namespace POSENC_API posenc {
 
 /// Rows at consecutive positions, one at a time, as decoding needs them. A cursor encodes several
 /// rows ahead, so that a row costs little more than in a table. The bits are those of
-/// Encoder::encode. Two threads must not use one cursor at once.
-class Cursor {
+/// Encoder::encode. Two threads must not use one cursor at once. T is an element type of tables
+/// (see data_type.h).
+template <class T>
+class BasicCursor {
  public:
   /// Keeps a reference to the encoder, which must outlive the cursor. Throws InvalidArgument if
-  /// `first` is not within 0 to max_position.
-  explicit Cursor(const Encoder& encoder, std::int64_t first = 0);
+  /// `first` is not within 0 to max_position, or if the encoder does not support the type.
+  explicit BasicCursor(const Encoder& encoder, std::int64_t first = 0);
 
   /// The position of the row that next() returns.
   std::int64_t position() const noexcept { return position_; }
@@ -31,13 +33,19 @@ class Cursor {
 
   /// Returns the row at position(), which has d_model values and is valid until the next call, and
   /// advances by one position. Throws InvalidArgument if position() exceeds max_position.
-  std::span<const float> next();
+  std::span<const T> next();
+
+  /// Writes that row to the caller's memory. Throws InvalidArgument, too, if `row` has not d_model
+  /// elements; nothing is written then, and the cursor does not advance.
+  void next(std::span<T> row);
 
  private:
   const Encoder& encoder_;
   std::int64_t position_ = 0;
   RowRange kept_;  ///< positions of the rows in ahead_
-  std::vector<float> ahead_;
+  std::vector<T> ahead_;
 };
+
+using Cursor = BasicCursor<float>;
 
 }  // namespace posenc

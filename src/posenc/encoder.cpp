@@ -1,14 +1,19 @@
 #include "posenc/encoder.h"
 
+#include "posenc/simd/dispatch.h"
+#include "posenc/simd/kernels.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/support/scratch.h"
 #include "posenc/support/store_policy.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace posenc {
@@ -59,8 +64,29 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
                [&](std::int64_t begin, std::int64_t end) { encode_rows(all.part(begin, end)); });
 }
 
-void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
-                  EncodeOptions options) const {
+/// 16-bit x and results of the task's rows, by way of float32: some rows at a time, which stay in
+/// the L1 cache.
+template <class T>
+void Encoder::add_converted(const RowTask& task, const T* x, float scale) const {
+  constexpr std::int64_t most_floats = 4096;
+  const std::int64_t columns = spec_.d_model;
+  const std::int64_t step = std::clamp<std::int64_t>(most_floats / columns, 1, task.count);
+  float* const wide = scratch(step * columns);
+  const simd::Kernels& kernels = simd::best_kernels();
+  constexpr bool is_bfloat16 = std::is_same_v<T, BFloat16>;
+  for (std::int64_t row = 0; row < task.count; row += step) {
+    const std::int64_t count = std::min(step, task.count - row);
+    for (std::int64_t i = 0; i < count; ++i)
+      kernels.widen(&x[(row + i) * task.stride].bits, columns, is_bfloat16, wide + i * columns);
+    add_rows({task.first + row, count, wide, columns, DataType::float32, false}, wide, scale);
+    for (std::int64_t i = 0; i < count; ++i)
+      kernels.narrow(wide + i * columns, columns, is_bfloat16, &task.row<T>(row + i)->bits);
+  }
+}
+
+template <class T>
+void Encoder::add_any(RowRange rows, const MatrixView<const T>& x, float scale,
+                      const MatrixView<T>& out, const EncodeOptions& options) const {
   validate(rows);
   check_view(*this, rows.count, out, options);
   if (!supports_add()) {
@@ -74,13 +100,32 @@ void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixV
   if (rows.count > 0 && x.data == nullptr) {
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
   }
-  const std::int64_t bytes = rows.count * spec_.d_model * size_of(DataType::float32);
+  const std::int64_t bytes = rows.count * spec_.d_model * size_of(data_type_of<T>);
   const bool non_temporal = x.data != out.data && is_non_temporal(options.stores, bytes);
-  const RowTask all = {rows.first, rows.count,        out.data,
-                       out.stride, DataType::float32, non_temporal};
+  const RowTask all = {rows.first, rows.count, out.data, out.stride, data_type_of<T>, non_temporal};
   parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    add_rows(all.part(begin, end), x.data + begin * x.stride, scale);
+    const T* const from = x.data + begin * x.stride;
+    if constexpr (std::is_same_v<T, float>) {
+      add_rows(all.part(begin, end), from, scale);
+    } else {
+      add_converted(all.part(begin, end), from, scale);
+    }
   });
+}
+
+void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
+                  EncodeOptions options) const {
+  add_any(rows, x, scale, out, options);
+}
+
+void Encoder::add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
+                  EncodeOptions options) const {
+  add_any(rows, x, scale, out, options);
+}
+
+void Encoder::add(RowRange rows, MatrixView<const BFloat16> x, float scale,
+                  MatrixView<BFloat16> out, EncodeOptions options) const {
+  add_any(rows, x, scale, out, options);
 }
 
 void Encoder::add_rows(const RowTask&, const float*, float) const noexcept {}

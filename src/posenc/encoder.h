@@ -65,6 +65,13 @@ class Encoder {
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
+  /// The same for 16-bit elements: x is widened to float32, and the result is rounded once. May
+  /// throw std::bad_alloc, since each thread keeps memory for some rows.
+  void add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
+           EncodeOptions options = {}) const;
+  void add(RowRange rows, MatrixView<const BFloat16> x, float scale, MatrixView<BFloat16> out,
+           EncodeOptions options = {}) const;
+
   /// True if add() is available: for every spec, or for none of a backend's.
   virtual bool supports_add() const noexcept { return false; }
 
@@ -89,6 +96,12 @@ class Encoder {
   /// Writes out = x * scale + encoding for the rows of the task, if supports_add(). x has the
   /// stride of the task.
   virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
+
+  template <class T>
+  void add_any(RowRange rows, const MatrixView<const T>& x, float scale, const MatrixView<T>& out,
+               const EncodeOptions& options) const;
+  template <class T>
+  void add_converted(const RowTask& task, const T* x, float scale) const;
 
   template <class Position>
   void gather(std::span<const Position> positions, const OutputView& out,

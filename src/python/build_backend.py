@@ -53,6 +53,7 @@ def build_package(build: pathlib.Path) -> pathlib.Path:
         "cmake", "-S", str(SOURCE), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release",
         f"-DPython_EXECUTABLE={sys.executable}", "-DPOSENC_PYTHON=ON", "-DPOSENC_CLI=OFF",
         "-DPOSENC_TESTS=OFF", "-DPOSENC_BENCHMARKS=OFF",
+        f"-DPOSENC_WERROR={os.environ.get('POSENC_WERROR') or 'OFF'}",  # of CI
     ]  # fmt: skip
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]

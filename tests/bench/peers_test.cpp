@@ -115,11 +115,25 @@ TEST_P(Peer, WritesNothingButTheRowsChannels) {
   }
 }
 
-TEST_P(Peer, RefusesOtherTypesThanFloat32) {
-  const auto encoder = GetParam()->plan({.d_model = 4});
-  BasicMatrix<double> table(1, 4);
-  EXPECT_THAT(test::refusal([&] { encoder->encode({.first = 0, .count = 1}, table.view()); }),
-              testing::HasSubstr("float64"));
+TEST_P(Peer, IsWithinItsBoundInEveryType) {
+  for (const DataType type : all_data_types) {
+    const auto encoder = GetParam()->plan({.d_model = 130});
+    if (!encoder->supports(type)) {
+      EXPECT_EQ(type, DataType::float64);
+      BasicMatrix<double> table(1, 130);
+      EXPECT_THAT(test::refusal([&] { encoder->encode({.first = 0, .count = 1}, table.view()); }),
+                  testing::HasSubstr("float64"));
+      continue;
+    }
+    for (const std::int64_t first : {0LL, 38'980LL, 1'000'000LL}) {
+      const Encoder* const one[] = {encoder.get()};
+      const RowRange rows = {first, 50};
+      AccuracyOptions options;
+      options.type = type;
+      const AccuracyReport report = measure_accuracy(one, rows, options).front();
+      EXPECT_LE(report.error.max_abs, report.error_bound) << to_string(type) << " from " << first;
+    }
+  }
 }
 
 TEST_P(Peer, ServesManyThreadsAtOnce) {

@@ -156,6 +156,11 @@ class EncoderTest(unittest.TestCase):
         cursor = posenc.Cursor(self.encoder, 10)
         rows = np.stack([next(cursor) for _ in range(ROWS)])
         np.testing.assert_array_equal(rows, self.encoder.encode(range(10, 10 + ROWS)))
+        for dtype in ("float64", "float16", "bfloat16"):
+            table = self.encoder.encode(range(10, 12), dtype=dtype)
+            row = next(posenc.Cursor(self.encoder, 10, dtype))
+            self.assertEqual(row.dtype, table.dtype)
+            np.testing.assert_array_equal(row, table[0])
         cursor.seek(3)
         self.assertEqual(cursor.position, 3)
         np.testing.assert_array_equal(next(cursor), self.encoder.encode([3])[0])

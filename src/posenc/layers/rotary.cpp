@@ -92,7 +92,8 @@ float widened(BFloat16 value) noexcept { return static_cast<float>(to_double(val
 
 /// Distributes rows to threads, each with separate scratch memory: calls work(begin, end, scratch).
 template <class Work>
-void share_with_scratch(std::int64_t rows, int threads, std::int64_t floats, const Work& work) {
+void parallel_for_with_scratch(std::int64_t rows, int threads, std::int64_t floats,
+                               const Work& work) {
   float* const memory = scratch(std::min<std::int64_t>(threads, rows) * floats);
   std::atomic<std::int64_t> parts_begun = 0;
   parallel_for(rows, threads, [&](std::int64_t begin, std::int64_t end) {
@@ -107,18 +108,18 @@ void apply_cache(const MatrixView<const Cached>& cache, RotaryLayout layout, Rot
   check_cache({0, x.rows}, dimension, cache);
   if (x.batch == 0 || x.rows == 0) return;
   const std::int64_t half = dimension / 2;
-  share_with_scratch(x.rows, threads, 2 * dimension,
-                     [&](std::int64_t begin, std::int64_t end, float* angles) {
-                       for (std::int64_t row = begin; row < end; ++row) {
-                         const Cached* const cached = cache.data + row * cache.stride;
-                         for (std::int64_t k = 0; k < half; ++k) {
-                           const CosineSine place = places(layout, k, half);
-                           angles[k] = widened(cached[place.cosine]);
-                           angles[half + k] = widened(cached[place.sine]);
-                         }
-                         rotate_row(x, row, channels, angles, half, angles + dimension);
-                       }
-                     });
+  parallel_for_with_scratch(x.rows, threads, 2 * dimension,
+                            [&](std::int64_t begin, std::int64_t end, float* angles) {
+                              for (std::int64_t row = begin; row < end; ++row) {
+                                const Cached* const cached = cache.data + row * cache.stride;
+                                for (std::int64_t k = 0; k < half; ++k) {
+                                  const CosineSine place = places(layout, k, half);
+                                  angles[k] = widened(cached[place.cosine]);
+                                  angles[half + k] = widened(cached[place.sine]);
+                                }
+                                rotate_row(x, row, channels, angles, half, angles + dimension);
+                              }
+                            });
 }
 
 /// An entry times the attention factor, rounded once.
@@ -132,18 +133,18 @@ T scaled(float entry, double factor) noexcept {
 template <class Work>
 void for_each_row(const Encoder& encoder, RowRange rows, int threads, const Work& work) {
   const std::int64_t columns = encoder.spec().d_model, step = std::min(block_rows, rows.count);
-  share_with_scratch(rows.count, threads, (step + 1) * columns,
-                     [&](std::int64_t begin, std::int64_t end, float* angles) {
-                       for (std::int64_t row = begin; row < end; row += step) {
-                         const std::int64_t count = std::min(step, end - row);
-                         encoder.encode({.first = rows.first + row, .count = count},
-                                        {angles, count, columns, columns},
-                                        {1, StorePolicy::cached});
-                         for (std::int64_t r = 0; r < count; ++r) {
-                           work(row + r, angles + r * columns, angles + step * columns);
-                         }
-                       }
-                     });
+  parallel_for_with_scratch(rows.count, threads, (step + 1) * columns,
+                            [&](std::int64_t begin, std::int64_t end, float* angles) {
+                              for (std::int64_t row = begin; row < end; row += step) {
+                                const std::int64_t count = std::min(step, end - row);
+                                encoder.encode({.first = rows.first + row, .count = count},
+                                               {angles, count, columns, columns},
+                                               {1, StorePolicy::cached});
+                                for (std::int64_t r = 0; r < count; ++r) {
+                                  work(row + r, angles + r * columns, angles + step * columns);
+                                }
+                              }
+                            });
 }
 
 template <class T>

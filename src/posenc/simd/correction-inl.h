@@ -7,7 +7,7 @@
 // midpoint for the error bound.
 #pragma once
 
-#include "posenc/simd/rounding-inl.h"
+#include "posenc/simd/tile-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -3,6 +3,7 @@
 //
 //   recurrence-inl.h  computes the values of a block of rows; method, error bound and valid range
 //   rounding-inl.h    rounds values to elements, and finds the uncertain ones; cost
+//   tile-inl.h        rounds and stores the rows of a tile
 //   correction-inl.h  recomputes the uncertain ones
 //   addition-inl.h    adds elements to an input
 //

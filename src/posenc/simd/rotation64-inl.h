@@ -26,81 +26,10 @@
 // Source: the angle addition theorems.
 #pragma once
 
-#include "posenc/simd/anchors-inl.h"
-#include "posenc/simd/fixed-inl.h"
+#include "posenc/simd/fixed_pairs-inl.h"
 
 namespace posenc::simd {
 namespace {
-
-constexpr std::int64_t panel64 = 32;  ///< frequencies
-
-/// Sines and cosines of up to panel64 frequencies as Fixed.
-struct Waves {
-  double sine_high[panel64], sine_low[panel64], cosine_high[panel64], cosine_low[panel64];
-
-  FixedPair at(std::int64_t k) const {
-    return {{load(sine_high + k), load(sine_low + k)},
-            {load(cosine_high + k), load(cosine_low + k)}};
-  }
-  void set(std::int64_t k, const FixedPair& both) {
-    both.sine.high.store_unaligned(sine_high + k);
-    both.sine.low.store_unaligned(sine_low + k);
-    both.cosine.high.store_unaligned(cosine_high + k);
-    both.cosine.low.store_unaligned(cosine_low + k);
-  }
-};
-
-/// The place of frequency k in Waves: in order, or permuted within its vector so that
-/// deinterleave_pairs(sines, cosines) gives interleaved columns.
-template <bool interleaved>
-constexpr std::int64_t place64(std::int64_t k) {
-  constexpr std::int64_t half = double_lanes / 2;
-  const std::int64_t lane = k % double_lanes;
-  return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
-}
-
-/// Waves of the frequencies begin .. begin + size - 1 at one position.
-template <bool interleaved>
-inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
-                            std::uint64_t position, Waves& waves) {
-  const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position,
-                      place64<interleaved>);
-  for (std::int64_t k = 0; k < size; k += double_lanes) {
-    // The angle from the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
-    // magnitude.
-    const U64 biased = U64::load_unaligned(phases.high + k) + U64(std::uint64_t{1} << 61);
-    const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
-    const F64 turns = to_doubles(in_quarter >> 36, 0x1p25) * F64(0x1p-28);
-    const U64 tail =
-        ((in_quarter & U64(0xfffffffff)) << 16) | (U64::load_unaligned(phases.low + k) >> 48);
-    // 2 pi is the sum of a multiple of 2^-23 with 26 bits, and `rest`.
-    const F64 two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
-    FixedPair both =
-        small_sincos(split(turns * two_pi, fused(to_doubles(tail, 0),
-                                                 F64(6.283185307179586 * 0x1p-80), turns * rest)));
-    turn(biased, both.sine.high, both.cosine.high);
-    turn(biased, both.sine.low, both.cosine.low);
-    waves.set(k, both);
-  }
-}
-
-/// out = waves, rotated by the angles of `by`. out may be waves.
-inline void rotate(const Waves& waves, const Waves& by, std::int64_t size, Waves& out) {
-  for (std::int64_t k = 0; k < size; k += double_lanes) {
-    const FixedPair of = waves.at(k), with = by.at(k);
-    out.set(k, {split(rotated_sine(of, with)), split(rotated_cosine(of, with))});
-  }
-}
-
-/// Sets the padding behind the last frequency to 3/4, whose rounding is certain.
-template <bool interleaved>
-inline void fill_padding(std::int64_t used, std::int64_t size, Waves& waves) {
-  for (std::int64_t k = used; k < size; ++k) {
-    const std::int64_t at = place64<interleaved>(k);
-    waves.sine_high[at] = waves.cosine_high[at] = 0.75;
-    waves.sine_low[at] = waves.cosine_low[at] = 0.0;
-  }
-}
 
 /// A rounded sum, and whether its error decides the rounding.
 struct Rounded64 {
@@ -125,7 +54,7 @@ inline void store64(F64 value, double* to) {
 }
 
 template <bool interleaved, bool non_temporal>
-inline void store_waves(F64 sines, F64 cosines, double* sine, double* cosine) {
+inline void store_pairs(F64 sines, F64 cosines, double* sine, double* cosine) {
   if constexpr (interleaved) {
     const Both<F64> pairs = deinterleave_pairs(sines, cosines);
     store64<non_temporal>(pairs.first, sine);
@@ -146,12 +75,13 @@ struct Row64 {
 
 /// Writes a row. True if every entry is certain.
 template <bool interleaved, bool non_temporal>
-inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F64 error) {
+inline bool write_row64(const FixedPairs& pairs, const FixedPairs& by, const Row64& row,
+                        F64 error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   U64 uncertain(std::uint64_t{0});
   std::int64_t k = 0;
   const auto rounded = [&](std::int64_t at) {
-    const FixedPair of = waves.at(at), with = by.at(at);
+    const FixedPair of = pairs.at(at), with = by.at(at);
     const Rounded64 s = round64(rotated_sine(of, with), error),
                     c = round64(rotated_cosine(of, with), error);
     uncertain = uncertain | s.uncertain | c.uncertain;
@@ -159,13 +89,13 @@ inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F
   };
   for (; k + double_lanes <= row.used; k += double_lanes) {
     const Both<F64> both = rounded(k);
-    store_waves<interleaved, non_temporal>(both.first, both.second, row.sine + columns_each * k,
+    store_pairs<interleaved, non_temporal>(both.first, both.second, row.sine + columns_each * k,
                                            row.cosine + columns_each * k);
   }
   if (k < row.used) {
     double last[2 * double_lanes];
     const Both<F64> both = rounded(k);
-    store_waves<interleaved, false>(both.first, both.second, last, last + double_lanes);
+    store_pairs<interleaved, false>(both.first, both.second, last, last + double_lanes);
     for (std::int64_t i = 0; i < columns_each * (row.used - k); ++i)
       row.sine[columns_each * k + i] = last[i];
     for (std::int64_t i = 0; !interleaved && i < row.used - k; ++i)
@@ -177,8 +107,8 @@ inline bool write_row64(const Waves& waves, const Waves& by, const Row64& row, F
 /// Computes the row once more and replaces every uncertain entry.
 template <bool interleaved>
 [[gnu::noinline]] void correct_row64(const RotationTables& tables, std::int64_t begin,
-                                     const Waves& waves, const Waves& by, const Row64& row,
-                                     F64 error) {
+                                     const FixedPairs& pairs, const FixedPairs& by,
+                                     const Row64& row, F64 error) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   const auto correct = [&](std::int64_t k, U64 uncertain, bool cosine, double* column) {
     std::uint64_t lanes[double_lanes];
@@ -190,7 +120,7 @@ template <bool interleaved>
     }
   };
   for (std::int64_t k = 0; k < row.used; k += double_lanes) {
-    const FixedPair of = waves.at(k), with = by.at(k);
+    const FixedPair of = pairs.at(k), with = by.at(k);
     const U64 s = round64(rotated_sine(of, with), error).uncertain,
               c = round64(rotated_cosine(of, with), error).uncertain;
     if (any_uncertain(s)) correct(k, s, false, row.sine);
@@ -204,26 +134,12 @@ inline double error64(std::int64_t blocks, std::int64_t position) {
          frequency_error * static_cast<double>(position);
 }
 
-/// Fills by[n] with cos and sin of n w for the rows n of a block: from the phase if n is a power of
-/// two, else by angle addition.
-template <bool interleaved>
-inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
-                      std::int64_t rows, Waves* by) {
-  for (std::int64_t n = 0; n < rows; ++n) {
-    if ((n & (n - 1)) == 0) {
-      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n]);
-    } else {
-      rotate(by[n & (n - 1)], by[n & -n], size, by[n]);
-    }
-  }
-}
-
 template <bool interleaved, bool non_temporal>
 inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                           const RowTask& task) {
   const std::int64_t size = (used + double_lanes - 1) / double_lanes * double_lanes;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
-  Waves waves, block_step, by[block_rows64];
+  FixedPairs pairs, block_step, by[block_rows64];
   fill_rows<interleaved>(tables, begin, size, task.count < block_rows64 ? task.count : block_rows64,
                          by);
   if (task.count > block_rows64)
@@ -232,18 +148,18 @@ inline void write_panel64(const RotationTables& tables, std::int64_t begin, std:
     const std::int64_t position = task.first + row, since_anchor = block % anchored_blocks64;
     if (since_anchor == 0) {
       anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position),
-                                   waves);
-      fill_padding<interleaved>(used, size, waves);
+                                   pairs);
+      fill_padding<interleaved>(used, size, pairs);
     } else {
-      rotate(waves, block_step, size, waves);
+      rotate(pairs, block_step, size, pairs);
     }
     const std::int64_t rows = task.count - row < block_rows64 ? task.count - row : block_rows64;
     const F64 error(error64(since_anchor, position + rows));
     for (std::int64_t n = 0; n < rows; ++n) {
       double* const out = task.row<double>(row + n) + first_column;
       const Row64 to = {out + tables.columns.sine, out + tables.columns.cosine, position + n, used};
-      if (!write_row64<interleaved, non_temporal>(waves, by[n], to, error)) {
-        correct_row64<interleaved>(tables, begin, waves, by[n], to, error);
+      if (!write_row64<interleaved, non_temporal>(pairs, by[n], to, error)) {
+        correct_row64<interleaved>(tables, begin, pairs, by[n], to, error);
       }
     }
   }

@@ -17,10 +17,10 @@
 namespace posenc {
 namespace {
 
-/// An exact entry, with the values that are derived from it once for all encoders.
+/// An exact entry as the sum of two doubles, with what is derived from it once for all encoders.
 struct ExactEntry {
-  long double value;
-  double rest;  ///< the exact value minus `value`
+  double high;
+  double low;
   double nearest;
   double ulps_per_unit;  ///< 1 / the spacing of the type at the value
 };
@@ -31,10 +31,14 @@ double ulps_per_unit(long double value, DataType type) noexcept {
   return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
 }
 
-/// The distance of a value from the exact one, which is exact + rest.
-double distance(double value, long double exact, double rest) noexcept {
-  return static_cast<double>(
-      std::fabs(static_cast<long double>(value) - exact - static_cast<long double>(rest)));
+double low_part(double high, long double value, double rest) noexcept {
+  return static_cast<double>(value - static_cast<long double>(high)) + rest;
+}
+
+/// The distance of a value from the exact one, to 2^-52 of itself: the first difference is exact if
+/// the two are within a factor of two of each other.
+double distance(double value, double high, double low) noexcept {
+  return std::fabs((value - high) - low);
 }
 
 /// The entries of one row, in the order of its channels.
@@ -44,7 +48,9 @@ void fill_exact_row(const Reference& reference, std::int64_t position, DataType 
     const ReferencePair exact = reference(k, position);
     const ChannelPair channel = channels_of(reference.spec(), k);
     const auto entry = [&](bool cosine, long double value, double rest) {
-      return ExactEntry{value, rest, reference.nearest(k, position, cosine, value, type),
+      const auto high = static_cast<double>(value);
+      return ExactEntry{high, low_part(high, value, rest),
+                        reference.nearest(k, position, cosine, value, type),
                         ulps_per_unit(value, type)};
     };
     row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
@@ -57,10 +63,10 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
   ErrorSum& of_octave = tally.by_octave[octave(position)];
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
     const double value = got[channel];
-    double error = distance(value, exact[channel].value, exact[channel].rest);
+    double error = distance(value, exact[channel].high, exact[channel].low);
     if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the largest error
-    // The nearest value is at most half an ulp away. For float64 the long double is not exact
-    // enough to show that.
+    // The nearest value is at most half an ulp away. For float64 the reference is not exact enough
+    // to show that.
     if (value == exact[channel].nearest)
       error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
     const double ulps = error * exact[channel].ulps_per_unit;
@@ -72,8 +78,7 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
         std::max(tally.from_div_term, std::fabs(value - to_double(div_term[channel])));
     if (error > tally.worst_error) {
       tally.worst_error = error;
-      tally.worst = {position, static_cast<std::int64_t>(channel), value,
-                     static_cast<double>(exact[channel].value)};
+      tally.worst = {position, static_cast<std::int64_t>(channel), value, exact[channel].high};
     }
   }
 }
@@ -233,12 +238,13 @@ std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
              {std::tuple{channel.sine, exact.sine, exact.sine_rest},
               std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
           const double value = got(row, index);
-          if (!(distance(value, expected, rest) <=
+          const auto high = static_cast<double>(expected);
+          if (!(distance(value, high, low_part(high, expected, rest)) <=
                 bound + static_cast<double>(Reference::relative_error))) {
             return format_text(
                 "position {} channel {}: got {}, expected {}, which is off by more than the bound "
                 "of {:.3g}",
-                first + row, index, value, static_cast<double>(expected), bound);
+                first + row, index, value, high, bound);
           }
         }
       }

@@ -67,9 +67,9 @@ std::vector<RowRange> rows_to_check(const EncodingSpec& spec, RowRange rows) {
   const std::int64_t length = affordable / checked_runs;
   std::vector<RowRange> runs;
   for (std::int64_t run = 0; run < checked_runs; ++run) {
-    // In long double: the product may exceed 64 bits, and the last offset must be exact.
-    const auto offset = static_cast<long double>(rows.count - length) * run / (checked_runs - 1);
-    runs.push_back({rows.first + static_cast<std::int64_t>(offset), length});
+    static_assert(checked_runs <= std::numeric_limits<std::int64_t>::max() / (max_position + 1));
+    const std::int64_t offset = (rows.count - length) * run / (checked_runs - 1);
+    runs.push_back({rows.first + offset, length});
   }
   return runs;
 }

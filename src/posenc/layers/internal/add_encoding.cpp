@@ -130,7 +130,7 @@ class Combiner {
 /// Calls on_part(part) for one part per thread. Rows are divided, so that no encoding is computed
 /// twice, or sequences if there are fewer rows than threads and than sequences.
 template <class Work>
-void share_rows(const RowWork& work, const Work& on_part) {
+void parallel_for_parts(const RowWork& work, const Work& on_part) {
   const std::int64_t batch = work.y.batch, rows = work.y.rows;
   if (batch == 0 || rows == 0) return;
   const bool by_rows = rows >= work.threads || rows >= batch;
@@ -175,7 +175,7 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
       std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));
   float* const memory = scratch(most_parts * step * columns);
   std::atomic<std::int64_t> parts_begun = 0;
-  share_rows(work, [&](const Part& part) {
+  parallel_for_parts(work, [&](const Part& part) {
     const Combiner combiner(work);
     float* const own = memory + parts_begun.fetch_add(1) * step * columns;
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
@@ -190,7 +190,7 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
 
 void add_table(MatrixView<const float> table, const RowWork& work) {
   const std::int64_t step = block_rows(work.y.columns);
-  share_rows(work, [&](const Part& part) {
+  parallel_for_parts(work, [&](const Part& part) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t end = std::min(begin + step, part.end);
@@ -201,7 +201,7 @@ void add_table(MatrixView<const float> table, const RowWork& work) {
 }
 
 void scale_rows(const RowWork& work) {
-  share_rows(work, [&](const Part& part) {
+  parallel_for_parts(work, [&](const Part& part) {
     const Combiner combiner(work);
     combiner.block(part.begin, part.end, part, {});
     combiner.finish();

@@ -1,0 +1,103 @@
+// rotation, to float64: sines and cosines of a panel's frequencies at one position, in about 80
+// bits: from the integer phase, or rotated from those at another position.
+//
+// Error bound: see rotation64-inl.h.
+//
+// Valid range: every position up to max_position.
+//
+// Source: the angle addition theorems.
+#pragma once
+
+#include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/fixed-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr std::int64_t panel64 = 32;  ///< frequencies
+
+/// Sines and cosines of up to panel64 frequencies as Fixed.
+struct FixedPairs {
+  double sine_high[panel64], sine_low[panel64], cosine_high[panel64], cosine_low[panel64];
+
+  FixedPair at(std::int64_t k) const {
+    return {{load(sine_high + k), load(sine_low + k)},
+            {load(cosine_high + k), load(cosine_low + k)}};
+  }
+  void set(std::int64_t k, const FixedPair& both) {
+    both.sine.high.store_unaligned(sine_high + k);
+    both.sine.low.store_unaligned(sine_low + k);
+    both.cosine.high.store_unaligned(cosine_high + k);
+    both.cosine.low.store_unaligned(cosine_low + k);
+  }
+};
+
+/// The place of frequency k in FixedPairs: in order, or permuted within its vector so that
+/// deinterleave_pairs(sines, cosines) gives interleaved columns.
+template <bool interleaved>
+constexpr std::int64_t place64(std::int64_t k) {
+  constexpr std::int64_t half = double_lanes / 2;
+  const std::int64_t lane = k % double_lanes;
+  return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
+}
+
+/// The pairs of the frequencies begin .. begin + size - 1 at one position.
+template <bool interleaved>
+inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                            std::uint64_t position, FixedPairs& pairs) {
+  const Phases phases(size, tables.turns_high + begin, tables.turns_low + begin, position,
+                      place64<interleaved>);
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    // The angle from the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
+    // magnitude.
+    const U64 biased = U64::load_unaligned(phases.high + k) + U64(std::uint64_t{1} << 61);
+    const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
+    const F64 turns = to_doubles(in_quarter >> 36, 0x1p25) * F64(0x1p-28);
+    const U64 tail =
+        ((in_quarter & U64(0xfffffffff)) << 16) | (U64::load_unaligned(phases.low + k) >> 48);
+    // 2 pi is the sum of a multiple of 2^-23 with 26 bits, and `rest`.
+    const F64 two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
+    FixedPair both =
+        small_sincos(split(turns * two_pi, fused(to_doubles(tail, 0),
+                                                 F64(6.283185307179586 * 0x1p-80), turns * rest)));
+    turn(biased, both.sine.high, both.cosine.high);
+    turn(biased, both.sine.low, both.cosine.low);
+    pairs.set(k, both);
+  }
+}
+
+/// out = pairs, rotated by the angles of `by`. out may be pairs.
+inline void rotate(const FixedPairs& pairs, const FixedPairs& by, std::int64_t size,
+                   FixedPairs& out) {
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const FixedPair of = pairs.at(k), with = by.at(k);
+    out.set(k, {split(rotated_sine(of, with)), split(rotated_cosine(of, with))});
+  }
+}
+
+/// Sets the padding behind the last frequency to 3/4, whose rounding is certain.
+template <bool interleaved>
+inline void fill_padding(std::int64_t used, std::int64_t size, FixedPairs& pairs) {
+  for (std::int64_t k = used; k < size; ++k) {
+    const std::int64_t at = place64<interleaved>(k);
+    pairs.sine_high[at] = pairs.cosine_high[at] = 0.75;
+    pairs.sine_low[at] = pairs.cosine_low[at] = 0.0;
+  }
+}
+
+/// Fills by[n] with cos and sin of n w for the rows n of a block: from the phase if n is a power of
+/// two, else by angle addition.
+template <bool interleaved>
+inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                      std::int64_t rows, FixedPairs* by) {
+  for (std::int64_t n = 0; n < rows; ++n) {
+    if ((n & (n - 1)) == 0) {
+      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n]);
+    } else {
+      rotate(by[n & (n - 1)], by[n & -n], size, by[n]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,134 @@
+#include "python/arguments.h"
+
+#include "python/arrays.h"
+
+#include <pybind11/stl.h>
+
+#include <utility>
+
+namespace posenc::python {
+namespace {
+
+std::int64_t integer(const py::handle& value, const char* name) {
+  const std::int64_t number = PyLong_AsLongLong(value.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw InvalidArgument(std::string(name) + " is " + text(py::repr(value)) +
+                          "; allowed: a 64-bit integer");
+  }
+  return number;
+}
+
+FrequencyRule cast_rule(const py::object& from) {
+  if (from.is_none()) return {};
+  if (!py::hasattr(from, "rule")) return OwnFrequencies{from.cast<std::vector<double>>()};
+  const std::string rule = text(from.attr("rule"));
+  const auto real = [&](const char* name) { return from.attr(name).cast<double>(); };
+  const auto reals = [&](const char* name) { return from.attr(name).cast<std::vector<double>>(); };
+  const auto rows = [&] { return integer(from.attr("trained_rows"), "trained_rows"); };
+  if (rule == "linear") return LinearScaling{real("factor")};
+  if (rule == "ntk") return NtkScaling{real("factor")};
+  if (rule == "llama3") {
+    return Llama3Scaling{real("factor"), rows(), real("low_frequency_factor"),
+                         real("high_frequency_factor")};
+  }
+  if (rule == "yarn") {
+    return YarnScaling{real("factor"),
+                       rows(),
+                       real("beta_fast"),
+                       real("beta_slow"),
+                       from.attr("truncate").cast<bool>(),
+                       real("attention_factor")};
+  }
+  if (rule == "longrope") return LongRopeScaling{reals("factors"), real("attention_factor")};
+  throw InvalidArgument("frequencies is of the rule '" + rule +
+                        "'; allowed: linear, ntk, yarn, llama3, longrope");
+}
+
+}  // namespace
+
+StorePolicy parse_stores(const std::string& name) {
+  if (name == "automatic") return StorePolicy::automatic;
+  if (name == "cached") return StorePolicy::cached;
+  if (name == "non_temporal") return StorePolicy::non_temporal;
+  throw InvalidArgument("stores is '" + name + "'; allowed: automatic, cached, non_temporal");
+}
+
+EncodingSource parse_source(const std::string& name) {
+  if (name == "automatic") return EncodingSource::automatic;
+  if (name == "fused") return EncodingSource::fused;
+  if (name == "cached") return EncodingSource::cached;
+  throw InvalidArgument("source is '" + name + "'; allowed: automatic, fused, cached");
+}
+
+RotaryLayout parse_rotary_layout(const char* argument, const std::string& name) {
+  if (name == "halves") return RotaryLayout::halves;
+  if (name == "interleaved") return RotaryLayout::interleaved;
+  throw InvalidArgument(std::string(argument) + " is '" + name + "'; allowed: halves, interleaved");
+}
+
+Accuracy accuracy_of(const py::object& accuracy) {
+  if (accuracy.is_none()) return {};
+  if (py::isinstance<Accuracy>(accuracy)) return accuracy.cast<Accuracy>();
+  if (PyFloat_Check(accuracy.ptr()) || PyLong_Check(accuracy.ptr())) {
+    return Accuracy::within(accuracy.cast<double>());
+  }
+  throw py::type_error("accuracy is " + text(py::repr(accuracy)) +
+                       "; allowed: None, a largest error, or an Accuracy");
+}
+
+Positions positions_of(const py::object& from) {
+  if (PyRange_Check(from.ptr()) != 0) {
+    const std::int64_t start = integer(from.attr("start"), "first position"),
+                       step = integer(from.attr("step"), "step"),
+                       count = static_cast<std::int64_t>(py::len(from));
+    if (step == 1) return {{start, count}, {}};
+    if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
+    std::vector<std::int64_t> each;
+    for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
+    return {{0, count}, std::move(each)};
+  }
+  if (py::isinstance<py::array>(from)) {
+    const auto array = py::reinterpret_borrow<py::array>(from);
+    const bool is_integer = array.dtype().kind() == 'i';
+    if (array.ndim() == 1 && is_integer && array.itemsize() == 4) {
+      return {{0, array.shape(0)}, py::array_t<std::int32_t, py::array::c_style>(array)};
+    }
+    if (array.ndim() == 1 && is_integer && array.itemsize() == 8) {
+      return {{0, array.shape(0)}, py::array_t<std::int64_t, py::array::c_style>(array)};
+    }
+    throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
+                          shape_of(array) + "; allowed: one dimension of int32 or int64");
+  }
+  if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
+    throw py::type_error(
+        "positions is " + text(py::repr(from)) +
+        "; allowed: a range, an array of int32 or int64, or a sequence of integers");
+  }
+  std::vector<std::int64_t> each;
+  for (const py::handle value : from) each.push_back(integer(value, "a position"));
+  const auto count = static_cast<std::int64_t>(each.size());
+  return {{0, count}, std::move(each)};
+}
+
+RowRange rows_of(const py::object& from) {
+  const Positions positions = positions_of(from);
+  if (std::holds_alternative<std::monostate>(positions.each)) return positions.rows;
+  throw InvalidArgument("positions is " + text(py::repr(from)) + "; allowed: a range of step 1");
+}
+
+FrequencyRule rule_of(const py::object& from) {
+  try {
+    return cast_rule(from);
+  } catch (const py::cast_error&) {
+    throw py::type_error("frequencies is " + text(py::repr(from)) +
+                         "; allowed: None, a sequence of numbers, or a rule of numbers");
+  }
+}
+
+EncodingSpec spec_of(std::int64_t d_model, double base, const std::string& layout,
+                     const std::string& spacing, const py::object& frequencies) {
+  return {d_model, base, parse_layout(layout), parse_spacing(spacing), rule_of(frequencies)};
+}
+
+}  // namespace posenc::python

@@ -1,0 +1,55 @@
+// Arguments of the module's functions, as types of the library. Functions throw InvalidArgument,
+// which names the argument, or TypeError.
+#pragma once
+
+#include "posenc/encode_options.h"
+#include "posenc/frequency_rule.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/selection.h"
+#include "posenc/spec.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace posenc::python {
+
+namespace py = pybind11;
+
+StorePolicy parse_stores(const std::string& name);
+EncodingSource parse_source(const std::string& name);
+RotaryLayout parse_rotary_layout(const char* argument, const std::string& name);
+
+/// None, a largest absolute error, or an Accuracy.
+Accuracy accuracy_of(const py::object& accuracy);
+
+/// Rows in order, or positions of which each is a row.
+struct Positions {
+  RowRange rows;  ///< if `each` is empty
+  std::variant<std::monostate, std::vector<std::int64_t>,
+               py::array_t<std::int64_t, py::array::c_style>,
+               py::array_t<std::int32_t, py::array::c_style>>
+      each;
+
+  std::int64_t count() const { return rows.count; }
+};
+
+/// From range(first, last + 1), a one-dimensional array of int32 or int64, or a sequence of
+/// integers.
+Positions positions_of(const py::object& from);
+
+/// Positions that layers take: a range of step 1.
+RowRange rows_of(const py::object& from);
+
+/// From None, one of the classes in frequencies.py, or a sequence of frequencies.
+FrequencyRule rule_of(const py::object& from);
+
+EncodingSpec spec_of(std::int64_t d_model, double base, const std::string& layout,
+                     const std::string& spacing, const py::object& frequencies);
+
+}  // namespace posenc::python

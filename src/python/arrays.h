@@ -1,0 +1,104 @@
+// Arrays of NumPy, and what shares memory with them, as views of the library. Functions throw
+// InvalidArgument, which names the argument, or TypeError.
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/error.h"
+#include "posenc/layers/sequence_view.h"
+#include "posenc/matrix.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace posenc::python {
+
+namespace py = pybind11;
+
+/// str(object)
+std::string text(const py::handle& object);
+
+/// bfloat16 is the type of the package ml_dtypes if that is installed, else uint16: the bits.
+py::dtype numpy_type(DataType type);
+
+/// The element type of an array, of which 16-bit integers are bfloat16.
+DataType type_of(const py::array& array, const char* name);
+
+/// A string, or a NumPy type.
+DataType parse_type(const py::object& type);
+
+/// The array itself, or an array that shares memory with another library's: a tensor of PyTorch in
+/// the memory of the CPU, of bfloat16 too. An object that only has __array__ is refused: it may
+/// return a copy, in which results would be lost.
+py::array array_of(const py::object& from, const char* name);
+
+std::string shape_of(const py::array& array);
+
+/// Throws unless the last dimension is contiguous and every stride is a number of whole elements.
+void check_strides(const py::array& array, const char* name);
+
+/// In elements.
+std::int64_t stride_of(const py::array& array, py::ssize_t dimension);
+
+/// Throws if the array is read-only.
+void* data_of(py::array& array, const char* name);
+
+/// Throws unless there are two dimensions, or up to `most`.
+void check_dimensions(const py::array& array, const char* name, py::ssize_t most);
+
+/// Calls use(view) for a table of any type.
+template <class Use>
+void with_table(py::array& array, const char* name, const Use& use) {
+  check_dimensions(array, name, 2);
+  check_strides(array, name);
+  // The stride of a single row may be anything in NumPy.
+  const std::int64_t stride = array.shape(0) > 1 ? stride_of(array, 0) : array.shape(1);
+  with_type(type_of(array, name), [&]<class T>(T) {
+    use(MatrixView<T>{static_cast<T*>(data_of(array, name)), array.shape(0), array.shape(1),
+                      stride});
+  });
+}
+
+/// Two or three dimensions: (rows, columns), (batch, rows, columns) or (rows, batch, columns).
+template <class T>
+SequenceView<T> view_of(const py::array& array, bool batch_first, T* data) {
+  SequenceView<T> view;
+  view.data = data;
+  view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
+  const bool one = array.ndim() == 2;
+  const py::ssize_t batch = batch_first ? 0 : 1, rows = one ? 0 : 1 - batch;
+  view.batch = one ? 1 : array.shape(batch);
+  view.rows = array.shape(rows);
+  view.columns = array.shape(array.ndim() - 1);
+  view.row_stride = stride_of(array, rows);
+  view.batch_stride = one ? view.rows * view.columns : stride_of(array, batch);
+  return view;
+}
+
+/// Calls use(T{}) for the element type of an array of sequences.
+template <class Use>
+void with_sequences(const py::array& array, const char* name, const Use& use) {
+  check_dimensions(array, name, 3);
+  check_strides(array, name);
+  with_type(type_of(array, name), [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>) {
+      throw InvalidArgument(std::string(name) +
+                            ".dtype is float64; allowed: float32, float16, bfloat16");
+    } else {
+      use(T{});
+    }
+  });
+}
+
+/// Calls use(view) for an array of sequences that is written to.
+template <class Use>
+void with_writable_sequences(py::array& array, const char* name, bool batch_first, const Use& use) {
+  with_sequences(array, name, [&]<class T>(T) {
+    use(view_of(array, batch_first, static_cast<T*>(data_of(array, name))));
+  });
+}
+
+}  // namespace posenc::python

@@ -1,0 +1,233 @@
+// Encoders, cursors, grids and presets.
+#include "posenc/cursor.h"
+#include "posenc/grid.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/selection.h"
+#include "python/arguments.h"
+#include "python/arrays.h"
+#include "python/bindings.h"
+#include "python/encoder.h"
+
+#include <pybind11/stl.h>
+
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace posenc::python {
+
+PyEncoder::PyEncoder(std::int64_t d_model, double base, const std::string& layout,
+                     const std::string& spacing, const py::object& frequencies,
+                     const std::optional<std::string>& name, const py::object& accuracy,
+                     std::int64_t rows, const py::object& type, int threads) {
+  const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
+  if (name) {
+    if (!accuracy.is_none()) {
+      throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
+    }
+    const py::gil_scoped_release no_gil;
+    encoder_ = posenc::backend(*name).plan(spec);
+    reason_ = "the program named it";
+  } else {
+    const SelectionOptions options = {
+        .accuracy = accuracy_of(accuracy), .type = parse_type(type), .threads = threads};
+    const py::gil_scoped_release no_gil;
+    SelectedEncoder selected = plan_selected(spec, {0, rows}, options);
+    encoder_ = std::move(selected.encoder);
+    reason_ = selected.selection.reason;
+  }
+}
+
+std::string PyEncoder::backend() const {
+  return encoder_->backend() + ":" + std::string(to_string(encoder_->isa()));
+}
+
+py::object PyEncoder::encode(const py::object& from, const py::object& out, const py::object& type,
+                             int threads, const std::string& stores) const {
+  const Positions positions = positions_of(from);
+  const EncodeOptions options(threads, parse_stores(stores));
+  const py::object result = out.is_none() ? new_table(positions, parse_type(type)) : out;
+  py::array table = array_of(result, "out");
+  with_table(table, "out", [&](const auto& view) {
+    const py::gil_scoped_release no_gil;
+    if (const auto* own = std::get_if<1>(&positions.each)) {
+      encoder_->encode(std::span<const std::int64_t>(*own), view, options);
+    } else if (const auto* wide = std::get_if<2>(&positions.each)) {
+      encoder_->encode(std::span(wide->data(), static_cast<std::size_t>(positions.count())), view,
+                       options);
+    } else if (const auto* narrow = std::get_if<3>(&positions.each)) {
+      encoder_->encode(std::span(narrow->data(), static_cast<std::size_t>(positions.count())), view,
+                       options);
+    } else {
+      encoder_->encode(positions.rows, view, options);
+    }
+  });
+  return result;
+}
+
+py::object PyEncoder::new_table(const Positions& positions, DataType type) const {
+  if (std::holds_alternative<std::monostate>(positions.each)) validate(positions.rows);
+  table_bytes(encoder_->spec(), positions.count(), size_of(type));
+  return py::array(numpy_type(type),
+                   std::vector<py::ssize_t>{positions.count(), encoder_->spec().d_model});
+}
+
+namespace {
+
+/// A cursor of any element type.
+class PyCursor {
+ public:
+  PyCursor(const PyEncoder& encoder, std::int64_t first, const py::object& type)
+      : cursor_(with_type(parse_type(type), [&]<class T>(T) -> AnyCursor {
+          return BasicCursor<T>(encoder.encoder(), first);
+        })) {}
+
+  void seek(std::int64_t position) {
+    std::visit([&](auto& cursor) { cursor.seek(position); }, cursor_);
+  }
+
+  std::int64_t position() const {
+    return std::visit([](const auto& cursor) { return cursor.position(); }, cursor_);
+  }
+
+  py::array next() {
+    return std::visit(
+        []<class T>(BasicCursor<T>& cursor) {
+          const std::span<const T> row = cursor.next();
+          return py::array(numpy_type(data_type_of<T>), row.size(), row.data());
+        },
+        cursor_);
+  }
+
+ private:
+  using AnyCursor = std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>,
+                                 BasicCursor<BFloat16>>;
+  AnyCursor cursor_;
+};
+
+GridSpec grid_of(const std::string& convention, std::int64_t d_model, std::int64_t rows,
+                 std::int64_t columns) {
+  if (convention == "mae") return mae_grid(d_model);
+  if (convention == "simple_vit") return simple_vit_grid(d_model);
+  if (convention == "detr") return detr_grid(d_model, rows, columns);
+  throw InvalidArgument("convention is '" + convention + "'; allowed: mae, simple_vit, detr");
+}
+
+py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
+                             const std::string& convention, const py::object& type, int threads) {
+  const GridSpec spec = grid_of(convention, d_model, rows, columns);
+  if (rows < 0 || columns < 0 || (columns > 0 && rows > max_position / columns)) {
+    throw InvalidArgument("grid is " + std::to_string(rows) + " x " + std::to_string(columns) +
+                          "; allowed: sizes of at least 0, and at most 2**53 cells");
+  }
+  py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows * columns, d_model});
+  with_table(table, "out", [&](const auto& view) {
+    const py::gil_scoped_release no_gil;
+    encode_grid(rows, columns, spec, view, threads);
+  });
+  return table;
+}
+
+py::dict preset_arguments(const std::string& name) {
+  const EncodingSpec& spec = preset(name).spec;
+  py::dict arguments;
+  arguments["d_model"] = spec.d_model;
+  arguments["base"] = spec.base;
+  arguments["layout"] = std::string(to_string(spec.layout));
+  arguments["spacing"] = std::string(to_string(spec.spacing));
+  return arguments;
+}
+
+void bind_grids_and_presets(py::module_& module) {
+  using py::arg;
+  const py::str float32("float32");
+  module.def("encode_grid", &encode_grid_cells, arg("rows"), arg("columns"), arg("d_model"),
+             arg("convention") = "mae", py::kw_only(), arg("dtype") = float32, arg("threads") = 1,
+             R"(Returns the encodings of a grid's cells: shape (rows * columns, d_model).
+
+The cell of a row and a column is row `row * columns + column`, correctly rounded. convention:
+"mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without padding).)");
+  module.def("preset", &preset_arguments, arg("name"),
+             "The convention of a real system, as arguments: Encoder(**preset('whisper')).");
+  module.def(
+      "presets",
+      [] {
+        py::dict all;
+        for (const Preset& each : presets()) {
+          all[py::str(std::string(each.name))] = std::string(each.description);
+        }
+        return all;
+      },
+      "The names of the presets, and what each describes.");
+}
+
+}  // namespace
+
+void bind_encoders(py::module_& module) {
+  using py::arg;
+  const py::str float32("float32");
+  const EncodingSpec paper;
+
+  py::class_<PyEncoder>(module, "Encoder", R"(A backend planned for one convention.
+
+Without `backend`, the fastest one that promises `accuracy` for tables of `rows` rows is selected:
+None means correctly rounded, a number is the largest absolute error. `frequencies`: d_model / 2
+numbers in radians per position, or a rule such as posenc.YarnScaling. Immutable: any number of
+threads may use one. Raises ValueError if an argument is not allowed.)")
+      .def(py::init<std::int64_t, double, const std::string&, const std::string&, const py::object&,
+                    const std::optional<std::string>&, const py::object&, std::int64_t,
+                    const py::object&, int>(),
+           arg("d_model"), py::kw_only(), arg("base") = paper.base, arg("layout") = "interleaved",
+           arg("spacing") = "paper", arg("frequencies") = py::none(), arg("backend") = py::none(),
+           arg("accuracy") = py::none(), arg("rows") = 4096, arg("dtype") = float32,
+           arg("threads") = 1)
+      .def("encode", &PyEncoder::encode, arg("positions"), arg("out") = py::none(),
+           arg("dtype") = float32, arg("threads") = 1, arg("stores") = "automatic",
+           R"(Returns the encodings of these positions: an array of shape (len(positions), d_model).
+
+positions: range(first, last + 1), an array of int32 or int64, or a sequence of integers, each
+from 0 to 2**53. A row has the same bits in every call.
+out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
+float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
+contiguous in its last dimension. It is returned.
+dtype: of a new array: "float32", "float64", "float16" or "bfloat16", or a NumPy type.
+
+Raises ValueError, before anything is written, if an argument is not allowed.)")
+      .def(
+          "error_bound",
+          [](const PyEncoder& each, const py::object& positions, const py::object& type) {
+            const RowRange rows = rows_of(positions);
+            validate(rows);
+            return each.encoder().error_bound(rows, parse_type(type));
+          },
+          arg("positions"), arg("dtype") = float32,
+          "A proven upper bound of |entry - exact value| over a range of positions.")
+      .def(
+          "is_correctly_rounded",
+          [](const PyEncoder& each, const py::object& type) {
+            return each.encoder().is_correctly_rounded(parse_type(type));
+          },
+          arg("dtype") = float32,
+          "True if every entry is proven to be the value nearest to the exact one.")
+      .def_property_readonly("backend", &PyEncoder::backend, "Name and ISA: 'rotation:avx2'.")
+      .def_property_readonly("reason", &PyEncoder::reason, "Why this backend was selected.")
+      .def_property_readonly("d_model",
+                             [](const PyEncoder& each) { return each.encoder().spec().d_model; });
+
+  py::class_<PyCursor>(module, "Cursor", R"(Rows at consecutive positions, one at a time.
+
+next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. A row
+costs little more than in a table. Two threads must not use one cursor at once.)")
+      .def(py::init<const PyEncoder&, std::int64_t, const py::object&>(), arg("encoder"),
+           arg("first") = 0, arg("dtype") = float32, py::keep_alive<1, 2>())
+      .def("seek", &PyCursor::seek, arg("position"), "Moves to any position from 0 to 2**53.")
+      .def("__iter__", [](const py::object& self) { return self; })
+      .def("__next__", &PyCursor::next)
+      .def_property_readonly("position", &PyCursor::position);
+
+  bind_grids_and_presets(module);
+}
+
+}  // namespace posenc::python

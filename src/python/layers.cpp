@@ -1,0 +1,171 @@
+// Positional encodings and rotary embeddings.
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "python/arguments.h"
+#include "python/arrays.h"
+#include "python/bindings.h"
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace posenc::python {
+namespace {
+
+py::object forward(const PositionalEncoding& layer, const py::object& x, const py::object& out,
+                   std::int64_t offset, bool training, std::uint64_t seed, int threads,
+                   const std::string& stores, bool batch_first) {
+  const py::array input = array_of(x, "x");
+  const ForwardOptions options = {offset, training, seed, threads, parse_stores(stores)};
+  py::object result = out;
+  with_sequences(input, "x", [&]<class T>(T) {
+    if (out.is_none()) {
+      result = py::array(numpy_type(data_type_of<T>),
+                         std::vector<py::ssize_t>(input.shape(), input.shape() + input.ndim()));
+    }
+    py::array output = array_of(result, "out");
+    with_writable_sequences(output, "out", batch_first, [&]<class U>(const SequenceView<U>& to) {
+      if constexpr (std::is_same_v<T, U>) {
+        const auto from = view_of(input, batch_first, static_cast<const T*>(input.data()));
+        const py::gil_scoped_release no_gil;
+        layer.forward(from, to, options);
+      } else {
+        throw InvalidArgument("out.dtype is " + text(output.dtype()) +
+                              "; allowed: that of x, which is " + text(input.dtype()));
+      }
+    });
+  });
+  return result;
+}
+
+py::object backward(const PositionalEncoding& layer, const py::object& gradient, std::uint64_t seed,
+                    int threads, bool batch_first) {
+  py::array array = array_of(gradient, "gradient");
+  const ForwardOptions options = {.offset = 0, .training = true, .seed = seed, .threads = threads};
+  with_writable_sequences(array, "gradient", batch_first, [&](const auto& view) {
+    const py::gil_scoped_release no_gil;
+    layer.backward(view, options);
+  });
+  return gradient;
+}
+
+py::object rotary_cache(const Rotary& rotary, const py::object& positions,
+                        const std::string& layout, const py::object& out, const py::object& type,
+                        int threads) {
+  const RowRange rows = rows_of(positions);
+  validate(rows);
+  const RotaryLayout order = parse_rotary_layout("layout", layout);
+  const py::object result =
+      out.is_none() ? py::array(numpy_type(parse_type(type)),
+                                std::vector<py::ssize_t>{rows.count, rotary.dimension()})
+                    : out;
+  py::array table = array_of(result, "out");
+  with_table(table, "out", [&]<class T>(const MatrixView<T>& view) {
+    if constexpr (std::is_same_v<T, double>) {
+      throw InvalidArgument("dtype is float64; allowed: float32, float16, bfloat16");
+    } else {
+      const py::gil_scoped_release no_gil;
+      rotary.cache(rows, order, view, threads);
+    }
+  });
+  return result;
+}
+
+py::object rotary_apply(const Rotary& rotary, const py::object& x, std::int64_t first, int threads,
+                        bool heads_first) {
+  py::array array = array_of(x, "x");
+  with_writable_sequences(array, "x", heads_first, [&](const auto& view) {
+    const py::gil_scoped_release no_gil;
+    rotary.apply(view, first, threads);
+  });
+  return x;
+}
+
+void bind_positional_encoding(py::module_& module) {
+  using py::arg;
+  const EncodingSpec paper;
+
+  py::class_<PositionalEncoding>(module, "PositionalEncoding",
+                                 R"(Adds encodings to sequences: y = dropout(x + PE).
+
+max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder. source: the source
+of the encodings that are added, which does not change the bits: "fused" computes them while they
+are added, "cached" keeps a table of max_rows rows, and "automatic" keeps one if it stays in the
+last-level cache. Immutable.)")
+      .def(py::init([](std::int64_t d_model, std::int64_t max_rows, double dropout, double base,
+                       const std::string& layout, const std::string& spacing,
+                       const py::object& frequencies, const py::object& accuracy,
+                       const std::string& source) {
+             const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
+             const EncodingSource from = parse_source(source);
+             const Accuracy asked = accuracy_of(accuracy);
+             const py::gil_scoped_release no_gil;
+             return std::make_unique<PositionalEncoding>(spec, max_rows, dropout, from, asked);
+           }),
+           arg("d_model"), arg("max_rows") = 5000, py::kw_only(), arg("dropout") = 0.0,
+           arg("base") = paper.base, arg("layout") = "interleaved", arg("spacing") = "paper",
+           arg("frequencies") = py::none(), arg("accuracy") = py::none(),
+           arg("source") = "automatic")
+      .def("forward", &forward, arg("x"), arg("out") = py::none(), py::kw_only(), arg("offset") = 0,
+           arg("training") = false, arg("seed") = 0, arg("threads") = 1,
+           arg("stores") = "automatic", arg("batch_first") = true,
+           R"(Returns dropout(x + PE), where PE begins at position `offset`.
+
+x: shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or (rows, d_model);
+float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.
+out: the array to write, of the same type, which may be x itself. Dropout is applied if `training`;
+its mask is a function of `seed` and the element's index.
+
+Raises ValueError, before anything is written, if an argument is not allowed.)")
+      .def("backward", &backward, arg("gradient"), py::kw_only(), arg("seed"), arg("threads") = 1,
+           arg("batch_first") = true,
+           "Turns the gradient of the output of forward(training=True) into that of x, in place.")
+      .def_property_readonly(
+          "reason", [](const PositionalEncoding& each) { return each.selection().reason; });
+}
+
+void bind_rotary(py::module_& module) {
+  using py::arg;
+  const py::str float32("float32");
+
+  py::class_<Rotary>(module, "Rotary", R"(Rotary position embeddings from exact phases.
+
+dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
+(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). frequencies, accuracy: as in
+Encoder. posenc.rotary_from_config() reads all from a model's config.json.)")
+      .def(py::init([](std::int64_t dimension, double base, const std::string& channels,
+                       const py::object& frequencies, const py::object& accuracy) {
+             const RotaryLayout layout = parse_rotary_layout("channels", channels);
+             const Accuracy asked = accuracy_of(accuracy);
+             const FrequencyRule rule = rule_of(frequencies);
+             const py::gil_scoped_release no_gil;
+             return std::make_unique<Rotary>(dimension, base, layout, asked, rule);
+           }),
+           arg("dimension"), py::kw_only(), arg("base") = 10000.0, arg("channels") = "halves",
+           arg("frequencies") = py::none(), arg("accuracy") = py::none())
+      .def("cache", &rotary_cache, arg("positions"), arg("layout") = "halves", py::kw_only(),
+           arg("out") = py::none(), arg("dtype") = float32, arg("threads") = 1,
+           R"(Returns the cosines and sines of range(first, last + 1): shape (rows, dimension).
+
+layout: "halves" is that of vLLM, cosines before sines; "interleaved" that of ggml, cosine before
+sine. dtype: float32, float16 or bfloat16.)")
+      .def("apply", &rotary_apply, arg("x"), arg("first") = 0, py::kw_only(), arg("threads") = 1,
+           arg("heads_first") = false,
+           R"(Turns x in place and returns it. Row r is at position first + r.
+
+x: shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_first, or (rows, head_dim);
+float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.)")
+      .def_property_readonly("dimension", &Rotary::dimension)
+      .def_property_readonly("attention_factor", &Rotary::attention_factor,
+                             "Cosines and sines are multiplied by it.")
+      .def_property_readonly("reason", [](const Rotary& each) { return each.selection().reason; });
+}
+
+}  // namespace
+
+void bind_layers(py::module_& module) {
+  bind_positional_encoding(module);
+  bind_rotary(module);
+}
+
+}  // namespace posenc::python
