@@ -1,6 +1,6 @@
-// Highway's SinCos (hwy/contrib/math; before 1.1, its Sin and Cos) behind its own dynamic dispatch:
-// this file is compiled once for each target, with the flags of the baseline ISA, and the best
-// target for the CPU is called.
+// Highway's SinCos (hwy/contrib/math; in old versions, its Sin and Cos) behind its own dynamic
+// dispatch: this file is compiled once for each target, with the flags of the baseline ISA, and the
+// best target for the CPU is called.
 //
 // Highway documents them for phases up to 39000 rad. Further rows first subtract whole turns in
 // double, as Highway's users must.
@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t last_documented_position = 39000;  // frequencies are at most 1
 
-#if HWY_MAJOR > 1 || HWY_MINOR >= 1
+#ifdef POSENC_HIGHWAY_HAS_SINCOS
 #define POSENC_HIGHWAY_SINCOS "SinCos"
 template <class D, class V>
 HWY_INLINE void sincos(D d, V phase, V& sine, V& cosine) {
