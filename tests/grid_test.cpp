@@ -52,12 +52,11 @@ void append_halves(std::vector<double>& values, double position, const std::vect
   for (const double w : omega) values.push_back(std::cos(position * w));
 }
 
-// models_mae's util/pos_embed.py: get_2d_sincos_pos_embed, where w goes first.
-TEST(Grid, IsThatOfMae) {
+/// The column's half first, with omega_k = 10000^(-k / denominator).
+void expect_column_first(const GridSpec& spec, double denominator) {
   std::vector<double> omega;
-  for (int k = 0; k < d_model / 4; ++k)
-    omega.push_back(1.0 / std::pow(10000.0, k / (static_cast<double>(d_model) / 4)));
-  expect_formula(mae_grid(d_model), [&](double row, double column) {
+  for (int k = 0; k < d_model / 4; ++k) omega.push_back(1.0 / std::pow(10000.0, k / denominator));
+  expect_formula(spec, [&](double row, double column) {
     std::vector<double> values;
     append_halves(values, column, omega);
     append_halves(values, row, omega);
@@ -65,18 +64,11 @@ TEST(Grid, IsThatOfMae) {
   });
 }
 
+// models_mae's util/pos_embed.py: get_2d_sincos_pos_embed, where w goes first.
+TEST(Grid, IsThatOfMae) { expect_column_first(mae_grid(d_model), d_model / 4.0); }
+
 // vit-pytorch's simple_vit.py and Big Vision's vit.py: posemb_sincos_2d.
-TEST(Grid, IsThatOfSimpleVit) {
-  std::vector<double> omega;
-  for (int k = 0; k < d_model / 4; ++k)
-    omega.push_back(1.0 / std::pow(10000.0, k / (static_cast<double>(d_model) / 4 - 1)));
-  expect_formula(simple_vit_grid(d_model), [&](double row, double column) {
-    std::vector<double> values;
-    append_halves(values, column, omega);
-    append_halves(values, row, omega);
-    return values;
-  });
-}
+TEST(Grid, IsThatOfSimpleVit) { expect_column_first(simple_vit_grid(d_model), d_model / 4.0 - 1); }
 
 // detr's models/position_encoding.py: PositionEmbeddingSine with normalize=True and no padding.
 TEST(Grid, IsThatOfDetr) {
@@ -128,13 +120,14 @@ TEST(Grid, BadInputIsRefused) {
   EXPECT_THAT(refusal([] { mae_grid(6); }), HasSubstr("d_model is 6; allowed for a grid"));
   EXPECT_THAT(refusal([] { detr_grid(8, 0, 1); }), HasSubstr("size of the grid is 0"));
   EXPECT_THAT(refusal([] { simple_vit_grid(4); }), HasSubstr("d_model is 4"));
-  EXPECT_THAT(refusal([] { encode_grid(-1, 1, mae_grid(8)); }), HasSubstr("rows is -1"));
-  EXPECT_THAT(refusal([] { encode_grid(1, -1, mae_grid(8)); }), HasSubstr("columns is -1"));
+  EXPECT_THAT(refusal([] { encode_grid(-1, 1, mae_grid(8)); }), HasSubstr("grid is -1 x 1"));
+  EXPECT_THAT(refusal([] { encode_grid(1, -1, mae_grid(8)); }), HasSubstr("grid is 1 x -1"));
   constexpr std::int64_t huge = std::int64_t{1} << 40;
-  EXPECT_THAT(refusal([] { encode_grid(huge, huge, mae_grid(8)); }), HasSubstr("allowed: at most"));
+  EXPECT_THAT(refusal([] { encode_grid(huge, huge, mae_grid(8)); }),
+              HasSubstr("at most 9007199254740992 cells"));
   Matrix small(3, 8);
   EXPECT_THAT(refusal([&] { encode_grid(2, 2, mae_grid(8), small.view()); }),
-              AllOf(HasSubstr("view is 3 x 8"), HasSubstr("at least 4 x 8")));
+              HasSubstr("view has 3 rows; allowed: at least the row count, 4"));
   EXPECT_THAT(refusal([&] { encode_grid(1, 1, mae_grid(8), small.view(), {0}); }),
               HasSubstr("threads is 0"));
 }

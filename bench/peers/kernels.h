@@ -12,7 +12,7 @@ namespace posenc::peers {
 using simd::Columns;
 using simd::padding;
 
-/// T is the type of the phases. Rows are float32, unless a kernel says otherwise.
+/// T is the type of the phases.
 template <class T>
 struct SincosTables {
   std::int64_t frequencies;

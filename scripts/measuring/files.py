@@ -81,25 +81,23 @@ def temporary_folder() -> Iterator[str]:
 
 
 def _write(path: str, data: bytes) -> None:
-    try:
-        with open(path, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def write_whole(path: str, content: str | bytes) -> None:
     """Writes a temporary file, then renames it: never half a file. What is no regular file, such as
     a device or a pipe, is written directly, since a rename would replace it."""
     data = content.encode() if isinstance(content, str) else content
-    path = os.path.realpath(path)  # a link stays a link
-    if os.path.exists(path) and not os.path.isfile(path):
-        return _write(path, data)
-    remove_leftovers(f"{path}.", ".tmp", os.remove)
-    temporary = f"{path}.{os.getpid()}.tmp"
+    target = os.path.realpath(path)  # a link stays a link
+    temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        _write(temporary, data)
-        os.replace(temporary, path)
+        if os.path.exists(target) and not os.path.isfile(target):
+            _write(target, data)
+        else:
+            remove_leftovers(f"{target}.", ".tmp", os.remove)
+            _write(temporary, data)
+            os.replace(temporary, target)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
     finally:

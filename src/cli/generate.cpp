@@ -55,7 +55,7 @@ std::string format_of(const GenerateOptions& options) {
   if (is_standard_output(options.common.output)) return "csv";
   const std::string suffix = std::filesystem::path(options.common.output).extension().string();
   if (suffix.empty()) return "npy";
-  if (!suffix.empty() && std::ranges::count(formats, suffix.substr(1)) > 0) return suffix.substr(1);
+  if (std::ranges::count(formats, suffix.substr(1)) > 0) return suffix.substr(1);
   throw InvalidArgument(fmt::format("--output is '{}'; allowed suffixes: .{} (or give --format)",
                                     options.common.output, fmt::join(formats, ", .")));
 }
@@ -128,8 +128,7 @@ void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<
   text.data()[text.size() - 1] = '\n';
 }
 
-/// A lower bound of the file's size: close for all but csv, and low for csv, whose numbers differ
-/// in length.
+/// A lower bound of the file's size. It is low for csv, whose numbers differ in length.
 std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
                          std::optional<int> digits) {
   const std::int64_t csv_bytes = digits && *digits > 0 ? *digits + 3 : 2;
@@ -199,14 +198,7 @@ int generate(const GenerateOptions& options) {
         "safetensors)");
   }
   const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
-  if (!encoder->supports(type)) {
-    std::vector<std::string_view> allowed;
-    for (const DataType each : all_data_types) {
-      if (encoder->supports(each)) allowed.push_back(to_string(each));
-    }
-    throw InvalidArgument(fmt::format("--dtype is {}; allowed with backend {}: {}", to_string(type),
-                                      encoder->backend(), fmt::join(allowed, ", ")));
-  }
+  check_supports(*encoder, type);
   if (!is_standard_output(file))
     check_space(file, least_bytes(shape, type, format, options.digits));
 

@@ -109,7 +109,7 @@ PickRun measure(PickOptions options, Profile& profile) {
           .files = {}};
 }
 
-/// The document of a run, or of none: {} and nothing measured.
+/// Writes the JSON of a run and the path of the profile where it is kept, or null.
 void write_document(const PickCommand& command, const Json& run, const Json& profile) {
   Json document = new_document();
   document.update(run);

@@ -9,11 +9,7 @@ namespace posenc {
 
 template <class T>
 BasicCursor<T>::BasicCursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) {
-  constexpr DataType type = data_type_of<T>;
-  if (!encoder.supports(type)) {
-    throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
-                                      to_string(type), encoder.backend()));
-  }
+  check_supports(encoder, data_type_of<T>);
   seek(first);
 }
 

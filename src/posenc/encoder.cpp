@@ -4,6 +4,7 @@
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/check.h"
+#include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
@@ -13,40 +14,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace posenc {
 namespace {
 
-void check_view(const Encoder& encoder, std::int64_t rows, const OutputView& out,
+void check_call(const Encoder& encoder, std::int64_t rows, const OutputView& out,
                 const EncodeOptions& options) {
-  const EncodingSpec& spec = encoder.spec();
-  if (!encoder.supports(out.type)) {
-    throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
-                                      to_string(out.type), encoder.backend()));
-  }
+  check_supports(encoder, out.type);
   check_threads(options.threads);
-  if (out.columns < spec.d_model) {
-    throw InvalidArgument(format_text("view has {} columns; allowed: at least d_model, {}",
-                                      out.columns, spec.d_model));
-  }
-  if (out.stride < out.columns) {
-    throw InvalidArgument(format_text("view has stride {}; allowed: at least its columns, {}",
-                                      out.stride, out.columns));
-  }
-  if (out.rows < rows) {
-    throw InvalidArgument(
-        format_text("view has {} rows; allowed: at least the row count, {}", out.rows, rows));
-  }
-  if (rows > 0 && out.data == nullptr)
-    throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(out.stride, rows, &bytes) ||
-      __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
-    throw InvalidArgument(format_text(
-        "view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
-  }
+  check_view(out, rows, encoder.spec().d_model);
 }
 
 }  // namespace
@@ -56,7 +36,7 @@ Encoder::Encoder(const EncodingSpec& spec, std::string backend, Isa isa)
 
 void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const {
   validate(rows);
-  check_view(*this, rows.count, out, options);
+  check_call(*this, rows.count, out, options);
   const bool non_temporal =
       is_non_temporal(options.stores, rows.count * spec_.d_model * size_of(out.type));
   const RowTask all = {rows.first, rows.count, out.data, out.stride, out.type, non_temporal};
@@ -88,7 +68,7 @@ template <class T>
 void Encoder::add_any(RowRange rows, const MatrixView<const T>& x, float scale,
                       const MatrixView<T>& out, const EncodeOptions& options) const {
   validate(rows);
-  check_view(*this, rows.count, out, options);
+  check_call(*this, rows.count, out, options);
   if (!supports_add()) {
     throw InvalidArgument(format_text("backend is {}; allowed: one that can add", backend_));
   }
@@ -140,7 +120,7 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
           format_text("position is {}; allowed: 0 to {}", position, max_position));
     }
   }
-  check_view(*this, count, out, options);
+  check_call(*this, count, out, options);
   const bool non_temporal =
       is_non_temporal(options.stores, count * spec_.d_model * size_of(out.type));
   const RowTask all = {0, count, out.data, out.stride, out.type, non_temporal};
@@ -167,6 +147,16 @@ void Encoder::encode(std::span<const std::int64_t> positions, OutputView out,
 void Encoder::encode(std::span<const std::int32_t> positions, OutputView out,
                      EncodeOptions options) const {
   gather(positions, out, options);
+}
+
+void check_supports(const Encoder& encoder, DataType type) {
+  if (encoder.supports(type)) return;
+  std::vector<std::string_view> allowed;
+  for (const DataType each : all_data_types) {
+    if (encoder.supports(each)) allowed.push_back(to_string(each));
+  }
+  throw InvalidArgument(format_text("dtype is {}; allowed for backend {}: {}", to_string(type),
+                                    encoder.backend(), join(allowed, ", ")));
 }
 
 double Encoder::ulp_bound(RowRange, DataType type) const noexcept {

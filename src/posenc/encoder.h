@@ -112,4 +112,7 @@ class Encoder {
   Isa isa_;
 };
 
+/// Throws InvalidArgument, with the allowed types, unless the encoder can write `type`.
+void check_supports(const Encoder& encoder, DataType type);
+
 }  // namespace posenc

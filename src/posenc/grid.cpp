@@ -2,6 +2,7 @@
 
 #include "posenc/selection.h"
 #include "posenc/support/check.h"
+#include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 
@@ -36,19 +37,6 @@ FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
   return own;
 }
 
-void check_sizes(std::int64_t rows, std::int64_t columns) {
-  const auto check = [](const char* name, std::int64_t size) {
-    if (size < 0) throw InvalidArgument(format_text("{} is {}; allowed: at least 0", name, size));
-  };
-  check("rows", rows);
-  check("columns", columns);
-  std::int64_t cells = 0;
-  if (__builtin_mul_overflow(rows, columns, &cells) || cells > max_position) {
-    throw InvalidArgument(
-        format_text("grid is {} x {}; allowed: at most {} cells", rows, columns, max_position));
-  }
-}
-
 /// The encodings of one coordinate.
 template <class T>
 BasicMatrix<T> encoded(const EncodingSpec& spec, RowRange range, EncodeOptions options) {
@@ -59,22 +47,18 @@ BasicMatrix<T> encoded(const EncodingSpec& spec, RowRange range, EncodeOptions o
   return table;
 }
 
-/// What Encoder::encode() checks of a view.
-void check_output(std::int64_t cells, std::int64_t columns, const OutputView& out) {
-  std::int64_t bytes = 0;
-  if (out.rows < cells || out.columns < columns || out.stride < out.columns ||
-      __builtin_mul_overflow(out.stride, cells, &bytes) ||
-      __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
-    throw InvalidArgument(format_text(
-        "view is {} x {} with stride {}; allowed: at least {} x {}, a stride of at least its "
-        "columns, and 2^63 - 1 bytes",
-        out.rows, out.columns, out.stride, cells, columns));
-  }
-  if (cells > 0 && out.data == nullptr)
-    throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
-}
-
 }  // namespace
+
+std::int64_t grid_cells(std::int64_t rows, std::int64_t columns) {
+  std::int64_t cells = 0;
+  if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &cells) ||
+      cells > max_position) {
+    throw InvalidArgument(
+        format_text("grid is {} x {}; allowed: sizes of at least 0, and at most {} cells", rows,
+                    columns, max_position));
+  }
+  return cells;
+}
 
 GridSpec mae_grid(std::int64_t d_model) {
   check_quarters(d_model);
@@ -98,13 +82,13 @@ GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns
 void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, OutputView out,
                  EncodeOptions options) {
   check_threads(options.threads);
-  check_sizes(rows, columns);
+  const std::int64_t cells = grid_cells(rows, columns);
   validate(spec.column);
   validate(spec.row);
   validate(RowRange{spec.first, rows});
   validate(RowRange{spec.first, columns});
-  check_output(rows * columns, spec.d_model(), out);
-  if (rows == 0 || columns == 0) return;
+  check_view(out, cells, spec.d_model());
+  if (cells == 0) return;
   with_type(out.type, [&]<class T>(T) {
     const BasicMatrix<T> of_column = encoded<T>(spec.column, {spec.first, columns}, options);
     const BasicMatrix<T> of_row = encoded<T>(spec.row, {spec.first, rows}, options);
@@ -125,10 +109,9 @@ void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, 
 
 Matrix encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec,
                    EncodeOptions options) {
-  check_sizes(rows, columns);
   validate(spec.column);
   validate(spec.row);
-  Matrix table(rows * columns, spec.d_model());
+  Matrix table(grid_cells(rows, columns), spec.d_model());
   encode_grid(rows, columns, spec, table.view(), options);
   return table;
 }

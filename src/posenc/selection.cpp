@@ -76,11 +76,7 @@ Choice choice_of(Candidate& candidate, SelectionSource source, std::string reaso
 Choice from_environment(const Request& request) {
   try {
     const Backend& named = backend(environment());
-    if (!named.plan({.d_model = 2})->supports(request.options.type)) {
-      throw InvalidArgument(
-          format_text("backend is '{}', which has not the precision for {}; allowed: one that has",
-                      environment(), to_string(request.options.type)));
-    }
+    check_supports(*named.plan({.d_model = 2}), request.options.type);
     return {{&named, SelectionSource::environment, "POSENC_BACKEND names it"}};
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));

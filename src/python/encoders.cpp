@@ -118,11 +118,8 @@ GridSpec grid_of(const std::string& convention, std::int64_t d_model, std::int64
 py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
                              const std::string& convention, const py::object& type, int threads) {
   const GridSpec spec = grid_of(convention, d_model, rows, columns);
-  if (rows < 0 || columns < 0 || (columns > 0 && rows > max_position / columns)) {
-    throw InvalidArgument("grid is " + std::to_string(rows) + " x " + std::to_string(columns) +
-                          "; allowed: sizes of at least 0, and at most 2**53 cells");
-  }
-  py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows * columns, d_model});
+  py::array table(numpy_type(parse_type(type)),
+                  std::vector<py::ssize_t>{grid_cells(rows, columns), d_model});
   with_table(table, "out", [&](const auto& view) {
     const py::gil_scoped_release no_gil;
     encode_grid(rows, columns, spec, view, threads);

@@ -130,10 +130,7 @@ void check(std::span<const Encoder* const> encoders, RowRange rows,
           format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
                       encoder->backend(), encoders.front()->backend()));
     }
-    if (!encoder->supports(options.type)) {
-      throw InvalidArgument(format_text("dtype is {}; backend {} has not the precision for it",
-                                        to_string(options.type), encoder->backend()));
-    }
+    check_supports(*encoder, options.type);
   }
 }
 
