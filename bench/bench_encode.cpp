@@ -22,6 +22,8 @@
 #include "table_shape.h"
 #include "warm_memory.h"
 
+#include "cli/text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/App.hpp>
@@ -232,7 +234,7 @@ void add_table_options(CLI::App& app, Options& options) {
           ->type_name("NAME");
   allow_only(*stores, {"automatic", "cached", "non_temporal"});
   app.add_option("--dtype", options.type,
-                 "Elements of the tables: float32, float64, float16 or bfloat16")
+                 "Elements of the tables: " + cli::names_text(all_data_types))
       ->type_name("NAME");
 }
 

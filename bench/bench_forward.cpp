@@ -130,17 +130,20 @@ std::string add_forward(std::string_view question, const Activations& shape, con
       question, shape, [=] { return forward.prepare(shape, source); }, std::move(ratios));
 }
 
-Ratio over_table(const std::string& question, const Activations& shape, const Forward& forward) {
-  return {"over_table", {add_forward(question + "_table", shape, forward, EncodingSource::cached)}};
+Ratio speed_over_table(const std::string& question, const Activations& shape,
+                       const Forward& forward) {
+  return {"speed_over_table",
+          {add_forward(question + "_table", shape, forward, EncodingSource::cached)}};
 }
 
-Ratio over_scaling(const Activations& shape) {
+Ratio speed_over_scaling(const Activations& shape) {
   const auto prepare = [=] { return scaling(shape, warm_memory(shape.bytes())); };
-  return {"over_scaling", {add_work("scaling", shape, prepare)}};
+  return {"speed_over_scaling", {add_work("scaling", shape, prepare)}};
 }
 
 void add_in_place(const Activations& shape) {
-  const std::vector<Ratio> ratios = {over_table("in_place", shape, {}), over_scaling(shape)};
+  const std::vector<Ratio> ratios = {speed_over_table("in_place", shape, {}),
+                                     speed_over_scaling(shape)};
   add_forward("in_place", shape, {}, EncodingSource::automatic, ratios);
   if (shape.batch == 1) add_forward("in_place_fused", shape, {}, EncodingSource::fused, ratios);
 }
@@ -148,20 +151,20 @@ void add_in_place(const Activations& shape) {
 void add_out_of_place(const Activations& shape) {
   const Forward forward = {.in_place = false};
   add_forward("out_of_place", shape, forward, EncodingSource::automatic,
-              {over_table("out_of_place", shape, forward)});
+              {speed_over_table("out_of_place", shape, forward)});
 }
 
 void add_sequence_first(const Activations& shape) {
   const Forward forward = {.order = BatchOrder::sequence_first};
   add_forward("sequence_first", shape, forward, EncodingSource::automatic,
-              {over_table("sequence_first", shape, forward), over_scaling(shape)});
+              {speed_over_table("sequence_first", shape, forward), speed_over_scaling(shape)});
 }
 
 void add_dropout(const Activations& shape) {
   const auto source = EncodingSource::automatic;
   const std::string without = add_forward("no_dropout", shape, {.dropout = 0.1}, source);
   add_forward("dropout", shape, {.dropout = 0.1, .training = true}, source,
-              {{"over_undropped", {without}, 1, Quantity::time}});
+              {{"time_over_undropped", {without}, 1, Quantity::time}});
 }
 
 /// A vocabulary of GPT-2's size, and ids all over it.
@@ -214,7 +217,8 @@ void add_embedding(const Activations& shape) {
                             {.threads = shape.threads});
     };
   };
-  add_work("embed", shape, in_one_pass, {{"over_in_turn", {add_work("in_turn", shape, in_turn)}}});
+  add_work("embed", shape, in_one_pass,
+           {{"speed_over_in_turn", {add_work("in_turn", shape, in_turn)}}});
 }
 
 /// Tables and batches in the caches of one core, in the shared one, and four times beyond it.
@@ -248,11 +252,10 @@ void register_all(const std::vector<int>& thread_counts) {
 
 constexpr std::string_view notes =
     "wall time; each comparison is with other work on the same memory, timed in the same group:\n"
-    "  x table      how many times faster than adding a table that was computed before\n"
-    "  x scaling    how many times faster than a loop that scales x in place\n"
-    "  x in turn    how many times faster than lookup, scaling and adding a table, one after the "
-    "other\n"
-    "  x undropped  how many times the time of the same call without dropout\n";
+    "  x table         the speed over that of adding a table that was computed before\n"
+    "  x scaling       the speed over that of a loop that scales x in place\n"
+    "  x in turn       the speed over that of lookup, scaling and adding a table in turn\n"
+    "  time/undropped  the time over that of the same call without dropout\n";
 
 }  // namespace
 }  // namespace posenc::bench

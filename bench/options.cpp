@@ -5,6 +5,7 @@
 #include "posenc/cpu.h"
 #include "posenc/isa.h"
 #include "posenc/presets.h"
+#include "posenc/support/parallel_for.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,9 +19,6 @@
 
 namespace posenc::bench {
 namespace {
-
-/// OpenMP ends the program if it cannot make as many as it is asked for.
-constexpr int most_threads = 1024;
 
 void check_runs_here(const std::string& isa) {
   if (cpu_has(parse_isa(isa))) return;

@@ -123,9 +123,9 @@ std::string name_of(const Comparison& comparison, const Variant& variant, const 
   return name + suffix_of(stores);
 }
 
-Ratio over_base(const Variant& variant, const Variant& base, const std::string& base_name) {
+Ratio time_over_base(const Variant& variant, const Variant& base, const std::string& base_name) {
   const auto elements = static_cast<double>(variant.shape.elements());
-  return {"over_base",
+  return {"time_over_base",
           {base_name},
           elements / static_cast<double>(base.shape.elements()),
           Quantity::time};
@@ -149,19 +149,20 @@ void add_variant(const Comparison& comparison, const Variant& variant, const Bac
   const Variant& base = comparison.variants.front();
   const std::string base_name = name_of(comparison, base, backend, stores);
   add_checked(name_of(comparison, variant, backend, stores), backend, variant.shape, body,
-              {over_base(variant, base, base_name)}, comparison.clock);
+              {time_over_base(variant, base, base_name)}, comparison.clock);
 }
 
 }  // namespace
 
 void add_slowdowns(const std::vector<const Backend*>& backends, StorePolicy stores, DataType type) {
   constexpr double most_seconds = 0.2;  // There are many variants.
-  add_header_line("base",
-                  "x base is the time of an element over that in the base, the nearest line above "
-                  "with 1.00; first: the position of the first row, 0 unless given; stride: "
-                  "elements from row to row, d unless given (multiples of 4096 bytes, and a cache "
-                  "line more); offset: elements before the first row; times are CPU times, those "
-                  "of threads wall times");
+  add_header_line(
+      "base",
+      "time/base is the time of an element over that in the base, the nearest line above "
+      "with 1.00; first: the position of the first row, 0 unless given; stride: "
+      "elements from row to row, d unless given (multiples of 4096 bytes, and a cache "
+      "line more); offset: elements before the first row; times are CPU times, those "
+      "of threads wall times");
   for (const Comparison& comparison : comparisons(type)) {
     begin_group();
     for (const Backend* backend :

@@ -8,8 +8,8 @@
 
 namespace posenc::bench {
 
-/// Adds one benchmark for each variant and backend, the base first, with the ratio "over_base": the
-/// time of an element over that in the base.
+/// Adds one benchmark for each variant and backend, the base first, with the ratio
+/// "time_over_base": the time of an element over that in the base.
 ///
 ///   positions/<backend>:<isa>/first:1e12/rows:200/d:512       large phases, which need slower
 ///                                                             argument reductions

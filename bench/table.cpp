@@ -38,11 +38,11 @@ constexpr CounterColumn counter_columns[] = {
     {"times_naive", "times naive", three_digits},
     {"naive_rows", "naive rows", three_digits},
     {"speed_up", "speed-up", two_decimals},
-    {"over_base", "x base", two_decimals},
-    {"over_table", "x table", two_decimals},
-    {"over_scaling", "x scaling", two_decimals},
-    {"over_in_turn", "x in turn", two_decimals},
-    {"over_undropped", "x undropped", two_decimals},
+    {"time_over_base", "time/base", two_decimals},
+    {"speed_over_table", "x table", two_decimals},
+    {"speed_over_scaling", "x scaling", two_decimals},
+    {"speed_over_in_turn", "x in turn", two_decimals},
+    {"time_over_undropped", "time/undropped", two_decimals},
 };
 
 /// The columns that any of the lines has, in the order of all columns.

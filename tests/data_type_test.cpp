@@ -267,7 +267,7 @@ T exact(const Frequencies& frequencies, std::int64_t k, std::int64_t position, b
 
 TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {
   const auto [backend, type] = GetParam();
-  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+  for (const Layout layout : all_layouts) {
     for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 1030}) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
       const Frequencies frequencies(spec);

@@ -211,7 +211,7 @@ TEST_P(EncoderRows, AreIndependentOfTheViewsSpareRowsAndColumns) {
 
 TEST_P(EncoderRows, HaveTheSameBitsForEveryStorePolicyAndStride) {
   EncodingSpec spec = GetParam().spec();
-  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+  for (const Layout layout : all_layouts) {
     spec.layout = layout;
     const auto encoder = GetParam().backend->plan(spec);
     const RowRange rows{1000, 75};
@@ -269,7 +269,7 @@ TEST_P(EveryEncoder, NamesItsBackendAndSpec) {
 }
 
 TEST_P(EveryEncoder, StartsFromZeroAndOne) {
-  for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+  for (const Spacing spacing : all_spacings) {
     for (const std::int64_t d_model : {2, 4, 34}) {
       Matrix row(1, d_model);
       GetParam()
@@ -297,7 +297,7 @@ TEST_P(EveryEncoder, MatchesThePapersFirstRows) {
 
 TEST_P(EveryEncoder, LayoutsArePermutationsOfEachOther) {
   const RowRange rows{1'000'003, 5};
-  for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+  for (const Spacing spacing : all_spacings) {
     for (const std::int64_t d_model : {2, 4, 6, 98, 1280}) {
       SCOPED_TRACE("d_model " + std::to_string(d_model) + ", spacing " +
                    std::string(to_string(spacing)));

@@ -1,10 +1,12 @@
 // Which backend is used if the program names none. The library reads its environment once, at first
 // use, so that each case runs in its own process.
 #include "posenc/selection.h"
+
 #include "command.h"
 #include "posenc/cpu.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
+#include "posenc/profile.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

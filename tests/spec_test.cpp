@@ -108,10 +108,10 @@ TEST(Spec, TheSimpleCallRefusesInvalidArguments) {
 }
 
 TEST(Spec, LayoutAndSpacingNamesRoundTrip) {
-  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+  for (const Layout layout : all_layouts) {
     EXPECT_EQ(parse_layout(to_string(layout)), layout);
   }
-  for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+  for (const Spacing spacing : all_spacings) {
     EXPECT_EQ(parse_spacing(to_string(spacing)), spacing);
   }
   EXPECT_EQ(parse_layout("halves_cos_first"), Layout::halves_cos_first);

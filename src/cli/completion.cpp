@@ -50,10 +50,8 @@ Names values_of(const CLI::Option& option) {
   if (name == "backend") return set_of(known_backends());
   if (name == "isa") return isas();
   if (name == "dtype") return names_of(all_data_types);
-  if (name == "layout") {
-    return names_of(std::vector{Layout::interleaved, Layout::halves, Layout::halves_cos_first});
-  }
-  if (name == "spacing") return names_of(std::vector{Spacing::paper, Spacing::inclusive});
+  if (name == "layout") return names_of(all_layouts);
+  if (name == "spacing") return names_of(all_spacings);
   if (name == "format") return formats(option.get_description());
   return {};
 }

@@ -20,7 +20,7 @@ struct Entry {
   std::string description;
 };
 
-const std::vector<Entry> environment = {
+const std::vector<Entry> environment_entries = {
     {"POSENC_BACKEND",
      "for experiments: the backend, or backend:isa, that the library uses if a program names none"},
     {"POSENC_PROFILE", "the profile to use instead of the file below"},
@@ -28,7 +28,7 @@ const std::vector<Entry> environment = {
     {"HOME", "folder of the user"},
     {"NO_COLOR", "if it is not empty, no colours on a terminal"}};
 
-const std::vector<Entry> files = {
+const std::vector<Entry> file_entries = {
     {"$XDG_CONFIG_HOME/posenc/profile.json",
      "the profile: what posenc pick --save measured on this CPU, and the library selects by"}};
 
@@ -99,8 +99,9 @@ std::string subcommands_text(const CLI::App& app) {
 void describe(CLI::App& command, const std::vector<Example>& examples) {
   std::vector<Entry> entries;
   for (const Example& each : examples) entries.push_back({each.line, each.what});
-  command.footer(section_text("Examples", entries) + section_text("Environment", environment) +
-                 section_text("Files", files) + section_text("Exit status", exit_status));
+  command.footer(section_text("Examples", entries) +
+                 section_text("Environment", environment_entries) +
+                 section_text("Files", file_entries) + section_text("Exit status", exit_status));
 }
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,

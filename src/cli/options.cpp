@@ -1,8 +1,10 @@
 #include "cli/options.h"
 
 #include "cli/spelling.h"
+#include "cli/text.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
 
 #include <fmt/format.h>
@@ -17,10 +19,6 @@
 
 namespace posenc::cli {
 namespace {
-
-/// More than any machine has. OpenMP ends the program if it cannot start as many as it is asked
-/// for.
-constexpr int max_threads = 1024;
 
 /// The parser checks every value of the option; a refusal is worded as all errors of the command
 /// are, which the parser's own wording is not.
@@ -122,7 +120,7 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add_real(command, options.base, "--base",
            "base of the frequencies, above 1 (default: the preset's)");
   add(command, "--layout", "NAME",
-      "interleaved, halves or halves_cos_first (default: the preset's)",
+      fmt::format("{} (default: the preset's)", names_text(all_layouts)),
       [&options](const std::string& text) { options.layout = parse_layout(text); });
   add(command, "--spacing", "NAME",
       "paper (exponent 2i/d) or inclusive (i/(d/2-1)) (default: the preset's)",
@@ -136,18 +134,18 @@ void add_backend_options(CLI::App& command, CommonOptions& options, Times times)
           ? "backend, or backend:isa; may be repeated (default: all that run here)"
           : "backend, or backend:isa (default: the library's selection, correctly rounded)");
   add(command, "--isa", "NAME",
-      "instruction set: scalar, sse2, avx2, avx512 or neon64 (default: the best that runs here)",
+      fmt::format("instruction set: {} (default: the best that runs here)", names_text(all_isas)),
       [&options](const std::string& text) { options.isa = parse_isa(text); });
 }
 
 void add_type_option(CLI::App& command, CommonOptions& options) {
   add(command, "--dtype", "NAME",
-      "type of an entry: float32, float64, float16 or bfloat16 (default: float32)",
+      fmt::format("type of an entry: {} (default: float32)", names_text(all_data_types)),
       [&options](const std::string& text) { options.type = parse_data_type(text); });
 }
 
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default) {
-  add_integer_option(command, options.threads, "--threads", 1, max_threads,
+  add_integer_option(command, options.threads, "--threads", 1, most_threads,
                      fmt::format("number of threads (default: {})", by_default));
 }
 

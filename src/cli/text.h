@@ -4,11 +4,21 @@
 #include "posenc/isa.h"
 #include "posenc/spec.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace posenc::cli {
+
+/// "paper, inclusive": the names of an enumeration's values.
+template <class Enum, std::size_t count>
+std::string names_text(const Enum (&values)[count]) {
+  std::string text;
+  for (const Enum value : values)
+    text += (text.empty() ? "" : ", ") + std::string(to_string(value));
+  return text;
+}
 
 std::string error_text(double error);        ///< "2.98e-08", "0"
 std::string ulp_text(double ulp);            ///< "0.500", "1785.5", "2.73e+05"

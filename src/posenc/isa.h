@@ -16,6 +16,8 @@ enum class Isa {
   neon64,  ///< AArch64 Advanced SIMD
 };
 
+inline constexpr Isa all_isas[] = {Isa::scalar, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon64};
+
 std::string_view to_string(Isa isa) noexcept;
 /// Throws InvalidArgument, listing the allowed names.
 Isa parse_isa(std::string_view name);

@@ -1,5 +1,6 @@
 #include "posenc/selection.h"
 
+#include "posenc/profile.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/ties.h"

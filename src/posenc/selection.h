@@ -10,7 +10,6 @@
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/export.h"
-#include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
@@ -20,6 +19,8 @@
 #include <string>
 
 namespace POSENC_API posenc {
+
+struct LoadedProfile;  // see profile.h
 
 /// The accuracy that a program asks for. The fastest backend whose proven bounds promise it is
 /// selected; nothing else decides what is computed.

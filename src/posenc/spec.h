@@ -17,11 +17,16 @@ enum class Layout {
   halves_cos_first,  ///< channel k is cos(pos w_k), channel h + k is sin(pos w_k)
 };
 
+inline constexpr Layout all_layouts[] = {Layout::interleaved, Layout::halves,
+                                         Layout::halves_cos_first};
+
 /// How the frequencies are spaced between 1 and 1 / base.
 enum class Spacing {
   paper,      ///< w_k = base^(-k / h): "Attention Is All You Need", section 3.5
   inclusive,  ///< w_k = base^(-k / (h - 1)), w_0 = 1: tensor2tensor's get_timing_signal_1d
 };
+
+inline constexpr Spacing all_spacings[] = {Spacing::paper, Spacing::inclusive};
 
 inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
 inline constexpr std::int64_t max_position = std::int64_t{1} << 53;

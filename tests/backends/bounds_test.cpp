@@ -133,7 +133,7 @@ class BoundsOfBackend : public testing::TestWithParam<const Backend*> {};
 TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
   for (const double base : {1.0000001, 2.0, 500000.0, 1e300}) {
     for (const std::int64_t d_model : {2, 4, 66}) {
-      for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+      for (const Spacing spacing : all_spacings) {
         SCOPED_TRACE(testing::Message()
                      << "base " << base << ", d_model " << d_model << ", " << to_string(spacing));
         const auto encoder =

@@ -358,7 +358,7 @@ class RotationBits : public testing::TestWithParam<const Backend*> {
 };
 
 TEST_P(RotationBits, AreExactInEveryShape) {
-  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
+  for (const Layout layout : all_layouts) {
     for (const std::int64_t d_model : {2, 6, 34, 62, 98, 256, 514, 1030}) {
       for (const RowRange rows :
            {RowRange{0, 19}, RowRange{1'000'003, 33}, RowRange{max_position - 16, 17}}) {

@@ -49,8 +49,8 @@ void expect_within_bound(const Backend& peer, const EncodingSpec& spec, RowRange
 }
 
 TEST_P(Peer, IsWithinItsBoundInEveryLayoutAndTail) {
-  for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
-    for (const Spacing spacing : {Spacing::paper, Spacing::inclusive}) {
+  for (const Layout layout : all_layouts) {
+    for (const Spacing spacing : all_spacings) {
       for (const std::int64_t d_model : {2, 20, 66, 512, 1026}) {
         expect_within_bound(*GetParam(), {.d_model = d_model, .layout = layout, .spacing = spacing},
                             {0, 50});

@@ -18,9 +18,8 @@ EncodingSpec spec_of(FuzzedDataProvider& input) {
   EncodingSpec spec = {.d_model = Arena::size(input, 40)};
   if (input.ConsumeIntegralInRange(0, 7) != 0) spec.d_model &= ~std::int64_t{1};
   if (input.ConsumeBool()) spec.base = input.ConsumeFloatingPoint<double>();
-  spec.layout =
-      input.PickValueInArray({Layout::interleaved, Layout::halves, Layout::halves_cos_first});
-  spec.spacing = input.PickValueInArray({Spacing::paper, Spacing::inclusive});
+  spec.layout = input.PickValueInArray(all_layouts);
+  spec.spacing = input.PickValueInArray(all_spacings);
   return spec;
 }
 

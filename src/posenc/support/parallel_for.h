@@ -16,13 +16,13 @@ constexpr std::int64_t part_begin(std::int64_t count, std::int64_t parts,
 
 /// The largest number of threads that have work: the OpenMP runtime ends a process that asks for
 /// more threads than the system creates.
-inline constexpr std::int64_t most_threads = 1024;
+inline constexpr int most_threads = 1024;
 
 /// Calls work(begin, end) for contiguous parts of [0, count), one for each thread. Throws what one
 /// of the calls threw, after all of them.
 template <class Work>
 void parallel_for(std::int64_t count, int threads, const Work& work) {
-  const std::int64_t parts = std::min({std::int64_t{threads}, count, most_threads});
+  const std::int64_t parts = std::min<std::int64_t>({threads, count, most_threads});
   if (parts <= 1) {
     if (count > 0) work(std::int64_t{0}, count);
     return;

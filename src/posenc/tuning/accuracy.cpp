@@ -9,8 +9,11 @@
 #include "posenc/tuning/internal/error_tally.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -60,7 +63,7 @@ void fill_exact_row(const Reference& reference, std::int64_t position, DataType 
 
 void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got,
                  const float* div_term, Tally& tally) {
-  ErrorSum& of_octave = tally.by_octave[octave(position)];
+  ErrorSum of_row;
   for (std::size_t channel = 0; channel < exact.size(); ++channel) {
     const double value = got[channel];
     double error = distance(value, exact[channel].high, exact[channel].low);
@@ -71,7 +74,7 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
       error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
     const double ulps = error * exact[channel].ulps_per_unit;
     tally.histogram.add(error);
-    of_octave.add(error, ulps);
+    of_row.add(error, ulps);
     tally.by_channel[channel].add(error, ulps);
     tally.wrongly_rounded += value != exact[channel].nearest;
     tally.from_div_term =
@@ -81,6 +84,7 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
       tally.worst = {position, static_cast<std::int64_t>(channel), value, exact[channel].high};
     }
   }
+  tally.by_octave[octave(position)].merge(of_row);
 }
 
 AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
@@ -146,12 +150,15 @@ BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type
   return values;
 }
 
-/// Compares rows with the reference, in batches, so that memory stays constant.
-void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
-                const Reference& reference, RowRange rows, DataType type,
-                std::vector<Tally>& tallies) {
+/// Compares rows with the reference, in batches, so that memory stays constant. Calls
+/// `finished(rows)` after each batch.
+template <class Finished>
+std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
+                              const Reference& reference, RowRange rows, DataType type,
+                              const Finished& finished) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
+  std::vector<Tally> tallies(encoders.size(), Tally(d_model));
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
   Matrix compatible(std::min(batch, rows.count), d_model);
   std::vector<BasicMatrix<double>> got(encoders.size());
@@ -166,11 +173,9 @@ void tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_ter
                     tallies[i]);
       }
     }
+    finished(part.count);
   }
-}
-
-std::vector<Tally> empty_tallies(std::size_t count, std::int64_t d_model) {
-  return std::vector<Tally>(count, Tally(d_model));
+  return tallies;
 }
 
 }  // namespace
@@ -183,33 +188,32 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
   const Reference reference(spec);
   const auto div_term = backend("div_term").plan(spec);
 
-  // Up to 100 rounds of one part per thread. Progress is reported after each round.
-  const std::int64_t parts_in_all =
-      std::min<std::int64_t>(rows.count, 100 * std::int64_t{options.threads});
-  std::vector<Tally> sums = empty_tallies(encoders.size(), spec.d_model);
-  for (std::int64_t part = 0; part < parts_in_all; part += options.threads) {
-    const auto parts =
-        static_cast<int>(std::min<std::int64_t>(options.threads, parts_in_all - part));
-    std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts),
-                                            empty_tallies(encoders.size(), spec.d_model));
-    parallel_for(parts, parts, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t begin = part_begin(rows.count, parts_in_all, part + i),
-                           end = part_begin(rows.count, parts_in_all, part + i + 1);
-        tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin}, options.type,
-                   tallies[static_cast<std::size_t>(i)]);
-      }
-    });
-    for (const auto& of_part : tallies) {
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i].merge(of_part[i]);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<std::int64_t> rows_done = 0;
+  const auto finished = [&](std::int64_t count) {
+    const std::int64_t done = rows_done += count;
+    if (options.progress && std::this_thread::get_id() == caller)
+      options.progress(static_cast<double>(done) / static_cast<double>(rows.count));
+  };
+  const std::int64_t parts = std::min<std::int64_t>(rows.count, options.threads);
+  std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts));
+  parallel_for(parts, options.threads, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t begin = part_begin(rows.count, parts, i),
+                         end = part_begin(rows.count, parts, i + 1);
+      tallies[static_cast<std::size_t>(i)] =
+          tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin},
+                     options.type, finished);
     }
-    if (options.progress)
-      options.progress(static_cast<double>(part + parts) / static_cast<double>(parts_in_all));
-  }
+  });
+  if (options.progress) options.progress(1.0);
 
   std::vector<AccuracyReport> reports;
-  for (std::size_t i = 0; i < encoders.size(); ++i)
-    reports.push_back(report_of(*encoders[i], rows, options.type, sums[i]));
+  for (std::size_t i = 0; i < encoders.size(); ++i) {
+    Tally& sum = tallies.front()[i];
+    for (std::size_t part = 1; part < tallies.size(); ++part) sum.merge(tallies[part][i]);
+    reports.push_back(report_of(*encoders[i], rows, options.type, sum));
+  }
   return reports;
 }
 

@@ -37,7 +37,7 @@ bool allows_non_temporal(const AnySequences& y) noexcept {
          whole(y.rows, y.row_stride);
 }
 
-/// Combines blocks of rows. They are short enough that the encodings, once added to one sequence,
+/// Combines chunks of rows. They are short enough that the encodings, once added to one sequence,
 /// are still in cache for the next.
 class Combiner {
  public:
@@ -47,43 +47,44 @@ class Combiner {
         non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
 
   /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded` is row `begin`.
-  void block(std::int64_t begin, std::int64_t end, const Part& part,
-             EncodedRows encoded) const noexcept {
+  void combine_rows(std::int64_t begin, std::int64_t end, const Part& part,
+                    EncodedRows encoded) const noexcept {
     const std::int64_t columns = work_.y.columns;
     const bool dense = work_.x.dense(columns) && work_.y.row_stride == columns &&
                        (encoded.data == nullptr || encoded.stride == columns);
     if (work_.y.order == BatchOrder::sequence_first) {
       for (std::int64_t row = begin; row < end; ++row) {
         for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
-          run(b, row, 1, encoded.row(row - begin));
+          combine(b, row, 1, encoded.row(row - begin));
       }
     } else if (dense) {
-      // Runs of rows whose encodings stay in the first-level cache while they are added to every
-      // sequence.
+      // So few rows at once that their encodings stay in the first-level cache while they are added
+      // to every sequence.
       const std::int64_t step =
-          work_.y.batch > 1 ? std::max<std::int64_t>(1, run_floats / columns) : end - begin;
+          work_.y.batch > 1 ? std::max<std::int64_t>(1, l1_floats / columns) : end - begin;
       for (std::int64_t row = begin; row < end; row += step) {
         const std::int64_t rows = std::min(step, end - row);
         for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
-          run(b, row, rows, encoded.row(row - begin));
+          combine(b, row, rows, encoded.row(row - begin));
       }
     } else {
       for (std::int64_t b = part.first_batch; b < part.last_batch; ++b) {
-        for (std::int64_t row = begin; row < end; ++row) run(b, row, 1, encoded.row(row - begin));
+        for (std::int64_t row = begin; row < end; ++row)
+          combine(b, row, 1, encoded.row(row - begin));
       }
     }
   }
 
-  /// Must follow a thread's last block.
+  /// Must follow a thread's last chunk.
   void finish() const noexcept {
     if (non_temporal_) simd::best_kernels().fence();
   }
 
  private:
-  static constexpr std::int64_t run_floats = 4096;
+  static constexpr std::int64_t l1_floats = 4096;
 
-  void run(std::int64_t batch, std::int64_t row, std::int64_t rows,
-           const float* encoding) const noexcept {
+  void combine(std::int64_t batch, std::int64_t row, std::int64_t rows,
+               const float* encoding) const noexcept {
     const AnySequences& y = work_.y;
     const std::int64_t index =
         y.order == BatchOrder::batch_first ? batch * y.rows + row : row * y.batch + batch;
@@ -139,9 +140,9 @@ void parallel_for_parts(const RowWork& work, const Work& on_part) {
   });
 }
 
-/// Rows of a block. A block must stay in cache, and be long enough that its start, which costs as
+/// Rows of a chunk. A chunk must stay in cache, and be long enough that its start, which costs as
 /// much as several rows, is negligible.
-std::int64_t block_rows(std::int64_t columns) noexcept {
+std::int64_t chunk_rows(std::int64_t columns) noexcept {
   constexpr std::int64_t usual_bytes = 256 << 10, most_bytes = 512 << 10, most_rows = 512,
                          enough_rows = 32;
   const std::int64_t row_bytes = columns * std::int64_t{sizeof(float)};
@@ -170,7 +171,7 @@ void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
   if (can_add_directly(encoder, work)) return add_directly(encoder, rows, work);
   const std::int64_t columns = work.y.columns;
-  const std::int64_t step = std::min(block_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
+  const std::int64_t step = std::min(chunk_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
   const std::int64_t most_parts =
       std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));
   float* const memory = scratch(most_parts * step * columns);
@@ -182,19 +183,19 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
       const std::int64_t count = std::min(step, part.end - begin);
       encoder.encode({.first = rows.first + begin, .count = count}, {own, count, columns, columns},
                      {1, StorePolicy::cached});
-      combiner.block(begin, begin + count, part, {own, columns});
+      combiner.combine_rows(begin, begin + count, part, {own, columns});
     }
     combiner.finish();
   });
 }
 
 void add_table(MatrixView<const float> table, const RowWork& work) {
-  const std::int64_t step = block_rows(work.y.columns);
+  const std::int64_t step = chunk_rows(work.y.columns);
   parallel_for_parts(work, [&](const Part& part) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t end = std::min(begin + step, part.end);
-      combiner.block(begin, end, part, {table.data + begin * table.stride, table.stride});
+      combiner.combine_rows(begin, end, part, {table.data + begin * table.stride, table.stride});
     }
     combiner.finish();
   });
@@ -203,7 +204,7 @@ void add_table(MatrixView<const float> table, const RowWork& work) {
 void scale_rows(const RowWork& work) {
   parallel_for_parts(work, [&](const Part& part) {
     const Combiner combiner(work);
-    combiner.block(part.begin, part.end, part, {});
+    combiner.combine_rows(part.begin, part.end, part, {});
     combiner.finish();
   });
 }
