@@ -97,10 +97,13 @@ std::vector<std::int64_t> swept_bytes() {
 
 void count_elements(benchmark::State& state, const TableShape& shape) {
   state.SetItemsProcessed(state.iterations() * shape.elements());
-  state.SetLabel(fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}",
-                             shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
-                             to_string(shape.spec.spacing), shape.rows.first, shape.rows.count,
-                             to_string(shape.type)));
+  const EncodingSpec& spec = shape.spec;
+  std::string label =
+      fmt::format("d_model={} base={} layout={} spacing={} first={} count={} dtype={}",
+                  spec.d_model, spec.base, to_string(spec.layout), to_string(spec.spacing),
+                  shape.rows.first, shape.rows.count, to_string(shape.type));
+  if (!is_base(spec.frequencies)) label += " frequencies=" + to_string(spec.frequencies);
+  state.SetLabel(label);
 }
 
 void count_elements_and_bytes(benchmark::State& state, const TableShape& shape) {

@@ -161,6 +161,16 @@ TEST(CApi, KnowsThePresets) {
     EXPECT_EQ(spec.layout, static_cast<int>(each.spec.layout));
     EXPECT_EQ(spec.spacing, static_cast<int>(each.spec.spacing));
     EXPECT_EQ((RowRange{from, count}), each.rows);
+    EXPECT_EQ(spec.frequencies == nullptr, is_base(each.spec.frequencies));
+    posenc_encoder* made = nullptr;
+    ASSERT_EQ(posenc_plan("rotation", &spec, &made), POSENC_OK) << posenc_last_error();
+    const Owned<posenc_encoder> encoder(made);
+    Matrix expected(1, spec.d_model), got(1, spec.d_model);
+    const RowRange last = {each.rows.first + each.rows.count - 1, 1};
+    backend("rotation").plan(each.spec)->encode(last, expected.view());
+    const posenc_table out = {got.data(), 1, spec.d_model, spec.d_model, POSENC_FLOAT32, 0};
+    ASSERT_EQ(posenc_encode(encoder.get(), last.first, 1, &out, nullptr), POSENC_OK);
+    EXPECT_TRUE(test::same_bits(expected.row(0), got.row(0)));
     EXPECT_EQ(posenc_preset(std::string(each.name).c_str(), &spec, nullptr, nullptr), POSENC_OK);
   }
 }

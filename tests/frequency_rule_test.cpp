@@ -147,6 +147,47 @@ TEST(FrequencyRule, HasTheAttentionFactorOfItsModel) {
   EXPECT_EQ(attention_factor(LongRopeScaling{.attention_factor = 1.19}), 1.19);
 }
 
+TEST(FrequencyRule, TextKeepsEveryParameter) {
+  for (const auto& [name, spec] : test::specs_of_every_rule()) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(parse_frequency_rule(to_string(spec.frequencies)), spec.frequencies);
+  }
+  EXPECT_EQ(to_string(FrequencyRule()), "base");
+  EXPECT_EQ(to_string(OwnFrequencies{{1, 0.5}}), "own:values=1/0.5");
+  EXPECT_EQ(to_string(Llama3Scaling{}),
+            "llama3:factor=8,trained_rows=8192,low_frequency_factor=1,high_frequency_factor=4");
+  EXPECT_EQ(to_string(YarnScaling{.factor = 4, .truncate = false}),
+            "yarn:factor=4,trained_rows=4096,beta_fast=32,beta_slow=1,truncate=false,"
+            "attention_factor=0");
+}
+
+TEST(FrequencyRule, ParametersThatTheTextLeavesOutHaveTheirDefaults) {
+  EXPECT_EQ(parse_frequency_rule("base"), FrequencyRule());
+  EXPECT_EQ(parse_frequency_rule("llama3"), FrequencyRule(Llama3Scaling{}));
+  EXPECT_EQ(parse_frequency_rule("yarn:truncate=false,factor=4"),
+            FrequencyRule(YarnScaling{.factor = 4, .truncate = false}));
+}
+
+TEST(FrequencyRule, RefusesBadText) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "frequencies is ''; allowed: base, own, linear, ntk, yarn, llama3, longrope"},
+      {"llama4", "frequencies is 'llama4'; allowed: base, own"},
+      {"linear:", "parameter of the frequencies is ''; allowed for linear: factor"},
+      {"linear:factor", "factor of the frequencies is ''; allowed: a number"},
+      {"linear:factor=4x", "factor of the frequencies is '4x'; allowed: a number"},
+      {"linear:factor=4,", "parameter of the frequencies is ''; allowed for linear: factor"},
+      {"linear:facter=4", "parameter of the frequencies is 'facter'; allowed for linear: factor"},
+      {"base:factor=4", "parameter of the frequencies is 'factor'; allowed for base: none"},
+      {"yarn:truncate=1", "truncate of the frequencies is '1'; allowed: true, false"},
+      {"yarn:trained_rows=1e3", "trained_rows of the frequencies is '1e3'; allowed: an integer"},
+      {"own:values=1//2", "values of the frequencies is '1//2'; allowed: numbers with slashes"},
+      {"own:values=", "values of the frequencies is ''; allowed: numbers with slashes"},
+  };
+  for (const auto& [text, reason] : cases) {
+    EXPECT_THAT(test::refusal([&, text = text] { parse_frequency_rule(text); }), HasSubstr(reason));
+  }
+}
+
 TEST(FrequencyRule, RefusesWhatIsNotAllowed) {
   const std::vector<double> two = {1, 0.5};
   const struct {

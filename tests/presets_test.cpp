@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -180,6 +181,23 @@ Real llama_3(Real t, int channel, int dim) {
   return is_cosine ? std::cos(angle) : std::sin(angle);
 }
 
+// Llama 3.1: apply_scaling() of llama-models, then the same table.
+Real llama_3_1(Real t, int channel, int dim) {
+  const Real scale_factor = 8, low_freq_factor = 1, high_freq_factor = 4, old_context_len = 8192;
+  const bool is_cosine = channel < dim / 2;
+  const int even = 2 * channel - (is_cosine ? 0 : dim);
+  Real freq = 1 / std::pow(Real{500000}, Real(even) / dim);
+  const Real wavelen = 2 * std::numbers::pi_v<Real> / freq;
+  if (wavelen > old_context_len / low_freq_factor) {
+    freq /= scale_factor;
+  } else if (wavelen >= old_context_len / high_freq_factor) {
+    const Real smooth =
+        (old_context_len / wavelen - low_freq_factor) / (high_freq_factor - low_freq_factor);
+    freq = (1 - smooth) * freq / scale_factor + smooth * freq;
+  }
+  return is_cosine ? std::cos(t * freq) : std::sin(t * freq);
+}
+
 struct Golden {
   const char* preset;
   Real (*formula)(Real position, int channel, int d_model);
@@ -216,6 +234,7 @@ constexpr Golden goldens[] = {
     {"hf_roformer", huggingface_halves, 0, 64},
     {"gpt_j", gpt_j, 0, 64},
     {"llama_3", llama_3, 0, 128, 500000},
+    {"llama_3_1", llama_3_1, 0, 128, 500000},
     {"vllm", vllm, 0, 128},
 };
 
@@ -263,6 +282,7 @@ TEST(Preset, ShapesAreThoseThatTheirSystemsPublish) {
   EXPECT_EQ(shape("whisper"), (std::pair<std::int64_t, std::int64_t>{1500, 1280}));
   EXPECT_EQ(shape("m2m_100"), (std::pair<std::int64_t, std::int64_t>{1024, 1024}));
   EXPECT_EQ(shape("llama_3"), (std::pair<std::int64_t, std::int64_t>{8192, 128}));
+  EXPECT_EQ(shape("llama_3_1"), (std::pair<std::int64_t, std::int64_t>{131072, 128}));
   EXPECT_EQ(shape("dit"), (std::pair<std::int64_t, std::int64_t>{1000, 256}));
 }
 

@@ -39,10 +39,11 @@ Result result_of(const Json& json) {
   return {.name = fmt::format("{}:{}", json.at("backend").get<std::string>(),
                               json.at("isa").get<std::string>()),
           .shape = fmt::format(
-              "{} x {}, {}, first {}, base {}, {}, {}", rows.at("count").get<std::int64_t>(),
+              "{} x {}, {}, first {}, base {}, {}, {}{}", rows.at("count").get<std::int64_t>(),
               spec.at("d_model").get<std::int64_t>(), json.at("dtype").get<std::string>(),
               rows.at("first").get<std::int64_t>(), spec.at("base").get<double>(),
-              spec.at("layout").get<std::string>(), spec.at("spacing").get<std::string>()),
+              spec.at("layout").get<std::string>(), spec.at("spacing").get<std::string>(),
+              spec.contains("frequencies") ? ", " + spec.at("frequencies").get<std::string>() : ""),
           .max_abs = error_of(json, "max_abs"),
           .max_ulp = error_of(json, "max_ulp"),
           .rms = error_of(json, "rms"),

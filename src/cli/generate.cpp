@@ -85,11 +85,11 @@ std::string safetensors_header(const TableShape& shape, DataType type) {
   static_assert(std::size(types) == std::size(all_data_types));
   std::string fields = fmt::format(
       R"({{"__metadata__":{{"d_model":"{}","base":"{}","layout":"{}","spacing":"{}",)"
-      R"("first":"{}"}},"positional_encoding":{{"dtype":"{}","shape":[{},{}],)"
+      R"("frequencies":"{}","first":"{}"}},"positional_encoding":{{"dtype":"{}","shape":[{},{}],)"
       R"("data_offsets":[0,{}]}}}})",
       shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
-      to_string(shape.spec.spacing), shape.rows.first, types[static_cast<std::size_t>(type)],
-      shape.rows.count, shape.spec.d_model, bytes);
+      to_string(shape.spec.spacing), to_string(shape.spec.frequencies), shape.rows.first,
+      types[static_cast<std::size_t>(type)], shape.rows.count, shape.spec.d_model, bytes);
   fields.resize((fields.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = fields.size();
   std::string header(sizeof length, '\0');

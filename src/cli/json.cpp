@@ -44,10 +44,12 @@ Json new_document() {
 }
 
 Json to_json(const EncodingSpec& spec) {
-  return {{"d_model", spec.d_model},
-          {"base", spec.base},
-          {"layout", to_string(spec.layout)},
-          {"spacing", to_string(spec.spacing)}};
+  Json json = {{"d_model", spec.d_model},
+               {"base", spec.base},
+               {"layout", to_string(spec.layout)},
+               {"spacing", to_string(spec.spacing)}};
+  if (!is_base(spec.frequencies)) json["frequencies"] = to_string(spec.frequencies);
+  return json;
 }
 
 Json to_json(RowRange rows) { return {{"first", rows.first}, {"count", rows.count}}; }

@@ -125,6 +125,10 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add(command, "--spacing", "NAME",
       "paper (exponent 2i/d) or inclusive (i/(d/2-1)) (default: the preset's)",
       [&options](const std::string& text) { options.spacing = parse_spacing(text); });
+  add(command, "--frequencies", "RULE",
+      "base, linear:factor=S, ntk:factor=S, yarn:factor=S, llama3, or another rule of "
+      "docs/frequencies.md (default: the preset's)",
+      [&options](const std::string& text) { options.frequencies = parse_frequency_rule(text); });
 }
 
 void add_backend_options(CLI::App& command, CommonOptions& options, Times times) {
@@ -186,12 +190,14 @@ void add_real_option(CLI::App& command, std::optional<double>& value, const std:
 
 TableShape shape_of(const CommonOptions& options) {
   const Preset& base = preset(options.presets.empty() ? "tutorial" : options.presets.front());
-  const TableShape shape = {.spec = {.d_model = options.d_model.value_or(base.spec.d_model),
-                                     .base = options.base.value_or(base.spec.base),
-                                     .layout = options.layout.value_or(base.spec.layout),
-                                     .spacing = options.spacing.value_or(base.spec.spacing)},
-                            .rows = {.first = options.first.value_or(base.rows.first),
-                                     .count = options.rows.value_or(base.rows.count)}};
+  const TableShape shape = {
+      .spec = {.d_model = options.d_model.value_or(base.spec.d_model),
+               .base = options.base.value_or(base.spec.base),
+               .layout = options.layout.value_or(base.spec.layout),
+               .spacing = options.spacing.value_or(base.spec.spacing),
+               .frequencies = options.frequencies.value_or(base.spec.frequencies)},
+      .rows = {.first = options.first.value_or(base.rows.first),
+               .count = options.rows.value_or(base.rows.count)}};
   validate(shape.spec);
   validate(shape.rows);
   table_bytes(shape.spec, shape.rows.count, size_of(options.type));  // throws if they overflow

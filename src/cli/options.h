@@ -25,6 +25,7 @@ struct CommonOptions {
   std::optional<double> base;
   std::optional<Layout> layout;
   std::optional<Spacing> spacing;
+  std::optional<FrequencyRule> frequencies;
   std::vector<std::string> backends;
   std::optional<Isa> isa;
   DataType type = DataType::float32;

@@ -148,10 +148,12 @@ void add(const PickMeasurement& measured, std::vector<PickMeasurement>& all) {
 }  // namespace
 
 EncodingSpec spec_of(const Json& json) {
-  const EncodingSpec spec = {.d_model = json.at("d_model").get<std::int64_t>(),
-                             .base = json.at("base").get<double>(),
-                             .layout = parse_layout(json.at("layout").get<std::string>()),
-                             .spacing = parse_spacing(json.at("spacing").get<std::string>())};
+  const EncodingSpec spec = {
+      .d_model = json.at("d_model").get<std::int64_t>(),
+      .base = json.at("base").get<double>(),
+      .layout = parse_layout(json.at("layout").get<std::string>()),
+      .spacing = parse_spacing(json.at("spacing").get<std::string>()),
+      .frequencies = parse_frequency_rule(json.value("frequencies", std::string("base")))};
   validate(spec);
   return spec;
 }

@@ -64,8 +64,10 @@ std::string shape_text(const EncodingSpec& spec, RowRange rows) {
 }
 
 std::string spec_text(const EncodingSpec& spec) {
-  return fmt::format("base {}, layout {}, spacing {}", spec.base, to_string(spec.layout),
-                     to_string(spec.spacing));
+  return fmt::format(
+      "base {}, layout {}, spacing {}{}", spec.base, to_string(spec.layout),
+      to_string(spec.spacing),
+      !is_base(spec.frequencies) ? ", frequencies " + to_string(spec.frequencies) : std::string());
 }
 
 std::string positions_text(RowRange rows) {

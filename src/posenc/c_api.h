@@ -95,7 +95,7 @@ typedef struct posenc_spec {
 /// The paper's convention: base 10000, interleaved.
 POSENC_C_API posenc_spec posenc_default_spec(int64_t d_model);
 /// The convention of a real system, such as "whisper", and the rows of its usual table. `first` and
-/// `rows` may be null.
+/// `rows` may be null. The frequencies of the spec are null or remain valid.
 POSENC_C_API posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first,
                                          int64_t* rows);
 

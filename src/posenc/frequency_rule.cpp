@@ -6,8 +6,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <string>
-#include <string_view>
 
 namespace posenc {
 namespace {

@@ -12,6 +12,8 @@
 #include "posenc/export.h"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -93,6 +95,20 @@ struct LongRopeScaling {
 
 using FrequencyRule = std::variant<BaseFrequencies, OwnFrequencies, LinearScaling, NtkScaling,
                                    YarnScaling, Llama3Scaling, LongRopeScaling>;
+
+/// True if the frequencies are those of the base.
+inline bool is_base(const FrequencyRule& rule) noexcept {
+  return std::holds_alternative<BaseFrequencies>(rule);
+}
+
+/// The rule as text, with every parameter: "base", "linear:factor=4", "own:values=1/0.5", or
+/// "llama3:factor=8,trained_rows=8192,low_frequency_factor=1,high_frequency_factor=4".
+/// parse_frequency_rule() makes the same rule of it.
+std::string to_string(const FrequencyRule& rule);
+
+/// Parameters that are not named have their default values: "llama3", "yarn:factor=4". Throws
+/// InvalidArgument, listing what is allowed, on an unknown name or a value that is not a number.
+FrequencyRule parse_frequency_rule(std::string_view text);
 
 /// What Rotary multiplies cosines and sines with: 1, unless the rule says otherwise.
 double attention_factor(const FrequencyRule& rule) noexcept;

@@ -69,7 +69,11 @@ std::span<const Preset> presets() noexcept {
       {"roformer", "RoFormer, rotary", {64, 1e4, interleaved, paper}, {0, 512}},
       {"hf_roformer", "Hugging Face RoFormer, rotary", {64, 1e4, halves, paper}, {0, 1536}},
       {"gpt_j", "GPT-J, rotary: turns channels 2k and 2k + 1", {64, 1e4, halves, paper}, {0, 2048}},
-      {"llama_3", "Llama 3, rotary; 3.1 differs", {128, 5e5, halves_cos_first, paper}, {0, 8192}},
+      {"llama_3", "Llama 3, rotary", {128, 5e5, halves_cos_first, paper}, {0, 8192}},
+      {"llama_3_1",
+       "Llama 3.1, rotary: scaled frequencies",
+       {128, 5e5, halves_cos_first, paper, Llama3Scaling{}},
+       {0, 131072}},
       {"vllm", "vLLM, rotary", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
   });
   return all;

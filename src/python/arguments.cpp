@@ -21,6 +21,7 @@ std::int64_t integer(const py::handle& value, const char* name) {
 
 FrequencyRule cast_rule(const py::object& from) {
   if (from.is_none()) return {};
+  if (py::isinstance<py::str>(from)) return parse_frequency_rule(text(from));
   if (!py::hasattr(from, "rule")) return OwnFrequencies{from.cast<std::vector<double>>()};
   const std::string rule = text(from.attr("rule"));
   const auto real = [&](const char* name) { return from.attr(name).cast<double>(); };
@@ -122,7 +123,7 @@ FrequencyRule rule_of(const py::object& from) {
     return cast_rule(from);
   } catch (const py::cast_error&) {
     throw py::type_error("frequencies is " + text(py::repr(from)) +
-                         "; allowed: None, a sequence of numbers, or a rule of numbers");
+                         "; allowed: None, a sequence of numbers, a rule of numbers, or its text");
   }
 }
 

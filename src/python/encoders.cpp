@@ -134,6 +134,7 @@ py::dict preset_arguments(const std::string& name) {
   arguments["base"] = spec.base;
   arguments["layout"] = std::string(to_string(spec.layout));
   arguments["spacing"] = std::string(to_string(spec.spacing));
+  if (!is_base(spec.frequencies)) arguments["frequencies"] = to_string(spec.frequencies);
   return arguments;
 }
 
@@ -171,8 +172,9 @@ void bind_encoders(py::module_& module) {
 
 Without `backend`, the fastest one that promises `accuracy` for tables of `rows` rows is selected:
 None means correctly rounded, a number is the largest absolute error. `frequencies`: d_model / 2
-numbers in radians per position, or a rule such as posenc.YarnScaling. Immutable: any number of
-threads may use one. Raises ValueError if an argument is not allowed.)")
+numbers in radians per position, a rule such as posenc.YarnScaling, or the text of one, such as
+"yarn:factor=4". Immutable: any number of threads may use one. Raises ValueError if an argument is
+not allowed.)")
       .def(py::init<std::int64_t, double, const std::string&, const std::string&, const py::object&,
                     const std::optional<std::string>&, const py::object&, std::int64_t,
                     const py::object&, int>(),

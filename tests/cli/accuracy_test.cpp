@@ -45,6 +45,14 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   }
 }
 
+TEST(AccuracyCommand, NamesTheRuleOfFrequencies) {
+  const Arguments measured = {"accuracy",      "--rows",          "9",         "--d-model", "8",
+                              "--frequencies", "linear:factor=4", "--backend", "rotation"};
+  const json document = json::parse(run_posenc(measured + Arguments{"--format", "json"}).out);
+  EXPECT_EQ(document.at("results")[0].at("spec").at("frequencies"), "linear:factor=4");
+  EXPECT_THAT(run_posenc(measured).out, HasSubstr("frequencies linear:factor=4"));
+}
+
 TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
   const Arguments shape = {"accuracy", "--rows", "50", "--d-model", "8", "--format", "json"};
   const auto measured = [&](const Arguments& choice) {

@@ -115,6 +115,24 @@ TEST(Generate, RawIsTheLibrarysBytes) {
             library_bytes(backend("rotation"), spec, rows));
 }
 
+TEST(Generate, TakesRulesOfFrequencies) {
+  const RowRange rows = {100'000, 5};
+  const Arguments command = {"generate", "--first", "100000", "--rows", "5", "--format", "raw"};
+  const Preset& llama = preset("llama_3_1");
+  EXPECT_EQ(run_posenc(command + Arguments{"--preset", "llama_3_1"}).out,
+            library_bytes(backend("rotation"), llama.spec, rows));
+  EncodingSpec other = llama.spec;
+  other.frequencies = YarnScaling{.factor = 4, .truncate = false};
+  EXPECT_EQ(run_posenc(command + Arguments{"--preset", "llama_3_1", "--frequencies",
+                                           "yarn:factor=4,truncate=false"})
+                .out,
+            library_bytes(backend("rotation"), other, rows));
+  test::expect_refused(run_posenc(command + Arguments{"--frequencies", "yarn:factor=x"}),
+                       "factor of the frequencies is 'x'; allowed: a number");
+  test::expect_refused(run_posenc(command + Arguments{"--frequencies", "own:values=1"}),
+                       "frequencies has 1 values");
+}
+
 TEST(Generate, AnIsaMustKeepTheAccuracyAskedFor) {
   const Backend &best = backend("rotation32"), &scalar = backend("rotation32", Isa::scalar);
   const auto bound = [](const Backend& each) {

@@ -61,6 +61,8 @@ TEST(ListPresets, JsonHasEveryPreset) {
     EXPECT_EQ(listed.at("spec").at("base"), preset.spec.base);
     EXPECT_EQ(listed.at("spec").at("layout"), to_string(preset.spec.layout));
     EXPECT_EQ(listed.at("spec").at("spacing"), to_string(preset.spec.spacing));
+    EXPECT_EQ(parse_frequency_rule(listed.at("spec").value("frequencies", "base")),
+              preset.spec.frequencies);
     EXPECT_EQ(listed.at("rows").at("first"), preset.rows.first);
     EXPECT_EQ(listed.at("rows").at("count"), preset.rows.count);
   }

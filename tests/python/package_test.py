@@ -91,6 +91,12 @@ class EncoderTest(unittest.TestCase):
             self.assertTrue(description)
             arguments = posenc.preset(name)
             self.assertEqual(posenc.Encoder(**arguments).d_model, arguments["d_model"])
+        llama = posenc.Encoder(**posenc.preset("llama_3_1")).encode(range(10**5, 10**5 + 3))
+        rule = posenc.Llama3Scaling()
+        same = posenc.Encoder(128, base=5e5, layout="halves_cos_first", frequencies=rule)
+        np.testing.assert_array_equal(llama, same.encode(range(10**5, 10**5 + 3)))
+        with self.assertRaisesRegex(ValueError, "frequencies is 'llama4'; allowed: base, own"):
+            posenc.Encoder(128, frequencies="llama4")
 
     def test_accuracy_is_measured(self):
         report = posenc.accuracy(self.encoder, range(ROWS))

@@ -18,6 +18,7 @@ class Spec:
     base: float
     layout: str
     spacing: str
+    frequencies: str = "base"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class AccuracyReport:
 
 def spec_of(values: Mapping[str, Any]) -> Spec:
     base, layout, spacing = float(values["base"]), str(values["layout"]), str(values["spacing"])
-    return Spec(int(values["d_model"]), base, layout, spacing)
+    frequencies = str(values.get("frequencies", "base"))
+    return Spec(int(values["d_model"]), base, layout, spacing, frequencies)
 
 
 def rows_of(values: Mapping[str, Any]) -> Rows:

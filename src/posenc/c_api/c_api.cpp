@@ -163,10 +163,19 @@ posenc_spec posenc_default_spec(int64_t d_model) {
 
 posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
   return status_of([&] {
+    static const std::vector<posenc_frequencies> frequencies = [] {
+      std::vector<posenc_frequencies> all;
+      for (const Preset& each : presets())
+        all.push_back(internal::frequencies_of(each.spec.frequencies));
+      return all;
+    }();
     const Preset& found = preset(&checked(name, "name"));
+    const posenc_frequencies& of_preset =
+        frequencies[static_cast<std::size_t>(&found - presets().data())];
     checked(spec, "spec") = {found.spec.d_model, found.spec.base,
                              static_cast<int32_t>(found.spec.layout),
-                             static_cast<int32_t>(found.spec.spacing), nullptr};
+                             static_cast<int32_t>(found.spec.spacing),
+                             of_preset.rule == POSENC_BASE_FREQUENCIES ? nullptr : &of_preset};
     if (first != nullptr) *first = found.rows.first;
     if (rows != nullptr) *rows = found.rows.count;
   });

@@ -48,36 +48,47 @@ inline EncodingSpec spec_of(const posenc_spec* spec) {
           static_cast<Spacing>(from.spacing), rule_of(from.frequencies)};
 }
 
+/// A rule of the library for C. Its lists are those of `rule`, which must outlive it.
+inline posenc_frequencies frequencies_of(const FrequencyRule& rule) noexcept {
+  posenc_frequencies to = {static_cast<std::int32_t>(rule.index()), 0, 1, 1, 0, 0, 0, nullptr, 0};
+  const auto set_values = [&to](const std::vector<double>& values) {
+    to.values = values.empty() ? nullptr : values.data();
+    to.count = static_cast<std::int64_t>(values.size());
+  };
+  if (const auto* const own = std::get_if<OwnFrequencies>(&rule)) {
+    set_values(own->values);
+  } else if (const auto* const linear = std::get_if<LinearScaling>(&rule)) {
+    to.factor = linear->factor;
+  } else if (const auto* const ntk = std::get_if<NtkScaling>(&rule)) {
+    to.factor = ntk->factor;
+  } else if (const auto* const yarn = std::get_if<YarnScaling>(&rule)) {
+    to.truncate = yarn->truncate;
+    to.factor = yarn->factor;
+    to.trained_rows = yarn->trained_rows;
+    to.low = yarn->beta_slow;
+    to.high = yarn->beta_fast;
+    to.attention_factor = yarn->attention_factor;
+  } else if (const auto* const llama3 = std::get_if<Llama3Scaling>(&rule)) {
+    to.factor = llama3->factor;
+    to.trained_rows = llama3->trained_rows;
+    to.low = llama3->low_frequency_factor;
+    to.high = llama3->high_frequency_factor;
+  } else if (const auto* const longrope = std::get_if<LongRopeScaling>(&rule)) {
+    to.attention_factor = longrope->attention_factor;
+    set_values(longrope->factors);
+  }
+  return to;
+}
+
 /// With the defaults of the library.
 inline posenc_frequencies default_frequencies(std::int32_t rule) noexcept {
-  const YarnScaling yarn;
-  const Llama3Scaling llama3;
-  const LongRopeScaling longrope;
-  switch (rule) {
-    case POSENC_YARN_SCALING:
-      return {rule,
-              yarn.truncate,
-              yarn.factor,
-              yarn.trained_rows,
-              yarn.beta_slow,
-              yarn.beta_fast,
-              yarn.attention_factor,
-              nullptr,
-              0};
-    case POSENC_LLAMA3_SCALING:
-      return {rule,
-              0,
-              llama3.factor,
-              llama3.trained_rows,
-              llama3.low_frequency_factor,
-              llama3.high_frequency_factor,
-              0,
-              nullptr,
-              0};
-    case POSENC_LONGROPE_SCALING:
-      return {rule, 0, 1, 1, 0, 0, longrope.attention_factor, nullptr, 0};
-    default: return {rule, 0, 1, 1, 0, 0, 0, nullptr, 0};
-  }
+  FrequencyRule with_defaults;
+  if (rule == POSENC_YARN_SCALING) with_defaults = YarnScaling{};
+  if (rule == POSENC_LLAMA3_SCALING) with_defaults = Llama3Scaling{};
+  if (rule == POSENC_LONGROPE_SCALING) with_defaults = LongRopeScaling{};
+  posenc_frequencies to = frequencies_of(with_defaults);
+  to.rule = rule;
+  return to;
 }
 
 }  // namespace internal

@@ -13,7 +13,7 @@ __version__: str
 Array = Any
 DType = Any
 Positions = Union[range, NDArray[np.integer[Any]], Sequence[int]]
-Frequencies = Union[Scaling, Sequence[float], NDArray[np.floating[Any]], None]
+Frequencies = Union[Scaling, Sequence[float], NDArray[np.floating[Any]], str, None]
 
 class Accuracy:
     @staticmethod

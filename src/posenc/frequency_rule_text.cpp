@@ -1,0 +1,147 @@
+// The text form of frequency rules.
+#include "posenc/error.h"
+#include "posenc/frequency_rule.h"
+#include "posenc/support/format.h"
+#include "posenc/support/parse_real.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <system_error>
+#include <type_traits>
+
+namespace posenc {
+namespace {
+
+/// The names of the alternatives of FrequencyRule, in their order.
+constexpr std::array<std::string_view, std::variant_size_v<FrequencyRule>> rule_names = {
+    "base", "own", "linear", "ntk", "yarn", "llama3", "longrope"};
+
+/// Calls visit(name, value) for every parameter of a rule.
+template <class Rule, class Visit>
+void for_each_parameter(Rule& rule, const Visit& visit) {
+  using Kind = std::remove_const_t<Rule>;
+  if constexpr (std::is_same_v<Kind, OwnFrequencies>) {
+    visit("values", rule.values);
+  } else if constexpr (std::is_same_v<Kind, LinearScaling> || std::is_same_v<Kind, NtkScaling>) {
+    visit("factor", rule.factor);
+  } else if constexpr (std::is_same_v<Kind, YarnScaling>) {
+    visit("factor", rule.factor);
+    visit("trained_rows", rule.trained_rows);
+    visit("beta_fast", rule.beta_fast);
+    visit("beta_slow", rule.beta_slow);
+    visit("truncate", rule.truncate);
+    visit("attention_factor", rule.attention_factor);
+  } else if constexpr (std::is_same_v<Kind, Llama3Scaling>) {
+    visit("factor", rule.factor);
+    visit("trained_rows", rule.trained_rows);
+    visit("low_frequency_factor", rule.low_frequency_factor);
+    visit("high_frequency_factor", rule.high_frequency_factor);
+  } else if constexpr (std::is_same_v<Kind, LongRopeScaling>) {
+    visit("factors", rule.factors);
+    visit("attention_factor", rule.attention_factor);
+  } else {
+    static_assert(std::is_same_v<Kind, BaseFrequencies>);
+  }
+}
+
+std::string text_of(double value) { return format_text("{}", value); }
+std::string text_of(std::int64_t value) { return format_text("{}", value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(const std::vector<double>& values) {
+  std::vector<std::string> texts;
+  for (const double each : values) texts.push_back(text_of(each));
+  return join(texts, "/");
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// Each sets the value and returns what is allowed, or nullptr if the text is that.
+const char* assign(double& value, std::string_view text) {
+  const std::optional<double> parsed = parse_real(text);
+  if (!parsed) return "a number";
+  value = *parsed;
+  return nullptr;
+}
+const char* assign(std::int64_t& value, std::string_view text) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? nullptr : "an integer";
+}
+const char* assign(bool& value, std::string_view text) {
+  value = text == "true";
+  return value || text == "false" ? nullptr : "true, false";
+}
+const char* assign(std::vector<double>& values, std::string_view text) {
+  values.clear();
+  for (const std::string_view part : split(text, '/')) {
+    if (assign(values.emplace_back(), part) != nullptr) return "numbers with slashes between them";
+  }
+  return nullptr;
+}
+
+template <class Rule>
+void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name,
+                   std::string_view text) {
+  std::vector<std::string_view> allowed;
+  bool is_known = false;
+  for_each_parameter(rule, [&](std::string_view each, auto& value) {
+    allowed.push_back(each);
+    if (each != name) return;
+    is_known = true;
+    if (const char* const wanted = assign(value, text)) {
+      throw InvalidArgument(
+          format_text("{} of the frequencies is '{}'; allowed: {}", name, text, wanted));
+    }
+  });
+  if (is_known) return;
+  throw InvalidArgument(format_text("parameter of the frequencies is '{}'; allowed for {}: {}",
+                                    name, rule_name,
+                                    allowed.empty() ? "none" : join(allowed, ", ")));
+}
+
+}  // namespace
+
+std::string to_string(const FrequencyRule& rule) {
+  std::string text(rule_names[rule.index()]);
+  char separator = ':';
+  const auto append = [&](std::string_view name, const auto& value) {
+    text += separator + std::string(name) + '=' + text_of(value);
+    separator = ',';
+  };
+  std::visit([&](const auto& each) { for_each_parameter(each, append); }, rule);
+  return text;
+}
+
+FrequencyRule parse_frequency_rule(std::string_view text) {
+  static const std::array<FrequencyRule, rule_names.size()> defaults = {
+      BaseFrequencies{}, OwnFrequencies{}, LinearScaling{},  NtkScaling{},
+      YarnScaling{},     Llama3Scaling{},  LongRopeScaling{}};
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view name = text.substr(0, colon);
+  const auto found = std::ranges::find(rule_names, name);
+  if (found == rule_names.end()) {
+    throw InvalidArgument(
+        format_text("frequencies is '{}'; allowed: {}", name, join(rule_names, ", ")));
+  }
+  FrequencyRule rule = defaults[static_cast<std::size_t>(found - rule_names.begin())];
+  if (colon == text.size()) return rule;
+  for (const std::string_view parameter : split(text.substr(colon + 1), ',')) {
+    const std::size_t equals = std::min(parameter.find('='), parameter.size());
+    const std::string_view value = parameter.substr(std::min(equals + 1, parameter.size()));
+    std::visit([&](auto& each) { set_parameter(each, name, parameter.substr(0, equals), value); },
+               rule);
+  }
+  return rule;
+}
+
+}  // namespace posenc
