@@ -13,9 +13,9 @@
 namespace posenc {
 namespace {
 
-constexpr std::int64_t chunk_rows = 64;
+constexpr std::int64_t rows_at_once = 64;
 
-/// Selects for any position, and for tables of chunk_rows rows, which stay in cache.
+/// Selects for any position, and for tables of rows_at_once rows, which stay in cache.
 SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy,
                      const FrequencyRule& frequencies) {
   const EncodingSpec spec = {.d_model = dimension,
@@ -23,7 +23,7 @@ SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accura
                              .layout = Layout::halves_cos_first,
                              .frequencies = frequencies};
   validate(spec);
-  const ShapeClass shape = shape_class(table_bytes(spec, chunk_rows, sizeof(float)));
+  const ShapeClass shape = shape_class(table_bytes(spec, rows_at_once, sizeof(float)));
   return plan_selected(spec, {0, max_position + 1}, {.accuracy = accuracy, .shape = shape});
 }
 
@@ -132,7 +132,7 @@ T scaled(float entry, double factor) noexcept {
 /// memory for as many floats.
 template <class Work>
 void for_each_row(const Encoder& encoder, RowRange rows, int threads, const Work& work) {
-  const std::int64_t columns = encoder.spec().d_model, step = std::min(chunk_rows, rows.count);
+  const std::int64_t columns = encoder.spec().d_model, step = std::min(rows_at_once, rows.count);
   parallel_for_with_scratch(rows.count, threads, (step + 1) * columns,
                             [&](std::int64_t begin, std::int64_t end, float* angles) {
                               for (std::int64_t row = begin; row < end; row += step) {

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -150,6 +151,49 @@ BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type
   return values;
 }
 
+/// The tallies of several encoders. A backend often has the same bits at several ISAs: while the
+/// bits of neighbouring encoders are the same, they share one tally.
+class Tallies {
+ public:
+  Tallies(std::span<const Encoder* const> encoders, std::int64_t d_model)
+      : tallies_(encoders.size(), Tally(d_model)), owner_(encoders.size()) {
+    for (std::size_t i = 0; i < encoders.size(); ++i) {
+      const bool may_share = i > 0 && encoders[i]->backend() == encoders[i - 1]->backend();
+      owner_[i] = may_share ? owner_[i - 1] : i;
+    }
+  }
+
+  /// Gives encoders whose next rows differ from those of the tally's owner a tally of their own.
+  void separate(const std::vector<BasicMatrix<double>>& rows) {
+    for (std::size_t i = 0; i < owner_.size(); ++i) {
+      if (has_same_bits(rows[i], rows[owner_[i]])) continue;
+      const std::size_t before = owner_[i];
+      tallies_[i] = tallies_[before];
+      for (std::size_t j = i; j < owner_.size(); ++j) {
+        if (owner_[j] == before && has_same_bits(rows[j], rows[i])) owner_[j] = i;
+      }
+    }
+  }
+
+  bool is_owner(std::size_t encoder) const noexcept { return owner_[encoder] == encoder; }
+  Tally& operator[](std::size_t encoder) noexcept { return tallies_[owner_[encoder]]; }
+
+  std::vector<Tally> of_each() const {
+    std::vector<Tally> all;
+    for (const std::size_t owner : owner_) all.push_back(tallies_[owner]);
+    return all;
+  }
+
+ private:
+  static bool has_same_bits(const BasicMatrix<double>& a, const BasicMatrix<double>& b) noexcept {
+    const auto entries = static_cast<std::size_t>(a.rows() * a.columns());
+    return std::memcmp(a.data(), b.data(), entries * sizeof(double)) == 0;
+  }
+
+  std::vector<Tally> tallies_;
+  std::vector<std::size_t> owner_;
+};
+
 /// Compares rows with the reference, in batches, so that memory stays constant. Calls
 /// `finished(rows)` after each batch.
 template <class Finished>
@@ -158,7 +202,7 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
                               const Finished& finished) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
-  std::vector<Tally> tallies(encoders.size(), Tally(d_model));
+  Tallies tallies(encoders, d_model);
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
   Matrix compatible(std::min(batch, rows.count), d_model);
   std::vector<BasicMatrix<double>> got(encoders.size());
@@ -166,16 +210,18 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
     const RowRange part = {rows.first + done, std::min(batch, rows.count - done)};
     div_term.encode(part, compatible.view());
     for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
+    tallies.separate(got);
     for (std::int64_t row = 0; row < part.count; ++row) {
       fill_exact_row(reference, part.first + row, type, exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
+        if (!tallies.is_owner(i)) continue;
         compare_row(part.first + row, exact, got[i].row(row).data(), compatible.row(row).data(),
                     tallies[i]);
       }
     }
     finished(part.count);
   }
-  return tallies;
+  return tallies.of_each();
 }
 
 }  // namespace
