@@ -163,5 +163,18 @@ TEST(PickProcesses, LostProcessorTimeIsReported) {
   EXPECT_EQ(pick(processes.options()).disturbed, "");
 }
 
+TEST(PickProcesses, ABusyMachineIsRecognisedEarly) {
+  MadeUpProcesses processes;
+  processes.seconds = rotation_first;
+  PickOptions options = processes.options();
+  options.processes = 7;
+  processes.lost_share = 0.16;
+  EXPECT_EQ(pick(options).processes, 3);
+  EXPECT_THAT(pick(options).disturbed, HasSubstr("16 %"));
+  processes.lost_share = 0.06;  // quieter processes could follow
+  EXPECT_EQ(pick(options).processes, 7);
+  EXPECT_THAT(pick(options).disturbed, HasSubstr("6 %"));
+}
+
 }  // namespace
 }  // namespace posenc

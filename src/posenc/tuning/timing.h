@@ -38,7 +38,7 @@ struct TimingResult {
     double repeated_seconds = 0;  ///< the same for the second half of the repeated candidate
   };
   std::vector<Table> tables;
-  double timed_seconds = 0;  ///< wall time of all samples
+  double timed_seconds = 0;  ///< wall time of the samples
   double lost_seconds = 0;   ///< the part that other work or the hypervisor took
 };
 

@@ -27,6 +27,9 @@ constexpr double low_noise = 0.03;
 constexpr double most_lost_share = 0.05;
 constexpr double most_noise = 0.20;
 
+/// The machine is busy if so much is lost in the first processes. More processes do not help.
+constexpr double lost_share_when_busy = 3 * most_lost_share;
+
 /// A backend over this budget may be within that of another program, so that it is timed too. Peers
 /// are compared only within the budget.
 bool is_to_be_timed(const PickMeasurement& measured) {
@@ -156,10 +159,13 @@ void time_and_decide(std::vector<std::vector<PickMeasurement>>& shapes, const Pi
     timed_seconds += times.timed_seconds;
     lost_seconds += times.lost_seconds;
     result.processes = process + 1;
+    const double lost_share = timed_seconds > 0 ? lost_seconds / timed_seconds : 0;
+    if (result.processes >= static_cast<int>(full_processes) && lost_share > lost_share_when_busy)
+      break;
     if (result.processes < options.processes) continue;
     decide_from(shapes, result);
     noise = largest_noise(result.decisions);
-    if (noise <= low_noise || lost_seconds > most_lost_share * timed_seconds) break;
+    if (noise <= low_noise || lost_share > most_lost_share) break;
   }
   if (result.measurements.empty()) decide_from(shapes, result);
   result.disturbed = disturbance(timed_seconds > 0 ? lost_seconds / timed_seconds : 0, noise);
