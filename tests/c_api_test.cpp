@@ -3,6 +3,7 @@
 
 #include "frequency_rules.h"
 #include "posenc/cursor.h"
+#include "posenc/grid.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/presets.h"
@@ -86,6 +87,45 @@ TYPED_TEST(CApiTypes, EncodesRangesAndPositionsAsCppDoes) {
   ASSERT_EQ(posenc_encode_positions_int32(encoder.get(), narrow.data(), rows, &out, nullptr),
             POSENC_OK);
   EXPECT_EQ(got, expected_of(std::span<const std::int64_t>(positions)));
+}
+
+TYPED_TEST(CApiTypes, ACursorWritesTheRowsOfTables) {
+  const auto encoder = planned();
+  std::vector<TypeParam> expected(rows * d_model), got(rows * d_model);
+  const posenc_table out = table_of(expected);
+  ASSERT_EQ(posenc_encode(encoder.get(), first, rows, &out, nullptr), POSENC_OK);
+  posenc_cursor* made = nullptr;
+  ASSERT_EQ(posenc_cursor_create_of_type(encoder.get(), 0, out.type, &made), POSENC_OK);
+  const Owned<posenc_cursor> cursor(made);
+  ASSERT_EQ(posenc_cursor_seek(cursor.get(), first), POSENC_OK);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    ASSERT_EQ(posenc_cursor_write_next(cursor.get(), got.data() + r * d_model, d_model), POSENC_OK);
+  }
+  EXPECT_EQ(got, expected);
+  const float* row = nullptr;
+  const bool is_float = std::is_same_v<TypeParam, float>;
+  EXPECT_EQ(posenc_cursor_next(cursor.get(), &row), is_float ? POSENC_OK : POSENC_INVALID_ARGUMENT);
+  EXPECT_EQ(row != nullptr, is_float);
+}
+
+TYPED_TEST(CApiTypes, EncodesGridsAsCppDoes) {
+  constexpr std::int64_t grid_rows = 3, grid_columns = 5, cells = grid_rows * grid_columns,
+                         channels = 64;
+  const GridSpec specs[] = {mae_grid(channels), simple_vit_grid(channels),
+                            detr_grid(channels, grid_rows, grid_columns)};
+  for (const std::int32_t convention :
+       {POSENC_MAE_GRID, POSENC_SIMPLE_VIT_GRID, POSENC_DETR_GRID}) {
+    std::vector<TypeParam> expected(cells * channels), got(cells * channels);
+    encode_grid(grid_rows, grid_columns, specs[convention],
+                MatrixView<TypeParam>{expected.data(), cells, channels, channels});
+    const posenc_table out = posenc_table{
+        got.data(), cells, channels, channels, static_cast<std::int32_t>(data_type_of<TypeParam>),
+        0};
+    ASSERT_EQ(posenc_encode_grid(convention, grid_rows, grid_columns, channels, &out, nullptr),
+              POSENC_OK)
+        << posenc_last_error();
+    EXPECT_EQ(got, expected);
+  }
 }
 
 TEST(CApi, ListsTheBackendsAndPlansEachThatRunsHere) {
@@ -375,8 +415,12 @@ struct Objects {
   posenc_rotary* new_rotary = nullptr;
   Owned<posenc_positional_encoding> layer;
   Owned<posenc_rotary> rotary;
+  Owned<posenc_cursor> cursor;
 
   Objects() {
+    posenc_cursor* made_cursor = nullptr;
+    posenc_cursor_create(encoder.get(), 0, &made_cursor);
+    cursor.reset(made_cursor);
     scaled_by_zero.frequencies = &by_zero;
     narrow.stride = d_model - 1;
     unknown_type.type = 4;
@@ -452,6 +496,22 @@ std::vector<Refused> refused_calls(Objects& o) {
       {"cursor_position", "-3", [&o, e] { return posenc_cursor_create(e, -3, &o.new_cursor); }},
       {"no_cursor", "cursor is null", [] { return posenc_cursor_seek(nullptr, 0); }},
       {"no_row", "row is null", [] { return posenc_cursor_next(nullptr, nullptr); }},
+      {"cursor_type", "type is 4",
+       [&o, e] { return posenc_cursor_create_of_type(e, 0, 4, &o.new_cursor); }},
+      {"cursor_elements", "elements",
+       [&o] { return posenc_cursor_write_next(o.cursor.get(), o.memory.data(), d_model - 1); }},
+      {"cursor_negative", "elements is -1",
+       [&o] { return posenc_cursor_write_next(o.cursor.get(), o.memory.data(), -1); }},
+      {"no_written_row", "row is null",
+       [&o] { return posenc_cursor_write_next(o.cursor.get(), nullptr, d_model); }},
+      {"grid_convention", "convention is 3; allowed: 0 to 2",
+       [&o] { return posenc_encode_grid(3, 1, 1, 64, &o.table, nullptr); }},
+      {"grid_d_model", "d_model is 6",
+       [&o] { return posenc_encode_grid(0, 1, 1, 6, &o.table, nullptr); }},
+      {"grid_size", "grid is -1 x 1",
+       [&o] { return posenc_encode_grid(0, -1, 1, 64, &o.table, nullptr); }},
+      {"grid_memory", "view has",
+       [&o] { return posenc_encode_grid(0, rows, 2, 64, &o.table, nullptr); }},
       {"dropout", "1.5",
        [&o] { return posenc_positional_encoding_create(&o.spec, 1, 1.5, nullptr, &o.new_layer); }},
       {"no_x", "x is null",

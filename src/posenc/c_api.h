@@ -184,9 +184,28 @@ typedef struct posenc_cursor posenc_cursor;
 POSENC_C_API posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
                                                 posenc_cursor** cursor);
 POSENC_C_API posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
-/// Sets `row` to d_model float32 values, which are valid until the next call with this cursor.
+/// Sets `row` to d_model float32 values, which are valid until the next call with this cursor. The
+/// type of the cursor must be float32.
 POSENC_C_API posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row);
 POSENC_C_API void posenc_cursor_free(posenc_cursor* cursor);
+
+/// A cursor of any element type (POSENC_FLOAT32 ...), for posenc_cursor_write_next().
+POSENC_C_API posenc_status posenc_cursor_create_of_type(const posenc_encoder* encoder,
+                                                        int64_t first, int32_t type,
+                                                        posenc_cursor** cursor);
+/// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
+POSENC_C_API posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void* row,
+                                                    int64_t elements);
+
+// ---- Grids (grid.h) -----------------------------------------------------------------------------
+
+enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };  // conventions
+
+/// Writes the encoding of the cell of a row r and a column c to row r * columns + c of `out`,
+/// correctly rounded. d_model is that of a cell: a multiple of 4.
+POSENC_C_API posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns,
+                                              int64_t d_model, const posenc_table* out,
+                                              const posenc_options* options);
 
 // ---- Positional encodings (layers/positional_encoding.h) ----------------------------------------
 

@@ -150,6 +150,20 @@ void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
   posenc_cursor_free(cursor);
 }
 
+void fuzz_grid(FuzzedDataProvider& input, Arena& arena) {
+  const std::int64_t rows = Arena::size(input, 6), columns = Arena::size(input, 6),
+                     d_model = Arena::size(input, 64);
+  if (d_model > 128) return;
+  bool safe = true;
+  const posenc_table out = table_of(input, arena, d_model, safe);
+  if (!safe) return;
+  const posenc_options options = options_of(input);
+  succeeds(arena, [&] {
+    return posenc_encode_grid(enumerator(input, 2), rows, columns, d_model, or_null(input, &out),
+                              or_null(input, &options));
+  });
+}
+
 void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   const posenc_spec spec = spec_of(input);
   if (spec.d_model > 128) return;
@@ -212,5 +226,5 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary}, data, size);
+  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_grid}, data, size);
 }

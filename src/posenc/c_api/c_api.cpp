@@ -3,6 +3,7 @@
 #include "posenc/c_api/call.h"
 #include "posenc/c_api/spec_of.h"
 #include "posenc/cursor.h"
+#include "posenc/grid.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/presets.h"
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 using namespace posenc;
@@ -36,7 +38,8 @@ static_assert(sizeof(posenc_sequences) == 56 && sizeof(posenc_forward_options) =
 static_assert(sizeof(posenc_error_report) == 72 && sizeof(posenc_frequencies) == 64);
 
 struct posenc_cursor {
-  Cursor cursor;
+  std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>, BasicCursor<BFloat16>>
+      cursor;
 };
 struct posenc_positional_encoding {
   PositionalEncoding layer;
@@ -112,6 +115,18 @@ std::span<const Position> positions_of(const Position* positions, std::int64_t c
   if (count < 0) throw InvalidArgument(format_text("count is {}; allowed: at least 0", count));
   if (count > 0) checked(positions, "positions");
   return {positions, static_cast<std::size_t>(count)};
+}
+
+GridSpec grid_of(std::int32_t convention, std::int64_t rows, std::int64_t columns,
+                 std::int64_t d_model) {
+  switch (convention) {
+    case POSENC_MAE_GRID: return mae_grid(d_model);
+    case POSENC_SIMPLE_VIT_GRID: return simple_vit_grid(d_model);
+    case POSENC_DETR_GRID: return detr_grid(d_model, rows, columns);
+    default: break;
+  }
+  throw InvalidArgument(format_text("convention is {}; allowed: 0 to {}", convention,
+                                    static_cast<int>(POSENC_DETR_GRID)));
 }
 
 struct ListedBackend {
@@ -273,18 +288,60 @@ posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
   });
 }
 
+posenc_status posenc_cursor_create_of_type(const posenc_encoder* encoder, int64_t first,
+                                           int32_t type, posenc_cursor** cursor) {
+  return status_of([&] {
+    posenc_cursor*& result = checked(cursor, "cursor");
+    const Encoder& rows = *checked(encoder, "encoder").encoder;
+    with_type(data_type(type),
+              [&]<class T>(T) { result = new posenc_cursor{BasicCursor<T>(rows, first)}; });
+  });
+}
+
 posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position) {
-  return status_of([&] { checked(cursor, "cursor").cursor.seek(position); });
+  return status_of([&] {
+    std::visit([&](auto& each) { each.seek(position); }, checked(cursor, "cursor").cursor);
+  });
+}
+
+posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void* row, int64_t elements) {
+  return status_of([&] {
+    if (elements < 0)
+      throw InvalidArgument(format_text("elements is {}; allowed: d_model", elements));
+    void* const memory = &checked(static_cast<char*>(row), "row");
+    std::visit(
+        [&]<class T>(BasicCursor<T>& each) {
+          each.next(std::span(static_cast<T*>(memory), static_cast<std::size_t>(elements)));
+        },
+        checked(cursor, "cursor").cursor);
+  });
 }
 
 posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row) {
   return status_of([&] {
     const float*& result = checked(row, "row");
-    result = checked(cursor, "cursor").cursor.next().data();
+    auto* const of_floats = std::get_if<Cursor>(&checked(cursor, "cursor").cursor);
+    if (of_floats == nullptr)
+      throw InvalidArgument("cursor is not of float32; allowed: posenc_cursor_write_next()");
+    result = of_floats->next().data();
   });
 }
 
 void posenc_cursor_free(posenc_cursor* cursor) { delete cursor; }
+
+// ---- Grids --------------------------------------------------------------------------------------
+
+posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns, int64_t d_model,
+                                 const posenc_table* out, const posenc_options* options) {
+  return status_of([&] {
+    const GridSpec spec = grid_of(convention, rows, columns, d_model);
+    const posenc_table& table = checked(out, "out");
+    with_elements(table, [&]<class T>(T* data) {
+      encode_grid(rows, columns, spec, MatrixView<T>{data, table.rows, table.columns, table.stride},
+                  options_of(options));
+    });
+  });
+}
 
 // ---- Positional encodings -----------------------------------------------------------------------
 
