@@ -1,9 +1,10 @@
-// Specs of the C interface and their rules of frequencies, as those of the library.
+// Specs of the C interface, their rules of frequencies, and accuracies, as those of the library.
 #pragma once
 
 #include "posenc/c_api.h"
 #include "posenc/c_api/call.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/selection.h"
 #include "posenc/spec.h"
 
 #include <cstddef>
@@ -89,6 +90,17 @@ inline posenc_frequencies default_frequencies(std::int32_t rule) noexcept {
   posenc_frequencies to = frequencies_of(with_defaults);
   to.rule = rule;
   return to;
+}
+
+inline Accuracy accuracy_of(const posenc_accuracy* accuracy) {
+  if (accuracy == nullptr) return {};
+  check_reserved(accuracy->reserved);
+  switch (enumerator("measure", accuracy->measure, Accuracy::Measure::ulp)) {
+    case Accuracy::Measure::absolute: return Accuracy::within(accuracy->most);
+    case Accuracy::Measure::ulp: return Accuracy::within_ulp(accuracy->most);
+    case Accuracy::Measure::correctly_rounded: break;
+  }
+  return {};
 }
 
 }  // namespace internal

@@ -29,7 +29,7 @@ struct OddMantissa {
 // relative error, which is a few 2^-320 at first.
 Wide exp_minus(const Wide& scaled) noexcept {
   constexpr int small_bits = 16;  // y < 2^-16, so that 18 terms reach 2^-320
-  constexpr std::uint64_t terms = 18;
+  constexpr std::uint64_t series_terms = 18;
   const int integer_bits = std::max(0, log_unit_bits - std::countl_zero(scaled.limb[0]));
   const int halvings = small_bits + integer_bits;
   // y = scaled 2^log_unit_bits / 2^halvings
@@ -37,7 +37,7 @@ Wide exp_minus(const Wide& scaled) noexcept {
   // g = 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))). Near 0, exp(-y) itself may round to 1, which
   // is not a fraction.
   Wide g;
-  for (std::uint64_t n = terms; n > 0; --n) {
+  for (std::uint64_t n = series_terms; n > 0; --n) {
     const Wide term = y / n;
     g = term - term * g;
   }
