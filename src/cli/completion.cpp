@@ -6,6 +6,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/registry.h"
+#include "posenc/support/frequency_parameters.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,6 +53,7 @@ Names values_of(const CLI::Option& option) {
   if (name == "dtype") return names_of(all_data_types);
   if (name == "layout") return names_of(all_layouts);
   if (name == "spacing") return names_of(all_spacings);
+  if (name == "frequencies") return set_of({rule_names.begin(), rule_names.end()});
   if (name == "format") return formats(option.get_description());
   return {};
 }

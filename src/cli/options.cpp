@@ -4,6 +4,7 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
 
@@ -126,8 +127,9 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
       "paper (exponent 2i/d) or inclusive (i/(d/2-1)) (default: the preset's)",
       [&options](const std::string& text) { options.spacing = parse_spacing(text); });
   add(command, "--frequencies", "RULE",
-      "base, linear:factor=S, ntk:factor=S, yarn:factor=S, llama3, or another rule of "
-      "docs/frequencies.md (default: the preset's)",
+      fmt::format("rule, and its parameters after a colon, as in linear:factor=4: {} (default: the "
+                  "preset's)",
+                  fmt::join(rule_names, ", ")),
       [&options](const std::string& text) { options.frequencies = parse_frequency_rule(text); });
 }
 

@@ -2,50 +2,17 @@
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
 #include "posenc/support/format.h"
+#include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parse_real.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>
 #include <system_error>
-#include <type_traits>
 
 namespace posenc {
 namespace {
-
-/// The names of the alternatives of FrequencyRule, in their order.
-constexpr std::array<std::string_view, std::variant_size_v<FrequencyRule>> rule_names = {
-    "base", "own", "linear", "ntk", "yarn", "llama3", "longrope"};
-
-/// Calls visit(name, value) for every parameter of a rule.
-template <class Rule, class Visit>
-void for_each_parameter(Rule& rule, const Visit& visit) {
-  using Kind = std::remove_const_t<Rule>;
-  if constexpr (std::is_same_v<Kind, OwnFrequencies>) {
-    visit("values", rule.values);
-  } else if constexpr (std::is_same_v<Kind, LinearScaling> || std::is_same_v<Kind, NtkScaling>) {
-    visit("factor", rule.factor);
-  } else if constexpr (std::is_same_v<Kind, YarnScaling>) {
-    visit("factor", rule.factor);
-    visit("trained_rows", rule.trained_rows);
-    visit("beta_fast", rule.beta_fast);
-    visit("beta_slow", rule.beta_slow);
-    visit("truncate", rule.truncate);
-    visit("attention_factor", rule.attention_factor);
-  } else if constexpr (std::is_same_v<Kind, Llama3Scaling>) {
-    visit("factor", rule.factor);
-    visit("trained_rows", rule.trained_rows);
-    visit("low_frequency_factor", rule.low_frequency_factor);
-    visit("high_frequency_factor", rule.high_frequency_factor);
-  } else if constexpr (std::is_same_v<Kind, LongRopeScaling>) {
-    visit("factors", rule.factors);
-    visit("attention_factor", rule.attention_factor);
-  } else {
-    static_assert(std::is_same_v<Kind, BaseFrequencies>);
-  }
-}
 
 std::string text_of(double value) { return format_text("{}", value); }
 std::string text_of(std::int64_t value) { return format_text("{}", value); }
@@ -123,9 +90,6 @@ std::string to_string(const FrequencyRule& rule) {
 }
 
 FrequencyRule parse_frequency_rule(std::string_view text) {
-  static const std::array<FrequencyRule, rule_names.size()> defaults = {
-      BaseFrequencies{}, OwnFrequencies{}, LinearScaling{},  NtkScaling{},
-      YarnScaling{},     Llama3Scaling{},  LongRopeScaling{}};
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
   const auto found = std::ranges::find(rule_names, name);
@@ -133,7 +97,7 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
     throw InvalidArgument(
         format_text("frequencies is '{}'; allowed: {}", name, join(rule_names, ", ")));
   }
-  FrequencyRule rule = defaults[static_cast<std::size_t>(found - rule_names.begin())];
+  FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - rule_names.begin()));
   if (colon == text.size()) return rule;
   for (const std::string_view parameter : split(text.substr(colon + 1), ',')) {
     const std::size_t equals = std::min(parameter.find('='), parameter.size());

@@ -2,9 +2,13 @@
 
 #include "python/arrays.h"
 
+#include "posenc/support/frequency_parameters.h"
+
 #include <pybind11/stl.h>
 
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace posenc::python {
 namespace {
@@ -23,27 +27,18 @@ FrequencyRule cast_rule(const py::object& from) {
   if (from.is_none()) return {};
   if (py::isinstance<py::str>(from)) return parse_frequency_rule(text(from));
   if (!py::hasattr(from, "rule")) return OwnFrequencies{from.cast<std::vector<double>>()};
-  const std::string rule = text(from.attr("rule"));
-  const auto real = [&](const char* name) { return from.attr(name).cast<double>(); };
-  const auto reals = [&](const char* name) { return from.attr(name).cast<std::vector<double>>(); };
-  const auto rows = [&] { return integer(from.attr("trained_rows"), "trained_rows"); };
-  if (rule == "linear") return LinearScaling{real("factor")};
-  if (rule == "ntk") return NtkScaling{real("factor")};
-  if (rule == "llama3") {
-    return Llama3Scaling{real("factor"), rows(), real("low_frequency_factor"),
-                         real("high_frequency_factor")};
-  }
-  if (rule == "yarn") {
-    return YarnScaling{real("factor"),
-                       rows(),
-                       real("beta_fast"),
-                       real("beta_slow"),
-                       from.attr("truncate").cast<bool>(),
-                       real("attention_factor")};
-  }
-  if (rule == "longrope") return LongRopeScaling{reals("factors"), real("attention_factor")};
-  throw InvalidArgument("frequencies is of the rule '" + rule +
-                        "'; allowed: linear, ntk, yarn, llama3, longrope");
+  FrequencyRule rule = parse_frequency_rule(text(from.attr("rule")));
+  const auto read = [&]<class T>(std::string_view name, T& value) {
+    const std::string attribute(name);
+    const py::object given = from.attr(attribute.c_str());
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+      value = integer(given, attribute.c_str());
+    } else {
+      value = given.cast<T>();
+    }
+  };
+  std::visit([&](auto& each) { for_each_parameter(each, read); }, rule);
+  return rule;
 }
 
 }  // namespace

@@ -23,11 +23,16 @@ using test::small;
 using testing::AllOf;
 using testing::HasSubstr;
 
+double rotation_first(std::size_t process, const std::string& backend) {
+  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
+  return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
+}
+
 /// Replaces the timing processes of a pick by made-up times for each process and candidate.
 class MadeUpProcesses {
  public:
   std::vector<TimingRequest> requests;
-  std::function<double(std::size_t process, const std::string& backend)> seconds;
+  std::function<double(std::size_t process, const std::string& backend)> seconds = rotation_first;
   double noise = 0;  ///< relative difference between two timings of the same backend
   double lost_share = 0;
 
@@ -49,14 +54,8 @@ class MadeUpProcesses {
   }
 };
 
-double rotation_first(std::size_t process, const std::string& backend) {
-  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
-  return noise * (backend.starts_with("rotation:") ? 1e-6 : 3e-6);
-}
-
 TEST(PickProcesses, EachTimesEveryCandidateInItsOwnOrder) {
   MadeUpProcesses processes;
-  processes.seconds = rotation_first;
   const PickResult result = pick(processes.options());
   EXPECT_EQ(result.processes, 3);
   ASSERT_EQ(processes.requests.size(), 3U);
@@ -101,7 +100,6 @@ TEST(PickProcesses, OneDisturbedProcessDecidesNothing) {
 
 TEST(PickProcesses, CandidatesSlowInThreeProcessesGetFewerSamples) {
   MadeUpProcesses processes;
-  processes.seconds = rotation_first;
   PickOptions options = processes.options();
   options.processes = 5;
   options.samples = 9;
@@ -118,7 +116,6 @@ TEST(PickProcesses, CandidatesSlowInThreeProcessesGetFewerSamples) {
 
 TEST(PickProcesses, NoiseAddsProcessesAndIsReported) {
   MadeUpProcesses processes;
-  processes.seconds = rotation_first;
   processes.noise = 0.05;
   PickResult result = pick(processes.options());
   EXPECT_EQ(result.processes, 6);
@@ -155,7 +152,6 @@ TEST(PickProcesses, ASlowdownCommonToAProcessIsNotNoise) {
 
 TEST(PickProcesses, LostProcessorTimeIsReported) {
   MadeUpProcesses processes;
-  processes.seconds = rotation_first;
   processes.lost_share = 0.33;
   EXPECT_THAT(pick(processes.options()).disturbed,
               AllOf(HasSubstr("other work runs"), HasSubstr("33 %")));
@@ -165,7 +161,6 @@ TEST(PickProcesses, LostProcessorTimeIsReported) {
 
 TEST(PickProcesses, ABusyMachineIsRecognisedEarly) {
   MadeUpProcesses processes;
-  processes.seconds = rotation_first;
   PickOptions options = processes.options();
   options.processes = 7;
   processes.lost_share = 0.16;

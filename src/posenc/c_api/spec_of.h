@@ -6,12 +6,36 @@
 #include "posenc/frequency_rule.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
+#include "posenc/support/frequency_parameters.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace POSENC_API posenc {
 namespace internal {
+
+// The rules of C++ and of C have the same numbers.
+template <std::size_t index>
+using Rule = std::variant_alternative_t<index, FrequencyRule>;
+static_assert(std::is_same_v<Rule<POSENC_OWN_FREQUENCIES>, OwnFrequencies>);
+static_assert(std::is_same_v<Rule<POSENC_LINEAR_SCALING>, LinearScaling>);
+static_assert(std::is_same_v<Rule<POSENC_NTK_SCALING>, NtkScaling>);
+static_assert(std::is_same_v<Rule<POSENC_YARN_SCALING>, YarnScaling>);
+static_assert(std::is_same_v<Rule<POSENC_LLAMA3_SCALING>, Llama3Scaling>);
+static_assert(std::is_same_v<Rule<POSENC_LONGROPE_SCALING>, LongRopeScaling>);
+
+/// The member of a rule's parameter. `Frequencies` is const or not.
+template <class Frequencies>
+auto& real_of(Frequencies& from, std::string_view parameter) noexcept {
+  if (parameter == "factor") return from.factor;
+  if (parameter == "attention_factor") return from.attention_factor;
+  const bool is_low = parameter == "beta_slow" || parameter == "low_frequency_factor";
+  return is_low ? from.low : from.high;
+}
 
 inline std::vector<double> values_of(const posenc_frequencies& from) {
   if (from.count < 0 || from.count > max_d_model) {
@@ -26,70 +50,50 @@ inline std::vector<double> values_of(const posenc_frequencies& from) {
 inline FrequencyRule rule_of(const posenc_frequencies* frequencies) {
   if (frequencies == nullptr) return {};
   const posenc_frequencies& from = *frequencies;
-  switch (from.rule) {
-    case POSENC_BASE_FREQUENCIES: return {};
-    case POSENC_OWN_FREQUENCIES: return OwnFrequencies{values_of(from)};
-    case POSENC_LINEAR_SCALING: return LinearScaling{from.factor};
-    case POSENC_NTK_SCALING: return NtkScaling{from.factor};
-    case POSENC_YARN_SCALING:
-      return YarnScaling{from.factor, from.trained_rows,  from.high,
-                         from.low,    from.truncate != 0, from.attention_factor};
-    case POSENC_LLAMA3_SCALING:
-      return Llama3Scaling{from.factor, from.trained_rows, from.low, from.high};
-    case POSENC_LONGROPE_SCALING: return LongRopeScaling{values_of(from), from.attention_factor};
-    default: break;
+  if (from.rule < 0 || from.rule >= static_cast<std::int32_t>(rule_names.size())) {
+    throw InvalidArgument(
+        format_text("frequencies.rule is {}; allowed: 0 to {}", from.rule, rule_names.size() - 1));
   }
-  throw InvalidArgument(format_text("frequencies.rule is {}; allowed: 0 to {}", from.rule,
-                                    static_cast<int>(POSENC_LONGROPE_SCALING)));
+  FrequencyRule rule = rule_of_index(static_cast<std::size_t>(from.rule));
+  const auto read = [&]<class T>(std::string_view name, T& value) {
+    if constexpr (std::is_same_v<T, double>) value = real_of(from, name);
+    if constexpr (std::is_same_v<T, std::int64_t>) value = from.trained_rows;
+    if constexpr (std::is_same_v<T, bool>) value = from.truncate != 0;
+    if constexpr (std::is_same_v<T, std::vector<double>>) value = values_of(from);
+  };
+  std::visit([&](auto& each) { for_each_parameter(each, read); }, rule);
+  return rule;
+}
+
+/// A rule of the library for C. Its lists are those of `rule`, which must outlive it.
+inline posenc_frequencies frequencies_of(const FrequencyRule& rule) noexcept {
+  posenc_frequencies to = {static_cast<std::int32_t>(rule.index()), 0, 1, 1, 0, 0, 0, nullptr, 0};
+  const auto write = [&]<class T>(std::string_view name, const T& value) {
+    if constexpr (std::is_same_v<T, double>) real_of(to, name) = value;
+    if constexpr (std::is_same_v<T, std::int64_t>) to.trained_rows = value;
+    if constexpr (std::is_same_v<T, bool>) to.truncate = value;
+    if constexpr (std::is_same_v<T, std::vector<double>>) {
+      to.values = value.empty() ? nullptr : value.data();
+      to.count = static_cast<std::int64_t>(value.size());
+    }
+  };
+  std::visit([&](const auto& each) { for_each_parameter(each, write); }, rule);
+  return to;
+}
+
+/// With the defaults of the library.
+inline posenc_frequencies default_frequencies(std::int32_t rule) noexcept {
+  const bool is_known = rule >= 0 && rule < static_cast<std::int32_t>(rule_names.size());
+  posenc_frequencies to =
+      frequencies_of(rule_of_index(is_known ? static_cast<std::size_t>(rule) : 0));
+  to.rule = rule;
+  return to;
 }
 
 inline EncodingSpec spec_of(const posenc_spec* spec) {
   const posenc_spec& from = checked(spec, "spec");
   return {from.d_model, from.base, static_cast<Layout>(from.layout),
           static_cast<Spacing>(from.spacing), rule_of(from.frequencies)};
-}
-
-/// A rule of the library for C. Its lists are those of `rule`, which must outlive it.
-inline posenc_frequencies frequencies_of(const FrequencyRule& rule) noexcept {
-  posenc_frequencies to = {static_cast<std::int32_t>(rule.index()), 0, 1, 1, 0, 0, 0, nullptr, 0};
-  const auto set_values = [&to](const std::vector<double>& values) {
-    to.values = values.empty() ? nullptr : values.data();
-    to.count = static_cast<std::int64_t>(values.size());
-  };
-  if (const auto* const own = std::get_if<OwnFrequencies>(&rule)) {
-    set_values(own->values);
-  } else if (const auto* const linear = std::get_if<LinearScaling>(&rule)) {
-    to.factor = linear->factor;
-  } else if (const auto* const ntk = std::get_if<NtkScaling>(&rule)) {
-    to.factor = ntk->factor;
-  } else if (const auto* const yarn = std::get_if<YarnScaling>(&rule)) {
-    to.truncate = yarn->truncate;
-    to.factor = yarn->factor;
-    to.trained_rows = yarn->trained_rows;
-    to.low = yarn->beta_slow;
-    to.high = yarn->beta_fast;
-    to.attention_factor = yarn->attention_factor;
-  } else if (const auto* const llama3 = std::get_if<Llama3Scaling>(&rule)) {
-    to.factor = llama3->factor;
-    to.trained_rows = llama3->trained_rows;
-    to.low = llama3->low_frequency_factor;
-    to.high = llama3->high_frequency_factor;
-  } else if (const auto* const longrope = std::get_if<LongRopeScaling>(&rule)) {
-    to.attention_factor = longrope->attention_factor;
-    set_values(longrope->factors);
-  }
-  return to;
-}
-
-/// With the defaults of the library.
-inline posenc_frequencies default_frequencies(std::int32_t rule) noexcept {
-  FrequencyRule with_defaults;
-  if (rule == POSENC_YARN_SCALING) with_defaults = YarnScaling{};
-  if (rule == POSENC_LLAMA3_SCALING) with_defaults = Llama3Scaling{};
-  if (rule == POSENC_LONGROPE_SCALING) with_defaults = LongRopeScaling{};
-  posenc_frequencies to = frequencies_of(with_defaults);
-  to.rule = rule;
-  return to;
 }
 
 inline Accuracy accuracy_of(const posenc_accuracy* accuracy) {

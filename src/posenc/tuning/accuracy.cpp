@@ -6,14 +6,13 @@
 #include "posenc/support/float_format.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/tuning/internal/error_tally.h"
+#include "posenc/tuning/internal/shared_tallies.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -151,49 +150,6 @@ BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type
   return values;
 }
 
-/// The tallies of several encoders. A backend often has the same bits at several ISAs: while the
-/// bits of neighbouring encoders are the same, they share one tally.
-class Tallies {
- public:
-  Tallies(std::span<const Encoder* const> encoders, std::int64_t d_model)
-      : tallies_(encoders.size(), Tally(d_model)), owner_(encoders.size()) {
-    for (std::size_t i = 0; i < encoders.size(); ++i) {
-      const bool may_share = i > 0 && encoders[i]->backend() == encoders[i - 1]->backend();
-      owner_[i] = may_share ? owner_[i - 1] : i;
-    }
-  }
-
-  /// Gives encoders whose next rows differ from those of the tally's owner a tally of their own.
-  void separate(const std::vector<BasicMatrix<double>>& rows) {
-    for (std::size_t i = 0; i < owner_.size(); ++i) {
-      if (has_same_bits(rows[i], rows[owner_[i]])) continue;
-      const std::size_t before = owner_[i];
-      tallies_[i] = tallies_[before];
-      for (std::size_t j = i; j < owner_.size(); ++j) {
-        if (owner_[j] == before && has_same_bits(rows[j], rows[i])) owner_[j] = i;
-      }
-    }
-  }
-
-  bool is_owner(std::size_t encoder) const noexcept { return owner_[encoder] == encoder; }
-  Tally& operator[](std::size_t encoder) noexcept { return tallies_[owner_[encoder]]; }
-
-  std::vector<Tally> of_each() const {
-    std::vector<Tally> all;
-    for (const std::size_t owner : owner_) all.push_back(tallies_[owner]);
-    return all;
-  }
-
- private:
-  static bool has_same_bits(const BasicMatrix<double>& a, const BasicMatrix<double>& b) noexcept {
-    const auto entries = static_cast<std::size_t>(a.rows() * a.columns());
-    return std::memcmp(a.data(), b.data(), entries * sizeof(double)) == 0;
-  }
-
-  std::vector<Tally> tallies_;
-  std::vector<std::size_t> owner_;
-};
-
 /// Compares rows with the reference, in batches, so that memory stays constant. Calls
 /// `finished(rows)` after each batch.
 template <class Finished>
@@ -202,7 +158,7 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
                               const Finished& finished) {
   constexpr std::int64_t batch = 32;
   const std::int64_t d_model = reference.spec().d_model;
-  Tallies tallies(encoders, d_model);
+  SharedTallies tallies(encoders, d_model);
   std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
   Matrix compatible(std::min(batch, rows.count), d_model);
   std::vector<BasicMatrix<double>> got(encoders.size());

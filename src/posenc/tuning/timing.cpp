@@ -70,6 +70,9 @@ class TableMemory {
 /// Slices begin at multiples of this number of rows, within which kernels share work.
 constexpr std::int64_t aligned_rows = 64;
 
+/// If more than this share of the time of all samples is lost, the machine is busy.
+constexpr double lost_share_when_busy = 0.2;
+
 /// A table that takes longer than this many samples is timed in slices, one per sample.
 constexpr double slow_samples = 4;
 
@@ -162,6 +165,8 @@ struct Elapsed {
     lost += other.lost;
     return *this;
   }
+
+  double lost_share() const noexcept { return passed > 0 ? lost / passed : 0; }
 };
 
 /// Takes samples, and again those that were disturbed: other work and the hypervisor take a
@@ -171,9 +176,9 @@ class Sampler {
   /// Returns seconds per table.
   double sample(TimedEncoder& candidate, const OutputView& table) {
     Sample best = take(candidate, table);
-    for (int tries = 1; tries < most_tries && best.lost_share() > allowed_loss; ++tries) {
+    for (int tries = 1; tries < most_tries && best.elapsed.lost_share() > allowed_loss; ++tries) {
       const Sample again = take(candidate, table);
-      if (again.lost_share() < best.lost_share()) best = again;
+      if (again.elapsed.lost_share() < best.elapsed.lost_share()) best = again;
     }
     kept_ += best.elapsed;
     return best.seconds;
@@ -189,8 +194,6 @@ class Sampler {
   struct Sample {
     double seconds;
     Elapsed elapsed;
-
-    double lost_share() const noexcept { return elapsed.lost / std::max(elapsed.passed, 1e-9); }
   };
 
   Sample take(TimedEncoder& candidate, const OutputView& table) {
@@ -266,13 +269,16 @@ TimingResult time_candidates(const TimingRequest& request) {
   for (const TimingRequest::Table& asked : request.tables) {
     result.tables.push_back(time_table(request, asked, random, sampler));
   }
-  result.timed_seconds = sampler.kept().passed;
-  result.lost_seconds = sampler.kept().lost;
+  const double lost_of_all = sampler.all().lost_share();
+  double lost_share = sampler.kept().lost_share();
+  // Work that takes so much also slows down the samples that it leaves whole.
+  if (lost_of_all > lost_share_when_busy) lost_share = lost_of_all;
   // The processor time of a thread includes stolen time on older kernels, and says nothing of other
-  // threads. What was stolen over the whole run then counts, of which the samples have their share.
+  // threads. What was stolen over the whole run then counts.
   const double stolen_share = (stolen_seconds() - stolen) / std::max(seconds_since(start), 1e-9);
-  if (stolen_share * sampler.all().passed > 2 * sampler.all().lost)
-    result.lost_seconds = std::max(result.lost_seconds, stolen_share * result.timed_seconds);
+  if (stolen_share > 2 * lost_of_all) lost_share = std::max(lost_share, stolen_share);
+  result.timed_seconds = sampler.kept().passed;
+  result.lost_seconds = lost_share * result.timed_seconds;
   return result;
 }
 

@@ -147,7 +147,7 @@ void time_and_decide(std::vector<std::vector<PickMeasurement>>& shapes, const Pi
                      const std::function<void(double, std::string_view)>& progress,
                      PickResult& result) {
   const int most = most_processes_factor * options.processes;
-  double timed_seconds = 0, lost_seconds = 0, noise = 0;
+  double timed_seconds = 0, lost_seconds = 0, lost_share = 0, noise = 0;
   for (int process = 0; process < most; ++process) {
     progress(static_cast<double>(process) / most,
              format_text("timing, process {} of {} to {}", process + 1, options.processes, most));
@@ -159,7 +159,7 @@ void time_and_decide(std::vector<std::vector<PickMeasurement>>& shapes, const Pi
     timed_seconds += times.timed_seconds;
     lost_seconds += times.lost_seconds;
     result.processes = process + 1;
-    const double lost_share = timed_seconds > 0 ? lost_seconds / timed_seconds : 0;
+    if (timed_seconds > 0) lost_share = lost_seconds / timed_seconds;
     if (result.processes >= static_cast<int>(full_processes) && lost_share > lost_share_when_busy)
       break;
     if (result.processes < options.processes) continue;
@@ -168,7 +168,7 @@ void time_and_decide(std::vector<std::vector<PickMeasurement>>& shapes, const Pi
     if (noise <= low_noise || lost_share > most_lost_share) break;
   }
   if (result.measurements.empty()) decide_from(shapes, result);
-  result.disturbed = disturbance(timed_seconds > 0 ? lost_seconds / timed_seconds : 0, noise);
+  result.disturbed = disturbance(lost_share, noise);
 }
 
 }  // namespace posenc
