@@ -82,10 +82,17 @@ Comparison alignment() {
           {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
 }
 
-/// Only aligned rows can be stored with non-temporal stores.
-Comparison alignment_in_memory() {
-  const TableShape shape = shape_of(131072, 128);
-  return {"alignment", {{shape}, {with_rows(shape, 0, 1)}}};
+/// Non-temporal stores write whole cache lines, so that the incomplete lines at the ends of rows
+/// cost more.
+Comparison alignment_in_memory(const TableShape& shape) {
+  return {"alignment",
+          {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
+}
+
+/// Lines of rows that are whole pages apart compete for more than the sets of a cache.
+Comparison strides_in_memory() {
+  const TableShape shape = shape_of(32768, 1024);
+  return {"strides", {{with_rows(shape, 1040, 0)}, {shape}}};
 }
 
 Comparison planning(const TableShape& shape) {
@@ -104,7 +111,9 @@ std::vector<Comparison> comparisons(DataType type) {
                                  widths(),
                                  strides(size_of(type)),
                                  alignment(),
-                                 alignment_in_memory(),
+                                 alignment_in_memory(shape_of(131072, 128)),
+                                 alignment_in_memory(shape_of(32768, 512)),
+                                 strides_in_memory(),
                                  planning(shape_of(100, 20)),
                                  planning(shape_of(512, 512)),
                                  threads()};

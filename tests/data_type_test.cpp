@@ -20,6 +20,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -172,7 +173,8 @@ TEST_P(EveryType, StaysWithinItsBound) {
 
 TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
   for (const EncodingSpec& spec :
-       {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256}}) {
+       {spec_, EncodingSpec{.d_model = 130}, EncodingSpec{.d_model = 256},
+        EncodingSpec{.d_model = 1100, .layout = Layout::halves}}) {
     const auto encoder = std::get<0>(GetParam())->plan(spec);
     const RowRange rows = {4091, 77};
     with_type(type_, [&]<class T>(T) {
@@ -186,9 +188,18 @@ TEST_P(EveryType, HasTheSameBitsForSingleRowsRangesAndGathers) {
           ASSERT_TRUE(table.row_is(r, alone.row(r).data())) << "row " << r;
         ASSERT_TRUE(table.surroundings_untouched());
       };
-      for (const std::int64_t gap : {0, 5, 64}) {
+      // Rows that begin at cache lines, at places that differ from row to row, and a page apart.
+      const std::int64_t page = 4096 / size_of(type_);
+      const std::int64_t to_page = (spec.d_model + page - 1) / page * page - spec.d_model;
+      for (const auto& [gap, offset] : {std::pair<std::int64_t, std::int64_t>{0, 0},
+                                        {5, 5},
+                                        {64, 0},
+                                        {64, 1},
+                                        {0, 31},
+                                        {to_page, 0},
+                                        {to_page, 3}}) {
         for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-          GuardedTable table(rows.count, spec.d_model, gap, gap == 64 ? 0 : gap, type_);
+          GuardedTable table(rows.count, spec.d_model, gap, offset, type_);
           encoder->encode(rows, table.view(), {3, stores});
           expect(table, rows.count);
         }

@@ -533,6 +533,42 @@ TEST_P(EveryEncoder, AddIsBitIdenticalToEncodeThenAdd) {
   }
 }
 
+/// Out of place, to rows at any place: at cache lines, at places that differ from row to row, and a
+/// page apart.
+TEST_P(EveryEncoder, AddsToRowsAnywhere) {
+  constexpr std::int64_t page = 1024;  // floats
+  const RowRange rows = {4091, 77};
+  for (const Layout layout : {Layout::interleaved, Layout::halves}) {
+    for (const std::int64_t d_model : {64, 130, 1100}) {
+      const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
+      if (!encoder->supports_add()) GTEST_SKIP() << "cannot add";
+      Matrix table(rows.count, d_model);
+      encoder->encode(rows, table.view());
+      const std::int64_t pages = (d_model + page - 1) / page * page;
+      for (const auto& [stride, offset] :
+           {std::pair<std::int64_t, std::int64_t>{(d_model + 15) / 16 * 16, 0},
+            {d_model, 1},
+            {d_model + 5, 5},
+            {pages, 0},
+            {pages, 15}}) {
+        Matrix x(rows.count, stride);
+        std::iota(x.data(), x.data() + rows.count * stride, -1000.0F);
+        GuardedMatrix out(rows.count, d_model, stride, offset);
+        encoder->add(rows, {x.data(), rows.count, d_model, stride}, 1.7F, out.view(),
+                     {2, StorePolicy::non_temporal});
+        for (std::int64_t r = 0; r < rows.count; ++r) {
+          for (std::int64_t i = 0; i < d_model; ++i) {
+            const float scaled = x(r, i) * 1.7F;
+            ASSERT_EQ(out.row(r)[static_cast<std::size_t>(i)], scaled + table(r, i))
+                << "d_model " << d_model << ", stride " << stride << ", row " << r << ", " << i;
+          }
+        }
+        ASSERT_TRUE(out.surroundings_untouched());
+      }
+    }
+  }
+}
+
 /// Bit-identical to add() of the widened input, rounded once: in place and out of place, and with
 /// padding, for rows that take one and several pieces.
 template <class T>

@@ -9,8 +9,8 @@ namespace POSENC_API posenc {
 enum class StorePolicy {
   automatic,  ///< non-temporal if larger than half the last-level cache, or than 16 MiB
   cached,     ///< plain stores
-  /// Non-temporal stores, if the backend has them and if the table, its rows and its runs of
-  /// columns begin and end at multiples of 64 bytes; else plain stores.
+  /// Non-temporal stores, if the backend has them and every run of columns takes at least 256
+  /// bytes, or begins and ends at multiples of 64 bytes (float64: the latter); else plain stores.
   non_temporal,
 };
 

@@ -148,7 +148,7 @@ class RotationEncoder final : public Encoder {
   }
 
   void write(RowTask task, const simd::Addition* addition) const noexcept {
-    task.non_temporal = task.non_temporal && allows_non_temporal(spec(), task);
+    task = with_allowed_stores(spec(), task);
     if (task.first == 0) {
       write_row_0(task, addition);
       if (task.count == 1) return;

@@ -36,9 +36,7 @@ class Rotation32Encoder final : public Encoder {
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
-    RowTask written = task;
-    written.non_temporal = task.non_temporal && allows_non_temporal(spec(), task);
-    kernels_.rotation32(constants_.tables(spec()), written);
+    kernels_.rotation32(constants_.tables(spec()), with_allowed_stores(spec(), task));
   }
 
   const simd::Kernels& kernels_;

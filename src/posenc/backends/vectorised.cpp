@@ -11,11 +11,19 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   return {spec.layout == Layout::interleaved, first.sine, first.cosine};
 }
 
-bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept {
-  const std::int64_t line = cache_line_bytes / size_of(task.type);
-  const std::int64_t run = spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2;
-  return reinterpret_cast<std::uintptr_t>(task.out) % cache_line_bytes == 0 &&
-         task.stride % line == 0 && run % line == 0;
+RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept {
+  constexpr std::int64_t least_staged_bytes = 4 * cache_line_bytes;
+  const std::int64_t size = size_of(task.type);
+  const std::int64_t run_bytes =
+      size * (spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2);
+  const auto address = reinterpret_cast<std::uintptr_t>(task.out);
+  task.has_whole_lines = address % cache_line_bytes == 0 &&
+                         task.stride * size % cache_line_bytes == 0 &&
+                         run_bytes % cache_line_bytes == 0;
+  const bool can_be_staged = task.type != DataType::float64 && run_bytes >= least_staged_bytes &&
+                             address % static_cast<std::uintptr_t>(size) == 0;
+  task.non_temporal = task.non_temporal && (task.has_whole_lines || can_be_staged);
+  return task;
 }
 
 FrequencyTables::FrequencyTables(const Frequencies& frequencies) {

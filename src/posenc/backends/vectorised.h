@@ -18,9 +18,10 @@ namespace posenc {
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// True if the task can be stored non-temporally. Non-temporal stores write whole cache lines, so
-/// that every run of columns must begin and end at a multiple of one.
-bool allows_non_temporal(const EncodingSpec& spec, const RowTask& task) noexcept;
+/// The task as kernels store it. Non-temporal stores write whole cache lines. Kernels of float64
+/// need every run of columns to begin and end at a line. Others stage runs that do not, if these
+/// are long enough to gain by it.
+RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept;
 
 /// The leading 128 bits of the frequencies, padded with zeros.
 struct FrequencyTables {

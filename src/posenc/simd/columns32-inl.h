@@ -15,12 +15,17 @@
 #pragma once
 
 #include "posenc/simd/centres32-inl.h"
+#include "posenc/simd/staged_row-inl.h"
 
 namespace posenc::simd {
 namespace {
 
 /// The nearest bfloat16, ties away from 0, in the low half of each word.
 inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
+
+/// How the rows of a table are stored. Lines are whole cache lines, stored non-temporally; staged
+/// rows need no alignment for that.
+enum class Stores32 { plain, lines, staged };
 
 /// Stores two vectors of consecutive columns.
 template <class T, bool non_temporal>
@@ -51,7 +56,7 @@ inline void store32(F32 first, F32 second, T* to) {
 }
 
 /// Consecutive columns of a panel. The constants are those of row j + 1/2, for j = 0.
-template <class T, bool interleaved, bool non_temporal>
+template <class T, bool interleaved, Stores32 stores>
 struct Columns32 {
   const float* value;
   const float* turned;
@@ -59,6 +64,12 @@ struct Columns32 {
   std::int64_t constants_stride;  ///< from one j to the next
   std::int64_t count;
   T* out;  ///< in the first row to write
+
+  /// The columns begin .. end - 1, to be stored as usual.
+  Columns32<T, interleaved, Stores32::plain> plain(std::int64_t begin, std::int64_t end) const {
+    return {value + begin,    turned + begin, constants + begin,
+            constants_stride, end - begin,    out + begin};
+  }
 
   /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
   struct Angle {
@@ -95,8 +106,9 @@ struct Columns32 {
           if constexpr (below) differences[k] = fused_minus(values[i + k], a.cosine, u);
         }
         const std::int64_t to = i * float_lanes;
-        if constexpr (above) store32<T, non_temporal>(sums[0], sums[1], upper + to);
-        if constexpr (below) store32<T, non_temporal>(differences[0], differences[1], lower + to);
+        if constexpr (above) store32<T, stores == Stores32::lines>(sums[0], sums[1], upper + to);
+        if constexpr (below)
+          store32<T, stores == Stores32::lines>(differences[0], differences[1], lower + to);
       }
       angles += constants_stride;
       upper += stride;
@@ -109,6 +121,8 @@ struct Columns32 {
   void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = 4, narrow = 2;
+    if constexpr (stores == Stores32::staged)
+      return stage_side<above, below>(j_begin, j_end, upper, lower, stride);
     for (std::int64_t j = j_begin; j < j_end; j += at_once) {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
       std::int64_t done = 0;
@@ -120,11 +134,9 @@ struct Columns32 {
         done += step32;
       }
       for (std::int64_t row = 0; done < count && row < rows; ++row) {
-        using Plain = Columns32<T, interleaved, false>;
-        const Plain plain = {value, turned, constants, constants_stride, count, out};
         T last_upper[step32], last_lower[step32];
-        plain.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
-                                                        0);
+        plain(0, count).template write_tile<narrow, above, below>(done, j + row, 1, last_upper,
+                                                                  last_lower, 0);
         for (std::int64_t i = 0; done + i < count; ++i) {
           if constexpr (above) upper[row * stride + done + i] = last_upper[i];
           if constexpr (below) lower[done + i - row * stride] = last_lower[i];
@@ -135,14 +147,41 @@ struct Columns32 {
     }
   }
 
+  /// The same by way of a buffer, one pair of rows after the other.
+  template <bool above, bool below>
+  void stage_side(std::int64_t j_begin, std::int64_t j_end, T* upper, T* lower,
+                  std::ptrdiff_t stride) const {
+    using Row = StagedRow<T>;
+    // Short parts of a row, so that it is stored while the next part is computed.
+    constexpr std::int64_t most = 1024 / static_cast<std::int64_t>(sizeof(T));
+    alignas(cache_line_bytes) T upper_buffer[Row::line + most], lower_buffer[Row::line + most];
+    for (std::int64_t j = j_begin; j < j_end; ++j) {
+      const std::int64_t row = (j - j_begin) * stride;
+      if constexpr (above) Row{nullptr, upper + row}.prefetch_ends(count);
+      if constexpr (below) Row{nullptr, lower - row}.prefetch_ends(count);
+    }
+    for (std::int64_t j = j_begin; j < j_end; ++j) {
+      for (std::int64_t begin = 0; begin < count; begin += most) {
+        const std::int64_t end = count - begin < most ? count : begin + most;
+        plain(begin, end)
+            .template write_side<above, below>(j, j + 1, 1, upper_buffer + Row::line,
+                                               lower_buffer + Row::line, 0);
+        if constexpr (above) store_part(upper_buffer, begin, end, count, upper);
+        if constexpr (below) store_part(lower_buffer, begin, end, count, lower);
+      }
+      upper += stride;
+      lower -= stride;
+    }
+  }
+
   /// Writes rows n to end - 1 of the block; `pairs` pairs of rows at a time if these are all.
   void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride) const {
     constexpr std::int64_t half = block_rows32 / 2;
+    constexpr std::int64_t at_once = stores == Stores32::plain ? half : 1;
     if (end - n == block_rows32) {
       return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
                                     stride);
     }
-    const std::int64_t at_once = non_temporal ? 1 : half;
     if (n < half) {
       const std::int64_t last = (end < half ? end : half) - 1;
       write_side<false, true>(half - 1 - last, half - n, at_once, out, out + (last - n) * stride,

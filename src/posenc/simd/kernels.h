@@ -87,9 +87,8 @@ struct Addition {
   float scale;
 };
 
-/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). The memory
-/// of a non-temporal task is aligned to 64 bytes; its stride and runs of columns are whole cache
-/// lines.
+/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). A
+/// non-temporal task of float64 has whole lines.
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
                                 const Addition* addition) noexcept;
 /// Writes the rows of the task in any type but float64.

@@ -12,44 +12,33 @@
 // columns.
 #pragma once
 
-#include "posenc/simd/addition-inl.h"
 #include "posenc/simd/rotation64-inl.h"
+#include "posenc/simd/staged_run-inl.h"
 
 namespace posenc::simd {
 namespace {
 
-/// Writes the whole tiles of a segment. Returns the number of columns written.
-template <class Round>
-inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
-                                      const Segment<typename Round::Element>& segment,
-                                      bool non_temporal, const Addition* addition) {
-  constexpr std::int64_t line = non_temporal_vectors<Round>;
-  if constexpr (Round::adds) {
-    // Two cache lines of each row if the registers hold them: if rows are 4096 bytes apart, this is
-    // 1.2 to 1.5 times as fast as one line.
-    constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
-    return non_temporal ? add_tiles<wide, true>(map, run, segment, addition)
-                        : add_tiles<cached_vectors, false>(map, run, segment, addition);
-  } else {
-    return non_temporal ? write_tiles<Round, line, true>(map, run, segment)
-                        : write_tiles<Round, cached_vectors, false>(map, run, segment);
-  }
+/// True if tiles of sums may store whole lines non-temporally, one a row. They would be slow if
+/// rows are a page apart.
+inline bool allows_lines(const Run& run, const float* out) {
+  constexpr std::int64_t page_bytes = 4096;
+  const auto bytes = run.stride * static_cast<std::ptrdiff_t>(sizeof(float));
+  return reinterpret_cast<std::uintptr_t>(out) % cache_line_bytes == 0 &&
+         bytes % cache_line_bytes == 0 && bytes % page_bytes != 0;
 }
 
-/// Writes the rows of a run in a segment of columns.
+/// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
+/// the columns of the row are copied.
 template <class Round>
-inline void write_segment(const ColumnMap& map, const Run& run,
-                          const Segment<typename Round::Element>& segment, bool non_temporal,
-                          const Addition* addition) {
-  std::int64_t done = write_whole_tiles<Round>(map, run, segment, non_temporal, addition);
-  // The last columns of a row: whole vectors are computed, and the columns of the row are copied.
+inline void write_edge(const ColumnMap& map, const Run& run,
+                       const Segment<typename Round::Element>& segment, std::int64_t done,
+                       const Addition* addition) {
   constexpr std::int64_t edge_stride = 2 * float_lanes;
   typename Round::Element edge[run_rows * edge_stride];
   for (; done < segment.count; done += float_lanes) {
-    const std::int64_t column = segment.begin + done;
-    const std::int64_t columns =
-        segment.count - done < float_lanes ? segment.count - done : float_lanes;
-    write_correct_tile<Round, 1, false>(map, run, column, columns, edge, edge_stride);
+    const std::int64_t left = segment.count - done;
+    const std::int64_t columns = left < float_lanes ? left : float_lanes;
+    write_correct_tile<Round, 1>(map, run, segment.begin + done, columns, edge, edge_stride);
     for (std::int64_t row = 0; row < run.rows; ++row) {
       auto* const out = segment.out + done + row * run.stride;
       const auto* const from = edge + row * edge_stride;
@@ -63,6 +52,31 @@ inline void write_segment(const ColumnMap& map, const Run& run,
       }
     }
   }
+}
+
+/// Writes the rows of a run in a segment of columns.
+template <class Round>
+inline void write_segment(const ColumnMap& map, const Run& run,
+                          const Segment<typename Round::Element>& segment, bool non_temporal,
+                          const Addition* addition) {
+  std::int64_t done = 0;
+  if constexpr (Round::adds) {
+    // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.
+    constexpr std::int64_t line = cache_line_floats / float_lanes;
+    constexpr std::int64_t lines = line > tile_vectors ? line : tile_vectors;
+    if (!non_temporal) {
+      done = add_tiles<tile_vectors, false>(map, run, segment, addition);
+    } else if (allows_lines(run, segment.out)) {
+      done = add_tiles<lines, true>(map, run, segment, addition);
+    } else {
+      return StagedRun<Round>(map, run, segment, addition).write();
+    }
+  } else if (non_temporal) {
+    return StagedRun<Round>(map, run, segment, addition).write();
+  } else {
+    done = write_tiles<Round>(map, run, segment);
+  }
+  write_edge<Round>(map, run, segment, done, addition);
 }
 
 /// Calls write(segment) for each run of consecutive columns that the panel has in a row.
@@ -95,7 +109,7 @@ inline void write_anchors(const ColumnMap& map, const double* values,
       const double* const from = values + column + i * float_lanes;
       rounded[i] = Round::round(load(from), load(from + double_lanes), threshold, margin[i]);
     }
-    Round::template store<false>(rounded, out);
+    Round::store(rounded, out);
     for (std::int64_t i = 0; i < vectors; ++i) {
       const auto uncertain = Round::is_uncertain(margin[i], threshold);
       const std::int64_t left = columns - i * float_lanes;

@@ -1,0 +1,85 @@
+// One row on its way from a buffer in the L1 cache to memory, for tables beyond the caches.
+//
+// Method. Non-temporal stores are fast if they fill whole cache lines, one after the other: stores
+// of one line to each of several rows 4096 bytes apart take three times as long (Zen 3). Kernels
+// therefore compute rows into a buffer, from which a row goes to memory at once. Its lines may
+// begin anywhere in the buffer, so that rows need no alignment. The incomplete lines at the two
+// ends of a row are stored as usual.
+//
+// Valid range: any address of an element, any count.
+//
+// Cost: one load and one store a vector of elements. Every incomplete line is read from memory;
+// prefetch_ends() asks for it in advance.
+#pragma once
+
+#include "posenc/simd/kernels.h"
+
+namespace posenc::simd {
+namespace {
+
+/// Stores a row of elements, or adds it to an input, in the order of the columns.
+template <class Element, bool adds = false>
+struct StagedRow {
+  static constexpr std::int64_t line =
+      cache_line_bytes / static_cast<std::int64_t>(sizeof(Element));  ///< elements
+  static constexpr std::int64_t lanes = float_lanes * static_cast<std::int64_t>(sizeof(float)) /
+                                        static_cast<std::int64_t>(sizeof(Element));
+
+  const Element* from;
+  Element* out;
+  const Addition* addition = nullptr;
+
+  /// The largest number of elements, at most `count`, after which a cache line of `out` begins.
+  std::int64_t whole_lines(std::int64_t count) const {
+    const auto end = reinterpret_cast<std::uintptr_t>(out + count);
+    return count - static_cast<std::int64_t>(end % cache_line_bytes / sizeof(Element));
+  }
+
+  /// Fetches the incomplete lines of the elements 0 .. count - 1.
+  void prefetch_ends(std::int64_t count) const {
+    constexpr int to_write = 1;
+    if (whole_lines(0) != 0) __builtin_prefetch(out, to_write);
+    if (whole_lines(count) != count) __builtin_prefetch(out + count - 1, to_write);
+  }
+
+  /// Stores the elements begin .. end - 1.
+  void store(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t first_line = whole_lines(begin + line - 1);
+    std::int64_t i = begin;
+    for (; i < first_line && i < end; ++i) store_one(i);
+    for (; i + line <= end; i += line) {
+      for (std::int64_t j = 0; j < line; j += lanes) store_vector(i + j);
+    }
+    for (; i < end; ++i) store_one(i);
+  }
+
+ private:
+  void store_one(std::int64_t i) const {
+    if constexpr (adds) {
+      out[i] = out[i + addition->distance] * addition->scale + from[i];
+    } else {
+      out[i] = from[i];
+    }
+  }
+
+  void store_vector(std::int64_t i) const {
+    F32 value = load(reinterpret_cast<const float*>(from + i));
+    if constexpr (adds) value = load(out + i + addition->distance) * F32(addition->scale) + value;
+    store_non_temporal(value, reinterpret_cast<float*>(out + i));
+  }
+};
+
+/// Stores the columns begin .. end - 1 of `count` from a buffer, which holds them behind one line
+/// of earlier columns. Keeps the line that is incomplete for the next call.
+template <bool adds = false, class Element>
+inline void store_part(Element* buffer, std::int64_t begin, std::int64_t end, std::int64_t count,
+                       Element* out, const Addition* addition = nullptr) {
+  constexpr std::int64_t line = StagedRow<Element>::line;
+  const StagedRow<Element, adds> row = {buffer + line - begin, out, addition};
+  const bool is_last = end == count;
+  row.store(begin == 0 ? 0 : row.whole_lines(begin), is_last ? end : row.whole_lines(end));
+  if (!is_last) std::memcpy(buffer, buffer + end - begin, line * sizeof(Element));
+}
+
+}  // namespace
+}  // namespace posenc::simd
