@@ -26,7 +26,7 @@ struct KeepDouble {
   static RoundingMargin largest_margin() { return {}; }
   static auto is_uncertain(const RoundingMargin&, Threshold) { return F32(0.0f) < F32(0.0f); }
 
-  template <std::int64_t vectors>
+  template <bool non_temporal, std::int64_t vectors>
   static void store(const Value (&values)[vectors], Element* out) {
     for (std::int64_t i = 0; i < vectors; ++i) {
       double lanes[float_lanes];

@@ -54,12 +54,8 @@ struct SumTile {
       const F32 value = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold, least);
       const F32 x = load(out + addition->distance + i * float_lanes);
       x.store_unaligned(keep + i * float_lanes);
-      const F32 sum = x * F32(addition->scale) + value;
-      if constexpr (non_temporal) {
-        store_non_temporal(sum, out + i * float_lanes);
-      } else {
-        sum.store_unaligned(out + i * float_lanes);
-      }
+      const F32 sum[1] = {x * F32(addition->scale) + value};
+      RoundToFloat32::store<non_temporal>(sum, out + i * float_lanes);
     }
   }
 
@@ -86,7 +82,7 @@ struct SumTile {
   [[gnu::noinline]] void correct(const ColumnMap& map, const Run& run, std::int64_t column,
                                  const Addition* addition, float* out) const {
     float encoding[run_rows * columns];
-    write_tile<RoundToFloat32, vectors>(run, column, encoding, columns);
+    write_tile<RoundToFloat32, vectors, false>(run, column, encoding, columns);
     correct_tile<RoundToFloat32, vectors>(map, run, column, columns, encoding, columns);
     for (std::int64_t row = 0; row < run.rows; ++row) {
       for (std::int64_t i = 0; i < columns; ++i) {

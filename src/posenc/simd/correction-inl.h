@@ -68,27 +68,27 @@ template <class Round, std::int64_t vectors>
 }
 
 /// Writes the tile's rows, of which `columns` columns are used.
-template <class Round, std::int64_t vectors>
+template <class Round, std::int64_t vectors, bool non_temporal>
 [[gnu::always_inline]] inline void write_correct_tile(const ColumnMap& map, const Run& run,
                                                       std::int64_t column, std::int64_t columns,
                                                       typename Round::Element* out,
                                                       std::ptrdiff_t stride) {
-  const bool is_certain = write_tile<Round, vectors>(run, column, out, stride);
+  const bool is_certain = write_tile<Round, vectors, non_temporal>(run, column, out, stride);
   if constexpr (Round::checks) {
     if (!is_certain) correct_tile<Round, vectors>(map, run, column, columns, out, stride);
   }
 }
 
 /// Writes the whole tiles of a segment. Returns the number of columns written.
-template <class Round>
+template <class Round, std::int64_t vectors, bool non_temporal>
 inline std::int64_t write_tiles(const ColumnMap& map, const Run& run,
                                 const Segment<typename Round::Element>& segment) {
-  constexpr std::int64_t columns = Tile<Round, tile_vectors>::columns;
+  constexpr std::int64_t columns = Tile<Round, vectors>::columns;
   std::int64_t done = 0;
   for (; done + columns <= segment.count; done += columns) {
     const std::int64_t column = segment.begin + done;
-    write_correct_tile<Round, tile_vectors>(map, run, column, columns, segment.out + done,
-                                            run.stride);
+    write_correct_tile<Round, vectors, non_temporal>(map, run, column, columns, segment.out + done,
+                                                     run.stride);
   }
   return done;
 }

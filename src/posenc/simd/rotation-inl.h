@@ -6,6 +6,7 @@
 //   tile-inl.h        rounds and stores the rows of a tile
 //   correction-inl.h  recomputes the uncertain ones
 //   addition-inl.h    adds elements to an input
+//   staged_run-inl.h  writes rows by way of a buffer, where tiles cannot store lines well
 //
 // This file divides a table into panels of columns, whose constants stay in the first-level cache.
 // It divides a panel into blocks of rows, a block into its two runs, and a run into tiles of
@@ -18,13 +19,31 @@
 namespace posenc::simd {
 namespace {
 
-/// True if tiles of sums may store whole lines non-temporally, one a row. They would be slow if
-/// rows are a page apart.
-inline bool allows_lines(const Run& run, const float* out) {
+/// True if tiles may store whole lines non-temporally, one a row. They would be slow if rows are a
+/// page apart.
+template <class Element>
+inline bool allows_lines(const Run& run, const Segment<Element>& segment) {
   constexpr std::int64_t page_bytes = 4096;
-  const auto bytes = run.stride * static_cast<std::ptrdiff_t>(sizeof(float));
-  return reinterpret_cast<std::uintptr_t>(out) % cache_line_bytes == 0 &&
+  const auto bytes = run.stride * static_cast<std::ptrdiff_t>(sizeof(Element));
+  return reinterpret_cast<std::uintptr_t>(segment.out) % cache_line_bytes == 0 &&
          bytes % cache_line_bytes == 0 && bytes % page_bytes != 0;
+}
+
+/// Writes the whole tiles of a segment. Returns the number of columns written.
+template <class Round>
+inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
+                                      const Segment<typename Round::Element>& segment,
+                                      bool non_temporal, const Addition* addition) {
+  constexpr std::int64_t line = non_temporal_vectors<Round>;
+  if constexpr (Round::adds) {
+    // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.
+    constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
+    return non_temporal ? add_tiles<wide, true>(map, run, segment, addition)
+                        : add_tiles<cached_vectors, false>(map, run, segment, addition);
+  } else {
+    return non_temporal ? write_tiles<Round, line, true>(map, run, segment)
+                        : write_tiles<Round, cached_vectors, false>(map, run, segment);
+  }
 }
 
 /// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
@@ -38,7 +57,7 @@ inline void write_edge(const ColumnMap& map, const Run& run,
   for (; done < segment.count; done += float_lanes) {
     const std::int64_t left = segment.count - done;
     const std::int64_t columns = left < float_lanes ? left : float_lanes;
-    write_correct_tile<Round, 1>(map, run, segment.begin + done, columns, edge, edge_stride);
+    write_correct_tile<Round, 1, false>(map, run, segment.begin + done, columns, edge, edge_stride);
     for (std::int64_t row = 0; row < run.rows; ++row) {
       auto* const out = segment.out + done + row * run.stride;
       const auto* const from = edge + row * edge_stride;
@@ -59,23 +78,9 @@ template <class Round>
 inline void write_segment(const ColumnMap& map, const Run& run,
                           const Segment<typename Round::Element>& segment, bool non_temporal,
                           const Addition* addition) {
-  std::int64_t done = 0;
-  if constexpr (Round::adds) {
-    // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.
-    constexpr std::int64_t line = cache_line_floats / float_lanes;
-    constexpr std::int64_t lines = line > tile_vectors ? line : tile_vectors;
-    if (!non_temporal) {
-      done = add_tiles<tile_vectors, false>(map, run, segment, addition);
-    } else if (allows_lines(run, segment.out)) {
-      done = add_tiles<lines, true>(map, run, segment, addition);
-    } else {
-      return StagedRun<Round>(map, run, segment, addition).write();
-    }
-  } else if (non_temporal) {
+  if (non_temporal && !allows_lines(run, segment))
     return StagedRun<Round>(map, run, segment, addition).write();
-  } else {
-    done = write_tiles<Round>(map, run, segment);
-  }
+  const std::int64_t done = write_whole_tiles<Round>(map, run, segment, non_temporal, addition);
   write_edge<Round>(map, run, segment, done, addition);
 }
 
@@ -109,7 +114,7 @@ inline void write_anchors(const ColumnMap& map, const double* values,
       const double* const from = values + column + i * float_lanes;
       rounded[i] = Round::round(load(from), load(from + double_lanes), threshold, margin[i]);
     }
-    Round::store(rounded, out);
+    Round::template store<false>(rounded, out);
     for (std::int64_t i = 0; i < vectors; ++i) {
       const auto uncertain = Round::is_uncertain(margin[i], threshold);
       const std::int64_t left = columns - i * float_lanes;

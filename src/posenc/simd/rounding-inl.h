@@ -105,9 +105,15 @@ struct RoundToFloat32 {
     return is_uncertain_float(least, threshold);
   }
 
-  template <std::int64_t vectors>
+  template <bool non_temporal, std::int64_t vectors>
   static void store(const Value (&values)[vectors], Element* out) {
-    for (std::int64_t i = 0; i < vectors; ++i) values[i].store_unaligned(out + i * float_lanes);
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      if constexpr (non_temporal) {
+        store_non_temporal(values[i], out + i * float_lanes);
+      } else {
+        values[i].store_unaligned(out + i * float_lanes);
+      }
+    }
   }
 };
 
@@ -179,11 +185,16 @@ struct RoundTo16Bits {
     return is_below(least.distance, U32(2 << 16)) || is_below(least.magnitude, threshold);
   }
 
-  template <std::int64_t vectors>
+  template <bool non_temporal, std::int64_t vectors>
   static void store(const Value (&values)[vectors], Element* out) {
     for (std::int64_t i = 0; i < vectors; i += 2) {
-      pack(values[i], values[i + 1 < vectors ? i + 1 : i])
-          .store_unaligned(reinterpret_cast<float*>(out + i * float_lanes));
+      const F32 packed = pack(values[i], values[i + 1 < vectors ? i + 1 : i]);
+      auto* const to = reinterpret_cast<float*>(out + i * float_lanes);
+      if constexpr (non_temporal) {
+        store_non_temporal(packed, to);
+      } else {
+        packed.store_unaligned(to);
+      }
     }
   }
 };

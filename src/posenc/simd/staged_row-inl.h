@@ -1,10 +1,10 @@
 // One row on its way from a buffer in the L1 cache to memory, for tables beyond the caches.
 //
-// Method. Non-temporal stores are fast if they fill whole cache lines, one after the other: stores
-// of one line to each of several rows 4096 bytes apart take three times as long (Zen 3). Kernels
-// therefore compute rows into a buffer, from which a row goes to memory at once. Its lines may
-// begin anywhere in the buffer, so that rows need no alignment. The incomplete lines at the two
-// ends of a row are stored as usual.
+// Method. Non-temporal stores write whole cache lines, and they are slow if each of several rows
+// 4096 bytes apart gets one line in turn (three times as slow on Zen 3). Kernels can therefore
+// compute rows into a buffer, from which a row goes to memory at once. Its lines may begin anywhere
+// in the buffer, so that rows need no alignment. The incomplete lines at the two ends of a row are
+// stored as usual.
 //
 // Valid range: any address of an element, any count.
 //

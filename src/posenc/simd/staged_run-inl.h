@@ -1,4 +1,5 @@
-// rotation: the rows of a run by way of a buffer in the L1 cache, for tables beyond the caches.
+// rotation: the rows of a run by way of a buffer in the L1 cache, for tables beyond the caches
+// whose rows do not begin at cache lines or are whole pages apart.
 //
 // Method. Tiles write to the buffer, some columns of all rows of the run, and each of its rows goes
 // to memory at once (staged_row-inl.h). The cache line that crosses two buffers is kept until it is
@@ -57,18 +58,18 @@ class StagedRun {
   template <std::int64_t vectors>
   [[gnu::always_inline]] void compute_tile(const Run& staged, std::int64_t begin,
                                            std::int64_t column, std::int64_t columns) {
-    write_correct_tile<Round, vectors>(map_, staged, segment_.begin + column, columns,
-                                       buffer_ + Row::line + column - begin, stride);
+    write_correct_tile<Round, vectors, false>(map_, staged, segment_.begin + column, columns,
+                                              buffer_ + Row::line + column - begin, stride);
     for (std::int64_t i = 0; i < run_.rows; ++i) ahead_.fetch();
   }
 
   void compute(std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t wide = tile_vectors * float_lanes;
+    constexpr std::int64_t wide = cached_vectors * float_lanes;
     Run staged = run_;
     staged.stride = stride;
     std::int64_t column = begin;
     for (; column + wide <= end; column += wide)
-      compute_tile<tile_vectors>(staged, begin, column, wide);
+      compute_tile<cached_vectors>(staged, begin, column, wide);
     for (; column < end; column += float_lanes) {
       const std::int64_t left = end - column;
       compute_tile<1>(staged, begin, column, left < float_lanes ? left : float_lanes);

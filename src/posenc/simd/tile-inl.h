@@ -19,15 +19,22 @@ struct RoundUnchecked : Round {
   static RoundingMargin largest_margin() { return {}; }
 };
 
-/// Vectors of a tile: as many as the registers hold best.
-constexpr std::int64_t tile_vectors = 2;
+/// Vectors of a tile. Non-temporal stores need a whole cache line at once: if it is written in
+/// parts, each part goes to memory separately. Other tiles have as many vectors as the registers
+/// hold best.
+template <class Round>
+constexpr std::int64_t line_vectors =
+    cache_line_bytes / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
+template <class Round>
+constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
+constexpr std::int64_t cached_vectors = 2;
 constexpr std::int64_t most_tile_columns = 32;
 // The arrays of a panel, and the constants that it is made of, hold whole tiles.
 static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
               panel_frequencies % padding == 0);
 
 /// Rounds and stores one row of a tile. `least` keeps the smallest margin of each lane.
-template <class Round, std::int64_t vectors>
+template <class Round, bool non_temporal, std::int64_t vectors>
 [[gnu::always_inline]] inline void write_row(const F64* row, typename Round::Threshold threshold,
                                              typename Round::RoundingMargin& least,
                                              typename Round::Element* out) {
@@ -38,24 +45,25 @@ template <class Round, std::int64_t vectors>
     for (std::int64_t j = 0; j < together; ++j) {
       values[j] = Round::round(row[2 * (i + j)], row[2 * (i + j) + 1], threshold, least);
     }
-    Round::store(values, out + i * float_lanes);
+    Round::template store<non_temporal>(values, out + i * float_lanes);
   }
 }
 
 /// Writes the tile's rows. True if every entry is certain.
-template <class Round, std::int64_t vectors>
+template <class Round, std::int64_t vectors, bool non_temporal>
 [[gnu::always_inline]] inline bool write_tile(const Run& run, std::int64_t column,
                                               typename Round::Element* out, std::ptrdiff_t stride) {
   Tile<Round, vectors> tile(run, column);
   typename Round::RoundingMargin least = Round::largest_margin();
   for (std::int64_t pairs = run.rows / 2; pairs > 0; --pairs) {
-    write_row<Round, vectors>(tile.row, tile.threshold, least, out);
+    write_row<Round, non_temporal, vectors>(tile.row, tile.threshold, least, out);
     tile.step(tile.before, tile.row);
-    write_row<Round, vectors>(tile.before, tile.threshold, least, out + stride);
+    write_row<Round, non_temporal, vectors>(tile.before, tile.threshold, least, out + stride);
     tile.step(tile.row, tile.before);
     out += 2 * stride;
   }
-  if (run.rows % 2 == 1) write_row<Round, vectors>(tile.row, tile.threshold, least, out);
+  if (run.rows % 2 == 1)
+    write_row<Round, non_temporal, vectors>(tile.row, tile.threshold, least, out);
   if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
   return true;
 }
