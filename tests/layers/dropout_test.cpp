@@ -25,17 +25,17 @@ using test::refusal;
 using test::same_memory;
 using testing::HasSubstr;
 
-// kat_vectors of Random123 1.14, philox4x32 with 10 rounds: counters and keys of all zeros, of all
+// kat_vectors of Random123 1.14, philox4x32 with 7 rounds: counters and keys of all zeros, of all
 // ones, and of digits of pi.
 TEST(Philox, GivesTheKnownVectors) {
-  EXPECT_EQ(philox4x32_10({0, 0, 0, 0}, {0, 0}),
-            (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32_7({0, 0, 0, 0}, {0, 0}),
+            (PhiloxCounter{0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}));
   constexpr std::uint32_t ones = 0xffffffff;
-  EXPECT_EQ(philox4x32_10({ones, ones, ones, ones}, {ones, ones}),
-            (PhiloxCounter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32_7({ones, ones, ones, ones}, {ones, ones}),
+            (PhiloxCounter{0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662}));
   EXPECT_EQ(
-      philox4x32_10({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-      (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+      philox4x32_7({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+      (PhiloxCounter{0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a}));
 }
 
 /// Dropout of every element, by its definition.

@@ -24,14 +24,14 @@ std::uint32_t high(std::uint64_t value) noexcept { return static_cast<std::uint3
 std::uint8_t random_byte(std::uint64_t seed, std::uint64_t element) noexcept {
   const std::uint64_t in_block = element % block_elements;
   const std::uint64_t counter = element / block_elements * block_counters + in_block % 64 / 8;
-  const auto words = philox4x32_10({low(counter), high(counter), 0, 0}, {low(seed), high(seed)});
+  const auto words = philox4x32_7({low(counter), high(counter), 0, 0}, {low(seed), high(seed)});
   return static_cast<std::uint8_t>(words[2 * (in_block / 64) + in_block % 8 / 4] >>
                                    (8 * (element % 4)));
 }
 
 /// The word of an element: see dropout.h.
 std::uint32_t random_word(std::uint64_t seed, std::uint64_t element) noexcept {
-  return philox4x32_10({low(element), high(element), 1, 0}, {low(seed), high(seed)})[0];
+  return philox4x32_7({low(element), high(element), 1, 0}, {low(seed), high(seed)})[0];
 }
 
 simd::DropoutRule rule_of(const Dropout& dropout, std::uint64_t seed) noexcept {

@@ -14,7 +14,7 @@ namespace POSENC_API posenc {
 /// same for every thread count, instruction set and split into calls. The backward pass applies the
 /// same mask to the gradient.
 ///
-/// The random bits come from Philox4x32-10 (philox.h), whose key is the seed, low word first. A
+/// The random bits come from Philox4x32-7 (philox.h), whose key is the seed, low word first. A
 /// counter (n, s, 0) has a 64-bit number n in its first two words, low word first. Element i has
 ///   byte i % 4, lowest first, of word 2 (r / 64) + r % 8 / 4
 ///   of the counter (8 (i / 128) + r % 64 / 8, 0, 0), where r = i % 128.

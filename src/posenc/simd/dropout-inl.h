@@ -1,4 +1,4 @@
-// The mask of dropout: Philox4x32-10 (philox.h) with the counters in the lanes of vectors.
+// The mask of dropout: Philox4x32-7 (philox.h) with the counters in the lanes of vectors.
 //
 // Method. The low half of a 64-bit lane holds one word of one counter, and the high half is
 // ignored: a product of two words then needs no unpacking. The words are combined in pairs at the
@@ -7,7 +7,7 @@
 //
 // Error bound: none. The mask is the one that dropout.h defines, for every seed and element.
 //
-// Cost: ten rounds for each vector of counters. A round is two products, two shifts and four
+// Cost: seven rounds for each vector of counters. A round is two products, two shifts and four
 // exclusive ors.
 //
 // Source: see philox.h.
@@ -20,7 +20,7 @@ constexpr std::int64_t u64_lanes = static_cast<std::int64_t>(U64::size);
 using philox::block_counters;
 using philox::block_elements;
 
-/// The keys of the ten rounds. They are in memory, because broadcasting loads are free.
+/// The keys of the rounds. They are in memory, because broadcasting loads are free.
 struct PhiloxKeys {
   static constexpr std::size_t rounds = philox::rounds;
   std::uint64_t first[rounds];
@@ -138,12 +138,15 @@ class Mask {
   }
 
   static void store(U64 words, std::uint8_t* to) {
-    std::uint64_t values[u64_lanes];
-    words.store_unaligned(values);
     if constexpr (std::endian::native == std::endian::big) {
+      std::uint64_t values[u64_lanes];
+      words.store_unaligned(values);
       for (std::uint64_t& each : values) each = __builtin_bswap64(each);
+      std::memcpy(to, values, sizeof values);
+    } else {
+      // Not by way of an array, which GCC copies in parts that miss store forwarding.
+      cast_bits<F32>(words).store_unaligned(reinterpret_cast<float*>(to));
     }
-    std::memcpy(to, values, sizeof values);
   }
 
   /// The elements of one vector of bytes that equal the threshold, as compare_bytes() returns them.

@@ -1,4 +1,4 @@
-// The constants of Philox4x32-10 (layers/internal/philox.h), and of the blocks in which dropout
+// The constants of Philox4x32-7 (layers/internal/philox.h), and of the blocks in which dropout
 // takes its bits (layers/dropout.h).
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace posenc::philox {
 
-inline constexpr int rounds = 10;
+inline constexpr int rounds = 7;
 inline constexpr std::uint32_t multipliers[] = {0xD2511F53, 0xCD9E8D57};
 inline constexpr std::uint32_t key_increments[] = {0x9E3779B9, 0xBB67AE85};
 
