@@ -53,7 +53,10 @@ class StagedRun {
   /// 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
   /// run leaves no room for the panel in a cache of 32 KiB.
   static constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
-  static constexpr std::int64_t stride = most_columns + Row::line;
+  /// A row's buffer: the line before the columns, the columns, and a line for what a last vector
+  /// that is not full writes behind them.
+  static constexpr std::int64_t stride = Row::line + most_columns + Row::line;
+  static_assert(Row::line >= Round::stored_together * float_lanes || Round::stored_together == 1);
 
   template <std::int64_t vectors>
   [[gnu::always_inline]] void compute_tile(const Run& staged, std::int64_t begin,
