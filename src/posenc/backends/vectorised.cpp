@@ -17,12 +17,12 @@ RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept {
   const std::int64_t run_bytes =
       size * (spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2);
   const auto address = reinterpret_cast<std::uintptr_t>(task.out);
-  task.has_whole_lines = address % cache_line_bytes == 0 &&
-                         task.stride * size % cache_line_bytes == 0 &&
-                         run_bytes % cache_line_bytes == 0;
+  const bool has_whole_lines = address % cache_line_bytes == 0 &&
+                               task.stride * size % cache_line_bytes == 0 &&
+                               run_bytes % cache_line_bytes == 0;
   const bool can_be_staged = task.type != DataType::float64 && run_bytes >= least_staged_bytes &&
                              address % static_cast<std::uintptr_t>(size) == 0;
-  task.non_temporal = task.non_temporal && (task.has_whole_lines || can_be_staged);
+  task.non_temporal = task.non_temporal && (has_whole_lines || can_be_staged);
   return task;
 }
 

@@ -23,23 +23,12 @@ namespace {
 /// The nearest bfloat16, ties away from 0, in the low half of each word.
 inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
 
-/// How the rows of a table are stored. Lines are whole cache lines, stored non-temporally; staged
-/// rows need no alignment for that.
-enum class Stores32 { plain, lines, staged };
-
 /// Stores two vectors of consecutive columns.
-template <class T, bool non_temporal>
+template <class T>
 inline void store32(F32 first, F32 second, T* to) {
   if constexpr (std::is_same_v<T, float>) {
-    first = clamp_to_one(first);
-    second = clamp_to_one(second);
-    if constexpr (non_temporal) {
-      store_non_temporal(first, to);
-      store_non_temporal(second, to + float_lanes);
-    } else {
-      first.store_unaligned(to);
-      second.store_unaligned(to + float_lanes);
-    }
+    clamp_to_one(first).store_unaligned(to);
+    clamp_to_one(second).store_unaligned(to + float_lanes);
   } else {
     F32 packed;
     if constexpr (std::is_same_v<T, Float16>) {
@@ -47,16 +36,15 @@ inline void store32(F32 first, F32 second, T* to) {
     } else {
       packed = pack(to_bfloat16(first), to_bfloat16(second));
     }
-    if constexpr (non_temporal) {
-      store_non_temporal(packed, reinterpret_cast<float*>(to));
-    } else {
-      packed.store_unaligned(reinterpret_cast<float*>(to));
-    }
+    packed.store_unaligned(reinterpret_cast<float*>(to));
   }
 }
 
+/// Columns of the widest panel.
+constexpr std::int64_t most_panel_columns32 = 1024;
+
 /// Consecutive columns of a panel. The constants are those of row j + 1/2, for j = 0.
-template <class T, bool interleaved, Stores32 stores>
+template <class T, bool interleaved, bool non_temporal>
 struct Columns32 {
   const float* value;
   const float* turned;
@@ -65,10 +53,9 @@ struct Columns32 {
   std::int64_t count;
   T* out;  ///< in the first row to write
 
-  /// The columns begin .. end - 1, to be stored as usual.
-  Columns32<T, interleaved, Stores32::plain> plain(std::int64_t begin, std::int64_t end) const {
-    return {value + begin,    turned + begin, constants + begin,
-            constants_stride, end - begin,    out + begin};
+  /// The same columns, to be stored as usual.
+  Columns32<T, interleaved, false> plain() const {
+    return {value, turned, constants, constants_stride, count, out};
   }
 
   /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
@@ -106,9 +93,8 @@ struct Columns32 {
           if constexpr (below) differences[k] = fused_minus(values[i + k], a.cosine, u);
         }
         const std::int64_t to = i * float_lanes;
-        if constexpr (above) store32<T, stores == Stores32::lines>(sums[0], sums[1], upper + to);
-        if constexpr (below)
-          store32<T, stores == Stores32::lines>(differences[0], differences[1], lower + to);
+        if constexpr (above) store32<T>(sums[0], sums[1], upper + to);
+        if constexpr (below) store32<T>(differences[0], differences[1], lower + to);
       }
       angles += constants_stride;
       upper += stride;
@@ -121,7 +107,7 @@ struct Columns32 {
   void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = 4, narrow = 2;
-    if constexpr (stores == Stores32::staged)
+    if constexpr (non_temporal)
       return stage_side<above, below>(j_begin, j_end, upper, lower, stride);
     for (std::int64_t j = j_begin; j < j_end; j += at_once) {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
@@ -135,8 +121,7 @@ struct Columns32 {
       }
       for (std::int64_t row = 0; done < count && row < rows; ++row) {
         T last_upper[step32], last_lower[step32];
-        plain(0, count).template write_tile<narrow, above, below>(done, j + row, 1, last_upper,
-                                                                  last_lower, 0);
+        write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower, 0);
         for (std::int64_t i = 0; done + i < count; ++i) {
           if constexpr (above) upper[row * stride + done + i] = last_upper[i];
           if constexpr (below) lower[done + i - row * stride] = last_lower[i];
@@ -152,23 +137,19 @@ struct Columns32 {
   void stage_side(std::int64_t j_begin, std::int64_t j_end, T* upper, T* lower,
                   std::ptrdiff_t stride) const {
     using Row = StagedRow<T>;
-    // Short parts of a row, so that it is stored while the next part is computed.
-    constexpr std::int64_t most = 1024 / static_cast<std::int64_t>(sizeof(T));
-    alignas(cache_line_bytes) T upper_buffer[Row::line + most], lower_buffer[Row::line + most];
+    using Buffer = StagingBuffer<T, most_panel_columns32>;
+    Buffer upper_row, lower_row;
     for (std::int64_t j = j_begin; j < j_end; ++j) {
       const std::int64_t row = (j - j_begin) * stride;
       if constexpr (above) Row{nullptr, upper + row}.prefetch_ends(count);
       if constexpr (below) Row{nullptr, lower - row}.prefetch_ends(count);
     }
     for (std::int64_t j = j_begin; j < j_end; ++j) {
-      for (std::int64_t begin = 0; begin < count; begin += most) {
-        const std::int64_t end = count - begin < most ? count : begin + most;
-        plain(begin, end)
-            .template write_side<above, below>(j, j + 1, 1, upper_buffer + Row::line,
-                                               lower_buffer + Row::line, 0);
-        if constexpr (above) store_part(upper_buffer, begin, end, count, upper);
-        if constexpr (below) store_part(lower_buffer, begin, end, count, lower);
-      }
+      T* const from_upper = upper_row.place_for(upper);
+      T* const from_lower = lower_row.place_for(lower);
+      plain().template write_side<above, below>(j, j + 1, 1, from_upper, from_lower, 0);
+      if constexpr (above) Row{from_upper, upper}.store(0, count);
+      if constexpr (below) Row{from_lower, lower}.store(0, count);
       upper += stride;
       lower -= stride;
     }
@@ -177,19 +158,18 @@ struct Columns32 {
   /// Writes rows n to end - 1 of the block; `pairs` pairs of rows at a time if these are all.
   void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride) const {
     constexpr std::int64_t half = block_rows32 / 2;
-    constexpr std::int64_t at_once = stores == Stores32::plain ? half : 1;
     if (end - n == block_rows32) {
       return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
                                     stride);
     }
     if (n < half) {
       const std::int64_t last = (end < half ? end : half) - 1;
-      write_side<false, true>(half - 1 - last, half - n, at_once, out, out + (last - n) * stride,
+      write_side<false, true>(half - 1 - last, half - n, half, out, out + (last - n) * stride,
                               stride);
     }
     if (end > half) {
       const std::int64_t first = n < half ? half : n;
-      write_side<true, false>(first - half, end - half, at_once, out + (first - n) * stride, out,
+      write_side<true, false>(first - half, end - half, half, out + (first - n) * stride, out,
                               stride);
     }
   }

@@ -27,10 +27,10 @@ namespace {
 
 /// Writes the rows of a task, which are of one group of blocks, in the columns of a panel: `pairs`
 /// pairs of rows at a time.
-template <class T, bool interleaved, Stores32 stores, class Panel>
+template <class T, bool interleaved, bool non_temporal, class Panel>
 void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange range,
                    std::int64_t used, std::int64_t pairs, const RowTask& task) {
-  using Columns = Columns32<T, interleaved, stores>;
+  using Columns = Columns32<T, interleaved, non_temporal>;
   set_phases(panel, tables, range, task.first / block_rows32);
   for (std::int64_t row = 0; row < task.count;) {
     set_centre<interleaved>(panel, tables, range);
@@ -60,10 +60,10 @@ void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange rang
 
 /// Writes the rows of a task in panels of `most` frequencies, a group of blocks before the next
 /// panel.
-template <class T, bool interleaved, Stores32 stores, std::int64_t most>
+template <class T, bool interleaved, bool non_temporal, std::int64_t most>
 void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const RowTask& task) {
   constexpr std::int64_t group_rows = anchored_blocks32 * block_rows32;
-  static_assert(most % step32 == 0);
+  static_assert(most % step32 == 0 && 2 * most <= most_panel_columns32);
   Panel32<most> panel;
   for (std::int64_t row = 0; row < task.count;) {
     const std::int64_t left = task.count - row,
@@ -73,7 +73,8 @@ void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const Ro
       const std::int64_t rest = tables.frequencies - begin;
       const std::int64_t used = rest < most ? rest : most;
       const PanelRange range = {begin, (used + step32 - 1) / step32 * step32};
-      write_panel32<T, interleaved, stores>(tables, panel, range, used, pairs, task.part(row, end));
+      write_panel32<T, interleaved, non_temporal>(tables, panel, range, used, pairs,
+                                                  task.part(row, end));
     }
     row = end;
   }
@@ -82,14 +83,14 @@ void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const Ro
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long runs that prefetchers follow.
-template <class T, bool interleaved, Stores32 stores>
+template <class T, bool interleaved, bool non_temporal>
 void write_all32(const Rotation32Tables& tables, const RowTask& task) {
-  if (stores != Stores32::plain || !tables.narrow_panels) {
-    return write_panels32<T, interleaved, stores, 512>(tables, 1, task);
+  if (non_temporal || !tables.narrow_panels) {
+    return write_panels32<T, interleaved, non_temporal, 512>(tables, 1, task);
   }
   constexpr std::int64_t page = 4096;
   const bool at_pages = task.stride * static_cast<std::int64_t>(sizeof(T)) % page == 0;
-  write_panels32<T, interleaved, Stores32::plain, 64>(tables, at_pages ? 2 : 4, task);
+  write_panels32<T, interleaved, false, 64>(tables, at_pages ? 2 : 4, task);
 }
 
 /// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
@@ -97,8 +98,8 @@ void write_all32(const Rotation32Tables& tables, const RowTask& task) {
 template <class T>
 void write_origin(const Rotation32Tables& tables, T* row) {
   T zeros[step32], ones[step32];
-  store32<T, false>(F32(0.0f), F32(0.0f), zeros);
-  store32<T, false>(F32(1.0f), F32(1.0f), ones);
+  store32<T>(F32(0.0f), F32(0.0f), zeros);
+  store32<T>(F32(1.0f), F32(1.0f), ones);
   const std::int64_t to_next = tables.columns.interleaved ? 2 : 1;
   for (std::int64_t k = 0; k < tables.frequencies; ++k) {
     row[tables.columns.sine + k * to_next] = zeros[0];
@@ -108,13 +109,8 @@ void write_origin(const Rotation32Tables& tables, T* row) {
 
 template <class T, bool interleaved>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  if (!task.non_temporal) {
-    write_all32<T, interleaved, Stores32::plain>(tables, task);
-  } else if (task.has_whole_lines) {
-    write_all32<T, interleaved, Stores32::lines>(tables, task);
-  } else {
-    write_all32<T, interleaved, Stores32::staged>(tables, task);
-  }
+  task.non_temporal ? write_all32<T, interleaved, true>(tables, task)
+                    : write_all32<T, interleaved, false>(tables, task);
   if (task.non_temporal) fence();
   if (task.first == 0) write_origin(tables, task.row<T>(0));
 }

@@ -17,8 +17,6 @@ struct RowTask {
   std::ptrdiff_t stride;  ///< elements from one row to the next
   DataType type;
   bool non_temporal;  ///< the table should be stored non-temporally
-  /// If non_temporal: rows, and their runs of columns, begin and end at cache lines.
-  bool has_whole_lines = false;
 
   /// Row r. T must be the element type of `type`.
   template <class T>

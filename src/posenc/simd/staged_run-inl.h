@@ -33,7 +33,8 @@ class StagedRun {
         run_(run),
         segment_(segment),
         addition_(addition),
-        ahead_(run, segment, addition) {}
+        ahead_(run, segment, addition),
+        buffer_(memory_.place_for(segment.out)) {}
 
   void write() {
     for (std::int64_t n = 0; n < run_.rows; ++n)
@@ -91,7 +92,8 @@ class StagedRun {
   const Segment<Element> segment_;
   const Addition* addition_;
   Ahead ahead_;
-  alignas(cache_line_bytes) Element buffer_[run_rows * stride];
+  StagingBuffer<Element, run_rows * stride> memory_;
+  Element* const buffer_;
 };
 
 }  // namespace
