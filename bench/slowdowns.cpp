@@ -74,22 +74,15 @@ Comparison strides(std::int64_t element_bytes) {
   return comparison;
 }
 
-/// The stride is no multiple of a cache line, so that nearly every row begins at another place
-/// within one.
-Comparison alignment() {
-  const TableShape shape = shape_of(256, 512);
+/// The rows begin at cache lines, all at the same other place, or each at another one. Beyond the
+/// caches, the incomplete lines at the ends of rows cost more: non-temporal stores write whole
+/// ones.
+Comparison alignment(const TableShape& shape) {
   return {"alignment",
           {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
 }
 
-/// Non-temporal stores write whole cache lines, so that the incomplete lines at the ends of rows
-/// cost more.
-Comparison alignment_in_memory(const TableShape& shape) {
-  return {"alignment",
-          {{shape}, {with_rows(shape, 0, 1)}, {with_rows(shape, shape.spec.d_model + 3, 0)}}};
-}
-
-/// Lines of rows that are whole pages apart compete for more than the sets of a cache.
+/// Beyond the caches.
 Comparison strides_in_memory() {
   const TableShape shape = shape_of(32768, 1024);
   return {"strides", {{with_rows(shape, 1040, 0)}, {shape}}};
@@ -110,9 +103,9 @@ std::vector<Comparison> comparisons(DataType type) {
   std::vector<Comparison> all = {positions(),
                                  widths(),
                                  strides(size_of(type)),
-                                 alignment(),
-                                 alignment_in_memory(shape_of(131072, 128)),
-                                 alignment_in_memory(shape_of(32768, 512)),
+                                 alignment(shape_of(256, 512)),
+                                 alignment(shape_of(131072, 128)),
+                                 alignment(shape_of(32768, 512)),
                                  strides_in_memory(),
                                  planning(shape_of(100, 20)),
                                  planning(shape_of(512, 512)),

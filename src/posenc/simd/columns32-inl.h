@@ -44,7 +44,7 @@ inline void store32(F32 first, F32 second, T* to) {
 constexpr std::int64_t most_panel_columns32 = 1024;
 
 /// Consecutive columns of a panel. The constants are those of row j + 1/2, for j = 0.
-template <class T, bool interleaved, bool non_temporal>
+template <class T, bool interleaved>
 struct Columns32 {
   const float* value;
   const float* turned;
@@ -52,11 +52,6 @@ struct Columns32 {
   std::int64_t constants_stride;  ///< from one j to the next
   std::int64_t count;
   T* out;  ///< in the first row to write
-
-  /// The same columns, to be stored as usual.
-  Columns32<T, interleaved, false> plain() const {
-    return {value, turned, constants, constants_stride, count, out};
-  }
 
   /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
   struct Angle {
@@ -102,13 +97,11 @@ struct Columns32 {
     }
   }
 
-  /// Writes the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
+  /// Stores the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
   template <bool above, bool below>
-  void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
+  void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = 4, narrow = 2;
-    if constexpr (non_temporal)
-      return stage_side<above, below>(j_begin, j_end, upper, lower, stride);
     for (std::int64_t j = j_begin; j < j_end; j += at_once) {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
       std::int64_t done = 0;
@@ -132,22 +125,21 @@ struct Columns32 {
     }
   }
 
-  /// The same by way of a buffer, one pair of rows after the other.
+  /// The same by way of buffers, and non-temporally: one pair of rows after the other.
   template <bool above, bool below>
   void stage_side(std::int64_t j_begin, std::int64_t j_end, T* upper, T* lower,
                   std::ptrdiff_t stride) const {
     using Row = StagedRow<T>;
-    using Buffer = StagingBuffer<T, most_panel_columns32>;
-    Buffer upper_row, lower_row;
+    StagingBuffer<T, most_panel_columns32> upper_buffer, lower_buffer;
     for (std::int64_t j = j_begin; j < j_end; ++j) {
       const std::int64_t row = (j - j_begin) * stride;
       if constexpr (above) Row{nullptr, upper + row}.prefetch_ends(count);
       if constexpr (below) Row{nullptr, lower - row}.prefetch_ends(count);
     }
     for (std::int64_t j = j_begin; j < j_end; ++j) {
-      T* const from_upper = upper_row.place_for(upper);
-      T* const from_lower = lower_row.place_for(lower);
-      plain().template write_side<above, below>(j, j + 1, 1, from_upper, from_lower, 0);
+      T* const from_upper = upper_buffer.place_for(upper);
+      T* const from_lower = lower_buffer.place_for(lower);
+      store_side<above, below>(j, j + 1, 1, from_upper, from_lower, 0);
       if constexpr (above) Row{from_upper, upper}.store(0, count);
       if constexpr (below) Row{from_lower, lower}.store(0, count);
       upper += stride;
@@ -155,22 +147,31 @@ struct Columns32 {
     }
   }
 
-  /// Writes rows n to end - 1 of the block; `pairs` pairs of rows at a time if these are all.
-  void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride) const {
+  template <bool above, bool below>
+  void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
+                  T* lower, std::ptrdiff_t stride, bool non_temporal) const {
+    non_temporal ? stage_side<above, below>(j_begin, j_end, upper, lower, stride)
+                 : store_side<above, below>(j_begin, j_end, at_once, upper, lower, stride);
+  }
+
+  /// Writes rows n to end - 1 of the block: non-temporally, or `pairs` pairs of rows at a time if
+  /// these are all.
+  void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride,
+             bool non_temporal) const {
     constexpr std::int64_t half = block_rows32 / 2;
     if (end - n == block_rows32) {
       return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
-                                    stride);
+                                    stride, non_temporal);
     }
     if (n < half) {
       const std::int64_t last = (end < half ? end : half) - 1;
       write_side<false, true>(half - 1 - last, half - n, half, out, out + (last - n) * stride,
-                              stride);
+                              stride, non_temporal);
     }
     if (end > half) {
       const std::int64_t first = n < half ? half : n;
       write_side<true, false>(first - half, end - half, half, out + (first - n) * stride, out,
-                              stride);
+                              stride, non_temporal);
     }
   }
 };

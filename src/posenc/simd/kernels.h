@@ -87,8 +87,8 @@ struct Addition {
   float scale;
 };
 
-/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). A
-/// non-temporal task of float64 has whole lines.
+/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). The
+/// rows of a non-temporal task of float64, and their runs of columns, begin and end at cache lines.
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
                                 const Addition* addition) noexcept;
 /// Writes the rows of the task in any type but float64.

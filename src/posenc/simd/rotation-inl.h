@@ -62,8 +62,8 @@ inline void write_edge(const ColumnMap& map, const Run& run,
       auto* const out = segment.out + done + row * run.stride;
       const auto* const from = edge + row * edge_stride;
       if constexpr (Round::adds) {
-        for (std::int64_t i = 0; i < columns; ++i)
-          out[i] = out[i + addition->distance] * addition->scale + from[i];
+        const StagedRow<float, true> sums = {from, out, addition};
+        for (std::int64_t i = 0; i < columns; ++i) sums.store_one(i);
       } else if (columns == float_lanes) {
         std::memcpy(out, from, float_lanes * sizeof *out);
       } else {

@@ -27,10 +27,10 @@ namespace {
 
 /// Writes the rows of a task, which are of one group of blocks, in the columns of a panel: `pairs`
 /// pairs of rows at a time.
-template <class T, bool interleaved, bool non_temporal, class Panel>
+template <class T, bool interleaved, class Panel>
 void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange range,
                    std::int64_t used, std::int64_t pairs, const RowTask& task) {
-  using Columns = Columns32<T, interleaved, non_temporal>;
+  using Columns = Columns32<T, interleaved>;
   set_phases(panel, tables, range, task.first / block_rows32);
   for (std::int64_t row = 0; row < task.count;) {
     set_centre<interleaved>(panel, tables, range);
@@ -41,7 +41,7 @@ void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange rang
     if constexpr (interleaved) {
       const Columns columns = {panel.value,          panel.turned, tables.angles + 2 * range.begin,
                                tables.angles_stride, 2 * used,     out + 2 * range.begin};
-      columns.write(n, end, pairs, task.stride);
+      columns.write(n, end, pairs, task.stride, task.non_temporal);
     } else {
       const auto columns = [&](std::int64_t in_panel, std::int64_t column) {
         return Columns{panel.value + in_panel,
@@ -51,8 +51,9 @@ void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange rang
                        used,
                        out + column + range.begin};
       };
-      columns(0, tables.columns.sine).write(n, end, pairs, task.stride);
-      columns(Panel::most_frequencies, tables.columns.cosine).write(n, end, pairs, task.stride);
+      columns(0, tables.columns.sine).write(n, end, pairs, task.stride, task.non_temporal);
+      columns(Panel::most_frequencies, tables.columns.cosine)
+          .write(n, end, pairs, task.stride, task.non_temporal);
     }
     row += end - n;
   }
@@ -60,7 +61,7 @@ void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange rang
 
 /// Writes the rows of a task in panels of `most` frequencies, a group of blocks before the next
 /// panel.
-template <class T, bool interleaved, bool non_temporal, std::int64_t most>
+template <class T, bool interleaved, std::int64_t most>
 void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const RowTask& task) {
   constexpr std::int64_t group_rows = anchored_blocks32 * block_rows32;
   static_assert(most % step32 == 0 && 2 * most <= most_panel_columns32);
@@ -73,8 +74,7 @@ void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const Ro
       const std::int64_t rest = tables.frequencies - begin;
       const std::int64_t used = rest < most ? rest : most;
       const PanelRange range = {begin, (used + step32 - 1) / step32 * step32};
-      write_panel32<T, interleaved, non_temporal>(tables, panel, range, used, pairs,
-                                                  task.part(row, end));
+      write_panel32<T, interleaved>(tables, panel, range, used, pairs, task.part(row, end));
     }
     row = end;
   }
@@ -83,14 +83,14 @@ void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const Ro
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long runs that prefetchers follow.
-template <class T, bool interleaved, bool non_temporal>
+template <class T, bool interleaved>
 void write_all32(const Rotation32Tables& tables, const RowTask& task) {
-  if (non_temporal || !tables.narrow_panels) {
-    return write_panels32<T, interleaved, non_temporal, 512>(tables, 1, task);
+  if (task.non_temporal || !tables.narrow_panels) {
+    return write_panels32<T, interleaved, 512>(tables, 1, task);
   }
   constexpr std::int64_t page = 4096;
   const bool at_pages = task.stride * static_cast<std::int64_t>(sizeof(T)) % page == 0;
-  write_panels32<T, interleaved, false, 64>(tables, at_pages ? 2 : 4, task);
+  write_panels32<T, interleaved, 64>(tables, at_pages ? 2 : 4, task);
 }
 
 /// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
@@ -107,25 +107,19 @@ void write_origin(const Rotation32Tables& tables, T* row) {
   }
 }
 
-template <class T, bool interleaved>
+template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  task.non_temporal ? write_all32<T, interleaved, true>(tables, task)
-                    : write_all32<T, interleaved, false>(tables, task);
+  tables.columns.interleaved ? write_all32<T, true>(tables, task)
+                             : write_all32<T, false>(tables, task);
   if (task.non_temporal) fence();
   if (task.first == 0) write_origin(tables, task.row<T>(0));
 }
 
-template <class T>
-inline void write_table32(const Rotation32Tables& tables, const RowTask& task) {
-  tables.columns.interleaved ? write_rows32<T, true>(tables, task)
-                             : write_rows32<T, false>(tables, task);
-}
-
 void rotation32_kernel(const Rotation32Tables& tables, const RowTask& task) noexcept {
   switch (task.type) {
-    case DataType::float16: return write_table32<Float16>(tables, task);
-    case DataType::bfloat16: return write_table32<BFloat16>(tables, task);
-    default: return write_table32<float>(tables, task);
+    case DataType::float16: return write_rows32<Float16>(tables, task);
+    case DataType::bfloat16: return write_rows32<BFloat16>(tables, task);
+    default: return write_rows32<float>(tables, task);
   }
 }
 

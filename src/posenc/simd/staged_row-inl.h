@@ -17,10 +17,10 @@
 namespace posenc::simd {
 namespace {
 
-/// Memory for elements on their way to an output. They are half a page away from it, modulo a page:
-/// a load that has the last 12 bits of its address in common with an earlier store waits for that
-/// store, which is long for a non-temporal one. At other places, one process in three ran at a
-/// fifth of the speed (Zen 3).
+/// Memory for elements on their way to an output. A load whose address has the last 12 bits of an
+/// earlier store's waits for that store, which is long if the store is non-temporal: where the two
+/// happened to meet, a process ran at a fifth of the speed or less (Zen 3). The elements therefore
+/// lie half a page from the output, modulo a page.
 template <class Element, std::int64_t elements>
 class StagingBuffer {
  public:
@@ -47,7 +47,7 @@ struct StagedRow {
   Element* out;
   const Addition* addition = nullptr;
 
-  /// The largest number of elements, at most `count`, after which a cache line of `out` begins.
+  /// The largest count, at most `count`, after which a cache line of `out` begins. May be negative.
   std::int64_t whole_lines(std::int64_t count) const {
     const auto end = reinterpret_cast<std::uintptr_t>(out + count);
     return count - static_cast<std::int64_t>(end % cache_line_bytes / sizeof(Element));
@@ -60,7 +60,7 @@ struct StagedRow {
     if (whole_lines(count) != count) __builtin_prefetch(out + count - 1, to_write);
   }
 
-  /// Stores the elements begin .. end - 1.
+  /// Stores the elements begin .. end - 1, and whole lines of them non-temporally.
   void store(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first_line = whole_lines(begin + line - 1);
     std::int64_t i = begin;
@@ -71,7 +71,6 @@ struct StagedRow {
     for (; i < end; ++i) store_one(i);
   }
 
- private:
   void store_one(std::int64_t i) const {
     if constexpr (adds) {
       out[i] = out[i + addition->distance] * addition->scale + from[i];
@@ -80,6 +79,7 @@ struct StagedRow {
     }
   }
 
+ private:
   void store_vector(std::int64_t i) const {
     F32 value = load(reinterpret_cast<const float*>(from + i));
     if constexpr (adds) value = load(out + i + addition->distance) * F32(addition->scale) + value;

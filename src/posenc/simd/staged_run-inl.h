@@ -15,13 +15,14 @@
 namespace posenc::simd {
 namespace {
 
-/// In place of LinesAhead, if there is no input.
+/// In place of LinesAhead, if no input is read.
 template <class Element>
 struct NoLinesAhead {
   NoLinesAhead(const Run&, const Segment<Element>&, const Addition*) {}
   void fetch() {}
 };
 
+/// The rows of a run in a segment of columns.
 template <class Round>
 class StagedRun {
  public:
@@ -57,7 +58,7 @@ class StagedRun {
   /// A row's buffer: the line before the columns, the columns, and a line for what a last vector
   /// that is not full writes behind them.
   static constexpr std::int64_t stride = Row::line + most_columns + Row::line;
-  static_assert(Row::line >= Round::stored_together * float_lanes || Round::stored_together == 1);
+  static_assert(Row::line >= (Round::stored_together - 1) * float_lanes);
 
   template <std::int64_t vectors>
   [[gnu::always_inline]] void compute_tile(const Run& staged, std::int64_t begin,

@@ -52,6 +52,7 @@ class Combiner {
     const std::int64_t columns = work_.y.columns;
     const bool dense = work_.x.dense(columns) && work_.y.row_stride == columns &&
                        (encoded.data == nullptr || encoded.stride == columns);
+    // One sequence has the same memory in both orders.
     if (work_.y.order == BatchOrder::sequence_first && work_.y.batch > 1) {
       for (std::int64_t row = begin; row < end; ++row) {
         for (std::int64_t b = part.first_batch; b < part.last_batch; ++b)
