@@ -183,6 +183,12 @@ apt() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" -o DPkg::Lock::Timeout=60 \
     </dev/null >>"$log" 2>&1
 }
+# After an installation that was cut off, apt-get refuses every other one.
+was_interrupted() { has_command dpkg && [[ -n $(dpkg --audit 2>>"$log") ]]; }
+finish_interrupted() {
+  as_root env DEBIAN_FRONTEND=noninteractive dpkg --configure -a </dev/null >>"$log" 2>&1 || true
+  apt install -y --fix-broken --no-remove
+}
 apt_install() { apt install -y --no-install-recommends "$@"; }
 # apt-get installs nothing if it does not know one of the names.
 is_known() {
@@ -196,6 +202,7 @@ is_known() {
 install() {
   local package known=""
   apt update || true  # The package lists that are already there may be enough.
+  ! was_interrupted || finish_interrupted || true
   for package in "$@"; do ! is_known "$package" || known+=" $package"; done
   [[ -n $known ]] || return 0
   # shellcheck disable=SC2086

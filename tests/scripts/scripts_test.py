@@ -120,6 +120,18 @@ class InstallTest(ShellTest):
         self.assertNotIn("binutils", done.stderr)
         self.assertIn("no package groff-base in this release", self.log("install.log"))
 
+    def test_an_installation_that_was_cut_off_is_finished_first(self):
+        finished = '[[ -e "$FAKE/finished" ]]'
+        self.provide("dpkg", f"""#!/bin/bash
+[[ $1 != --audit ]] || {finished} || echo "a package is in a mess"
+[[ $1 != --configure ]] || touch "$FAKE/finished"
+""")
+        self.provide("apt-get", f"#!/bin/bash\n{finished} || exit 100\n{APT_GET}")
+        self.provide("apt-cache", APT_CACHE)
+        self.provide("id", "#!/bin/bash\necho 0\n")
+        self.assertNotIn("ninja-build", self.install().stderr)
+        self.assertTrue((self.path / "ninja").exists())
+
     def test_without_root_it_names_what_is_missing_and_goes_on(self):
         self.provide("apt-get", APT_GET)
         self.provide("id", NOT_ROOT)
