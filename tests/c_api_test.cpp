@@ -128,6 +128,24 @@ TYPED_TEST(CApiTypes, EncodesGridsAsCppDoes) {
   }
 }
 
+TEST(CApi, TurnsRealPositionsIntoMultiplesOfADenominator) {
+  const std::vector<double> positions = {0.5, 2, 0.125};
+  std::vector<std::int64_t> multiples(positions.size());
+  double denominator = 0, max_error = -1;
+  const auto call = [&] {
+    return posenc_real_positions(positions.data(), 3, &denominator, multiples.data(), &max_error);
+  };
+  ASSERT_EQ(call(), POSENC_OK) << posenc_last_error();
+  EXPECT_EQ(multiples, (std::vector<std::int64_t>{4, 16, 1}));
+  EXPECT_EQ(denominator, 8);
+  EXPECT_EQ(max_error, 0);
+  denominator = 4;
+  ASSERT_EQ(call(), POSENC_OK) << posenc_last_error();
+  EXPECT_EQ(multiples, (std::vector<std::int64_t>{2, 8, 0}));
+  EXPECT_EQ(denominator, 4);
+  EXPECT_EQ(max_error, 0.125);
+}
+
 TEST(CApi, ListsTheBackendsAndPlansEachThatRunsHere) {
   std::set<std::string> names;
   for (std::int64_t i = 0; i < posenc_backend_count(); ++i) {
@@ -504,6 +522,14 @@ std::vector<Refused> refused_calls(Objects& o) {
        [&o] { return posenc_cursor_write_next(o.cursor.get(), o.memory.data(), -1); }},
       {"no_written_row", "row is null",
        [&o] { return posenc_cursor_write_next(o.cursor.get(), nullptr, d_model); }},
+      {"no_denominator", "denominator is null",
+       [] { return posenc_real_positions(nullptr, 0, nullptr, nullptr, nullptr); }},
+      {"no_multiples", "multiples is null",
+       [&number] { return posenc_real_positions(&number, 1, &number, nullptr, nullptr); }},
+      {"no_real_positions", "positions is null",
+       [&number] { return posenc_real_positions(nullptr, 1, &number, nullptr, nullptr); }},
+      {"real_count", "count is -1",
+       [&number] { return posenc_real_positions(&number, -1, &number, nullptr, nullptr); }},
       {"grid_convention", "convention is 3; allowed: 0 to 2",
        [&o] { return posenc_encode_grid(3, 1, 1, 64, &o.table, nullptr); }},
       {"grid_d_model", "d_model is 6",

@@ -198,7 +198,7 @@ TEST(FrequencyRule, RefusesWhatIsNotAllowed) {
       {OwnFrequencies{{1, nan}}, "frequencies[1] is nan; allowed: 0, or a magnitude of"},
       {OwnFrequencies{{1, 1e10}}, "frequencies[1] is 10000000000; allowed: 0, or"},
       {OwnFrequencies{{1e-40, 1}}, "frequencies[0] is 1e-40; allowed: 0, or"},
-      {LinearScaling{0}, "factor is 0; allowed: 0.0009765625 to 1048576"},
+      {LinearScaling{0}, "factor is 0; allowed: 0.0009765625 to 1.8446744073709552e+19"},
       {LinearScaling{nan}, "factor is nan; allowed"},
       {NtkScaling{0.5}, "factor is 0.5; allowed: 1 to 1048576"},
       {YarnScaling{.factor = -1}, "factor is -1; allowed: 1 to"},

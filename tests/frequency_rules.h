@@ -38,6 +38,8 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
   return {
       {"linear", {.d_model = 128, .frequencies = LinearScaling{4}}},
       {"linear_thousandths", {.d_model = 20, .frequencies = LinearScaling{0.001}}},
+      {"linear_2_to_53", {.d_model = 20, .frequencies = LinearScaling{0x1p53}}},
+      {"linear_2_to_64", {.d_model = 20, .base = 1e6, .frequencies = LinearScaling{0x1p64}}},
       {"ntk", {.d_model = 128, .frequencies = NtkScaling{8}}},
       {"ntk_of_two_channels", {.d_model = 2, .frequencies = NtkScaling{8}}},
       {"dynamic_ntk", {.d_model = 64, .frequencies = dynamic_ntk_scaling(2.5, 4096, 10000)}},

@@ -197,6 +197,16 @@ POSENC_C_API posenc_status posenc_cursor_create_of_type(const posenc_encoder* en
 POSENC_C_API posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void* row,
                                                     int64_t elements);
 
+// ---- Real positions (real_positions.h) ----------------------------------------------------------
+
+/// Writes `count` positions as multiples of 1 / denominator to `multiples`: the positions of a spec
+/// with POSENC_LINEAR_SCALING and that factor. `denominator` is a power of two, 1 to 2^64, or 0: a
+/// call then replaces it with the smallest one that makes the positions exact, or else with the
+/// largest allowed one. `max_error`, the largest |multiple / denominator - position|, may be null.
+POSENC_C_API posenc_status posenc_real_positions(const double* positions, int64_t count,
+                                                 double* denominator, int64_t* multiples,
+                                                 double* max_error);
+
 // ---- Grids (grid.h) -----------------------------------------------------------------------------
 
 enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };  // conventions

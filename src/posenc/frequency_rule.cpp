@@ -11,6 +11,7 @@ namespace posenc {
 namespace {
 
 constexpr double least_factor = 0x1p-10, most_factor = 0x1p20;
+constexpr double most_linear_factor = 0x1p64;
 constexpr double least_frequency = 0x1p-100, most_frequency = 0x1p32;
 
 /// Refuses NaN, too.
@@ -65,7 +66,7 @@ struct Check {
   }
 
   void operator()(const LinearScaling& linear) const {
-    check_real("factor", linear.factor, least_factor, most_factor);
+    check_real("factor", linear.factor, least_factor, most_linear_factor);
   }
 
   void operator()(const NtkScaling& ntk) const {

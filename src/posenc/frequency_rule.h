@@ -34,9 +34,9 @@ struct OwnFrequencies {
 };
 
 /// w_k / s: "position interpolation" (Chen et al., 2023). Position p of a spec with factor s is the
-/// real position p / s: with factor 4, positions 0, 1, 2 are 0, 1/4, 1/2.
+/// real position p / s: with factor 4, positions 0, 1, 2 are 0, 1/4, 1/2 (real_positions.h).
 struct LinearScaling {
-  double factor = 1;  ///< 2^-10 to 2^20
+  double factor = 1;  ///< 2^-10 to 2^64
 
   bool operator==(const LinearScaling&) const = default;
 };

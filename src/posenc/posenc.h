@@ -20,6 +20,7 @@
 #include "posenc/layers/tied_output.h"
 #include "posenc/matrix.h"
 #include "posenc/presets.h"
+#include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"

@@ -2,6 +2,7 @@
 #include "posenc/cursor.h"
 #include "posenc/grid.h"
 #include "posenc/presets.h"
+#include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "python/arguments.h"
@@ -127,6 +128,19 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
   return table;
 }
 
+py::tuple multiples_of_positions(
+    const py::array_t<double, py::array::c_style | py::array::forcecast>& positions,
+    std::optional<double> denominator) {
+  if (positions.ndim() != 1) {
+    throw InvalidArgument("positions.shape is " + shape_of(positions) + "; allowed: one dimension");
+  }
+  const RealPositions real = real_positions(
+      std::span(positions.data(), static_cast<std::size_t>(positions.size())), denominator);
+  return py::make_tuple(py::array_t<std::int64_t>(static_cast<py::ssize_t>(real.multiples.size()),
+                                                  real.multiples.data()),
+                        real.denominator, real.max_error);
+}
+
 py::dict preset_arguments(const std::string& name) {
   const EncodingSpec& spec = preset(name).spec;
   py::dict arguments;
@@ -147,6 +161,9 @@ void bind_grids_and_presets(py::module_& module) {
 
 The cell of a row and a column is row `row * columns + column`, correctly rounded. convention:
 "mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without padding).)");
+  module.def("multiples_of_positions", &multiples_of_positions, arg("positions"),
+             arg("denominator") = py::none(),
+             "The multiples, the denominator and the largest error of real_positions().");
   module.def("preset", &preset_arguments, arg("name"),
              "The convention of a real system, as arguments: Encoder(**preset('whisper')).");
   module.def(

@@ -4,45 +4,108 @@
 #include "exact/mpfr_value.h"
 #include "posenc/encoder.h"
 #include "posenc/matrix.h"
+#include "posenc/real_positions.h"
 #include "support.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::test {
 namespace {
 
+/// A backend's table of some rows, and what MPFR says of it.
+struct CheckedTable {
+  std::unique_ptr<const Encoder> encoder;
+  Matrix table;
+  double max_abs = 0;
+};
+
+std::vector<CheckedTable> tables_of_every_backend(const EncodingSpec& spec, RowRange rows) {
+  std::vector<CheckedTable> tables;
+  for (const Backend* const each : running_backends()) {
+    tables.push_back({each->plan(spec), Matrix(rows.count, spec.d_model)});
+    tables.back().encoder->encode(rows, tables.back().table.view());
+  }
+  return tables;
+}
+
+/// The largest error of a method at any of its ISAs.
+double max_abs_of(std::string_view method, const std::vector<CheckedTable>& tables) {
+  double most = 0;
+  for (const CheckedTable& each : tables) {
+    if (each.encoder->backend() == method) most = std::max(most, each.max_abs);
+  }
+  return most;
+}
+
+/// Prints what it finds as a table: docs/frequencies.md shows it.
 TEST(Rotation, RoundsEveryRuleOfFrequenciesCorrectly) {
   constexpr std::int64_t count = 40, checked_rows[] = {0, 1, 17, 39};
+  constexpr std::string_view methods[] = {"rotation", "rotation32", "naive", "div_term"};
+  std::puts("Largest error, against MPFR, from this position on:");
+  std::printf("%-20s %16s", "frequencies", "position");
+  for (const std::string_view each : methods) std::printf(" %11s", std::string(each).c_str());
+  std::puts("");
   for (const auto& [name, spec] : specs_of_every_rule()) {
-    std::vector<std::unique_ptr<const Encoder>> encoders;
-    for (const Backend* const each : running_backends()) {
-      encoders.push_back(each->plan(spec));
-      if (!encoders.back()->is_correctly_rounded(DataType::float32)) encoders.pop_back();
-    }
     for (const std::int64_t first : {std::int64_t{1}, std::int64_t{1'000'000},
                                      std::int64_t{1'000'000'000'000}, max_position - count}) {
-      std::vector<Matrix> tables;
-      for (const auto& encoder : encoders) {
-        encoder->encode(RowRange{first, count}, tables.emplace_back(count, spec.d_model).view());
-      }
+      std::vector<CheckedTable> tables = tables_of_every_backend(spec, {first, count});
       for (const std::int64_t row : checked_rows) {
-        for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-          const ChannelPair channel = channels_of(spec, k);
-          for (const bool cosine : {false, true}) {
-            const float expected =
-                mpfr_get_flt(exact_entry(spec, k, first + row, cosine).get(), MPFR_RNDN);
-            for (std::size_t i = 0; i < tables.size(); ++i) {
-              ASSERT_EQ(tables[i](row, cosine ? channel.cosine : channel.sine), expected)
-                  << name << ", " << to_string(encoders[i]->isa()) << ", position " << first + row
-                  << ", k " << k << ", cosine " << cosine;
+        for (std::int64_t channel = 0; channel < spec.d_model; ++channel) {
+          // Every rule's spec is interleaved.
+          const MpfrValue exact = exact_entry(spec, channel / 2, first + row, channel % 2 != 0);
+          const float rounded = mpfr_get_flt(exact.get(), MPFR_RNDN);
+          const long double nearly = mpfr_get_ld(exact.get(), MPFR_RNDN);
+          for (CheckedTable& each : tables) {
+            const float entry = each.table(row, channel);
+            const auto error = static_cast<double>(std::fabs(entry - nearly));
+            each.max_abs = std::max(each.max_abs, error);
+            if (each.encoder->is_correctly_rounded(DataType::float32)) {
+              ASSERT_EQ(entry, rounded) << name << ", " << to_string(each.encoder->isa())
+                                        << ", position " << first + row << ", channel " << channel;
+            } else {
+              ASSERT_LE(error, each.encoder->error_bound({first, count}, DataType::float32))
+                  << name << ", " << each.encoder->backend() << ", position " << first + row
+                  << ", channel " << channel;
             }
           }
         }
+      }
+      std::printf("%-20s %16lld", name.c_str(), static_cast<long long>(first));
+      for (const std::string_view each : methods) std::printf(" %11.2g", max_abs_of(each, tables));
+      std::puts("");
+    }
+  }
+}
+
+/// The real position itself goes to MPFR, which shows whether it was rounded.
+TEST(Rotation, RoundsRealPositionsCorrectly) {
+  const EncodingSpec paper = {.d_model = 64};
+  for (const std::vector<double>& positions : {std::vector<double>{0, 0.6, 0.7314159, 0.875},
+                                               {731.4, 999.999, 12.5, 600.25},
+                                               {1e12 + 0.125, 4e12}}) {
+    const RealPositions real = real_positions(positions);
+    ASSERT_EQ(real.max_error, 0);
+    EncodingSpec spec = paper;
+    spec.frequencies = real.frequencies();
+    Matrix table(static_cast<std::int64_t>(positions.size()), spec.d_model);
+    backend("rotation").plan(spec)->encode(real.multiples, table.view());
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      for (std::int64_t channel = 0; channel < spec.d_model; ++channel) {
+        MpfrValue entry = exact_frequency(paper, channel / 2) * MpfrValue(positions[i]);
+        (channel % 2 == 0 ? mpfr_sin : mpfr_cos)(entry.get(), entry.get(), MPFR_RNDN);
+        ASSERT_EQ(table(static_cast<std::int64_t>(i), channel),
+                  mpfr_get_flt(entry.get(), MPFR_RNDN))
+            << "position " << positions[i] << ", channel " << channel;
       }
     }
   }

@@ -164,6 +164,25 @@ void fuzz_grid(FuzzedDataProvider& input, Arena& arena) {
   });
 }
 
+void fuzz_real_positions(FuzzedDataProvider& input, Arena& arena) {
+  std::vector<double> positions(input.ConsumeIntegralInRange<std::size_t>(0, 8));
+  for (double& position : positions) {
+    position = input.ConsumeBool() ? input.ConsumeFloatingPointInRange(0.0, 1e4)
+                                   : input.ConsumeFloatingPoint<double>();
+  }
+  const std::vector<std::int64_t> untouched(positions.size(), -1);
+  std::vector<std::int64_t> multiples = untouched;
+  double denominator = input.ConsumeBool() ? 0 : input.ConsumeFloatingPoint<double>();
+  double max_error = -1;
+  const bool encoded = succeeds(arena, [&] {
+    return posenc_real_positions(
+        positions.data(), input.ConsumeBool() ? static_cast<std::int64_t>(positions.size()) : -1,
+        or_null(input, &denominator), or_null(input, multiples.data()), &max_error);
+  });
+  if (encoded != (max_error >= 0) || (!encoded && multiples != untouched))
+    fail("what was written does not agree with the status");
+}
+
 void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   const posenc_spec spec = spec_of(input);
   if (spec.d_model > 128) return;
@@ -226,5 +245,6 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_grid}, data, size);
+  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_grid, fuzz_real_positions}, data,
+                     size);
 }

@@ -55,6 +55,23 @@ class EncoderTest(unittest.TestCase):
         np.testing.assert_array_equal(
             posenc.encode(ROWS, D_MODEL), self.encoder.encode(range(ROWS)))
 
+    def test_real_positions_are_exact(self):
+        times = np.array([0, 0.125, 731.4, 999.9])
+        real = posenc.real_positions(times)
+        self.assertEqual(real.max_error, 0)
+        encoder = posenc.Encoder(D_MODEL, frequencies=real.frequencies)
+        table = encoder.encode(real.positions, dtype="float64")
+        np.testing.assert_allclose(table, exact(times), atol=1e-12, rtol=0)
+        halves = posenc.real_positions([0.5, 1.25], denominator=2)
+        np.testing.assert_array_equal(halves.positions, [1, 2])
+        self.assertEqual((halves.frequencies.factor, halves.max_error), (2, 0.25))
+        with self.assertRaisesRegex(ValueError, r"positions\[1\] is -1; allowed: 0 to 9007199"):
+            posenc.real_positions([0, -1])
+        with self.assertRaisesRegex(ValueError, "denominator is 3; allowed: a power of two"):
+            posenc.real_positions([0.5], 3)
+        with self.assertRaisesRegex(ValueError, r"positions.shape is \(1, 1\); allowed: one dim"):
+            posenc.real_positions([[0.5]])
+
     def test_every_type_is_rounded_once(self):
         wide = self.encoder.encode(range(ROWS), dtype="float64")
         self.assertEqual(wide.dtype, np.float64)

@@ -5,10 +5,12 @@
 #include "posenc/cursor.h"
 #include "posenc/grid.h"
 #include "posenc/presets.h"
+#include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/version.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -271,6 +273,21 @@ posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row) {
 }
 
 void posenc_cursor_free(posenc_cursor* cursor) { delete cursor; }
+
+// ---- Real positions -----------------------------------------------------------------------------
+
+posenc_status posenc_real_positions(const double* positions, int64_t count, double* denominator,
+                                    int64_t* multiples, double* max_error) {
+  return status_of([&] {
+    const std::span<const double> given = positions_of(positions, count);
+    if (count > 0) checked(multiples, "multiples");
+    double& chosen = checked(denominator, "denominator");
+    const RealPositions real = chosen == 0 ? real_positions(given) : real_positions(given, chosen);
+    std::ranges::copy(real.multiples, multiples);
+    chosen = real.denominator;
+    if (max_error != nullptr) *max_error = real.max_error;
+  });
+}
 
 // ---- Grids --------------------------------------------------------------------------------------
 

@@ -33,8 +33,10 @@ from posenc.frequencies import (
     Llama3Scaling,
     LongRopeScaling,
     NtkScaling,
+    RealPositions,
     YarnScaling,
     dynamic_ntk_scaling,
+    real_positions,
     rotary_from_config,
 )
 
@@ -47,6 +49,7 @@ __all__ = [
     "LongRopeScaling",
     "NtkScaling",
     "PositionalEncoding",
+    "RealPositions",
     "Rotary",
     "YarnScaling",
     "__version__",
@@ -59,6 +62,7 @@ __all__ = [
     "pick",
     "preset",
     "presets",
+    "real_positions",
     "rotary_from_config",
 ]
 

@@ -139,6 +139,9 @@ def encode_grid(
     dtype: DType = "float32",
     threads: int = 1,
 ) -> Array: ...
+def multiples_of_positions(
+    positions: Sequence[float] | NDArray[np.floating[Any]], denominator: float | None = None
+) -> tuple[NDArray[np.int64], float, float]: ...
 def pick(
     *,
     accuracy: Accuracy | float | None = None,

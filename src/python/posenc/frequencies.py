@@ -9,17 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Union
 
-from posenc._posenc import Rotary, dynamic_ntk_factor
+from posenc._posenc import Rotary, dynamic_ntk_factor, multiples_of_positions
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "LinearScaling",
     "Llama3Scaling",
     "LongRopeScaling",
     "NtkScaling",
+    "RealPositions",
     "YarnScaling",
     "dynamic_ntk_scaling",
+    "real_positions",
     "rotary_from_config",
 ]
 
@@ -30,6 +36,27 @@ class LinearScaling:
 
     rule: ClassVar[str] = "linear"
     factor: float
+
+
+class RealPositions(NamedTuple):
+    """Positions that are not integers, for Encoder(..., frequencies=...).encode(positions)."""
+
+    positions: NDArray[np.int64]  # multiples of 1 / frequencies.factor
+    frequencies: LinearScaling
+    max_error: float  # the largest |position - given position|; 0 if all are exact
+
+
+def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
+                   denominator: float | None = None) -> RealPositions:
+    """Real positions, from 0 to 2**53, as integer multiples of 1 / denominator.
+
+    denominator: a power of two, 1 to 2**64, so that one encoder serves all calls. None takes the
+    smallest one that makes the positions exact, or else the largest that is possible: max_error is
+    then at most 2**-53 of the largest position, or 2**-65 if that is more. Entries of a frequency w
+    change by at most w * max_error. Raises ValueError if an argument is not allowed.
+    """
+    multiples, factor, max_error = multiples_of_positions(positions, denominator)
+    return RealPositions(multiples, LinearScaling(factor), max_error)
 
 
 @dataclass(frozen=True)

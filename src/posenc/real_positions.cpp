@@ -1,0 +1,77 @@
+#include "posenc/real_positions.h"
+
+#include "posenc/error.h"
+#include "posenc/spec.h"
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+namespace posenc {
+namespace {
+
+constexpr int most_bits = 64;  ///< of a denominator
+constexpr int double_bits = 53;
+
+/// Refuses NaN, too.
+void check_positions(std::span<const double> positions, double most) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (positions[i] >= 0 && positions[i] <= most) continue;
+    throw InvalidArgument(
+        format_text("positions[{}] is {}; allowed: 0 to {}", i, positions[i], most));
+  }
+}
+
+int bits_of_denominator(double denominator) {
+  int exponent = 0;
+  const bool is_power = std::frexp(denominator, &exponent) == 0.5;
+  if (is_power && exponent >= 1 && exponent <= most_bits + 1) return exponent - 1;
+  throw InvalidArgument(
+      format_text("denominator is {}; allowed: a power of two, 1 to 2^64", denominator));
+}
+
+/// The bits behind the binary point of a position that is not 0.
+int fraction_bits(double position) {
+  int exponent = 0;
+  const double mantissa = std::frexp(position, &exponent);
+  const auto bits = static_cast<std::uint64_t>(std::ldexp(mantissa, double_bits));
+  return double_bits - exponent - std::countr_zero(bits);
+}
+
+/// The bits of the smallest denominator that makes all positions exact, or of the largest allowed
+/// one.
+int enough_bits(std::span<const double> positions) {
+  int wanted = 0;
+  double most = 0;
+  for (const double position : positions) {
+    if (position != 0) wanted = std::max(wanted, fraction_bits(position));
+    most = std::max(most, position);
+  }
+  wanted = std::min(wanted, most_bits);
+  while (std::ldexp(most, wanted) > static_cast<double>(max_position)) --wanted;
+  return wanted;
+}
+
+}  // namespace
+
+RealPositions real_positions(std::span<const double> positions, std::optional<double> denominator) {
+  const int given_bits = denominator ? bits_of_denominator(*denominator) : 0;
+  check_positions(positions, std::ldexp(static_cast<double>(max_position), -given_bits));
+  const int bits = denominator ? given_bits : enough_bits(positions);
+  RealPositions real;
+  real.denominator = std::ldexp(1.0, bits);
+  real.multiples.reserve(positions.size());
+  double most_rounded = 0;  // in units of 1 / denominator
+  for (const double position : positions) {
+    // The product, the integer and their difference are exact: all have the bits of the position.
+    const double scaled = std::ldexp(position, bits), multiple = std::nearbyint(scaled);
+    most_rounded = std::max(most_rounded, std::fabs(multiple - scaled));
+    real.multiples.push_back(static_cast<std::int64_t>(multiple));
+  }
+  real.max_error = std::ldexp(most_rounded, -bits);
+  return real;
+}
+
+}  // namespace posenc
