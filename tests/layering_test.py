@@ -10,8 +10,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "posenc"
 # From the bottom. A file belongs to the first layer that names it or its folder.
 LAYERS = [
     ("base", {"support", "cpu", "cxx20", "data_type", "encode_options", "error", "export",
-              "frequency_rule", "frequency_rule_text", "isa", "matrix", "presets", "spec",
-              "version", "version_config"}),
+              "frequency_rule", "frequency_rule_text", "isa", "matrix", "presets",
+              "real_positions", "spec", "version", "version_config"}),
     ("numerics", {"exact", "simd"}),
     ("encoder", {"encoder", "cursor", "backend"}),
     ("backends", {"backends"}),
