@@ -52,6 +52,26 @@ TEST(RealPositionsTest, IntegersRemain) {
   EXPECT_EQ(real.denominator, 1);
 }
 
+TEST(RealPositionsTest, HoldAtTheEndsOfTheirRanges) {
+  EXPECT_THAT(real_positions(std::vector<double>{-0.0}).multiples, ElementsAre(0));
+  // Beside 1, a denominator of 2^53 is the largest.
+  const RealPositions wide = real_positions(std::vector<double>{1, 0x1p-53});
+  EXPECT_THAT(wide.multiples, ElementsAre(max_position, 1));
+  EXPECT_EQ(wide.max_error, 0);
+  const std::vector<double> small = {std::nextafter(0x1p-12, 1)};
+  EXPECT_EQ(real_positions(small).denominator, 0x1p64);
+  EXPECT_EQ(real_positions(small).max_error, 0);
+  // A given denominator at both ends.
+  EXPECT_THAT(real_positions(std::vector<double>{2.75}, 1).multiples, ElementsAre(3));
+  const std::vector<double> most = {0x1p-11};
+  EXPECT_THAT(real_positions(most, 0x1p64).multiples, ElementsAre(max_position));
+  const std::vector<double> beyond = {std::nextafter(0x1p-11, 1)};
+  EXPECT_THAT(refusal([&] { static_cast<void>(real_positions(beyond, 0x1p64)); }),
+              HasSubstr("positions[0] is"));
+  const std::vector<double> subnormal = {std::numeric_limits<double>::denorm_min()};
+  EXPECT_EQ(real_positions(subnormal, 8).max_error, subnormal[0]);
+}
+
 TEST(RealPositionsTest, AnyOneDoubleOfUsualSizeIsExact) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> exponent(-12, 53);

@@ -79,7 +79,8 @@ class Encoder {
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
 
   /// True if every entry of a table of that type is proven to be the type's value nearest to the
-  /// exact one, for every spec and every row. The bits are then the same on every ISA and compiler.
+  /// exact one, for every spec and every row (float64: every spec whose frequencies are 0 or at
+  /// least 2^-100 radians per position). The bits are then the same on every ISA and compiler.
   virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
 
   /// A proven upper bound of the error over these rows in ulp, the spacing of the type at the exact

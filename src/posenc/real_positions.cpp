@@ -3,9 +3,9 @@
 #include "posenc/error.h"
 #include "posenc/spec.h"
 #include "posenc/support/format.h"
+#include "posenc/support/odd_mantissa.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 
@@ -13,7 +13,6 @@ namespace posenc {
 namespace {
 
 constexpr int most_bits = 64;  ///< of a denominator
-constexpr int double_bits = 53;
 
 /// Refuses NaN, too.
 void check_positions(std::span<const double> positions, double most) {
@@ -32,21 +31,13 @@ int bits_of_denominator(double denominator) {
       format_text("denominator is {}; allowed: a power of two, 1 to 2^64", denominator));
 }
 
-/// The bits behind the binary point of a position that is not 0.
-int fraction_bits(double position) {
-  int exponent = 0;
-  const double mantissa = std::frexp(position, &exponent);
-  const auto bits = static_cast<std::uint64_t>(std::ldexp(mantissa, double_bits));
-  return double_bits - exponent - std::countr_zero(bits);
-}
-
 /// The bits of the smallest denominator that makes all positions exact, or of the largest allowed
 /// one.
 int enough_bits(std::span<const double> positions) {
   int wanted = 0;
   double most = 0;
   for (const double position : positions) {
-    if (position != 0) wanted = std::max(wanted, fraction_bits(position));
+    if (position != 0) wanted = std::max(wanted, -OddMantissa(position).exponent);
     most = std::max(most, position);
   }
   wanted = std::min(wanted, most_bits);
@@ -65,7 +56,7 @@ RealPositions real_positions(std::span<const double> positions, std::optional<do
   real.multiples.reserve(positions.size());
   double most_rounded = 0;  // in units of 1 / denominator
   for (const double position : positions) {
-    // The product, the integer and their difference are exact: all have the bits of the position.
+    // Exact: a power of two scales, and what is rounded off is a part of the bits of `scaled`.
     const double scaled = std::ldexp(position, bits), multiple = std::nearbyint(scaled);
     most_rounded = std::max(most_rounded, std::fabs(multiple - scaled));
     real.multiples.push_back(static_cast<std::int64_t>(multiple));

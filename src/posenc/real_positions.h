@@ -21,8 +21,8 @@ namespace POSENC_API posenc {
 struct RealPositions {
   std::vector<std::int64_t> multiples = {};  ///< of 1 / denominator; 0 to max_position
   double denominator = 1;                    ///< a power of two, 1 to 2^64
-  /// The largest |multiple / denominator - position|: 0 if the positions are exact. The exact value
-  /// of an entry of frequency w changes by at most w * max_error.
+  /// The largest |multiple / denominator - position|: 0 if the positions are exact. An entry's
+  /// exact value changes by at most this times its frequency before the division.
   double max_error = 0;
 
   /// The rule of the spec that encodes the multiples.
@@ -31,9 +31,9 @@ struct RealPositions {
 
 /// The positions as multiples of 1 / denominator, each rounded to the nearest one.
 ///
-/// Without a denominator, it is the smallest power of two that makes all positions exact. If that
-/// needs more than 53 bits for the largest position, or a denominator above 2^64, it is the largest
-/// one that is allowed. max_error is then at most 2^-53 times the largest position, or 2^-65 if
+/// Without a denominator, it is the smallest power of two that makes all positions exact. If a
+/// multiple would then exceed 2^53, or the denominator 2^64, it is the largest power of two with
+/// which neither does. max_error is then at most 2^-53 times the largest position, or 2^-65 if
 /// that is more.
 ///
 /// With a denominator, a spec that is planned once serves all calls. Throws InvalidArgument if it

@@ -128,9 +128,8 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
   return table;
 }
 
-py::tuple multiples_of_positions(
-    const py::array_t<double, py::array::c_style | py::array::forcecast>& positions,
-    std::optional<double> denominator) {
+py::tuple round_positions(const py::array_t<double, py::array::c_style>& positions,
+                          std::optional<double> denominator) {
   if (positions.ndim() != 1) {
     throw InvalidArgument("positions.shape is " + shape_of(positions) + "; allowed: one dimension");
   }
@@ -161,8 +160,7 @@ void bind_grids_and_presets(py::module_& module) {
 
 The cell of a row and a column is row `row * columns + column`, correctly rounded. convention:
 "mae", "simple_vit", or "detr" (PositionEmbeddingSine, normalised, without padding).)");
-  module.def("multiples_of_positions", &multiples_of_positions, arg("positions"),
-             arg("denominator") = py::none(),
+  module.def("round_positions", &round_positions, arg("positions"), arg("denominator") = py::none(),
              "The multiples, the denominator and the largest error of real_positions().");
   module.def("preset", &preset_arguments, arg("name"),
              "The convention of a real system, as arguments: Encoder(**preset('whisper')).");

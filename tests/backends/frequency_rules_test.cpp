@@ -1,4 +1,4 @@
-// Correctly rounded tables of every rule of frequencies, against MPFR.
+// Tables of every rule of frequencies, and of real positions, against MPFR.
 #include "frequency_rules.h"
 
 #include "exact/mpfr_value.h"
@@ -17,38 +17,61 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace posenc::test {
 namespace {
 
-/// A backend's table of some rows, and what MPFR says of it.
-struct CheckedTable {
+/// A backend's tables of some rows, and what MPFR says of the float32 one.
+struct CheckedTables {
   std::unique_ptr<const Encoder> encoder;
   Matrix table;
+  BasicMatrix<double> wide;  ///< empty unless float64 is correctly rounded
+  double bound = 0;
   double max_abs = 0;
+
+  void check(std::int64_t row, std::int64_t channel, const MpfrValue& exact) {
+    const float entry = table(row, channel);
+    const long double nearly = mpfr_get_ld(exact.get(), MPFR_RNDN);
+    const auto error = static_cast<double>(std::fabs(entry - nearly));
+    max_abs = std::max(max_abs, error);
+    EXPECT_LE(error, bound);
+    if (encoder->is_correctly_rounded(DataType::float32)) {
+      EXPECT_EQ(entry, mpfr_get_flt(exact.get(), MPFR_RNDN));
+    }
+    if (wide.rows() > 0) {
+      EXPECT_EQ(wide(row, channel), mpfr_get_d(exact.get(), MPFR_RNDN));
+    }
+  }
 };
 
-std::vector<CheckedTable> tables_of_every_backend(const EncodingSpec& spec, RowRange rows) {
-  std::vector<CheckedTable> tables;
+std::vector<CheckedTables> tables_of_every_backend(const EncodingSpec& spec, RowRange rows) {
+  std::vector<CheckedTables> all;
   for (const Backend* const each : running_backends()) {
-    tables.push_back({each->plan(spec), Matrix(rows.count, spec.d_model)});
-    tables.back().encoder->encode(rows, tables.back().table.view());
+    auto encoder = each->plan(spec);
+    const bool is_wide = encoder->is_correctly_rounded(DataType::float64);
+    Matrix table(rows.count, spec.d_model);
+    BasicMatrix<double> wide(is_wide ? rows.count : 0, spec.d_model);
+    encoder->encode(rows, table.view());
+    if (is_wide) encoder->encode(rows, wide.view());
+    const double bound = encoder->error_bound(rows);
+    all.push_back({std::move(encoder), std::move(table), std::move(wide), bound});
   }
-  return tables;
+  return all;
 }
 
 /// The largest error of a method at any of its ISAs.
-double max_abs_of(std::string_view method, const std::vector<CheckedTable>& tables) {
+double max_abs_of(std::string_view method, const std::vector<CheckedTables>& tables) {
   double most = 0;
-  for (const CheckedTable& each : tables) {
+  for (const CheckedTables& each : tables) {
     if (each.encoder->backend() == method) most = std::max(most, each.max_abs);
   }
   return most;
 }
 
 /// Prints what it finds as a table: docs/frequencies.md shows it.
-TEST(Rotation, RoundsEveryRuleOfFrequenciesCorrectly) {
+TEST(FrequencyRules, AreEncodedAsEveryBackendPromises) {
   constexpr std::int64_t count = 40, checked_rows[] = {0, 1, 17, 39};
   constexpr std::string_view methods[] = {"rotation", "rotation32", "naive", "div_term"};
   std::puts("Largest error, against MPFR, from this position on:");
@@ -56,27 +79,18 @@ TEST(Rotation, RoundsEveryRuleOfFrequenciesCorrectly) {
   for (const std::string_view each : methods) std::printf(" %11s", std::string(each).c_str());
   std::puts("");
   for (const auto& [name, spec] : specs_of_every_rule()) {
+    ASSERT_EQ(spec.layout, Layout::interleaved);
     for (const std::int64_t first : {std::int64_t{1}, std::int64_t{1'000'000},
                                      std::int64_t{1'000'000'000'000}, max_position - count}) {
-      std::vector<CheckedTable> tables = tables_of_every_backend(spec, {first, count});
+      std::vector<CheckedTables> tables = tables_of_every_backend(spec, {first, count});
       for (const std::int64_t row : checked_rows) {
         for (std::int64_t channel = 0; channel < spec.d_model; ++channel) {
-          // Every rule's spec is interleaved.
           const MpfrValue exact = exact_entry(spec, channel / 2, first + row, channel % 2 != 0);
-          const float rounded = mpfr_get_flt(exact.get(), MPFR_RNDN);
-          const long double nearly = mpfr_get_ld(exact.get(), MPFR_RNDN);
-          for (CheckedTable& each : tables) {
-            const float entry = each.table(row, channel);
-            const auto error = static_cast<double>(std::fabs(entry - nearly));
-            each.max_abs = std::max(each.max_abs, error);
-            if (each.encoder->is_correctly_rounded(DataType::float32)) {
-              ASSERT_EQ(entry, rounded) << name << ", " << to_string(each.encoder->isa())
-                                        << ", position " << first + row << ", channel " << channel;
-            } else {
-              ASSERT_LE(error, each.encoder->error_bound({first, count}, DataType::float32))
-                  << name << ", " << each.encoder->backend() << ", position " << first + row
-                  << ", channel " << channel;
-            }
+          for (CheckedTables& each : tables) {
+            each.check(row, channel, exact);
+            ASSERT_FALSE(testing::Test::HasFailure())
+                << name << ", " << each.encoder->backend() << ":" << to_string(each.encoder->isa())
+                << ", position " << first + row << ", channel " << channel;
           }
         }
       }
@@ -88,7 +102,7 @@ TEST(Rotation, RoundsEveryRuleOfFrequenciesCorrectly) {
 }
 
 /// The real position itself goes to MPFR, which shows whether it was rounded.
-TEST(Rotation, RoundsRealPositionsCorrectly) {
+TEST(FrequencyRules, MakeRealPositionsCorrectlyRounded) {
   const EncodingSpec paper = {.d_model = 64};
   for (const std::vector<double>& positions : {std::vector<double>{0, 0.6, 0.7314159, 0.875},
                                                {731.4, 999.999, 12.5, 600.25},

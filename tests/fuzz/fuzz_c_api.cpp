@@ -4,6 +4,8 @@
 
 #include "posenc/c_api.h"
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -170,17 +172,30 @@ void fuzz_real_positions(FuzzedDataProvider& input, Arena& arena) {
     position = input.ConsumeBool() ? input.ConsumeFloatingPointInRange(0.0, 1e4)
                                    : input.ConsumeFloatingPoint<double>();
   }
+  const double denominators[] = {0, std::ldexp(1.0, input.ConsumeIntegralInRange(-2, 66)),
+                                 input.ConsumeFloatingPoint<double>()};
+  const double given = input.PickValueInArray(denominators);
   const std::vector<std::int64_t> untouched(positions.size(), -1);
   std::vector<std::int64_t> multiples = untouched;
-  double denominator = input.ConsumeBool() ? 0 : input.ConsumeFloatingPoint<double>();
-  double max_error = -1;
-  const bool encoded = succeeds(arena, [&] {
-    return posenc_real_positions(
-        positions.data(), input.ConsumeBool() ? static_cast<std::int64_t>(positions.size()) : -1,
-        or_null(input, &denominator), or_null(input, multiples.data()), &max_error);
+  double denominator = given, max_error = -1;
+  double* const error = or_null(input, &max_error);
+  const std::int64_t count = input.ConsumeBool() ? static_cast<std::int64_t>(positions.size()) : -1;
+  const bool succeeded = succeeds(arena, [&] {
+    return posenc_real_positions(positions.data(), count, or_null(input, &denominator),
+                                 or_null(input, multiples.data()), error);
   });
-  if (encoded != (max_error >= 0) || (!encoded && multiples != untouched))
-    fail("what was written does not agree with the status");
+  if (!succeeded) {
+    const bool same_bits =
+        std::bit_cast<std::uint64_t>(denominator) == std::bit_cast<std::uint64_t>(given);
+    if (!same_bits || max_error != -1 || multiples != untouched) fail("a refused call has written");
+    return;
+  }
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const long double exact = static_cast<long double>(multiples[i]) / denominator;
+    const bool is_position = multiples[i] >= 0 && multiples[i] <= std::int64_t{1} << 53;
+    if (!is_position || (error != nullptr && std::fabs(exact - positions[i]) > max_error))
+      fail("a multiple is not that of its position");
+  }
 }
 
 void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {

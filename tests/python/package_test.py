@@ -60,13 +60,19 @@ class EncoderTest(unittest.TestCase):
         real = posenc.real_positions(times)
         self.assertEqual(real.max_error, 0)
         encoder = posenc.Encoder(D_MODEL, frequencies=real.frequencies)
-        table = encoder.encode(real.positions, dtype="float64")
+        table = encoder.encode(real.multiples, dtype="float64")
         np.testing.assert_allclose(table, exact(times), atol=1e-12, rtol=0)
         halves = posenc.real_positions([0.5, 1.25], denominator=2)
-        np.testing.assert_array_equal(halves.positions, [1, 2])
+        np.testing.assert_array_equal(halves.multiples, [1, 2])
         self.assertEqual((halves.frequencies.factor, halves.max_error), (2, 0.25))
         with self.assertRaisesRegex(ValueError, r"positions\[1\] is -1; allowed: 0 to 9007199"):
             posenc.real_positions([0, -1])
+        for bad in ([2**53 + 1], np.array([1], np.longdouble), [1j], ["1"]):
+            with self.assertRaisesRegex(ValueError, r"positions has .*; allowed: "):
+                posenc.real_positions(bad)
+        for same in ([1, 2], (1.0, 2.0), np.array([1, 2], np.float16)):
+            np.testing.assert_array_equal(posenc.real_positions(same).multiples, [1, 2])
+        self.assertEqual(posenc.real_positions([]).multiples.shape, (0,))
         with self.assertRaisesRegex(ValueError, "denominator is 3; allowed: a power of two"):
             posenc.real_positions([0.5], 3)
         with self.assertRaisesRegex(ValueError, r"positions.shape is \(1, 1\); allowed: one dim"):

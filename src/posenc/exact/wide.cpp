@@ -1,29 +1,12 @@
 #include "posenc/exact/wide.h"
 
+#include "posenc/support/odd_mantissa.h"
+
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstdlib>
-#include <limits>
 
 namespace posenc {
-namespace {
-
-/// The magnitude of a double other than 0: mantissa 2^exponent, where the mantissa is odd.
-struct OddMantissa {
-  std::uint64_t mantissa;
-  int exponent;
-
-  explicit OddMantissa(double value) noexcept {
-    constexpr int precision = std::numeric_limits<double>::digits;
-    const double fraction = std::frexp(std::fabs(value), &exponent);
-    mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, precision));
-    const int zeros = std::countr_zero(mantissa);
-    mantissa >>= zeros;
-    exponent += zeros - precision;
-  }
-};
-
-}  // namespace
 
 // x is halved until it is small, and the result is squared as often. Each squaring doubles the
 // relative error, which is a few 2^-320 at first.

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Union
+from typing import Any, ClassVar, NamedTuple, Union
 
-from posenc._posenc import Rotary, dynamic_ntk_factor, multiples_of_positions
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from posenc._posenc import Rotary, dynamic_ntk_factor, round_positions
 
 __all__ = [
     "LinearScaling",
@@ -39,23 +38,33 @@ class LinearScaling:
 
 
 class RealPositions(NamedTuple):
-    """Positions that are not integers, for Encoder(..., frequencies=...).encode(positions)."""
+    """Positions that are not integers: Encoder(..., frequencies=frequencies).encode(multiples)."""
 
-    positions: NDArray[np.int64]  # multiples of 1 / frequencies.factor
+    multiples: NDArray[np.int64]  # of 1 / frequencies.factor
     frequencies: LinearScaling
-    max_error: float  # the largest |position - given position|; 0 if all are exact
+    max_error: float  # the largest |multiple / factor - position|; 0 if all are exact
 
 
 def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
                    denominator: float | None = None) -> RealPositions:
     """Real positions, from 0 to 2**53, as integer multiples of 1 / denominator.
 
+    positions: one dimension of float16, bfloat16, float32, float64 or integers.
     denominator: a power of two, 1 to 2**64, so that one encoder serves all calls. None takes the
     smallest one that makes the positions exact, or else the largest that is possible: max_error is
-    then at most 2**-53 of the largest position, or 2**-65 if that is more. Entries of a frequency w
-    change by at most w * max_error. Raises ValueError if an argument is not allowed.
+    then at most 2**-53 of the largest position, or 2**-65 if that is more. An entry changes by at
+    most max_error times its frequency before the division. Raises ValueError if an argument is not
+    allowed.
     """
-    multiples, factor, max_error = multiples_of_positions(positions, denominator)
+    given = np.asarray(positions)
+    is_integer = given.dtype.kind in "iu"
+    is_real = given.dtype.name in ("float16", "bfloat16", "float32", "float64")
+    if not is_integer and not is_real and given.size > 0:
+        allowed = "float16, bfloat16, float32, float64 or integers"
+        raise ValueError(f"positions has dtype {given.dtype}; allowed: {allowed}")
+    if is_integer and given.size > 0 and given.max() > 2**53:
+        raise ValueError(f"positions has {given.max()}; allowed: 0 to {2**53}")
+    multiples, factor, max_error = round_positions(given.astype(np.float64), denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)
 
 
