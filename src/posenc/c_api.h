@@ -199,12 +199,12 @@ POSENC_C_API posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void*
 
 // ---- Real positions (real_positions.h) ----------------------------------------------------------
 
-/// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such multiples:
-/// the positions of a spec with POSENC_LINEAR_SCALING and that factor. If `denominator` is 0, the
-/// call replaces it with the smallest power of two that makes all positions exact, or else with the
-/// largest that real_positions.h allows. Otherwise it is a power of two, 1 to 2^64, and positions
-/// are at most 2^53 / denominator. `max_error`, the largest |multiple / denominator - position|,
-/// may be null.
+/// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
+/// multiples: the positions of a spec with POSENC_LINEAR_SCALING and that factor. If `denominator`
+/// is 0, the call replaces it with the smallest power of two that makes all positions exact, or
+/// else with the largest that real_positions.h allows. Otherwise it is a power of two, 1 to 2^64,
+/// and positions are at most 2^53 / denominator. `max_error`, the largest |multiple / denominator -
+/// position|, may be null.
 POSENC_C_API posenc_status posenc_real_positions(const double* positions, int64_t count,
                                                  double* denominator, int64_t* multiples,
                                                  double* max_error);
