@@ -40,6 +40,7 @@ Profile some_profile() {
   Profile profile = profile_of_this_machine();
   profile.classes = {some_class(ShapeClass::l2, 1, "rotation"),
                      some_class(ShapeClass::memory, 2, "xsimd")};
+  profile.stores = {{"rotation:avx2", 1 << 20, {1e-4, 2e-4}, {3e-4, 2e-4}}};
   return profile;
 }
 
@@ -93,6 +94,11 @@ TEST(Profile, RoundTripsThroughItsFile) {
   ASSERT_EQ(loaded->classes.size(), 2U);
   expect_equal(loaded->classes[0], profile.classes[0]);
   expect_equal(loaded->classes[1], profile.classes[1]);
+  ASSERT_EQ(loaded->stores.size(), 1U);
+  EXPECT_EQ(loaded->stores[0].backend, "rotation:avx2");
+  EXPECT_EQ(loaded->stores[0].bytes, 1 << 20);
+  EXPECT_EQ(loaded->stores[0].cached, profile.stores[0].cached);
+  EXPECT_EQ(loaded->stores[0].non_temporal, profile.stores[0].non_temporal);
   EXPECT_THAT(folder.listing(), ElementsAre("profile.json")) << "no temporary file stays";
 }
 
@@ -154,6 +160,42 @@ TEST(Profile, MergeReplacesMeasuredClassesAndKeepsTheOthers) {
               ElementsAre("l1 1 naive", "l2 1 rotation", "l2 2 naive", "memory 1 rotation"));
 }
 
+TEST(Profile, WithoutComparedStoresIsValid) {
+  json document = saved();
+  document.erase("stores");
+  const ScratchFolder folder;
+  write_file(folder / "profile.json", document.dump());
+  const LoadedProfile loaded = load_profile(folder / "profile.json");
+  ASSERT_TRUE(loaded.profile.has_value()) << loaded.reason;
+  EXPECT_FALSE(loaded.profile->most_cached_bytes().has_value());
+}
+
+TEST(Profile, PlainStoresEndWhereTheyBecomeSlower) {
+  const auto stores = [](std::int64_t bytes, double cached, double non_temporal) {
+    return MeasuredStores{"rotation:avx2", bytes, {cached, cached}, {non_temporal, non_temporal}};
+  };
+  Profile profile;
+  EXPECT_FALSE(profile.most_cached_bytes().has_value());
+  profile.stores = {stores(4096, 1, 2), stores(8192, 1, 1), stores(16384, 1.1, 1)};
+  EXPECT_EQ(profile.most_cached_bytes(), 8192);
+  // A larger size at which plain stores win again is noise.
+  profile.stores.push_back(stores(32768, 1, 2));
+  EXPECT_EQ(profile.most_cached_bytes(), 8192);
+  // Of two backends, the larger ratio decides.
+  profile.stores.push_back(stores(8192, 1.5, 1));
+  EXPECT_EQ(profile.most_cached_bytes(), 4096);
+  profile.stores = {stores(4096, 2, 1)};
+  EXPECT_EQ(profile.most_cached_bytes(), 2048);
+}
+
+TEST(Profile, MergeKeepsTheNewerComparisonOfStores) {
+  const Profile older = some_profile();
+  Profile newer;
+  EXPECT_EQ(merge(older, newer).stores.size(), 1U);
+  newer.stores = {{"rotation:sse2", 4096, {1}, {1}}};
+  EXPECT_EQ(merge(older, newer).stores.at(0).backend, "rotation:sse2");
+}
+
 TEST(Profile, MissingFilesGiveAReason) {
   const ScratchFolder folder;
   const LoadedProfile loaded = load_profile(folder / "nothing.json");
@@ -212,6 +254,9 @@ TEST(Profile, WrongTypesAndValuesGiveAReasonThatNamesThem) {
   EXPECT_THAT(of_backend("seconds_per_entry", json::array()), HasSubstr("seconds_per_entry"));
   EXPECT_THAT(of_backend("seconds_per_entry", {1e-9, 0}), HasSubstr("seconds_per_entry[1]"));
   EXPECT_THAT(of_backend("seconds_per_entry", {1e-9}), HasSubstr("as many processes"));
+  EXPECT_THAT(spoiled("/stores"_json_pointer, 1), HasSubstr("stores"));
+  EXPECT_THAT(spoiled("/stores/0/bytes"_json_pointer, 0), HasSubstr("stores[0].bytes"));
+  EXPECT_THAT(spoiled("/stores/0/cached"_json_pointer, {1e-3}), HasSubstr("stores[0]"));
   json without = saved();
   without.erase("compiler");
   EXPECT_THAT(reason_of(without.dump()), HasSubstr("compiler"));

@@ -296,6 +296,22 @@ TEST(Selection, TheSimpleCallTakesAnAccuracy) {
   EXPECT_FALSE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation"));
 }
 
+TEST(Selection, AProfileSaysWhichTablesAreStoredNonTemporally) {
+  const auto most_cached = [](const std::map<std::string, std::string>& environment) {
+    const auto listed = run_posenc({"list", "--format", "json"}, {.environment = environment});
+    return json::parse(listed.out).at("most_cached_bytes").get<std::int64_t>();
+  };
+  const ScratchFolder folder;
+  const std::string file = (folder / "profile.json").string();
+  const std::int64_t derived = most_cached({{"POSENC_PROFILE", file}});
+  EXPECT_GT(derived, 0);
+  EXPECT_LE(derived, 16 << 20);
+  Profile profile = profile_of_this_machine();
+  profile.stores = {{"rotation", 12'288, {1}, {2}}, {"rotation", 1 << 28, {2}, {1}}};
+  save_profile(profile, file);
+  EXPECT_EQ(most_cached({{"POSENC_PROFILE", file}}), 12'288);
+}
+
 TEST(Selection, AProfileChangesTheIsaAndOnlyInItsShapeClass) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, misleading_claims());

@@ -120,8 +120,9 @@ std::string list_text() {
       "Error bounds: the largest |error| that each promises, at d_model 512\n\n{}\n"
       "Used if a program names no backend\n\n{}",
       library_version(), compiler(), xsimd_version(), cpu_text(),
-      wrapped("profile  " + profile_text() + "\n"), backends_text(rows), bounds_text(rows),
-      selection_text());
+      wrapped("profile  " + profile_text() + "\nstores   " + stores_text(most_cached_bytes()) +
+              "\n"),
+      backends_text(rows), bounds_text(rows), selection_text());
 }
 
 Json entry_of(const ListedBackend& listed) {
@@ -149,6 +150,7 @@ std::string list_json() {
   document["profile"] = {{"path", default_profile_path().string()},
                          {"valid", profile.has_value()},
                          {"reason", reason}};
+  document["most_cached_bytes"] = most_cached_bytes();
   return text_of(document);
 }
 

@@ -65,7 +65,11 @@ PickOptions options_of(const PickCommand& command) {
     const Preset& named = preset_or_benchmark_shape(name);
     options.shapes.push_back({std::string(named.name), named.spec, named.rows});
   }
-  if (options.shapes.empty()) options.shapes = default_pick_shapes(options.type);
+  if (options.shapes.empty()) {
+    options.shapes = default_pick_shapes(options.type);
+    if (options.type == DataType::float32 && options.threads == 1)
+      options.store_sizes = default_store_sizes();
+  }
   return options;
 }
 
@@ -106,6 +110,7 @@ PickRun measure(PickOptions options, Profile& profile) {
           .disturbed = std::move(result.disturbed),
           .measurements = std::move(result.measurements),
           .decisions = std::move(result.decisions),
+          .most_cached_bytes = profile.most_cached_bytes(),
           .files = {}};
 }
 

@@ -45,7 +45,9 @@ Json json_of(const TimingRequest& request) {
   for (const TimingRequest::Table& table : request.tables) {
     Json candidates = Json::array();
     for (const auto& each : table.candidates) {
-      candidates.push_back({{"backend", each.backend}, {"samples", each.samples}});
+      candidates.push_back({{"backend", each.backend},
+                            {"samples", each.samples},
+                            {"stores", static_cast<int>(each.stores)}});
     }
     document["tables"].push_back({{"spec", to_json(table.spec)},
                                   {"rows", to_json(table.rows)},
@@ -67,8 +69,9 @@ TimingRequest request_of(const Json& document) {
     table.rows = rows_of(asked.at("rows"));
     table.repeated = asked.at("repeated").get<std::size_t>();
     for (const Json& each : asked.at("candidates")) {
-      table.candidates.push_back(
-          {each.at("backend").get<std::string>(), each.at("samples").get<int>()});
+      table.candidates.push_back({each.at("backend").get<std::string>(),
+                                  each.at("samples").get<int>(),
+                                  static_cast<StorePolicy>(each.at("stores").get<int>())});
     }
   }
   return request;

@@ -5,6 +5,7 @@
 
 #include "posenc/tuning/pick.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct PickRun {
   std::string disturbed;  ///< why the times cannot be trusted; empty if they can
   std::vector<PickMeasurement> measurements;
   std::vector<ClassDecision> decisions;
+  std::optional<std::int64_t> most_cached_bytes = {};  ///< none if stores were not compared
   std::vector<std::string> files;  ///< that it was read from; empty if it was measured here
 };
 

@@ -202,8 +202,12 @@ std::string run_text(const PickRun& run) {
   const std::string warning =
       run.disturbed.empty() ? ""
                             : "\n" + wrapped(fmt::format("Not to be trusted: {}\n", run.disturbed));
-  return fmt::format("{}\n{}\n{}\n{}{}", run.cpu, what, measurements_text(run), picks_text(run),
-                     warning);
+  const std::string stores =
+      run.most_cached_bytes
+          ? fmt::format("\nStores of float32 tables: {}\n", stores_text(*run.most_cached_bytes))
+          : "";
+  return fmt::format("{}\n{}\n{}\n{}{}{}", run.cpu, what, measurements_text(run), picks_text(run),
+                     stores, warning);
 }
 
 std::string reason_text(const ClassDecision& decision) {

@@ -64,10 +64,14 @@ std::string measurements_text(const Profile& profile) {
 std::string page_of(const std::filesystem::path& file, const LoadedProfile& loaded) {
   if (!loaded.profile) return wrapped(fmt::format("None in use: {}\n", loaded.reason));
   const Profile& profile = *loaded.profile;
+  const auto most_cached = profile.most_cached_bytes();
+  const std::string stores =
+      most_cached ? fmt::format("stores    {}\n", stores_text(*most_cached)) : "";
   return wrapped(fmt::format("profile   {}\nCPU       {}: {}\nlibrary   {}, kernels {}, {}\n",
                              file.string(), profile.cpu_model,
                              fmt::join(profile.cpu_features, ", "), profile.library_version,
-                             profile.kernels, profile.compiler)) +
+                             profile.kernels, profile.compiler) +
+                 stores) +
          "\n" + measurements_text(profile) + "\nposenc profile --forget removes it\n";
 }
 
@@ -90,6 +94,8 @@ Json document_of(const std::filesystem::path& file, const LoadedProfile& loaded)
   document["profile"]["library_version"] = loaded.profile->library_version;
   document["profile"]["kernels"] = loaded.profile->kernels;
   document["profile"]["compiler"] = loaded.profile->compiler;
+  if (const auto most = loaded.profile->most_cached_bytes())
+    document["profile"]["most_cached_bytes"] = *most;
   for (const MeasuredClass& each : loaded.profile->classes) {
     Json measured = {{"shape_class", to_string(each.shape)},
                      {"dtype", to_string(each.type)},

@@ -45,6 +45,10 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, units[unit]);
 }
 
+std::string stores_text(std::int64_t most_cached_bytes) {
+  return fmt::format("plain up to {}, then non-temporal", bytes_text(most_cached_bytes));
+}
+
 std::string seconds_text(double seconds) {
   const auto text = [](double value, std::string_view unit) {
     return fmt::format("{:.{}f} {}", value, value >= 100 ? 0 : value >= 10 ? 1 : 2, unit);

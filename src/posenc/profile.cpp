@@ -4,11 +4,13 @@
 #include "posenc/support/atomic_file.h"
 #include "posenc/support/format.h"
 #include "posenc/support/read_file.h"
+#include "posenc/support/ties.h"
 #include "posenc/version.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
@@ -22,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 /// A larger file is not a profile, and is not read into memory.
 constexpr std::uintmax_t max_profile_bytes = 1 << 20;
+constexpr int max_stored_bytes = 1 << 30;  ///< of a table whose stores are compared
 
 /// The reason why a profile is not used. what() completes a sentence that begins with its path.
 class Unusable : public std::runtime_error {
@@ -69,9 +72,9 @@ struct Node {
     return all;
   }
 
-  int positive_integer() const {
-    if (!value.is_number_integer() || value < 1 || value > (1 << 20))
-      corrupt(path, "an integer from 1 to 1048576");
+  int positive_integer(int most = 1 << 20) const {
+    if (!value.is_number_integer() || value < 1 || value > most)
+      corrupt(path, format_text("an integer from 1 to {}", most));
     return value.get<int>();
   }
 
@@ -150,6 +153,23 @@ Json to_json(const MeasuredClass& measured) {
   return document;
 }
 
+MeasuredStores stores_from(const Node& node) {
+  MeasuredStores stores = {.backend = node["backend"].text(),
+                           .bytes = node["bytes"].positive_integer(max_stored_bytes),
+                           .cached = node["cached"].positive_numbers(),
+                           .non_temporal = node["non_temporal"].positive_numbers()};
+  if (stores.cached.size() != stores.non_temporal.size())
+    corrupt(node["non_temporal"].path, "of as many processes as the others");
+  return stores;
+}
+
+Json to_json(const MeasuredStores& stores) {
+  return {{"backend", stores.backend},
+          {"bytes", stores.bytes},
+          {"cached", stores.cached},
+          {"non_temporal", stores.non_temporal}};
+}
+
 constexpr std::string_view again = "run posenc pick --save again";
 
 Profile profile_from(const Node& root) {
@@ -163,7 +183,8 @@ Profile profile_from(const Node& root) {
                      .compiler = root["compiler"].text(),
                      .library_version = root["library_version"].text(),
                      .kernels = root["kernels"].positive_integer(),
-                     .classes = {}};
+                     .classes = {},
+                     .stores = {}};
   for (const Node& node : root["classes"].elements()) {
     MeasuredClass measured = class_from(node);
     if (profile.find_exactly(measured.shape, measured.type, measured.threads) != nullptr) {
@@ -171,6 +192,9 @@ Profile profile_from(const Node& root) {
                                  node.path));
     }
     profile.classes.push_back(std::move(measured));
+  }
+  if (root.value.contains("stores")) {  // not in older profiles
+    for (const Node& node : root["stores"].elements()) profile.stores.push_back(stores_from(node));
   }
   return profile;
 }
@@ -237,6 +261,19 @@ const MeasuredClass* Profile::find_exactly(ShapeClass shape, DataType type,
   return found != nullptr && found->threads == threads ? found : nullptr;
 }
 
+std::optional<std::int64_t> Profile::most_cached_bytes() const {
+  std::map<std::int64_t, double> log_ratios;  // by size: the sum over the backends
+  for (const MeasuredStores& each : stores)
+    log_ratios[each.bytes] += std::log(paired_ratio(each.cached, each.non_temporal).ratio);
+  if (log_ratios.empty()) return {};
+  std::int64_t most = log_ratios.begin()->first / 2;
+  for (const auto& [bytes, log_ratio] : log_ratios) {
+    if (log_ratio > 0) break;
+    most = bytes;
+  }
+  return most;
+}
+
 Profile profile_of_this_machine() {
   Profile profile;
   profile.cpu_model = cpu().model;
@@ -280,6 +317,7 @@ Profile merge(const Profile& older, const Profile& newer) {
     if (newer.find_exactly(old.shape, old.type, old.threads) == nullptr)
       merged.classes.push_back(old);
   }
+  if (merged.stores.empty()) merged.stores = older.stores;
   std::ranges::stable_sort(merged.classes, {}, [](const MeasuredClass& each) {
     return std::tuple(each.shape, each.type, each.threads);
   });
@@ -292,8 +330,10 @@ void save_profile(const Profile& profile, const std::filesystem::path& file) {
                    {"compiler", profile.compiler},
                    {"library_version", profile.library_version},
                    {"kernels", profile.kernels},
-                   {"classes", Json::array()}};
+                   {"classes", Json::array()},
+                   {"stores", Json::array()}};
   for (const MeasuredClass& each : profile.classes) document["classes"].push_back(to_json(each));
+  for (const MeasuredStores& each : profile.stores) document["stores"].push_back(to_json(each));
 
   std::error_code error;
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);

@@ -8,6 +8,7 @@
 #include "posenc/export.h"
 #include "posenc/isa.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -39,6 +40,14 @@ struct MeasuredClass {
   std::vector<MeasuredBackend> backends;
 };
 
+/// The times of one table with plain and with non-temporal stores.
+struct MeasuredStores {
+  std::string backend;     ///< full name: "rotation:avx2"
+  std::int64_t bytes = 0;  ///< of the table
+  /// Seconds per table: one median per process, in the same order of processes.
+  std::vector<double> cached, non_temporal;
+};
+
 struct Profile {
   static constexpr int format_version = 3;
 
@@ -48,7 +57,11 @@ struct Profile {
   std::string library_version;
   int kernels = 0;  ///< kernels_revision of the library that measured
   std::vector<MeasuredClass> classes;
+  std::vector<MeasuredStores> stores;  ///< of one thread; empty if they were not compared
 
+  /// The largest compared size up to which plain stores are not slower, on the geometric mean over
+  /// the backends; half the smallest if there is no such size. None if they were not compared.
+  std::optional<std::int64_t> most_cached_bytes() const;
   /// The measurements for this class and type with the largest number of threads up to `threads`;
   /// null if there are none.
   const MeasuredClass* find(ShapeClass shape, DataType type, int threads) const noexcept;
@@ -73,8 +86,8 @@ struct LoadedProfile {
 /// another format, CPU or revision of the kernels. The library version does not matter.
 LoadedProfile load_profile(const std::filesystem::path& file);
 
-/// The measurements of both profiles. If both have the same shape class, type and thread count,
-/// those of `newer` are kept.
+/// The measurements of both profiles. If both have the same shape class, type and thread count, or
+/// both have compared stores, those of `newer` are kept.
 Profile merge(const Profile& older, const Profile& newer);
 
 /// Replaces the file atomically. Creates missing folders. Throws std::system_error, which names the

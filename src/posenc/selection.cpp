@@ -3,6 +3,7 @@
 #include "posenc/profile.h"
 #include "posenc/support/check.h"
 #include "posenc/support/format.h"
+#include "posenc/support/store_policy.h"
 #include "posenc/support/ties.h"
 
 #include <algorithm>
@@ -239,7 +240,11 @@ std::string to_string(const Accuracy& accuracy) {
 }
 
 const LoadedProfile& profile_in_use() {
-  static const LoadedProfile loaded = load_profile(default_profile_path());
+  static const LoadedProfile loaded = [] {
+    LoadedProfile found = load_profile(default_profile_path());
+    if (found.profile) set_most_cached_bytes(found.profile->most_cached_bytes().value_or(0));
+    return found;
+  }();
   return loaded;
 }
 

@@ -3,6 +3,7 @@
 #include "posenc/tuning/pick.h"
 
 #include "quick_pick.h"
+#include "support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,8 +45,10 @@ class MadeUpProcesses {
       TimingResult result = {.tables = {}, .timed_seconds = 1, .lost_seconds = lost_share};
       for (const TimingRequest::Table& table : request.tables) {
         TimingResult::Table& timed = result.tables.emplace_back();
-        for (const auto& each : table.candidates)
-          timed.seconds.push_back(seconds(process, each.backend));
+        for (const auto& each : table.candidates) {
+          const bool is_slow = each.stores == StorePolicy::non_temporal;
+          timed.seconds.push_back((is_slow ? 2 : 1) * seconds(process, each.backend));
+        }
         timed.repeated_seconds = timed.seconds[table.repeated] * (1 + noise);
       }
       return result;
@@ -69,6 +72,28 @@ TEST(PickProcesses, EachTimesEveryCandidateInItsOwnOrder) {
   EXPECT_EQ(seeds.size(), 3U);
   EXPECT_EQ(result.disturbed, "");
   EXPECT_EQ(result.decisions.front().pick.value().backend, "rotation");
+}
+
+TEST(PickProcesses, ComparesStoresIfItIsAskedTo) {
+  MadeUpProcesses processes;
+  PickOptions options = processes.options();
+  options.store_sizes = {4096, 1 << 20};
+  const PickResult result = pick(options);
+  ASSERT_EQ(processes.requests.size(), 3U);
+  for (const TimingRequest& each : processes.requests) {
+    ASSERT_EQ(each.tables.size(), 1U + 2 * 2);  // sizes and methods
+    EXPECT_EQ(each.tables.back().rows.count * each.tables.back().spec.d_model * 4, 1 << 20);
+    EXPECT_EQ(each.tables.back().candidates.size(), 2U);
+  }
+  ASSERT_EQ(result.stores.size(), 4U);
+  for (const MeasuredStores& each : result.stores) {
+    EXPECT_EQ(each.cached.size(), 3U);
+    EXPECT_DOUBLE_EQ(each.non_temporal[0] / each.cached[0], 2);
+  }
+  EXPECT_EQ(result.profile.most_cached_bytes(), 1 << 20);
+  options.store_sizes = {100};
+  EXPECT_EQ(test::refusal([&] { pick(options); }),
+            "store_sizes has 100; allowed: 4096 to 1073741824");
 }
 
 TEST(PickProcesses, OneDisturbedProcessDecidesNothing) {

@@ -64,8 +64,8 @@ class PositionalEncoding {
   void forward(const SequenceView<BFloat16>& x, const ForwardOptions& options = {}) const;
 
   /// Out of place. y has the shape and the order of x, and either does not overlap x, or is the
-  /// same memory with the same strides. Results larger than half the last-level cache, or than
-  /// 16 MiB, are stored non-temporally. Throws as above.
+  /// same memory with the same strides. Results larger than most_cached_bytes() are stored
+  /// non-temporally. Throws as above.
   void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
                const ForwardOptions& options = {}) const;
   void forward(const SequenceView<const Float16>& x, const SequenceView<Float16>& y,

@@ -44,12 +44,30 @@ void check(const PickOptions& options) {
   check_at_least_one("processes", options.processes);
   check_at_least_one("samples", options.samples);
   check_positive("seconds_per_sample", options.seconds_per_sample);
+  for (const std::int64_t bytes : options.store_sizes) {
+    constexpr std::int64_t least = 4 << 10, most = 1 << 30;
+    if (bytes >= least && bytes <= most) continue;
+    throw InvalidArgument(format_text("store_sizes has {}; allowed: {} to {}", bytes, least, most));
+  }
   for (const PickShape& each : options.shapes) {
     validate(each.spec);
     validate(each.rows);
     if (each.rows.count == 0)
       throw InvalidArgument(format_text("{} has 0 rows; allowed: at least 1", each.name));
   }
+}
+
+/// The methods that selection takes without measurements, each at its best ISA.
+std::vector<MeasuredStores> stores_to_compare(const std::vector<std::int64_t>& sizes) {
+  std::vector<MeasuredStores> stores;
+  for (const std::int64_t bytes : sizes) {
+    for (const char* const method : {"rotation", "rotation32"}) {
+      MeasuredStores& each = stores.emplace_back();
+      each.backend = backend(method).full_name();
+      each.bytes = bytes;
+    }
+  }
+  return stores;
 }
 
 /// True if the backend runs here. Peers are measured only at their best ISA.
@@ -143,6 +161,12 @@ std::vector<PickShape> default_pick_shapes(DataType type) {
   return shapes;
 }
 
+std::vector<std::int64_t> default_store_sizes() {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+  return {1 * mebibyte,  2 * mebibyte,  4 * mebibyte,  8 * mebibyte,
+          12 * mebibyte, 16 * mebibyte, 24 * mebibyte, 32 * mebibyte};
+}
+
 PickResult pick(const PickOptions& options) {
   check(options);
   PickResult result;
@@ -157,11 +181,13 @@ PickResult pick(const PickOptions& options) {
     measurements.push_back(measure_errors(shapes[i], options, result.budget,
                                           part_of(options.progress, share(i), share(i + 1))));
   }
+  result.stores = stores_to_compare(options.store_sizes);
   time_and_decide(measurements, options, part_of(options.progress, accuracy_share, 1), result);
   if (options.progress) options.progress(1, "done");
   result.profile = profile_of_this_machine();
   result.profile.classes =
       measured_classes(result.measurements, result.decisions, options.type, options.threads);
+  result.profile.stores = result.stores;
   return result;
 }
 

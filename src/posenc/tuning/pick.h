@@ -12,6 +12,7 @@
 #include "posenc/spec.h"
 #include "posenc/tuning/timing.h"
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -48,9 +49,15 @@ struct PickShape {
 /// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
 std::vector<PickShape> default_pick_shapes(DataType type);
 
+/// Sizes in bytes from 1 to 32 MiB, among which plain stores become slower than non-temporal ones.
+std::vector<std::int64_t> default_store_sizes();
+
 struct PickOptions {
   std::optional<ErrorBudget> budget;  ///< default_budget() if empty
   std::vector<PickShape> shapes;      ///< default_pick_shapes() if empty
+  /// Bytes of tables whose plain and non-temporal stores are compared; usually none, or
+  /// default_store_sizes(). Each is at least 4 KiB.
+  std::vector<std::int64_t> store_sizes;
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
   int processes = 7;  ///< up to twice this, while a backend differs from itself by over 3 %
@@ -139,7 +146,8 @@ struct PickResult {
   int processes = 0;
   std::vector<PickMeasurement> measurements;
   std::vector<ClassDecision> decisions;
-  Profile profile;        ///< the measurements, with this machine's CPU and versions
+  std::vector<MeasuredStores> stores;  ///< of every size in PickOptions::store_sizes
+  Profile profile;                     ///< the measurements, with this machine's CPU and versions
   std::string disturbed;  ///< one line: why the times are not reliable; empty if they are
 };
 

@@ -80,11 +80,11 @@ constexpr double slow_samples = 4;
 class TimedEncoder {
  public:
   TimedEncoder(const TimingRequest& request, const TimingRequest::Table& asked,
-               const std::string& backend_name)
+               const TimingRequest::Candidate& candidate)
       : request_(request),
         rows_(asked.rows),
-        encoder_(backend(backend_name).plan(asked.spec)),
-        stores_(is_non_temporal(StorePolicy::automatic,
+        encoder_(backend(candidate.backend).plan(asked.spec)),
+        stores_(is_non_temporal(candidate.stores,
                                 table_bytes(asked.spec, rows_.count, size_of(request.type)))
                     ? StorePolicy::non_temporal
                     : StorePolicy::cached) {}
@@ -215,7 +215,7 @@ TimingResult::Table time_table(const TimingRequest& request, const TimingRequest
   std::vector<std::unique_ptr<TimedEncoder>> candidates;
   std::vector<Turn> turns;
   for (const TimingRequest::Candidate& each : asked.candidates) {
-    candidates.push_back(std::make_unique<TimedEncoder>(request, asked, each.backend));
+    candidates.push_back(std::make_unique<TimedEncoder>(request, asked, each));
     turns.push_back({candidates.back().get(), each.samples, {}});
     candidates.back()->warm_up(memory.view());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/data_type.h"
+#include "posenc/encode_options.h"
 #include "posenc/export.h"
 #include "posenc/spec.h"
 
@@ -17,6 +18,7 @@ struct TimingRequest {
   struct Candidate {
     std::string backend;  ///< full name: "rotation:avx2"
     int samples = 1;
+    StorePolicy stores = StorePolicy::automatic;  ///< automatic: as for the whole table
   };
   /// A table, and the candidates that encode it in turn, in random order.
   struct Table {

@@ -72,7 +72,18 @@ std::size_t repeated_of(const std::vector<PickMeasurement*>& timed) {
   return repeated;
 }
 
-TimingRequest request_of(std::vector<Measurements>& shapes, const PickOptions& options,
+/// The table of one comparison: plain stores, then non-temporal ones.
+TimingRequest::Table table_of(const MeasuredStores& stores, const PickOptions& options) {
+  const EncodingSpec spec;
+  TimingRequest::Table table = {.spec = spec, .rows = {}, .candidates = {}};
+  table.rows.count = stores.bytes / (spec.d_model * size_of(options.type));
+  for (const StorePolicy policy : {StorePolicy::cached, StorePolicy::non_temporal})
+    table.candidates.push_back({stores.backend, options.samples, policy});
+  return table;
+}
+
+TimingRequest request_of(std::vector<Measurements>& shapes,
+                         const std::vector<MeasuredStores>& stores, const PickOptions& options,
                          int process) {
   TimingRequest request = {.type = options.type,
                            .threads = options.threads,
@@ -92,11 +103,12 @@ TimingRequest request_of(std::vector<Measurements>& shapes, const PickOptions& o
       table.candidates.push_back({each->full_name(), samples});
     }
   }
+  for (const MeasuredStores& each : stores) request.tables.push_back(table_of(each, options));
   return request;
 }
 
-void add_times(std::vector<Measurements>& shapes, const TimingRequest& request,
-               const TimingResult& result) {
+void add_times(std::vector<Measurements>& shapes, std::vector<MeasuredStores>& stores,
+               const TimingRequest& request, const TimingResult& result) {
   std::size_t place = 0;
   for (Measurements& shape : shapes) {
     const std::vector<PickMeasurement*> timed = timed_of(shape);
@@ -108,6 +120,11 @@ void add_times(std::vector<Measurements>& shapes, const TimingRequest& request,
       timed[i]->self_ratios.push_back(times.repeated_seconds / times.seconds[i]);
     }
     ++place;
+  }
+  for (MeasuredStores& each : stores) {
+    const std::vector<double>& seconds = result.tables.at(place++).seconds;
+    each.cached.push_back(seconds.at(0));
+    each.non_temporal.push_back(seconds.at(1));
   }
 }
 
@@ -151,11 +168,11 @@ void time_and_decide(std::vector<std::vector<PickMeasurement>>& shapes, const Pi
   for (int process = 0; process < most; ++process) {
     progress(static_cast<double>(process) / most,
              format_text("timing, process {} of {} to {}", process + 1, options.processes, most));
-    const TimingRequest request = request_of(shapes, options, process);
+    const TimingRequest request = request_of(shapes, result.stores, options, process);
     if (request.tables.empty()) break;
     const TimingResult times =
         options.time_in_process ? options.time_in_process(request) : time_candidates(request);
-    add_times(shapes, request, times);
+    add_times(shapes, result.stores, request, times);
     timed_seconds += times.timed_seconds;
     lost_seconds += times.lost_seconds;
     result.processes = process + 1;
