@@ -110,6 +110,9 @@ PickRun run_of(const std::string& file) {
     run.processes = document.at("processes").get<int>();
     if (!document.at("disturbed").is_null())
       run.disturbed = document.at("disturbed").get<std::string>();
+    // Not in older results.
+    if (const Json most = document.value("most_cached_bytes", Json()); !most.is_null())
+      run.most_cached_bytes = most.get<std::int64_t>();
     run.budget = budget_of(document);
     for (const Json& each : document.at("measurements"))
       run.measurements.push_back(measurement_of(each));
@@ -167,15 +170,17 @@ RowRange rows_of(const Json& json) {
 
 Json to_json(const PickRun& run) {
   const bool is_ulp = run.budget.measure == ErrorBudget::Measure::ulp;
-  Json document = {{"cpu", {{"model", run.cpu}, {"isas", run.isas}}},
-                   {"dtype", to_string(run.type)},
-                   {"threads", run.threads},
-                   {"processes", run.processes},
-                   {"disturbed", run.disturbed.empty() ? Json() : Json(run.disturbed)},
-                   {"max_error", is_ulp ? Json() : Json(run.budget.most)},
-                   {"max_ulp", is_ulp ? Json(run.budget.most) : Json()},
-                   {"measurements", Json::array()},
-                   {"picks", Json::array()}};
+  Json document = {
+      {"cpu", {{"model", run.cpu}, {"isas", run.isas}}},
+      {"dtype", to_string(run.type)},
+      {"threads", run.threads},
+      {"processes", run.processes},
+      {"disturbed", run.disturbed.empty() ? Json() : Json(run.disturbed)},
+      {"most_cached_bytes", run.most_cached_bytes ? Json(*run.most_cached_bytes) : Json()},
+      {"max_error", is_ulp ? Json() : Json(run.budget.most)},
+      {"max_ulp", is_ulp ? Json(run.budget.most) : Json()},
+      {"measurements", Json::array()},
+      {"picks", Json::array()}};
   for (const PickMeasurement& each : run.measurements)
     document["measurements"].push_back(entry_of(each));
   for (const ClassDecision& each : run.decisions) {
@@ -211,6 +216,7 @@ std::vector<PickRun> read_runs(const std::vector<std::string>& files,
     for (const PickMeasurement& measured : read.measurements) add(measured, found->measurements);
     found->processes += read.processes;
     if (found->disturbed.empty()) found->disturbed = read.disturbed;
+    if (!found->most_cached_bytes) found->most_cached_bytes = read.most_cached_bytes;
     found->files.push_back(file);
   }
   for (PickRun& run : runs) {

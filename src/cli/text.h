@@ -25,14 +25,14 @@ std::string ulp_text(double ulp);            ///< "0.500", "1785.5", "2.73e+05"
 std::string percent_text(double share);      ///< "99.9998 %"; never 100 for a share below 1
 std::string count_text(std::int64_t count);  ///< "2 560 000"
 std::string bytes_text(std::int64_t bytes);  ///< "9.8 MiB"
-/// "plain up to 8.0 MiB, then non-temporal"
-std::string stores_text(std::int64_t most_cached_bytes);
-std::string seconds_text(double seconds);                         ///< "1.23 ms"
-std::string threads_text(int threads);                            ///< "1 thread", "2 threads"
+std::string seconds_text(double seconds);    ///< "1.23 ms"
+std::string threads_text(int threads);       ///< "1 thread", "2 threads"
 std::string shape_text(const EncodingSpec& spec, RowRange rows);  ///< "5000 x 512"
 std::string spec_text(
     const EncodingSpec& spec);              ///< "base 10000, layout interleaved, spacing paper"
 std::string positions_text(RowRange rows);  ///< "0 .. 4999"
+/// "plain up to 8 MiB, then non-temporal"
+std::string stores_text(std::int64_t most_cached_bytes);
 
 /// True if the registered backend of that name and ISA is a peer: there for comparison only.
 bool is_peer(std::string_view backend, Isa isa);

@@ -17,8 +17,8 @@ enum class StorePolicy {
 };
 
 /// The largest table that StorePolicy::automatic stores by plain stores: what `posenc pick`
-/// measured, once a selection has read the profile; else half the last-level cache, but at most 16
-/// MiB.
+/// measured, once a selection has read the profile; else half the last-level cache, but
+/// at most 16 MiB.
 std::int64_t most_cached_bytes() noexcept;
 
 /// How a call is executed. Its results do not depend on it.

@@ -24,7 +24,6 @@ using Json = nlohmann::ordered_json;
 
 /// A larger file is not a profile, and is not read into memory.
 constexpr std::uintmax_t max_profile_bytes = 1 << 20;
-constexpr int max_stored_bytes = 1 << 30;  ///< of a table whose stores are compared
 
 /// The reason why a profile is not used. what() completes a sentence that begins with its path.
 class Unusable : public std::runtime_error {
@@ -155,7 +154,7 @@ Json to_json(const MeasuredClass& measured) {
 
 MeasuredStores stores_from(const Node& node) {
   MeasuredStores stores = {.backend = node["backend"].text(),
-                           .bytes = node["bytes"].positive_integer(max_stored_bytes),
+                           .bytes = node["bytes"].positive_integer(MeasuredStores::most_bytes),
                            .cached = node["cached"].positive_numbers(),
                            .non_temporal = node["non_temporal"].positive_numbers()};
   if (stores.cached.size() != stores.non_temporal.size())

@@ -42,8 +42,10 @@ struct MeasuredClass {
 
 /// The times of one table with plain and with non-temporal stores.
 struct MeasuredStores {
+  static constexpr int least_bytes = 4 << 10, most_bytes = 1 << 30;
+
   std::string backend;     ///< full name: "rotation:avx2"
-  std::int64_t bytes = 0;  ///< of the table
+  std::int64_t bytes = 0;  ///< of the table; least_bytes to most_bytes
   /// Seconds per table: one median per process, in the same order of processes.
   std::vector<double> cached, non_temporal;
 };
@@ -57,7 +59,7 @@ struct Profile {
   std::string library_version;
   int kernels = 0;  ///< kernels_revision of the library that measured
   std::vector<MeasuredClass> classes;
-  std::vector<MeasuredStores> stores;  ///< of one thread; empty if they were not compared
+  std::vector<MeasuredStores> stores;  ///< float32, one thread; empty if not compared
 
   /// The largest compared size up to which plain stores are not slower, on the geometric mean over
   /// the backends; half the smallest if there is no such size. None if they were not compared.

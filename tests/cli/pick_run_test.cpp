@@ -60,6 +60,19 @@ struct Files {
   std::string two = folder / "two.json";
 };
 
+TEST(PickFrom, KeepsTheLimitOfPlainStores) {
+  const Files files;
+  write_file(files.one, result_of("Some CPU").dump());
+  EXPECT_THAT(run_posenc({"pick", "--from", files.one}).out, Not(HasSubstr("Stores")));
+  json compared = result_of("Some CPU");
+  compared["most_cached_bytes"] = 8 << 20;
+  write_file(files.two, compared.dump());
+  EXPECT_THAT(run_posenc({"pick", "--from", files.one, files.two}).out,
+              HasSubstr("Stores of float32 tables: plain up to 8 MiB, then non-temporal\n"));
+  const auto result = run_posenc({"pick", "--from", files.two, "--format", "json"});
+  EXPECT_EQ(json::parse(result.out).at("runs").at(0).at("most_cached_bytes"), 8 << 20);
+}
+
 TEST(PickFrom, GivesThePickOfEveryCpuWithoutMeasuring) {
   const Files files;
   write_file(files.one, result_of("Fast CPU 1").dump());

@@ -94,6 +94,10 @@ TEST(PickProcesses, ComparesStoresIfItIsAskedTo) {
   options.store_sizes = {100};
   EXPECT_EQ(test::refusal([&] { pick(options); }),
             "store_sizes has 100; allowed: 4096 to 1073741824");
+  options.store_sizes = {4096};
+  options.threads = 2;
+  EXPECT_EQ(test::refusal([&] { pick(options); }),
+            "store_sizes has 1 sizes; allowed with float32 and threads 2: none");
 }
 
 TEST(PickProcesses, OneDisturbedProcessDecidesNothing) {

@@ -38,17 +38,26 @@ ReportProgress part_of(const ReportProgress& whole, double from, double to) {
   };
 }
 
+void check_store_sizes(const PickOptions& options) {
+  constexpr std::int64_t least = MeasuredStores::least_bytes, most = MeasuredStores::most_bytes;
+  for (const std::int64_t bytes : options.store_sizes) {
+    if (bytes >= least && bytes <= most) continue;
+    throw InvalidArgument(format_text("store_sizes has {}; allowed: {} to {}", bytes, least, most));
+  }
+  const bool allows_any = options.type == DataType::float32 && options.threads == 1;
+  if (allows_any || options.store_sizes.empty()) return;
+  throw InvalidArgument(
+      format_text("store_sizes has {} sizes; allowed with {} and threads {}: none",
+                  options.store_sizes.size(), to_string(options.type), options.threads));
+}
+
 void check(const PickOptions& options) {
   if (options.budget) validate(*options.budget);
   check_threads(options.threads);
   check_at_least_one("processes", options.processes);
   check_at_least_one("samples", options.samples);
   check_positive("seconds_per_sample", options.seconds_per_sample);
-  for (const std::int64_t bytes : options.store_sizes) {
-    constexpr std::int64_t least = 4 << 10, most = 1 << 30;
-    if (bytes >= least && bytes <= most) continue;
-    throw InvalidArgument(format_text("store_sizes has {}; allowed: {} to {}", bytes, least, most));
-  }
+  check_store_sizes(options);
   for (const PickShape& each : options.shapes) {
     validate(each.spec);
     validate(each.rows);

@@ -56,7 +56,7 @@ struct PickOptions {
   std::optional<ErrorBudget> budget;  ///< default_budget() if empty
   std::vector<PickShape> shapes;      ///< default_pick_shapes() if empty
   /// Bytes of tables whose plain and non-temporal stores are compared; usually none, or
-  /// default_store_sizes(). Each is at least 4 KiB.
+  /// default_store_sizes(). Each is 4 KiB to 1 GiB. Others than none need float32 and one thread.
   std::vector<std::int64_t> store_sizes;
   DataType type = DataType::float32;  ///< of the tables
   int threads = 1;
