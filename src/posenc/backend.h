@@ -36,8 +36,8 @@ class Backend {
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
   /// Plans for rows that are encoded repeatedly. Whether an entry is so close to a midpoint that
   /// its rounding must be checked depends on its position alone: planning encodes these rows once,
-  /// and keeps the few such entries. Calls within these rows then check none, and write those
-  /// entries last. Results are the same; backends that check nothing ignore the rows. Throws
+  /// and keeps the few such entries. Calls within these rows, sums too, then check none, and write
+  /// those entries last. Results are the same; backends that check nothing ignore the rows. Throws
   /// InvalidArgument as above, and if the rows are not allowed.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, const RepeatedRows& repeated) const;
   /// Name and ISA: "rotation:avx2".

@@ -255,7 +255,12 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows, const Selectio
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options) {
   Choice choice = select(spec, rows, options);
-  if (choice.encoder == nullptr) choice.encoder = choice.selection.backend->plan(spec);
+  const Backend& backend = *choice.selection.backend;
+  if (options.repeated) {
+    choice.encoder = backend.plan(spec, {rows, options.type});
+  } else if (choice.encoder == nullptr) {
+    choice.encoder = backend.plan(spec);
+  }
   return {std::move(choice.encoder), std::move(choice.selection)};
 }
 

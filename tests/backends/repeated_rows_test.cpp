@@ -9,6 +9,7 @@
 
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -36,6 +37,26 @@ class RepeatedRowsTest : public testing::TestWithParam<const Backend*> {
     };
     EXPECT_TRUE(table(planned) == table(plain)) << to_string(type) << ", d_model " << d_model;
   }
+
+  /// The same for sums, in place and out of place. Half of x is 0, so that the sum has the last bit
+  /// of the encoding; with the other half, a sum that is computed after x is overwritten is wrong.
+  static void expect_same_sums(const Encoder& planned, const Encoder& plain, RowRange rows,
+                               const EncodeOptions& options = {}) {
+    const std::int64_t d_model = plain.spec().d_model;
+    std::vector<float> x(static_cast<std::size_t>(rows.count * d_model));
+    std::mt19937 random(1);
+    for (float& each : x) each = random() % 2 == 0 ? 0.0f : static_cast<float>(random() % 977);
+    const auto view = [&](auto& of) { return MatrixView{of.data(), rows.count, d_model, d_model}; };
+    const auto sums = [&](const Encoder& encoder, bool in_place) {
+      std::vector<float> out = x;
+      encoder.add(rows, view(in_place ? std::as_const(out) : std::as_const(x)), 1.5f, view(out),
+                  options);
+      return out;
+    };
+    const std::vector<float> expected = sums(plain, false);
+    EXPECT_TRUE(sums(planned, false) == expected) << "out of place, d_model " << d_model;
+    EXPECT_TRUE(sums(planned, true) == expected) << "in place, d_model " << d_model;
+  }
 };
 
 TEST_P(RepeatedRowsTest, HaveTheBitsOfOtherEncoders) {
@@ -53,6 +74,25 @@ TEST_P(RepeatedRowsTest, HaveTheBitsOfOtherEncoders) {
       expect_same(*planned, *plain, repeated, repeated.count, type, {3});
       expect_same(*planned, *plain, repeated, repeated.count, type, {1, StorePolicy::non_temporal});
     }
+  }
+}
+
+TEST_P(RepeatedRowsTest, HaveTheSumsOfOtherEncoders) {
+  const EncodingSpec specs[] = {
+      {512},
+      {98, 500.0, Layout::halves_cos_first, Spacing::inclusive},
+      {.d_model = 2048, .base = 1e14},  // the first rows have dozens of uncertain entries,
+      {.d_model = 8192, .base = 1e14},  // or hundreds
+  };
+  for (const EncodingSpec& spec : specs) {
+    const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {{0, 600}});
+    if (!plain->supports_add()) continue;
+    for (const RowRange rows : {RowRange{0, 600}, RowRange{0, 1}, RowRange{1, 1}, RowRange{1, 3},
+                                RowRange{7, 150}, RowRange{590, 30}}) {
+      expect_same_sums(*planned, *plain, rows);
+    }
+    expect_same_sums(*planned, *plain, {0, 600}, {3});
+    expect_same_sums(*planned, *plain, {0, 600}, {1, StorePolicy::non_temporal});
   }
 }
 
@@ -90,6 +130,7 @@ TEST_P(CorrectedRowsTest, AreTheEntriesWhoseRoundingIsUncertain) {
   const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {many});
   for (std::int64_t first = 0; first < many.count; first += part) {
     expect_same(*planned, *plain, RowRange{first, part}, part, DataType::float32);
+    if (plain->supports_add()) expect_same_sums(*planned, *plain, {first, part});
   }
 }
 

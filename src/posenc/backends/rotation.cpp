@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -109,6 +110,15 @@ class RotationEncoder final : public Encoder {
     std::ranges::sort(search.found, {}, &UncertainEntry::position);
     uncertain_ = std::move(search.found);
     repeated_ = repeated;
+    has_long_rows_ = has_rows_longer_than(most_sums);
+  }
+
+  /// True if a row has more than this number of uncertain entries.
+  bool has_rows_longer_than(std::size_t most) const {
+    for (std::size_t i = most; i < uncertain_.size(); ++i) {
+      if (uncertain_[i].position == uncertain_[i - most].position) return true;
+    }
+    return false;
   }
 
   bool is_repeated(const RowTask& task) const noexcept {
@@ -117,18 +127,63 @@ class RotationEncoder final : public Encoder {
            task.count <= rows.first + rows.count - task.first;
   }
 
-  void write_uncertain_entries(const RowTask& task) const noexcept {
+  /// The uncertain entries of a task's rows.
+  std::span<const UncertainEntry> uncertain_entries(const RowTask& task) const noexcept {
+    const auto from = [this](std::int64_t position) {
+      return std::ranges::lower_bound(uncertain_, position, {}, &UncertainEntry::position);
+    };
+    return {from(task.first), from(task.first + task.count)};
+  }
+
+  void write_repeated_rows(const simd::RotationTables& unchecked,
+                           const RowTask& task) const noexcept {
+    kernel_(unchecked, task, nullptr);
     with_type(task.type, [&]<class T>(T) {
-      const auto last = task.first + task.count;
-      auto entry = std::ranges::lower_bound(uncertain_, task.first, {}, &UncertainEntry::position);
-      for (; entry != uncertain_.end() && entry->position < last; ++entry) {
+      for (const UncertainEntry& entry : uncertain_entries(task)) {
         using Bits =
             std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-        task.row<T>(entry->position - task.first)[entry->column] =
-            std::bit_cast<T>(static_cast<Bits>(entry->bits));
+        task.row<T>(entry.position - task.first)[entry.column] =
+            std::bit_cast<T>(static_cast<Bits>(entry.bits));
       }
     });
+  }
+
+  /// The sums of some uncertain entries, which are computed before the kernel may overwrite x.
+  static constexpr std::size_t most_sums = 64;
+  struct UncertainSums {
+    float* place[most_sums];
+    float sum[most_sums];
+    std::size_t count = 0;
+
+    void add(float* out, const simd::Addition& addition, const UncertainEntry& entry) noexcept {
+      place[count] = out;
+      sum[count] = out[addition.distance] * addition.scale +
+                   std::bit_cast<float>(static_cast<std::uint32_t>(entry.bits));
+      ++count;
+    }
+    void write() const noexcept {
+      for (std::size_t i = 0; i < count; ++i) *place[i] = sum[i];
+    }
+  };
+
+  /// Adds as many rows at a time as have at most most_sums uncertain entries.
+  void add_repeated_rows(const simd::RotationTables& unchecked, RowTask task,
+                         const simd::Addition& addition) const noexcept {
+    while (task.count > 0) {
+      auto entries = uncertain_entries(task);
+      std::int64_t rows = task.count;
+      if (entries.size() > most_sums) {
+        rows = entries[most_sums].position - task.first;
+        entries = uncertain_entries(task.part(0, rows));
+      }
+      UncertainSums sums;
+      for (const UncertainEntry& entry : entries)
+        sums.add(task.row<float>(entry.position - task.first) + entry.column, addition, entry);
+      kernel_(unchecked, task.part(0, rows), &addition);
+      sums.write();
+      task = task.after(rows);
+    }
   }
 
   static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
@@ -157,11 +212,16 @@ class RotationEncoder final : public Encoder {
     simd::RotationTables tables = constants_.tables(spec());
     tables.exact_entry = exact_entry;
     tables.context = this;
+    if (!is_repeated(task)) return kernel_(tables, task, addition);
+    simd::RotationTables unchecked = tables;
+    unchecked.error_bounds = 0;
+    if (addition != nullptr) {
+      if (has_long_rows_) return kernel_(tables, task, addition);
+      return add_repeated_rows(unchecked, task, *addition);
+    }
     // A single row is an anchor, which costs less to check than a block costs to compute.
-    const bool needs_no_check = addition == nullptr && task.count > 1 && is_repeated(task);
-    if (needs_no_check) tables.error_bounds = 0;
-    kernel_(tables, task, addition);
-    if (needs_no_check) write_uncertain_entries(task);
+    if (task.count == 1) return kernel_(tables, task, nullptr);
+    write_repeated_rows(unchecked, task);
   }
 
   /// Writes position 0. Its sines are 0, and no error bound, however small, makes the rounding of 0
@@ -189,6 +249,7 @@ class RotationEncoder final : public Encoder {
   RotationConstants constants_;
   RepeatedRows repeated_;  ///< none by default
   std::vector<UncertainEntry> uncertain_;
+  bool has_long_rows_ = false;  ///< longer than most_sums
 };
 
 }  // namespace

@@ -25,14 +25,30 @@ bool worth_keeping(std::int64_t rows, std::int64_t columns) noexcept {
   return rows < huge_rows && shape_class(2 * bytes_of(rows, columns)) != ShapeClass::memory;
 }
 
-SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
+bool keeps_table(EncodingSource source, std::int64_t rows, std::int64_t columns) noexcept {
+  return source == EncodingSource::cached ||
+         (source == EncodingSource::automatic && worth_keeping(rows, columns));
+}
+
+/// Rows of a fused source are encoded at every call. Planning for that takes the time of encoding
+/// all of them once, which more rows than these would make long.
+bool worth_repeating(std::int64_t rows, std::int64_t columns) noexcept {
+  constexpr std::int64_t most_elements = std::int64_t{1} << 26;
+  return rows <= most_elements / columns;
+}
+
+SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, EncodingSource source,
+                     const Accuracy& accuracy) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
     throw InvalidArgument(
         format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
   const ShapeClass shape = shape_class(bytes_of(std::min(max_rows, huge_rows), spec.d_model));
-  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true, .shape = shape});
+  const bool repeated =
+      !keeps_table(source, max_rows, spec.d_model) && worth_repeating(max_rows, spec.d_model);
+  return plan_selected(spec, {0, max_rows},
+                       {.accuracy = accuracy, .adds = true, .repeated = repeated, .shape = shape});
 }
 
 }  // namespace
@@ -40,13 +56,11 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accu
 PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows,
                                        double dropout, EncodingSource source,
                                        const Accuracy& accuracy)
-    : selected_(plan(spec, max_rows, accuracy)),
+    : selected_(plan(spec, max_rows, source, accuracy)),
       max_rows_(max_rows),
       dropout_(dropout),
       source_(source) {
-  const bool keep = source == EncodingSource::cached ||
-                    (source == EncodingSource::automatic && worth_keeping(max_rows, spec.d_model));
-  if (!keep) {
+  if (!keeps_table(source, max_rows, spec.d_model)) {
     source_ = EncodingSource::fused;
     return;
   }

@@ -39,31 +39,31 @@ class LinesAhead {
   std::int64_t in_row_, rows_;
 };
 
-/// A tile of sums. It keeps a copy of the input until every entry is known to be certain, because
-/// the sums may overwrite the input.
-template <std::int64_t vectors, bool non_temporal>
+/// A tile of sums. If entries are checked, it keeps a copy of the input until every entry is known
+/// to be certain, because the sums may overwrite the input.
+template <class Round, std::int64_t vectors, bool non_temporal>
 struct SumTile {
   static constexpr std::int64_t columns = vectors * float_lanes;
   static constexpr std::int64_t lines = (columns + cache_line_floats - 1) / cache_line_floats;
 
-  float kept[run_rows * columns];
+  float kept[Round::checks ? run_rows * columns : columns];
 
-  static void write_row(const F64* row, F32 threshold, RoundingMargin32& least,
-                        const Addition* addition, float* out, float* keep) {
+  static void write_row(const F64* row, F32 threshold, typename Round::RoundingMargin& least,
+                        const Addition* addition, float* out, [[maybe_unused]] float* keep) {
     for (std::int64_t i = 0; i < vectors; ++i) {
-      const F32 value = RoundToFloat32::round(row[2 * i], row[2 * i + 1], threshold, least);
+      const F32 value = Round::round(row[2 * i], row[2 * i + 1], threshold, least);
       const F32 x = load(out + addition->distance + i * float_lanes);
-      x.store_unaligned(keep + i * float_lanes);
+      if constexpr (Round::checks) x.store_unaligned(keep + i * float_lanes);
       const F32 sum[1] = {x * F32(addition->scale) + value};
-      RoundToFloat32::store<non_temporal>(sum, out + i * float_lanes);
+      Round::template store<non_temporal>(sum, out + i * float_lanes);
     }
   }
 
   /// True if every entry is certain.
   bool write(const Run& run, std::int64_t column, const Addition* addition, float* out,
              LinesAhead& ahead) {
-    Tile<RoundToFloat32, vectors> tile(run, column);
-    RoundingMargin32 least = RoundToFloat32::largest_margin();
+    Tile<Round, vectors> tile(run, column);
+    typename Round::RoundingMargin least = Round::largest_margin();
     float* keep = kept;
     for (std::int64_t row = 0; row < run.rows; row += 2) {
       for (std::int64_t i = 0; i < 2 * lines; ++i) ahead.fetch();
@@ -75,7 +75,8 @@ struct SumTile {
       out += 2 * run.stride;
       keep += 2 * columns;
     }
-    return !xsimd::any(RoundToFloat32::is_uncertain(least, tile.threshold));
+    if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+    return true;
   }
 
   /// Replaces the sums by those with the corrected encoding.
@@ -94,16 +95,17 @@ struct SumTile {
 };
 
 /// Adds the whole tiles of a segment. Returns the number of columns written.
-template <std::int64_t vectors, bool non_temporal>
+template <class Round, std::int64_t vectors, bool non_temporal>
 inline std::int64_t add_tiles(const ColumnMap& map, const Run& run, const Segment<float>& segment,
                               const Addition* addition) {
-  SumTile<vectors, non_temporal> sums;
+  SumTile<Round, vectors, non_temporal> sums;
   LinesAhead ahead(run, segment, addition);
   std::int64_t done = 0;
   for (; done + sums.columns <= segment.count; done += sums.columns) {
     const std::int64_t column = segment.begin + done;
-    if (!sums.write(run, column, addition, segment.out + done, ahead)) {
-      sums.correct(map, run, column, addition, segment.out + done);
+    const bool is_certain = sums.write(run, column, addition, segment.out + done, ahead);
+    if constexpr (Round::checks) {
+      if (!is_certain) sums.correct(map, run, column, addition, segment.out + done);
     }
   }
   return done;

@@ -38,8 +38,8 @@ inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
   if constexpr (Round::adds) {
     // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.
     constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
-    return non_temporal ? add_tiles<wide, true>(map, run, segment, addition)
-                        : add_tiles<cached_vectors, false>(map, run, segment, addition);
+    return non_temporal ? add_tiles<Round, wide, true>(map, run, segment, addition)
+                        : add_tiles<Round, cached_vectors, false>(map, run, segment, addition);
   } else {
     return non_temporal ? write_tiles<Round, line, true>(map, run, segment)
                         : write_tiles<Round, cached_vectors, false>(map, run, segment);
@@ -218,9 +218,10 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
 }
 
 template <class Round>
-inline void round_rows(const RotationTables& tables, const RowTask& task) {
-  return tables.error_bounds > 0 ? write_rows<Round>(tables, task, nullptr)
-                                 : write_rows<RoundUnchecked<Round>>(tables, task, nullptr);
+inline void round_rows(const RotationTables& tables, const RowTask& task,
+                       const Addition* addition = nullptr) {
+  return tables.error_bounds > 0 ? write_rows<Round>(tables, task, addition)
+                                 : write_rows<RoundUnchecked<Round>>(tables, task, addition);
 }
 
 /// See RotationKernel. A file that only tests the parts above does not use it.
@@ -228,7 +229,7 @@ inline void round_rows(const RotationTables& tables, const RowTask& task) {
                                       const Addition* addition) noexcept {
   switch (task.type) {
     case DataType::float32:
-      return addition != nullptr ? write_rows<AddFloat32>(tables, task, addition)
+      return addition != nullptr ? round_rows<AddFloat32>(tables, task, addition)
                                  : round_rows<RoundToFloat32>(tables, task);
     case DataType::float16: return round_rows<RoundToFloat16>(tables, task);
     case DataType::bfloat16: return round_rows<RoundToBFloat16>(tables, task);
