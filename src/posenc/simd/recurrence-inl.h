@@ -196,13 +196,9 @@ inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         std::int64_t size, std::int64_t position, double scale, double* sine,
                         double* cosine) {
-  anchor_kernel(size, tables.turns_high + begin, tables.turns_low + begin,
-                static_cast<std::uint64_t>(position), sine, cosine);
-  for (std::int64_t k = used; k < size; ++k) sine[k] = 1.0;
-  for (std::int64_t k = 0; k < size; k += double_lanes) {
-    (load(sine + k) * F64(scale)).store_unaligned(sine + k);
-    (load(cosine + k) * F64(scale)).store_unaligned(cosine + k);
-  }
+  scaled_anchors(size, tables.turns_high + begin, tables.turns_low + begin,
+                 static_cast<std::uint64_t>(position), scale, sine, cosine);
+  for (std::int64_t k = used; k < size; ++k) sine[k] = scale;
 }
 
 }  // namespace
