@@ -2,7 +2,8 @@
 // in memory? Wall time, shapes as in in_place/batch:1/rows:8192/d:4096/threads:1.
 //
 //   in_place/...         x += PE, as the layer does it by itself
-//   in_place_fused/...   computed while it is added, whatever the layer would do
+//   in_place_fused/...   computed while it is added, whatever the layer would do, from an encoder
+//                        that is planned for these rows (up to 2^26 elements)
 //   out_of_place/...     y = x + PE
 //   sequence_first/...   in place, shape (rows, batch, d_model)
 //   dropout/...          in place, in training
