@@ -110,15 +110,15 @@ class RotationEncoder final : public Encoder {
     std::ranges::sort(search.found, {}, &UncertainEntry::position);
     uncertain_ = std::move(search.found);
     repeated_ = repeated;
-    has_long_rows_ = has_rows_longer_than(most_sums);
+    may_add_unchecked_ = every_row_has_few_entries();
   }
 
-  /// True if a row has more than this number of uncertain entries.
-  bool has_rows_longer_than(std::size_t most) const {
-    for (std::size_t i = most; i < uncertain_.size(); ++i) {
-      if (uncertain_[i].position == uncertain_[i - most].position) return true;
+  /// True if no row has more than most_sums uncertain entries.
+  bool every_row_has_few_entries() const noexcept {
+    for (std::size_t i = most_sums; i < uncertain_.size(); ++i) {
+      if (uncertain_[i].position == uncertain_[i - most_sums].position) return false;
     }
-    return false;
+    return true;
   }
 
   bool is_repeated(const RowTask& task) const noexcept {
@@ -167,7 +167,7 @@ class RotationEncoder final : public Encoder {
     }
   };
 
-  /// Adds as many rows at a time as have at most most_sums uncertain entries.
+  /// Adds as many rows at a time as have at most most_sums uncertain entries. No row may have more.
   void add_repeated_rows(const simd::RotationTables& unchecked, RowTask task,
                          const simd::Addition& addition) const noexcept {
     while (task.count > 0) {
@@ -216,8 +216,8 @@ class RotationEncoder final : public Encoder {
     simd::RotationTables unchecked = tables;
     unchecked.error_bounds = 0;
     if (addition != nullptr) {
-      if (has_long_rows_) return kernel_(tables, task, addition);
-      return add_repeated_rows(unchecked, task, *addition);
+      return may_add_unchecked_ ? add_repeated_rows(unchecked, task, *addition)
+                                : kernel_(tables, task, addition);
     }
     // A single row is an anchor, which costs less to check than a block costs to compute.
     if (task.count == 1) return kernel_(tables, task, nullptr);
@@ -249,7 +249,7 @@ class RotationEncoder final : public Encoder {
   RotationConstants constants_;
   RepeatedRows repeated_;  ///< none by default
   std::vector<UncertainEntry> uncertain_;
-  bool has_long_rows_ = false;  ///< longer than most_sums
+  bool may_add_unchecked_ = false;  ///< see add_repeated_rows()
 };
 
 }  // namespace
