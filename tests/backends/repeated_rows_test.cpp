@@ -9,7 +9,6 @@
 
 #include <random>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -46,11 +45,11 @@ class RepeatedRowsTest : public testing::TestWithParam<const Backend*> {
     std::vector<float> x(static_cast<std::size_t>(rows.count * d_model));
     std::mt19937 random(1);
     for (float& each : x) each = random() % 2 == 0 ? 0.0f : static_cast<float>(random() % 977);
-    const auto view = [&](auto& of) { return MatrixView{of.data(), rows.count, d_model, d_model}; };
     const auto sums = [&](const Encoder& encoder, bool in_place) {
       std::vector<float> out = x;
-      encoder.add(rows, view(in_place ? std::as_const(out) : std::as_const(x)), 1.5f, view(out),
-                  options);
+      const std::vector<float>& from = in_place ? out : x;
+      encoder.add(rows, MatrixView<const float>{from.data(), rows.count, d_model, d_model}, 1.5f,
+                  MatrixView<float>{out.data(), rows.count, d_model, d_model}, options);
       return out;
     };
     const std::vector<float> expected = sums(plain, false);
