@@ -30,8 +30,8 @@ bool keeps_table(EncodingSource source, std::int64_t rows, std::int64_t columns)
          (source == EncodingSource::automatic && worth_keeping(rows, columns));
 }
 
-/// Rows of a fused source are encoded at every call. Planning for that takes the time of encoding
-/// all of them once, which more rows than these would make long.
+/// True if a fused source is planned for rows that repeat. That takes the time of encoding them
+/// once; the limit keeps the construction of a layer short.
 bool worth_repeating(std::int64_t rows, std::int64_t columns) noexcept {
   constexpr std::int64_t most_elements = std::int64_t{1} << 26;
   return rows <= most_elements / columns;

@@ -24,8 +24,7 @@
 namespace posenc::simd {
 namespace {
 
-/// Vectors of frequencies that are evaluated together, so that their chains of dependent operations
-/// overlap.
+/// Vectors of frequencies that are evaluated together, so that their dependent operations overlap.
 constexpr std::int64_t anchor_vectors = 4;
 static_assert(padding % (anchor_vectors * double_lanes) == 0);
 
@@ -147,6 +146,7 @@ template <bool is_short>
   }
 }
 
+/// The same of all frequencies.
 template <bool is_short>
 inline void write_all_anchors(std::int64_t frequencies, const std::uint64_t* turns_high,
                               const std::uint64_t* turns_low, std::uint64_t position, double scale,
