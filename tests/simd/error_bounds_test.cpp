@@ -1,4 +1,5 @@
-// The errors of rotation before rounding, and of rotation32, against the terms of their bounds
+// The errors of rotation before rounding, of the values between its bounds of 16-bit types, and of
+// rotation32, against the terms of their bounds
 // (error_bounds.h): each term at its worst inputs, and whole tables. Each measurement must stay
 // below its bound. For a term, it must also exceed half of the bound, so that a bound that is twice
 // as large as needed fails too.
@@ -233,6 +234,58 @@ TEST_P(RotationErrors, OfTables) {
   EXPECT_GT(worst / unit, RotationError::anchor) << "the comparison must be able to see an error";
 }
 
+class Rotation16Errors : public RotationErrors {};
+
+/// The values of whole tables, without the rounding of their last sum. Sines of slow frequencies
+/// have smaller bounds.
+TEST_P(Rotation16Errors, OfTables) {
+  struct Case {
+    EncodingSpec spec;
+    std::int64_t first;
+  };
+  constexpr Layout halves = Layout::halves;
+  constexpr std::int64_t rows = 2 * simd::block_rows32 * simd::anchored_blocks32 + 40;
+  const std::vector<Case> cases = {
+      {{512}, 1},
+      {{512}, max_position - rows},
+      {{512, 1.0000001}, 1000},
+      {{96, 1e10, halves}, 1},
+      {{98, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
+      {{514, 1e4, halves, Spacing::inclusive}, 1000000000000},
+  };
+  const simd::Rotation16Error bound = {kernels().fused_rounds_once};
+  long double worst = 0;
+  for (const Case& each : cases) {
+    const Frequencies frequencies(each.spec);
+    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+    const std::int64_t columns = each.spec.d_model;
+    std::vector<float> table(static_cast<std::size_t>(rows * columns));
+    kernels().rows16(constants.tables(each.spec),
+                     {each.first, rows, table.data(), columns, DataType::float32, false});
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t position = each.first + row;
+      const std::int64_t last = (position / simd::block_rows32 + 1) * simd::block_rows32;
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const Turns phase = frequencies.phase(k, position);
+        const ChannelPair channel = channels_of(each.spec, k);
+        const long double w = constants.radians[static_cast<std::size_t>(k)];
+        const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
+          const float value = table[static_cast<std::size_t>(row * columns + column)];
+          const long double last_rounding = std::ldexp(1.0L, std::ilogb(value) - 24);
+          const long double error = std::fabs(value - to_long_double(exact)) - last_rounding -
+                                    RotationError::truncation;
+          worst = std::max(worst, error <= 0 ? 0 : error / largest);
+        };
+        off(channel.sine, sine(phase), std::min(1.0L, 2 * w * last));
+        off(channel.cosine, cosine(phase), 1);
+      }
+    }
+  }
+  show("16-bit types: values between bounds", worst / simd::float_roundoff, bound.value());
+  EXPECT_LE(worst / simd::float_roundoff, bound.value());
+  EXPECT_GT(worst / simd::float_roundoff, 0.5) << "the comparison must be able to see an error";
+}
+
 class Rotation32Errors : public RotationErrors {};
 
 /// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and
@@ -332,6 +385,8 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
 
 const auto isa_name = [](const auto& test) { return std::string(to_string(test.param.isa)); };
 INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
+                         isa_name);
+INSTANTIATE_TEST_SUITE_P(Isas, Rotation16Errors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);
 INSTANTIATE_TEST_SUITE_P(Isas, Rotation32Errors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);

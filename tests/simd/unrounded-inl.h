@@ -39,6 +39,29 @@ struct KeepDouble {
   }
 };
 
+/// Keeps the values that are between the bounds of a 16-bit type.
+template <>
+struct RoundFloat32<float> {
+  using Round = RoundToFloat32;  // not used
+  static constexpr int dropped = 16;
+  static constexpr float least_error = 0;
+
+  template <bool alternating>
+  static void store(const I32 (&sums)[2], float* to) {
+    const auto value = [](I32 sum) { return cast_bits<F32>(sum - I32(1 << (dropped - 1))); };
+    const Both<F32> stored = alternating ? interleave(value(sums[0]), value(sums[1]))
+                                         : Both<F32>{value(sums[0]), value(sums[1])};
+    stored.first.store_unaligned(to);
+    stored.second.store_unaligned(to + float_lanes);
+  }
+};
+
+void values_between_bounds(const RotationTables& tables, const RowTask& task) noexcept {
+  RotationTables unchecked = tables;
+  unchecked.error_bounds = 0;
+  write_rows16<float, false>(unchecked, task);
+}
+
 void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept {
   write_rows<KeepDouble>(tables, task, nullptr);
 }
@@ -57,8 +80,8 @@ void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines)
 }  // namespace
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
-  static constexpr UnroundedKernels kernels = {fused_rounds_once, unrounded_rows, rotate_anchors,
-                                               folded_sines};
+  static constexpr UnroundedKernels kernels = {fused_rounds_once, unrounded_rows,
+                                               values_between_bounds, rotate_anchors, folded_sines};
   return kernels;
 }
 

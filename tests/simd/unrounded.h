@@ -16,6 +16,8 @@ struct UnroundedKernels {
   /// Like RotationKernel, but stores as float64 the values that it would round to float32. The
   /// tables need no exact_entry.
   void (*rows)(const RotationTables& tables, const RowTask& task) noexcept;
+  /// The same for 16-bit types: stores as float32 the values between the bounds of entries.
+  void (*rows16)(const RotationTables& tables, const RowTask& task) noexcept;
   /// Rotates the sines and cosines of `frequencies` frequencies (a multiple of the padding) by one
   /// block.
   void (*rotate)(const RotationTables& tables, std::int64_t frequencies, double* sine,

@@ -9,7 +9,51 @@ namespace {
 
 constexpr std::size_t half_block = simd::block_rows32 / 2;
 
+/// The frequencies divided by 2.
+FrequencyTables halves_of(FrequencyTables turns) {
+  for (std::size_t k = 0; k < turns.high.size(); ++k) {
+    turns.low[k] = turns.low[k] >> 1 | turns.high[k] << 63;
+    turns.high[k] >>= 1;
+  }
+  return turns;
+}
+
 }  // namespace
+
+/// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
+/// still far below the rounding to float.
+HalfRowAngles::HalfRowAngles(const FrequencyTables& turns, Order order,
+                             const simd::Kernels& kernels)
+    : cosine(turns.high.size()), sine(turns.high.size()), rows(half_block * 2 * turns.high.size()) {
+  const std::size_t padded = turns.high.size();
+  std::vector<double> cos_one(padded), sin_one(padded);
+  const auto sincos = [&](const FrequencyTables& of, std::vector<double>& sines,
+                          std::vector<double>& cosines) {
+    kernels.anchors(of.padded_count(), of.high.data(), of.low.data(), 1, sines.data(),
+                    cosines.data());
+  };
+  sincos(turns, sin_one, cos_one);
+  sincos(halves_of(turns), sine, cosine);
+  std::vector<double> s = sine, c = cosine;
+  const auto lanes = static_cast<std::size_t>(kernels.float_lanes);
+  const std::size_t sine_after = order == Order::interleaved ? 1
+                                 : order == Order::separate  ? padded
+                                                             : lanes;
+  for (std::size_t j = 0; j < half_block; ++j) {
+    for (std::size_t k = 0; k < padded; ++k) {
+      const std::size_t place = order == Order::grouped
+                                    ? static_cast<std::size_t>(simd::angle_index(
+                                          static_cast<std::int64_t>(k),
+                                          static_cast<std::int64_t>(j), kernels.float_lanes))
+                                    : j * 2 * padded + (order == Order::interleaved ? 2 * k : k);
+      rows[place] = static_cast<float>(c[k]);
+      rows[place + sine_after] = static_cast<float>(s[k]);
+      const double sine_of_row = s[k];
+      s[k] = sine_of_row * cos_one[k] + c[k] * sin_one[k];
+      c[k] = c[k] * cos_one[k] - sine_of_row * sin_one[k];
+    }
+  }
+}
 
 RotationConstants::RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels)
     : turns(frequencies),
@@ -17,7 +61,8 @@ RotationConstants::RotationConstants(const Frequencies& frequencies, const simd:
       cos_row(turns.high.size()),
       sin_row(turns.high.size()),
       cos_block(turns.high.size()),
-      sin_block(turns.high.size()) {
+      sin_block(turns.high.size()),
+      angles(turns, HalfRowAngles::Order::grouped, kernels) {
   const auto anchors = [&](std::int64_t rows, std::vector<double>& sine,
                            std::vector<double>& cosine) {
     kernels.anchors(turns.padded_count(), turns.high.data(), turns.low.data(),
@@ -43,6 +88,10 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
       .sin_row = sin_row.data(),
       .cos_block = cos_block.data(),
       .sin_block = sin_block.data(),
+      .cos_half = angles.cosine.data(),
+      .sin_half = angles.sine.data(),
+      .angles = angles.rows.data(),
+      .narrow_panels = simd::prefers_narrow_panels(),
       .exact_entry = nullptr,
       .context = nullptr,
       .error_bounds = 1,
@@ -54,12 +103,10 @@ Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::K
       group(turns),
       centre(turns.high.size()),
       step(turns.high.size()),
-      angles(half_block * 2 * turns.high.size()) {
-  set_phases();
-  set_angles(spec.layout == Layout::interleaved, kernels);
-}
-
-void Rotation32Constants::set_phases() {
+      angles(turns,
+             spec.layout == Layout::interleaved ? HalfRowAngles::Order::interleaved
+                                                : HalfRowAngles::Order::separate,
+             kernels) {
   for (std::size_t k = 0; k < turns.high.size(); ++k) {
     const uint128 frequency = static_cast<uint128>(turns.high[k]) << 64 | turns.low[k];
     const uint128 in_group =
@@ -74,35 +121,6 @@ void Rotation32Constants::set_phases() {
   }
 }
 
-/// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
-/// still far below the rounding to float.
-void Rotation32Constants::set_angles(bool interleaved, const simd::Kernels& kernels) {
-  const std::size_t padded = turns.high.size();
-  FrequencyTables halves = turns;
-  for (std::size_t k = 0; k < padded; ++k) {
-    halves.low[k] = halves.low[k] >> 1 | halves.high[k] << 63;
-    halves.high[k] >>= 1;
-  }
-  std::vector<double> cos_one(padded), sin_one(padded), cosine(padded), sine(padded);
-  const auto sincos = [&](const FrequencyTables& of, std::vector<double>& sines,
-                          std::vector<double>& cosines) {
-    kernels.anchors(of.padded_count(), of.high.data(), of.low.data(), 1, sines.data(),
-                    cosines.data());
-  };
-  sincos(turns, sin_one, cos_one);
-  sincos(halves, sine, cosine);
-  for (std::size_t j = 0; j < half_block; ++j) {
-    float* const row = angles.data() + j * 2 * padded;
-    for (std::size_t k = 0; k < padded; ++k) {
-      const double s = sine[k], c = cosine[k];
-      row[interleaved ? 2 * k : k] = static_cast<float>(c);
-      row[interleaved ? 2 * k + 1 : padded + k] = static_cast<float>(s);
-      sine[k] = s * cos_one[k] + c * sin_one[k];
-      cosine[k] = c * cos_one[k] - s * sin_one[k];
-    }
-  }
-}
-
 simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) const noexcept {
   return {
       .frequencies = spec.d_model / 2,
@@ -111,7 +129,7 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .group_low = group.low.data(),
       .centre = centre.data(),
       .step = step.data(),
-      .angles = angles.data(),
+      .angles = angles.rows.data(),
       .angles_stride = 2 * turns.padded_count(),
       .narrow_panels = simd::prefers_narrow_panels(),
   };

@@ -9,6 +9,18 @@
 
 namespace posenc {
 
+/// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
+struct HalfRowAngles {
+  /// Of each of block_rows32 / 2 rows j, the cosines and sines interleaved, or all cosines before
+  /// all sines; or grouped as simd::angle_index() says.
+  enum class Order { interleaved, separate, grouped };
+
+  HalfRowAngles(const FrequencyTables& turns, Order order, const simd::Kernels& kernels);
+
+  std::vector<double> cosine, sine;  ///< for j = 0
+  std::vector<float> rows;
+};
+
 /// Owns the arrays of simd::RotationTables.
 struct RotationConstants {
   RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
@@ -20,6 +32,7 @@ struct RotationConstants {
   FrequencyTables turns;
   std::vector<float> radians;
   std::vector<double> cos_row, sin_row, cos_block, sin_block;
+  HalfRowAngles angles;
 };
 
 /// Owns the arrays of simd::Rotation32Tables.
@@ -32,11 +45,7 @@ struct Rotation32Constants {
   FrequencyTables turns;
   FrequencyTables group;  ///< frequencies in turns per group of blocks
   std::vector<std::uint64_t> centre, step;
-  std::vector<float> angles;
-
- private:
-  void set_phases();
-  void set_angles(bool interleaved, const simd::Kernels& kernels);
+  HalfRowAngles angles;
 };
 
 }  // namespace posenc

@@ -34,19 +34,19 @@ struct Phases {
   U64 low;
 };
 
-/// The phases at a position for frequencies in units of 2^-128 turns, modulo 2^128: the sum of
+/// The phases at positions for frequencies in units of 2^-128 turns, modulo 2^128: the sum of
 /// products of 32-bit digits. No sum of the lower digits overflows, because a product is at most
 /// 2^64 - 2^33 + 1. Positions below 2^32 have one digit.
 template <bool is_short>
-inline Phases phases_at(U64 turns_high, U64 turns_low, std::uint64_t position) {
-  const U64 low_digit(0xffffffff), first(position & 0xffffffff);
+inline Phases phases_at(U64 turns_high, U64 turns_low, U64 position) {
+  const U64 low_digit(0xffffffff), first = position & low_digit;
   const U64 digit_1 = turns_low >> 32, digit_3 = turns_high >> 32;
   const U64 bits_0 = multiply_low_halves(turns_low, first);
   U64 bits_32 = multiply_low_halves(digit_1, first) + (bits_0 >> 32);
   U64 bits_64 = multiply_low_halves(turns_high, first);
   U64 bits_96 = multiply_low_halves(digit_3, first);
   if constexpr (!is_short) {
-    const U64 second(position >> 32);
+    const U64 second = position >> 32;
     const U64 product = multiply_low_halves(turns_low, second);
     bits_32 = bits_32 + (product & low_digit);
     bits_64 = bits_64 + (product >> 32) + multiply_low_halves(digit_1, second);
@@ -118,21 +118,15 @@ template <std::size_t n>
   }
 }
 
-/// Sines and cosines of anchor_vectors vectors of frequencies, times `scale`.
-template <bool is_short>
-[[gnu::always_inline]] inline void write_anchor_group(const std::uint64_t* turns_high,
-                                                      const std::uint64_t* turns_low,
-                                                      std::uint64_t position, double scale,
-                                                      double* sin_out, double* cos_out) {
+/// Sines and cosines of anchor_vectors vectors of phases, times `scale`.
+[[gnu::always_inline]] inline void evaluate(const Phases (&phases)[anchor_vectors], double scale,
+                                            double* sin_out, double* cos_out) {
   constexpr double two_pi = 6.283185307179586;
   constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
   U64 quarters[anchor_vectors];
   F64 x[anchor_vectors], sine[anchor_vectors], cosine[anchor_vectors];
   for (std::int64_t i = 0; i < anchor_vectors; ++i) {
-    const Phases phases =
-        phases_at<is_short>(U64::load_unaligned(turns_high + i * double_lanes),
-                            U64::load_unaligned(turns_low + i * double_lanes), position);
-    const ReducedPhases reduced = reduce(phases.high, phases.low);
+    const ReducedPhases reduced = reduce(phases[i].high, phases[i].low);
     const F64 rest =
         fused(reduced.low, F64(two_pi * 0x1p-106), reduced.high * F64(two_pi_rest * 0x1p-54));
     x[i] = fused(reduced.high, F64(two_pi * 0x1p-54), rest);
@@ -146,14 +140,19 @@ template <bool is_short>
   }
 }
 
-/// The same of all frequencies.
+/// The same at a position, for all frequencies.
 template <bool is_short>
 inline void write_all_anchors(std::int64_t frequencies, const std::uint64_t* turns_high,
                               const std::uint64_t* turns_low, std::uint64_t position, double scale,
                               double* sin_out, double* cos_out) {
   for (std::int64_t k = 0; k < frequencies; k += anchor_vectors * double_lanes) {
-    write_anchor_group<is_short>(turns_high + k, turns_low + k, position, scale, sin_out + k,
-                                 cos_out + k);
+    Phases phases[anchor_vectors];
+    for (std::int64_t i = 0; i < anchor_vectors; ++i) {
+      const std::int64_t at = k + i * double_lanes;
+      phases[i] = phases_at<is_short>(U64::load_unaligned(turns_high + at),
+                                      U64::load_unaligned(turns_low + at), U64(position));
+    }
+    evaluate(phases, scale, sin_out + k, cos_out + k);
   }
 }
 

@@ -79,6 +79,25 @@ struct Rotation32Error {
   constexpr double total() const { return 1.41422 * (centre() + angle) + addition(); }
 };
 
+// rotation, to 16-bit types: see rotation16-inl.h.
+
+static_assert(block_rows32 == block_rows, "both use the constants that advance by one block");
+
+/// The distance of a bound from the value between two bounds, in units of float_roundoff.
+struct Rotation16Error {
+  bool has_fused_operations;
+
+  /// A centre's sine or cosine, or an angle's. Its error before it is rounded is far smaller.
+  static constexpr double rounded = 0.5, before_rounding = 1e-6;
+  /// u, and without fused operations the products.
+  constexpr double addition() const { return 0.5 + (has_fused_operations ? 0 : 1); }
+  /// The value, but for the rounding of the sum.
+  constexpr double value() const { return 1.41422 * 2 * (rounded + before_rounding) + addition(); }
+  /// Half of the rounding of the first bound, by 1/2.
+  static constexpr double width = 0.25;
+  constexpr double total() const { return value() + width; }
+};
+
 // rotation, to float64: see rotation64-inl.h.
 
 inline constexpr std::int64_t block_rows64 = 16;

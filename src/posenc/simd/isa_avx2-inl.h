@@ -48,6 +48,20 @@ inline F32 pack_float16(F32 a, F32 b) {
   return F32(_mm256_castsi256_ps(
       _mm256_set_m128i(_mm256_cvtps_ph(b, nearest), _mm256_cvtps_ph(a, nearest))));
 }
+inline F32 pack_upper_halves(I32 a, I32 b) {
+  return F32(_mm256_castsi256_ps(_mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa)));
+}
+inline F32 pack_truncated_float16(F32 a, F32 b) {
+  constexpr int down = _MM_FROUND_TO_ZERO;
+  const __m128i first = _mm256_cvtps_ph(a, down), second = _mm256_cvtps_ph(b, down);
+  return F32(_mm256_castsi256_ps(
+      _mm256_set_m128i(_mm_unpackhi_epi16(first, second), _mm_unpacklo_epi16(first, second))));
+}
+inline bool any_bits(I32 a, I32 mask) { return _mm256_testz_si256(a, mask) == 0; }
+inline std::uint32_t nonzero_lanes(I32 a) {
+  const __m256i is_zero = _mm256_cmpeq_epi32(a, _mm256_setzero_si256());
+  return static_cast<std::uint32_t>(~_mm256_movemask_ps(_mm256_castsi256_ps(is_zero))) & 0xff;
+}
 inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm256_fmadd_pd(a, b, c)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm256_fmsub_pd(a, b, c)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm256_fmadd_ps(a, b, c)); }

@@ -50,6 +50,17 @@ inline F32 pack_float16(F32 a, F32 b) {
   return F32(_mm512_castsi512_ps(_mm512_inserti64x4(
       _mm512_castsi256_si512(_mm512_cvtps_ph(a, nearest)), _mm512_cvtps_ph(b, nearest), 1)));
 }
+inline F32 pack_upper_halves(I32 a, I32 b) {
+  return F32(_mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(a, 16), b)));
+}
+inline F32 pack_truncated_float16(F32 a, F32 b) {
+  constexpr int down = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+  const __m512i first = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a, down)),
+                second = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(b, down));
+  return F32(_mm512_castsi512_ps(_mm512_or_si512(first, _mm512_slli_epi32(second, 16))));
+}
+inline bool any_bits(I32 a, I32 mask) { return _mm512_test_epi32_mask(a, mask) != 0; }
+inline std::uint32_t nonzero_lanes(I32 a) { return _mm512_test_epi32_mask(a, a); }
 inline F64 fused(F64 a, F64 b, F64 c) { return F64(_mm512_fmadd_pd(a, b, c)); }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return F64(_mm512_fmsub_pd(a, b, c)); }
 inline F32 fused(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a, b, c)); }

@@ -77,6 +77,21 @@ inline F32 pack(I32 a, I32 b) {
   return result;
 }
 inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
+inline F32 pack_upper_halves(I32 a, I32 b) {
+  return cast_bits<F32>(((a >> 16) & I32(0xffff)) | (b & I32(-1 << 16)));
+}
+inline F32 pack_truncated_float16(F32 a, F32 b) {
+  const auto truncated = [](F32 x) {
+    return to_float16(cast_bits<F32>(cast_bits<I32>(x) & I32(-1 << 13))) << 16;
+  };
+  return pack_upper_halves(truncated(a), truncated(b));
+}
+inline bool any_bits(I32 a, I32 mask) { return xsimd::any((a & mask) != I32(0)); }
+inline std::uint32_t nonzero_lanes(I32 a) {
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < a.size; ++i) found |= std::uint32_t{a.lanes[i] != 0} << i;
+  return found;
+}
 
 inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }

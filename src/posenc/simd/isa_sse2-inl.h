@@ -33,6 +33,24 @@ inline F32 high_halves(U64 a, U64 b) {
 inline F32 high_halves_twice(U64 a) { return odd_lanes(F32(_mm_castsi128_ps(a))); }
 inline F32 pack(I32 a, I32 b) { return F32(_mm_castsi128_ps(_mm_packs_epi32(a, b))); }
 inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
+inline F32 pack_upper_halves(I32 a, I32 b) {
+  const __m128i low = _mm_srli_epi32(a, 16), high = _mm_and_si128(b, _mm_set1_epi32(-1 << 16));
+  return F32(_mm_castsi128_ps(_mm_or_si128(low, high)));
+}
+inline F32 pack_truncated_float16(F32 a, F32 b) {
+  const auto truncated = [](F32 x) {
+    return to_float16(cast_bits<F32>(cast_bits<I32>(x) & I32(-1 << 13))) << 16;
+  };
+  return pack_upper_halves(truncated(a), truncated(b));
+}
+inline bool any_bits(I32 a, I32 mask) {
+  const __m128i is_zero = _mm_cmpeq_epi32(_mm_and_si128(a, mask), _mm_setzero_si128());
+  return _mm_movemask_epi8(is_zero) != 0xffff;
+}
+inline std::uint32_t nonzero_lanes(I32 a) {
+  const __m128i is_zero = _mm_cmpeq_epi32(a, _mm_setzero_si128());
+  return static_cast<std::uint32_t>(~_mm_movemask_ps(_mm_castsi128_ps(is_zero))) & 0xf;
+}
 inline F64 fused(F64 a, F64 b, F64 c) { return a * b + c; }
 inline F64 fused_minus(F64 a, F64 b, F64 c) { return a * b - c; }
 inline F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }

@@ -23,6 +23,7 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
   constexpr SincosKernel sincos = nullptr;
 #endif
   static constexpr Kernels kernels = {.has_fused_operations = fused_rounds_once,
+                                      .float_lanes = float_lanes,
                                       .anchors = anchor_kernel,
                                       .rotation = rotation_kernel,
                                       .rotation32 = rotation32_kernel,

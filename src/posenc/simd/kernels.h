@@ -28,6 +28,12 @@ struct Columns {
 using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position, std::int64_t k,
                                      bool cosine, DataType type) noexcept;
 
+/// The place of cos(a) in RotationTables::angles, where a = (j + 1/2) w for frequency k and one of
+/// block_rows32 / 2 rows j. The sine is `lanes` later, the floats of a vector.
+constexpr std::int64_t angle_index(std::int64_t k, std::int64_t j, std::int64_t lanes) {
+  return (k / lanes * (block_rows32 / 2) + j) * 2 * lanes + k % lanes;
+}
+
 /// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
 /// position.
 struct RotationTables {
@@ -40,6 +46,11 @@ struct RotationTables {
   const double* sin_row;            ///< sin(w)
   const double* cos_block;          ///< cos(block_rows w), which advances by one block
   const double* sin_block;          ///< sin(block_rows w)
+  const double* cos_half;           ///< cos(w / 2)
+  const double* sin_half;           ///< sin(w / 2)
+  const float*
+      angles;          ///< cos(a) of a = (j + 1/2) w at angle_index(k, j); sin(a) angle_group later
+  bool narrow_panels;  ///< see prefers_narrow_panels()
   ExactEntry exact_entry;
   const void* context;
   /// The margin around a midpoint within which entries are recomputed, in error bounds: 1, 2, or 0
@@ -137,6 +148,7 @@ using FenceKernel = void (*)() noexcept;
 /// The kernels of one ISA.
 struct Kernels {
   bool has_fused_operations;
+  std::int64_t float_lanes;
   AnchorKernel anchors;
   RotationKernel rotation;
   Rotation32Kernel rotation32;

@@ -179,16 +179,30 @@ inline void fill_start(Panel& panel, const RotationTables& tables, std::int64_t 
   }
 }
 
-/// Advances sines and cosines by one block.
-inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+/// Advances sines and cosines by angles, given the angles' cosines and sines.
+inline void rotate(const double* cos_angle, const double* sin_angle, std::int64_t size,
                    double* sine, double* cosine) {
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     const F64 s = load(sine + k), c = load(cosine + k);
-    const F64 cos_block = load(tables.cos_block + begin + k),
-              sin_block = load(tables.sin_block + begin + k);
-    fused(s, cos_block, c * sin_block).store_unaligned(sine + k);
-    fused_minus(c, cos_block, s * sin_block).store_unaligned(cosine + k);
+    const F64 cos_a = load(cos_angle + k), sin_a = load(sin_angle + k);
+    fused(s, cos_a, c * sin_a).store_unaligned(sine + k);
+    fused_minus(c, cos_a, s * sin_a).store_unaligned(cosine + k);
   }
+}
+
+/// Advances sines and cosines by one block.
+inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                   double* sine, double* cosine) {
+  rotate(tables.cos_block + begin, tables.sin_block + begin, size, sine, cosine);
+}
+
+/// Frequencies that fill the widest tile. The arrays of a panel, and the constants that it is made
+/// of, hold whole tiles.
+constexpr std::int64_t most_tile_columns = 32;
+static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
+              panel_frequencies % padding == 0);
+constexpr std::int64_t padded_size(std::int64_t used) {
+  return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
 }
 
 /// Sines and cosines at a position, times scale. The tables are padded with the frequency 0, whose

@@ -13,6 +13,7 @@
 // columns.
 #pragma once
 
+#include "posenc/simd/rotation16-inl.h"
 #include "posenc/simd/rotation64-inl.h"
 #include "posenc/simd/staged_run-inl.h"
 
@@ -129,14 +130,10 @@ inline void write_anchors(const ColumnMap& map, const double* values,
   }
 }
 
-constexpr std::int64_t padded_size(std::int64_t used) {
-  return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
-}
-
 /// Writes one row of the frequencies begin .. begin + used - 1.
 template <class Round, bool interleaved>
 inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used,
-                             const RowTask& task, const Addition*) {
+                             const RowTask& task) {
   const std::int64_t size = padded_size(used);
   double sine[panel_frequencies], cosine[panel_frequencies], values[2 * panel_frequencies];
   set_anchors(tables, begin, used, size, task.first, Round::value_scale, sine, cosine);
@@ -201,38 +198,61 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
   }
 }
 
-template <class Round>
-inline void write_rows(const RotationTables& tables, const RowTask& task,
-                       const Addition* addition) {
-  const bool interleaved = tables.columns.interleaved;
-  auto write = interleaved ? write_panel<Round, true> : write_panel<Round, false>;
-  if constexpr (Round::checks && !Round::adds) {
-    if (task.count == 1 && tables.error_bounds == 1)
-      write = interleaved ? write_single_row<Round, true> : write_single_row<Round, false>;
-  }
+/// Calls write<Round, interleaved>(tables, begin, used, ...) for each panel of a table.
+template <class Write>
+inline void for_each_panel(const RotationTables& tables, const RowTask& task, const Write& write) {
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
     const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < panel_frequencies ? left : panel_frequencies, task, addition);
+    write(begin, left < panel_frequencies ? left : panel_frequencies);
   }
   if (task.non_temporal) fence();
 }
 
 template <class Round>
-inline void round_rows(const RotationTables& tables, const RowTask& task,
-                       const Addition* addition = nullptr) {
-  return tables.error_bounds > 0 ? write_rows<Round>(tables, task, addition)
-                                 : write_rows<RoundUnchecked<Round>>(tables, task, addition);
+inline void write_rows(const RotationTables& tables, const RowTask& task,
+                       const Addition* addition) {
+  const auto write =
+      tables.columns.interleaved ? write_panel<Round, true> : write_panel<Round, false>;
+  for_each_panel(tables, task, [&](std::int64_t begin, std::int64_t used) {
+    write(tables, begin, used, task, addition);
+  });
+}
+
+template <class Round>
+inline void write_row_of_anchors(const RotationTables& tables, const RowTask& task) {
+  const auto write =
+      tables.columns.interleaved ? write_single_row<Round, true> : write_single_row<Round, false>;
+  for_each_panel(tables, task,
+                 [&](std::int64_t begin, std::int64_t used) { write(tables, begin, used, task); });
+}
+
+void write_float32(const RotationTables& tables, const RowTask& task, const Addition* addition) {
+  const bool checks = tables.error_bounds > 0;
+  if (addition != nullptr) {
+    return checks ? write_rows<AddFloat32>(tables, task, addition)
+                  : write_rows<RoundUnchecked<AddFloat32>>(tables, task, addition);
+  }
+  if (task.count == 1 && tables.error_bounds == 1)
+    return write_row_of_anchors<RoundToFloat32>(tables, task);
+  checks ? write_rows<RoundToFloat32>(tables, task, nullptr)
+         : write_rows<RoundUnchecked<RoundToFloat32>>(tables, task, nullptr);
+}
+
+template <class T>
+void write_16_bits(const RotationTables& tables, const RowTask& task) {
+  if (task.count == 1 && tables.error_bounds == 1)
+    return write_row_of_anchors<typename RoundFloat32<T>::Round>(tables, task);
+  tables.error_bounds > 0 ? write_rows16<T, true>(tables, task)
+                          : write_rows16<T, false>(tables, task);
 }
 
 /// See RotationKernel. A file that only tests the parts above does not use it.
 [[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
                                       const Addition* addition) noexcept {
   switch (task.type) {
-    case DataType::float32:
-      return addition != nullptr ? round_rows<AddFloat32>(tables, task, addition)
-                                 : round_rows<RoundToFloat32>(tables, task);
-    case DataType::float16: return round_rows<RoundToFloat16>(tables, task);
-    case DataType::bfloat16: return round_rows<RoundToBFloat16>(tables, task);
+    case DataType::float32: return write_float32(tables, task, addition);
+    case DataType::float16: return write_16_bits<Float16>(tables, task);
+    case DataType::bfloat16: return write_16_bits<BFloat16>(tables, task);
     case DataType::float64: return write_rows64(tables, task);
   }
 }

@@ -25,73 +25,54 @@
 namespace posenc::simd {
 namespace {
 
-/// Writes the rows of a task, which are of one group of blocks, in the columns of a panel: `pairs`
-/// pairs of rows at a time.
-template <class T, bool interleaved, class Panel>
-void write_panel32(const Rotation32Tables& tables, Panel& panel, PanelRange range,
-                   std::int64_t used, std::int64_t pairs, const RowTask& task) {
-  using Columns = Columns32<T, interleaved>;
-  set_phases(panel, tables, range, task.first / block_rows32);
-  for (std::int64_t row = 0; row < task.count;) {
-    set_centre<interleaved>(panel, tables, range);
-    const std::int64_t n = (task.first + row) % block_rows32;
-    const std::int64_t left = task.count - row;
-    const std::int64_t end = left < block_rows32 - n ? n + left : block_rows32;
-    T* const out = task.row<T>(row);
-    if constexpr (interleaved) {
-      const Columns columns = {panel.value,          panel.turned, tables.angles + 2 * range.begin,
-                               tables.angles_stride, 2 * used,     out + 2 * range.begin};
-      columns.write(n, end, pairs, task.stride, task.non_temporal);
-    } else {
-      const auto columns = [&](std::int64_t in_panel, std::int64_t column) {
-        return Columns{panel.value + in_panel,
-                       panel.turned + in_panel,
-                       tables.angles + range.begin,
-                       tables.angles_stride,
-                       used,
-                       out + column + range.begin};
-      };
-      columns(0, tables.columns.sine).write(n, end, pairs, task.stride, task.non_temporal);
-      columns(Panel::most_frequencies, tables.columns.cosine)
-          .write(n, end, pairs, task.stride, task.non_temporal);
-    }
-    row += end - n;
-  }
-}
-
-/// Writes the rows of a task in panels of `most` frequencies, a group of blocks before the next
-/// panel.
+/// Some frequencies of a table (see write_paired_panels()).
 template <class T, bool interleaved, std::int64_t most>
-void write_panels32(const Rotation32Tables& tables, std::int64_t pairs, const RowTask& task) {
-  constexpr std::int64_t group_rows = anchored_blocks32 * block_rows32;
-  static_assert(most % step32 == 0 && 2 * most <= most_panel_columns32);
-  Panel32<most> panel;
-  for (std::int64_t row = 0; row < task.count;) {
-    const std::int64_t left = task.count - row,
-                       in_group = group_rows - (task.first + row) % group_rows;
-    const std::int64_t end = row + (left < in_group ? left : in_group);
-    for (std::int64_t begin = 0; begin < tables.frequencies; begin += most) {
-      const std::int64_t rest = tables.frequencies - begin;
-      const std::int64_t used = rest < most ? rest : most;
-      const PanelRange range = {begin, (used + step32 - 1) / step32 * step32};
-      write_panel32<T, interleaved>(tables, panel, range, used, pairs, task.part(row, end));
-    }
-    row = end;
-  }
-}
+class PanelOf32 {
+ public:
+  using Element = T;
+  using Tables = Rotation32Tables;
+  static constexpr std::int64_t most_frequencies = most, pairs_in_wide_panels = 1;
 
-/// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
-/// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
-/// panels alternate between two rows, in long runs that prefetchers follow.
-template <class T, bool interleaved>
-void write_all32(const Rotation32Tables& tables, const RowTask& task) {
-  if (task.non_temporal || !tables.narrow_panels) {
-    return write_panels32<T, interleaved, 512>(tables, 1, task);
+  explicit PanelOf32(const Tables& tables) : tables_(tables) {}
+
+  void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
+    static_assert(most % step32 == 0);
+    used_ = used;
+    range_ = {begin, (used + step32 - 1) / step32 * step32};
+    set_phases(panel_, tables_, range_, task.first / block_rows32);
   }
-  constexpr std::int64_t page = 4096;
-  const bool at_pages = task.stride * static_cast<std::int64_t>(sizeof(T)) % page == 0;
-  write_panels32<T, interleaved, 64>(tables, at_pages ? 2 : 4, task);
-}
+
+  void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
+                   const RowTask& task) {
+    set_centre<interleaved>(panel_, tables_, range_);
+    const auto write = [&](std::int64_t in_panel, std::int64_t angles, std::int64_t count, T* to) {
+      using Columns = Columns32<T, interleaved>;
+      const Columns columns = {panel_.value + in_panel, panel_.turned + in_panel,
+                               tables_.angles + angles, tables_.angles_stride};
+      PairedRows<const Columns>{columns, count, to}.write(n, end, pairs, task.stride,
+                                                          task.non_temporal);
+    };
+    const std::int64_t begin = range_.begin;
+    if constexpr (interleaved) {
+      write(0, 2 * begin, 2 * used_, out + 2 * begin);
+    } else {
+      write(0, begin, used_, out + tables_.columns.sine + begin);
+      write(most, begin, used_, out + tables_.columns.cosine + begin);
+    }
+  }
+
+ private:
+  const Tables& tables_;
+  Panel32<most> panel_;
+  PanelRange range_;
+  std::int64_t used_;
+};
+
+template <class T, bool interleaved>
+struct PanelsOf32 {
+  template <std::int64_t most>
+  using Panel = PanelOf32<T, interleaved, most>;
+};
 
 /// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
 /// cosines 1.
@@ -109,8 +90,9 @@ void write_origin(const Rotation32Tables& tables, T* row) {
 
 template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  tables.columns.interleaved ? write_all32<T, true>(tables, task)
-                             : write_all32<T, false>(tables, task);
+  tables.columns.interleaved
+      ? write_paired_rows<PanelsOf32<T, true>::template Panel>(tables, tables.narrow_panels, task)
+      : write_paired_rows<PanelsOf32<T, false>::template Panel>(tables, tables.narrow_panels, task);
   if (task.non_temporal) fence();
   if (task.first == 0) write_origin(tables, task.row<T>(0));
 }

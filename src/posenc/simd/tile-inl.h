@@ -28,10 +28,6 @@ constexpr std::int64_t line_vectors =
 template <class Round>
 constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
 constexpr std::int64_t cached_vectors = 2;
-constexpr std::int64_t most_tile_columns = 32;
-// The arrays of a panel, and the constants that it is made of, hold whole tiles.
-static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
-              panel_frequencies % padding == 0);
 
 /// Rounds and stores one row of a tile. `least` keeps the smallest margin of each lane.
 template <class Round, bool non_temporal, std::int64_t vectors>

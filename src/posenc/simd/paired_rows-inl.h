@@ -1,0 +1,197 @@
+// The rows of aligned blocks, in pairs around the centre of their block.
+//
+// Blocks begin at multiples of their length, so that a row is a function of its position alone. The
+// rows of a block, of which H = block_rows32 / 2 are above its centre:
+//
+//   row 2 H - 1     centre + (H - 1/2) w     j = H - 1
+//   ...                                      ...
+//   row H           centre + w / 2           j = 0
+//                   centre
+//   row H - 1       centre - w / 2           j = 0
+//   ...                                      ...
+//   row 0           centre - (H - 1/2) w     j = H - 1
+//
+// A table is divided into panels of columns, a panel into groups of blocks, and a block into tiles,
+// which are some pairs of rows in a few vectors of columns.
+#pragma once
+
+#include "posenc/simd/staged_row-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// Columns of the widest panel.
+constexpr std::int64_t most_paired_columns = 1024;
+
+/// Writes consecutive columns of the rows of a block. Columns has
+///   Element        the type of the elements
+///   wide, narrow   the numbers of vectors that its tiles may have
+///   staged_pairs   pairs of the widest rows that are computed before they are stored
+///                  non-temporally
+///   write_tile<vectors, above, below>(column, j, rows, upper, lower, stride)
+///                  writes the rows above the centre, below it, or both: those of j + 1/2, and the
+///                  next ones away from the centre
+///   relocate(from, count, to)  is told that the elements at `from`, which were written last, have
+//                  been copied
+template <class Columns>
+struct PairedRows {
+  using T = typename Columns::Element;
+  static constexpr std::int64_t step = Columns::narrow * float_lanes;
+
+  Columns& columns;
+  std::int64_t count;  ///< columns
+  T* out;              ///< in the first row to write
+
+  /// Stores `rows` pairs of rows, from that of j on.
+  template <bool above, bool below>
+  void store_pairs(std::int64_t j, std::int64_t rows, T* upper, T* lower,
+                   std::ptrdiff_t stride) const {
+    constexpr std::int64_t wide = Columns::wide, narrow = Columns::narrow;
+    std::int64_t done = 0;
+    for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
+      columns.template write_tile<wide, above, below>(done, j, rows, upper + done, lower + done,
+                                                      stride);
+    }
+    if (wide != narrow && done + step <= count) {
+      columns.template write_tile<narrow, above, below>(done, j, rows, upper + done, lower + done,
+                                                        stride);
+      done += step;
+    }
+    for (std::int64_t row = 0; done < count && row < rows; ++row) {
+      T last_upper[step], last_lower[step];
+      columns.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
+                                                        0);
+      columns.finish();
+      for (std::int64_t i = 0; done + i < count; ++i) {
+        if constexpr (above) upper[row * stride + done + i] = last_upper[i];
+        if constexpr (below) lower[done + i - row * stride] = last_lower[i];
+      }
+    }
+  }
+
+  /// Stores the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
+  template <bool above, bool below>
+  void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
+                  T* lower, std::ptrdiff_t stride) const {
+    for (std::int64_t j = j_begin; j < j_end; j += at_once) {
+      const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
+      store_pairs<above, below>(j, rows, upper, lower, stride);
+      upper += rows * stride;
+      lower -= rows * stride;
+    }
+  }
+
+  /// The same by way of buffers, and non-temporally: as many pairs of rows after the others as a
+  /// buffer holds.
+  template <bool above, bool below>
+  void stage_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
+                  T* lower, std::ptrdiff_t stride) const {
+    using Row = StagedRow<T>;
+    constexpr std::int64_t capacity = Columns::staged_pairs * most_paired_columns;
+    const std::int64_t in_buffer = (count + Row::line - 1) / Row::line * Row::line;
+    const std::int64_t most = Columns::staged_pairs == 1 ? 1 : capacity / in_buffer;
+    StagingBuffer<T, capacity> upper_buffer, lower_buffer;
+    for (std::int64_t j = j_begin; j < j_end; ++j) {
+      const std::int64_t row = (j - j_begin) * stride;
+      if constexpr (above) Row{nullptr, upper + row}.prefetch_ends(count);
+      if constexpr (below) Row{nullptr, lower - row}.prefetch_ends(count);
+    }
+    for (std::int64_t j = j_begin; j < j_end; j += most) {
+      const std::int64_t pairs = j_end - j < most ? j_end - j : most;
+      T* const from_upper = upper_buffer.place_for(upper);
+      // Rows below the centre descend.
+      T* const from_lower = lower_buffer.place_for(lower) + (pairs - 1) * in_buffer;
+      store_side<above, below>(j, j + pairs, at_once, from_upper, from_lower, in_buffer);
+      columns.finish();
+      for (std::int64_t row = 0; row < pairs; ++row) {
+        if constexpr (above)
+          Row{from_upper + row * in_buffer, upper + row * stride}.store(0, count);
+        if constexpr (below)
+          Row{from_lower - row * in_buffer, lower - row * stride}.store(0, count);
+      }
+      upper += pairs * stride;
+      lower -= pairs * stride;
+    }
+  }
+
+  template <bool above, bool below>
+  void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
+                  T* lower, std::ptrdiff_t stride, bool non_temporal) const {
+    non_temporal ? stage_side<above, below>(j_begin, j_end, at_once, upper, lower, stride)
+                 : store_side<above, below>(j_begin, j_end, at_once, upper, lower, stride);
+  }
+
+  /// Writes rows n to end - 1 of the block: non-temporally, or `pairs` pairs of rows at a time if
+  /// these are all.
+  void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride,
+             bool non_temporal) const {
+    constexpr std::int64_t half = block_rows32 / 2;
+    if (end - n == block_rows32) {
+      return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
+                                    stride, non_temporal);
+    }
+    if (n < half) {
+      const std::int64_t last = (end < half ? end : half) - 1;
+      write_side<false, true>(half - 1 - last, half - n, half, out, out + (last - n) * stride,
+                              stride, non_temporal);
+    }
+    if (end > half) {
+      const std::int64_t first = n < half ? half : n;
+      write_side<true, false>(first - half, end - half, half, out + (first - n) * stride, out,
+                              stride, non_temporal);
+    }
+  }
+};
+
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. Panel
+/// has
+///   Element, Tables   the types of the elements, and of the constants that it is made from
+///   most_frequencies  of a panel
+///   start(begin, used, task)  begins with the first block of a task, whose rows are of one group,
+///                     for the frequencies begin .. begin + used - 1
+///   write_block(n, end, pairs, out, task)
+///                     writes rows n to end - 1 of a block, `pairs` pairs of rows at a time, to the
+///                     row at `out`; the next call is for the next block
+template <class Panel>
+void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pairs,
+                         const RowTask& task) {
+  constexpr std::int64_t group_rows = anchored_blocks32 * block_rows32;
+  constexpr std::int64_t most = Panel::most_frequencies;
+  static_assert(2 * most <= most_paired_columns);
+  Panel panel(tables);
+  for (std::int64_t row = 0; row < task.count;) {
+    const std::int64_t left = task.count - row,
+                       in_group = group_rows - (task.first + row) % group_rows;
+    const RowTask group = task.part(row, row + (left < in_group ? left : in_group));
+    for (std::int64_t begin = 0; begin < tables.frequencies; begin += most) {
+      const std::int64_t rest = tables.frequencies - begin;
+      panel.start(begin, rest < most ? rest : most, group);
+      for (std::int64_t done = 0; done < group.count;) {
+        const std::int64_t n = (group.first + done) % block_rows32;
+        const std::int64_t end =
+            group.count - done < block_rows32 - n ? n + group.count - done : block_rows32;
+        panel.write_block(n, end, pairs, group.row<typename Panel::Element>(done), group);
+        done += end - n;
+      }
+    }
+    row += group.count;
+  }
+}
+
+/// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
+/// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
+/// panels alternate between two rows, in long runs that prefetchers follow.
+template <template <std::int64_t most> class Panel>
+void write_paired_rows(const typename Panel<64>::Tables& tables, bool narrow_panels,
+                       const RowTask& task) {
+  if (task.non_temporal || !narrow_panels) {
+    return write_paired_panels<Panel<512>>(tables, Panel<512>::pairs_in_wide_panels, task);
+  }
+  constexpr std::int64_t page = 4096;
+  const bool at_pages =
+      task.stride * static_cast<std::int64_t>(sizeof(typename Panel<64>::Element)) % page == 0;
+  write_paired_panels<Panel<64>>(tables, at_pages ? 2 : 4, task);
+}
+
+}  // namespace
+}  // namespace posenc::simd

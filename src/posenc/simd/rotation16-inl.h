@@ -1,0 +1,347 @@
+// rotation, to 16-bit types: symmetric angle addition in float32, between bounds of the exact
+// value.
+//
+// Method. A value is the sum of an angle addition in float32 from the centre of its block, as in
+// rotation32 (paired_rows-inl.h), but centres are computed in double and then rounded:
+//   sin(centre +- a) = sin(centre) cos(a) +- cos(centre) sin(a),  a = (j + 1/2) w
+//   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
+// Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
+// both round to the same element, so does the exact value. Other entries, one in about 4000 of
+// bfloat16 and 500 of float16, are recomputed in double (uncertain_list-inl.h).
+//
+// Error bound (Rotation16Error in error_bounds.h), in units of 2^-24. The sine and cosine of a
+// centre and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus
+// E is rounded by 1/2. The sum is rounded, too, but this changes no decision: the midpoints between
+// elements are floats, and rounding does not cross a float. The other bound is the first one minus
+// or plus 2 E, so that the rounding of the first one, 1/2, counts there; half of it is in E.
+//
+// In a column of a slow frequency, all sines of a block are at most M = w times the last position.
+// Each of the roundings is then at most 2^-24 M, and sin(a) at most M / 2: together 1 + 1/2 + 1/4
+// + 1/2 + 1/2 (+ 1/2 for half the last one) times M. This is below 2 M E.
+//
+// Valid range: every position up to max_position. A value below 2^-14, which has fewer bits in
+// float16, must be recomputed. E is therefore at least 2^-26 for float16: two bounds that are 2^-25
+// apart do not round to the same float of 11 bits. For bfloat16 it is at least 2^-50, because
+// truncated frequencies add an absolute error of 2^-70.
+//
+// Cost with AVX2: two vectors of floats take 6 operations for the values and bounds, 5 to compare
+// these, and 4 to round and pack them.
+//
+// Source: the angle addition theorems.
+#pragma once
+
+#include "posenc/simd/paired_rows-inl.h"
+#include "posenc/simd/recurrence-inl.h"
+#include "posenc/simd/uncertain_list-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// E for columns whose values may be as large as 1. The factor covers the roundings of the bounds
+/// of other columns.
+constexpr float error16 =
+    static_cast<float>(Rotation16Error{fused_rounds_once}.total() * float_roundoff * 1.0001);
+
+template <class T>
+inline void store_packed(F32 packed, T* to) {
+  packed.store_unaligned(reinterpret_cast<float*>(to));
+}
+
+/// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
+/// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
+/// away from 0, like the exact value between the bounds. store() takes the sums.
+template <class T>
+struct RoundFloat32;
+
+template <>
+struct RoundFloat32<BFloat16> {
+  using Round = RoundToBFloat16;
+  static constexpr int dropped = 16;
+  static constexpr float least_error = 0x1p-50f;
+
+  template <bool alternating>
+  static void store(const I32 (&sums)[2], BFloat16* to) {
+    store_packed(
+        alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16), to);
+  }
+};
+
+template <>
+struct RoundFloat32<Float16> {
+  using Round = RoundToFloat16;
+  static constexpr int dropped = 13;
+  static constexpr float least_error = 0x1p-26f;
+
+  template <bool alternating>
+  static void store(const I32 (&sums)[2], Float16* to) {
+    if constexpr (alternating) {
+      store_packed(pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1])), to);
+    } else {
+      const I32 kept(-1 << dropped);
+      store_packed(pack_float16(cast_bits<F32>(sums[0] & kept), cast_bits<F32>(sums[1] & kept)),
+                   to);
+    }
+  }
+};
+
+/// What the two vectors of a tile hold: the sines and the cosines of float_lanes frequencies, to be
+/// interleaved, or the sines or cosines of consecutive ones.
+enum class Held { both, sines, cosines };
+
+/// The centre of a block, for up to `most` frequencies.
+template <std::int64_t most>
+struct alignas(cache_line_bytes) Centre16 {
+  float sine[most], cosine[most];
+  float sine_error[most], cosine_error[most];  ///< E of each column
+};
+
+/// In place of UncertainList, if nothing is checked.
+struct NoUncertainList {
+  explicit NoUncertainList(const RotationTables&) {}
+  void write() {}
+};
+template <class T, bool checks>
+using ListFor =
+    std::conditional_t<checks, UncertainList<typename RoundFloat32<T>::Round>, NoUncertainList>;
+
+/// Consecutive columns of a panel (see PairedRows).
+template <class T, Held held, bool checks, std::int64_t most>
+struct Columns16 {
+  using Element = T;
+  using Rounding = RoundFloat32<T>;
+  static constexpr std::int64_t wide = 2, narrow = 2, staged_pairs = 4;
+
+  ListFor<T, checks>& uncertain;
+  const float* angles;           ///< of the panel's first frequency
+  std::int64_t first_frequency;  ///< of the panel
+  std::int64_t below_centre;     ///< the position next to the block's centre
+  const Centre16<most>& centre;
+
+  /// The first frequency of vector i of a tile, and whether the vector holds cosines.
+  static std::int64_t frequency(std::int64_t column, std::int64_t i) {
+    return held == Held::both ? column / 2 : column + i * float_lanes;
+  }
+  static constexpr bool holds_cosines(std::int64_t i) {
+    return held == Held::both ? i == 1 : held == Held::cosines;
+  }
+
+  void finish() const { uncertain.write(); }
+
+  template <std::int64_t vectors, bool above, bool below>
+  [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
+                                         T* upper, T* lower, std::ptrdiff_t stride) const {
+    static_assert(vectors == 2);
+    const Tile16 tile(*this, column, j);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      T* const up = upper + row * stride;
+      T* const low = lower - row * stride;
+      I32 first_above, second_above, first_below, second_below;
+      write_pair<above, below>(tile, row, up, low, first_above, second_above, first_below,
+                               second_below);
+      if constexpr (checks) {
+        if (!differ<above, below>(first_above, second_above, first_below, second_below)) continue;
+        return write_uncertain<above, below>(column, j + row, rows - row, up, low, stride,
+                                             first_above, second_above, first_below, second_below);
+      }
+    }
+  }
+
+  /// Writes the rest of a tile after a first pair of rows, of which these are the differences.
+  template <bool above, bool below>
+  [[gnu::noinline]] void write_uncertain(std::int64_t column, std::int64_t j, std::int64_t rows,
+                                         T* upper, T* lower, std::ptrdiff_t stride, I32 first_above,
+                                         I32 second_above, I32 first_below,
+                                         I32 second_below) const {
+    const Tile16 tile(*this, column, j);
+    for (std::int64_t row = 0;;) {
+      T* up = upper + row * stride;
+      T* low = lower - row * stride;
+      if constexpr (above) {
+        collect(first_above, 0, column, below_centre + 1 + j + row, up);
+        collect(second_above, 1, column, below_centre + 1 + j + row, up);
+      }
+      if constexpr (below) {
+        collect(first_below, 0, column, below_centre - j - row, low);
+        collect(second_below, 1, column, below_centre - j - row, low);
+      }
+      do {
+        if (++row == rows) return;
+        up += stride;
+        low -= stride;
+        write_pair<above, below>(tile, row, up, low, first_above, second_above, first_below,
+                                 second_below);
+      } while (!differ<above, below>(first_above, second_above, first_below, second_below));
+    }
+  }
+
+  template <bool above, bool below>
+  static bool differ(I32 first_above, I32 second_above, I32 first_below, I32 second_below) {
+    I32 all(0);
+    if constexpr (above) all = first_above | second_above;
+    if constexpr (below) all = all | (first_below | second_below);
+    return any_bits(all, I32(-1 << Rounding::dropped));
+  }
+
+  /// What the rows of a tile share.
+  struct Tile16 {
+    F32 value[2], other[2], error[2], width[2];
+    const float* angles[2];
+
+    [[gnu::always_inline]] Tile16(const Columns16& of, std::int64_t column, std::int64_t j) {
+      const Centre16<most>& centre = of.centre;
+      for (std::int64_t i = 0; i < 2; ++i) {
+        const std::int64_t k = frequency(column, i);
+        value[i] = load((holds_cosines(i) ? centre.cosine : centre.sine) + k);
+        other[i] = load((holds_cosines(i) ? centre.sine : centre.cosine) + k);
+        error[i] = load((holds_cosines(i) ? centre.cosine_error : centre.sine_error) + k);
+        width[i] = error[i] + error[i];
+        // k is a multiple of float_lanes.
+        angles[i] = of.angles + k * block_rows32 + j * 2 * float_lanes;
+      }
+    }
+  };
+
+  /// Writes a pair of rows of a tile. Sets the bits in which the rounded bounds of its vectors
+  /// differ, above the centre and below it.
+  template <bool above, bool below>
+  [[gnu::always_inline]] static void write_pair(const Tile16& tile, std::int64_t row, T* upper,
+                                                T* lower, I32& first_above, I32& second_above,
+                                                I32& first_below, I32& second_below) {
+    const I32 half(1 << (Rounding::dropped - 1));
+    const auto rounded = [&](F32 bound) { return cast_bits<I32>(bound) + half; };
+    F32 bound_above[2], bound_below[2];
+    I32 above_bits[2], below_bits[2];
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const float* const angle = tile.angles[i] + row * 2 * float_lanes;
+      const F32 cos_a = load(angle), sin_a = load(angle + float_lanes);
+      // The upper bound above the centre, and the lower one below it.
+      if (holds_cosines(i)) {
+        const F32 u = fused_minus(tile.other[i], sin_a, tile.error[i]);
+        bound_above[i] = fused_minus(tile.value[i], cos_a, u);
+        bound_below[i] = fused(tile.value[i], cos_a, u);
+      } else {
+        const F32 u = fused(tile.other[i], sin_a, tile.error[i]);
+        bound_above[i] = fused(tile.value[i], cos_a, u);
+        bound_below[i] = fused_minus(tile.value[i], cos_a, u);
+      }
+      above_bits[i] = rounded(bound_above[i]);
+      below_bits[i] = rounded(bound_below[i]);
+    }
+    if constexpr (above) {
+      Rounding::template store<held == Held::both>(above_bits, upper);
+      first_above = above_bits[0] ^ rounded(bound_above[0] - tile.width[0]);
+      second_above = above_bits[1] ^ rounded(bound_above[1] - tile.width[1]);
+    }
+    if constexpr (below) {
+      Rounding::template store<held == Held::both>(below_bits, lower);
+      first_below = below_bits[0] ^ rounded(bound_below[0] + tile.width[0]);
+      second_below = below_bits[1] ^ rounded(bound_below[1] + tile.width[1]);
+    }
+  }
+
+  /// Adds the uncertain entries of vector i of a row of a tile to the list.
+  void collect(I32 differences, std::int64_t i, std::int64_t column, std::int64_t position,
+               T* row) const {
+    std::uint32_t lanes = nonzero_lanes(differences & I32(-1 << Rounding::dropped));
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const std::int64_t lane = std::countr_zero(lanes);
+      T* const place = row + (held == Held::both ? 2 * lane + i : i * float_lanes + lane);
+      uncertain.add(place, position, first_frequency + frequency(column, i) + lane,
+                    holds_cosines(i));
+    }
+  }
+};
+
+/// Some frequencies of a table (see write_paired_panels()).
+template <class T, bool interleaved, bool checks, std::int64_t most>
+class PanelOf16 {
+ public:
+  using Element = T;
+  using Tables = RotationTables;
+  static constexpr std::int64_t most_frequencies = most, pairs_in_wide_panels = 4;
+
+  explicit PanelOf16(const Tables& tables) : tables_(tables), uncertain_(tables) {}
+
+  ~PanelOf16() { uncertain_.write(); }
+
+  void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
+    begin_ = begin;
+    used_ = used;
+    size_ = padded_size(used);
+    below_centre_ = task.first / block_rows32 * block_rows32 + block_rows32 / 2 - 1;
+    set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
+    rotate(tables_.cos_half + begin, tables_.sin_half + begin, size_, sine_, cosine_);
+    // What is far from a midpoint of every type, so that padding needs no correction.
+    for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
+    set_errors(static_cast<float>(task.first + task.count + block_rows32));
+  }
+
+  void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
+                   const RowTask& task) {
+    for (std::int64_t k = 0; k < size_; k += float_lanes) {
+      const auto rounded = [k](const double* from) {
+        return narrow(load(from + k), load(from + k + double_lanes));
+      };
+      rounded(sine_).store_unaligned(centre_.sine + k);
+      rounded(cosine_).store_unaligned(centre_.cosine + k);
+    }
+    const Columns& columns = tables_.columns;
+    if constexpr (interleaved) {
+      write<Held::both>(2 * used_, out + columns.sine + 2 * begin_, n, end, pairs, task);
+    } else {
+      write<Held::sines>(used_, out + columns.sine + begin_, n, end, pairs, task);
+      write<Held::cosines>(used_, out + columns.cosine + begin_, n, end, pairs, task);
+    }
+    rotate(tables_, begin_, size_, sine_, cosine_);
+    below_centre_ += block_rows32;
+  }
+
+ private:
+  /// Sets E of each column, for positions up to `last`. E is 0 if nothing is checked.
+  void set_errors(float last) {
+    const float bounds = static_cast<float>(tables_.error_bounds);
+    const float largest = bounds * error16;
+    const float least = checks ? RoundFloat32<T>::least_error : 0.0f;
+    for (std::int64_t k = 0; k < size_; k += float_lanes) {
+      const F32 slope = load(tables_.radians + begin_ + k) * F32(2 * last);
+      const F32 error = xsimd::min(F32(1.0f), slope) * F32(largest);
+      xsimd::max(error, F32(least)).store_unaligned(centre_.sine_error + k);
+      F32(largest).store_unaligned(centre_.cosine_error + k);
+    }
+    for (std::int64_t k = used_; k < size_; ++k) centre_.sine_error[k] = largest;
+  }
+
+  template <Held held>
+  void write(std::int64_t count, T* to, std::int64_t n, std::int64_t end, std::int64_t pairs,
+             const RowTask& task) {
+    using Columns = const Columns16<T, held, checks, most>;
+    const float* const angles = tables_.angles + begin_ * block_rows32;
+    Columns columns = {uncertain_, angles, begin_, below_centre_, centre_};
+    PairedRows<Columns>{columns, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
+  }
+
+  const Tables& tables_;
+  ListFor<T, checks> uncertain_;
+  std::int64_t begin_, used_, size_;
+  std::int64_t below_centre_;
+  double sine_[most], cosine_[most];
+  Centre16<most> centre_;
+};
+
+template <class T, bool interleaved, bool checks>
+struct PanelsOf16 {
+  template <std::int64_t most>
+  using Panel = PanelOf16<T, interleaved, checks, most>;
+};
+
+template <class T, bool checks>
+inline void write_rows16(const RotationTables& tables, const RowTask& task) {
+  const auto write = tables.columns.interleaved
+                         ? write_paired_rows<PanelsOf16<T, true, checks>::template Panel>
+                         : write_paired_rows<PanelsOf16<T, false, checks>::template Panel>;
+  write(tables, tables.narrow_panels, task);
+  if (task.non_temporal) fence();
+}
+
+}  // namespace
+}  // namespace posenc::simd
