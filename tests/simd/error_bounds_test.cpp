@@ -272,8 +272,8 @@ TEST_P(Rotation16Errors, OfTables) {
         const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
           const float value = table[static_cast<std::size_t>(row * columns + column)];
           const long double last_rounding = std::ldexp(1.0L, std::ilogb(value) - 24);
-          const long double error = std::fabs(value - to_long_double(exact)) - last_rounding -
-                                    RotationError::truncation;
+          const long double error =
+              std::fabs(value - to_long_double(exact)) - last_rounding - RotationError::truncation;
           worst = std::max(worst, error <= 0 ? 0 : error / largest);
         };
         off(channel.sine, sine(phase), std::min(1.0L, 2 * w * last));

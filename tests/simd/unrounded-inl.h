@@ -18,7 +18,6 @@ struct KeepDouble {
   struct RoundingMargin {};
 
   static constexpr bool adds = false, checks = true;
-  static constexpr std::int64_t stored_together = 1;
   static constexpr double value_scale = 1.0;
 
   static Threshold threshold(F32) { return F32(0.0f); }

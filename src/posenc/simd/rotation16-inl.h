@@ -7,13 +7,14 @@
 //   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
 // Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
 // both round to the same element, so does the exact value. Other entries, one in about 4000 of
-// bfloat16 and 500 of float16, are recomputed in double (uncertain_list-inl.h).
+// bfloat16 and 500 of float16, are evaluated in double (uncertain_list-inl.h).
 //
 // Error bound (Rotation16Error in error_bounds.h), in units of 2^-24. The sine and cosine of a
 // centre and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus
 // E is rounded by 1/2. The sum is rounded, too, but this changes no decision: the midpoints between
 // elements are floats, and rounding does not cross a float. The other bound is the first one minus
-// or plus 2 E, so that the rounding of the first one, 1/2, counts there; half of it is in E.
+// or plus 2 E, so that the rounding of the first one, 1/2, counts there; half of it is in E. Above
+// 1, floats are twice as far apart, but no midpoint is near.
 //
 // In a column of a slow frequency, all sines of a block are at most M = w times the last position.
 // Each of the roundings is then at most 2^-24 M, and sin(a) at most M / 2: together 1 + 1/2 + 1/4
@@ -24,8 +25,8 @@
 // apart do not round to the same float of 11 bits. For bfloat16 it is at least 2^-50, because
 // truncated frequencies add an absolute error of 2^-70.
 //
-// Cost with AVX2: two vectors of floats take 6 operations for the values and bounds, 5 to compare
-// these, and 4 to round and pack them.
+// Cost with AVX2: four vectors, of a pair of rows, take 10 operations for the values and bounds, 17
+// to compare the bounds, and 4 to round and pack them to bfloat16 (float16: 10).
 //
 // Source: the angle addition theorems.
 #pragma once

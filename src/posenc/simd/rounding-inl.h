@@ -1,5 +1,5 @@
-// rotation: rounds the values of the recurrence to float32 or a 16-bit type, and finds the values
-// whose rounding is uncertain.
+// rotation: rounds the values of the recurrence to float32, and anchors to a 16-bit type, too, and
+// finds the values whose rounding is uncertain.
 //
 // Method. The recurrence is linear, so it can run on values times a power of two that puts the
 // exponent of the element type into the low bits of the double's exponent: 2^-896 for float32.
@@ -74,7 +74,6 @@ struct RoundToFloat32 {
   using RoundingMargin = RoundingMargin32;
 
   static constexpr bool adds = false, checks = true;
-  static constexpr std::int64_t stored_together = 1;  ///< vectors
   static constexpr double value_scale = 0x1p-896;
 
   /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
@@ -122,20 +121,18 @@ struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
 };
 
-/// Rounds to a 16-bit type in the same way. 2^scale_exponent puts the type's exponent into the low
-/// bits of the double's, and the shift moves it to the top of a 32-bit word, below the sign. The
-/// word's upper half is then the rounded value, and its lower half the distance to the midpoint, in
-/// units of 2^-16 ulp. If a value is at least as large as its threshold, this unit exceeds the
-/// error. So an entry is uncertain if its distance is one of the two around the midpoint, or if it
-/// is below the threshold. This holds for one entry in 2^15.
+/// Rounds anchors to a 16-bit type in the same way. 2^scale_exponent puts the type's exponent into
+/// the low bits of the double's, and the shift moves it to the top of a 32-bit word, below the
+/// sign. The word's upper half is then the rounded value, and its lower half the distance to the
+/// midpoint, in units of 2^-16 ulp. If a value is at least as large as its threshold, this unit
+/// exceeds the error. So an entry is uncertain if its distance is one of the two around the
+/// midpoint, or if it is below the threshold. This holds for one entry in 2^15.
 template <class T, int scale_exponent, int shift>
 struct RoundTo16Bits {
   using Element = T;
   using Bits = std::uint16_t;
   using Value = I32;
 
-  static constexpr bool adds = false, checks = true;
-  static constexpr std::int64_t stored_together = 2;
   static constexpr double value_scale =
       std::bit_cast<double>(std::uint64_t{1023 + scale_exponent} << 52);
 
@@ -158,22 +155,18 @@ struct RoundTo16Bits {
     U32 magnitude;
   };
 
-  template <class Margin>
-  static Value round(F64 a, F64 b, Threshold, Margin& least) {
-    // Half of the dropped part, and to find a margin, one unit of the distance: the uncertain
-    // distances are then 0 and 1. This rounds distance 0 up, which must be corrected.
-    constexpr bool checked = !std::is_same_v<Margin, NoMargin>;
+  static Value round(F64 a, F64 b, Threshold, RoundingMargin& least) {
+    // Half of the dropped part, and one unit of the distance: the uncertain distances are then 0
+    // and 1. This rounds distance 0 up, which must be corrected.
     constexpr std::uint64_t unit = std::uint64_t{1} << (32 - shift);
-    const U64 half((std::uint64_t{1} << (47 - shift)) + (checked ? unit : 0));
+    const U64 half((std::uint64_t{1} << (47 - shift)) + unit);
     const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
     const auto words = [](F32 x) { return cast_bits<I32>(x); };
     const I32 rounded = words(high_halves((a_bits + half) << shift, (b_bits + half) << shift));
     const I32 upper_half = words(high_halves(a_bits, b_bits));
     const I32 magnitude = upper_half & I32(0x7fffffff);
-    if constexpr (checked) {
-      least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
-      least.magnitude = xsimd::min(least.magnitude, cast_bits<U32>(magnitude));
-    }
+    least.distance = xsimd::min(least.distance, cast_bits<U32>(rounded << 16));
+    least.magnitude = xsimd::min(least.magnitude, cast_bits<U32>(magnitude));
     return (rounded | (upper_half ^ magnitude)) >> 16;
   }
 
@@ -185,17 +178,10 @@ struct RoundTo16Bits {
     return is_below(least.distance, U32(2 << 16)) || is_below(least.magnitude, threshold);
   }
 
-  template <bool non_temporal, std::int64_t vectors>
-  static void store(const Value (&values)[vectors], Element* out) {
-    for (std::int64_t i = 0; i < vectors; i += 2) {
-      const F32 packed = pack(values[i], values[i + 1 < vectors ? i + 1 : i]);
-      auto* const to = reinterpret_cast<float*>(out + i * float_lanes);
-      if constexpr (non_temporal) {
-        store_non_temporal(packed, to);
-      } else {
-        packed.store_unaligned(to);
-      }
-    }
+  template <bool non_temporal>
+  static void store(const Value (&values)[2], Element* out) {
+    static_assert(!non_temporal);
+    pack(values[0], values[1]).store_unaligned(reinterpret_cast<float*>(out));
   }
 };
 

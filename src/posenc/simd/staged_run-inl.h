@@ -58,7 +58,6 @@ class StagedRun {
   /// A row's buffer: the line before the columns, the columns, and a line for what a last vector
   /// that is not full writes behind them.
   static constexpr std::int64_t stride = Row::line + most_columns + Row::line;
-  static_assert(Row::line >= (Round::stored_together - 1) * float_lanes);
 
   template <std::int64_t vectors>
   [[gnu::always_inline]] void compute_tile(const Run& staged, std::int64_t begin,

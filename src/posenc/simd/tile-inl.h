@@ -34,14 +34,10 @@ template <class Round, bool non_temporal, std::int64_t vectors>
 [[gnu::always_inline]] inline void write_row(const F64* row, typename Round::Threshold threshold,
                                              typename Round::RoundingMargin& least,
                                              typename Round::Element* out) {
-  constexpr std::int64_t together =
-      vectors < Round::stored_together ? vectors : Round::stored_together;
-  for (std::int64_t i = 0; i < vectors; i += together) {
-    typename Round::Value values[together];
-    for (std::int64_t j = 0; j < together; ++j) {
-      values[j] = Round::round(row[2 * (i + j)], row[2 * (i + j) + 1], threshold, least);
-    }
-    Round::template store<non_temporal>(values, out + i * float_lanes);
+  for (std::int64_t i = 0; i < vectors; ++i) {
+    const typename Round::Value value[] = {
+        Round::round(row[2 * i], row[2 * i + 1], threshold, least)};
+    Round::template store<non_temporal>(value, out + i * float_lanes);
   }
 }
 
