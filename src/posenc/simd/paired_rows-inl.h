@@ -42,40 +42,33 @@ struct PairedRows {
   std::int64_t count;  ///< columns
   T* out;              ///< in the first row to write
 
-  /// Stores `rows` pairs of rows, from that of j on.
-  template <bool above, bool below>
-  void store_pairs(std::int64_t j, std::int64_t rows, T* upper, T* lower,
-                   std::ptrdiff_t stride) const {
-    constexpr std::int64_t wide = Columns::wide, narrow = Columns::narrow;
-    std::int64_t done = 0;
-    for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
-      columns.template write_tile<wide, above, below>(done, j, rows, upper + done, lower + done,
-                                                      stride);
-    }
-    if (wide != narrow && done + step <= count) {
-      columns.template write_tile<narrow, above, below>(done, j, rows, upper + done, lower + done,
-                                                        stride);
-      done += step;
-    }
-    for (std::int64_t row = 0; done < count && row < rows; ++row) {
-      T last_upper[step], last_lower[step];
-      columns.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
-                                                        0);
-      columns.finish();
-      for (std::int64_t i = 0; done + i < count; ++i) {
-        if constexpr (above) upper[row * stride + done + i] = last_upper[i];
-        if constexpr (below) lower[done + i - row * stride] = last_lower[i];
-      }
-    }
-  }
-
   /// Stores the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
   template <bool above, bool below>
   void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
+    constexpr std::int64_t wide = Columns::wide, narrow = Columns::narrow;
     for (std::int64_t j = j_begin; j < j_end; j += at_once) {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
-      store_pairs<above, below>(j, rows, upper, lower, stride);
+      std::int64_t done = 0;
+      for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
+        columns.template write_tile<wide, above, below>(done, j, rows, upper + done, lower + done,
+                                                        stride);
+      }
+      if (wide != narrow && done + step <= count) {
+        columns.template write_tile<narrow, above, below>(done, j, rows, upper + done, lower + done,
+                                                          stride);
+        done += step;
+      }
+      for (std::int64_t row = 0; done < count && row < rows; ++row) {
+        T last_upper[step], last_lower[step];
+        columns.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
+                                                          0);
+        columns.finish();
+        for (std::int64_t i = 0; done + i < count; ++i) {
+          if constexpr (above) upper[row * stride + done + i] = last_upper[i];
+          if constexpr (below) lower[done + i - row * stride] = last_lower[i];
+        }
+      }
       upper += rows * stride;
       lower -= rows * stride;
     }
@@ -87,9 +80,11 @@ struct PairedRows {
   void stage_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
     using Row = StagedRow<T>;
+    // Known to the compiler if there is one pair: the loops are faster by a tenth then.
+    constexpr bool single = Columns::staged_pairs == 1;
     constexpr std::int64_t capacity = Columns::staged_pairs * most_paired_columns;
-    const std::int64_t in_buffer = (count + Row::line - 1) / Row::line * Row::line;
-    const std::int64_t most = Columns::staged_pairs == 1 ? 1 : capacity / in_buffer;
+    const std::int64_t in_buffer = single ? 0 : (count + Row::line - 1) / Row::line * Row::line;
+    const std::int64_t most = single ? 1 : capacity / in_buffer;
     StagingBuffer<T, capacity> upper_buffer, lower_buffer;
     for (std::int64_t j = j_begin; j < j_end; ++j) {
       const std::int64_t row = (j - j_begin) * stride;
@@ -97,11 +92,12 @@ struct PairedRows {
       if constexpr (below) Row{nullptr, lower - row}.prefetch_ends(count);
     }
     for (std::int64_t j = j_begin; j < j_end; j += most) {
-      const std::int64_t pairs = j_end - j < most ? j_end - j : most;
+      const std::int64_t pairs = single || j_end - j > most ? most : j_end - j;
       T* const from_upper = upper_buffer.place_for(upper);
       // Rows below the centre descend.
       T* const from_lower = lower_buffer.place_for(lower) + (pairs - 1) * in_buffer;
-      store_side<above, below>(j, j + pairs, at_once, from_upper, from_lower, in_buffer);
+      store_side<above, below>(j, j + pairs, single ? 1 : at_once, from_upper, from_lower,
+                               in_buffer);
       columns.finish();
       for (std::int64_t row = 0; row < pairs; ++row) {
         if constexpr (above)

@@ -110,7 +110,7 @@ template <class T, Held held, bool checks, std::int64_t most>
 struct Columns16 {
   using Element = T;
   using Rounding = RoundFloat32<T>;
-  static constexpr std::int64_t wide = 2, narrow = 2, staged_pairs = 4;
+  static constexpr std::int64_t wide = 2, narrow = 2, staged_pairs = 2;
 
   ListFor<T, checks>& uncertain;
   const float* angles;           ///< of the panel's first frequency
@@ -189,12 +189,12 @@ struct Columns16 {
     const float* angles[2];
 
     [[gnu::always_inline]] Tile16(const Columns16& of, std::int64_t column, std::int64_t j) {
-      const Centre16<most>& centre = of.centre;
+      const Centre16<most>& panel = of.centre;
       for (std::int64_t i = 0; i < 2; ++i) {
         const std::int64_t k = frequency(column, i);
-        value[i] = load((holds_cosines(i) ? centre.cosine : centre.sine) + k);
-        other[i] = load((holds_cosines(i) ? centre.sine : centre.cosine) + k);
-        error[i] = load((holds_cosines(i) ? centre.cosine_error : centre.sine_error) + k);
+        value[i] = load((holds_cosines(i) ? panel.cosine : panel.sine) + k);
+        other[i] = load((holds_cosines(i) ? panel.sine : panel.cosine) + k);
+        error[i] = load((holds_cosines(i) ? panel.cosine_error : panel.sine_error) + k);
         width[i] = error[i] + error[i];
         // k is a multiple of float_lanes.
         angles[i] = of.angles + k * block_rows32 + j * 2 * float_lanes;
