@@ -3,8 +3,7 @@
 // Method. A tile with an uncertain entry is computed a second time, and each uncertain entry is
 // replaced by RotationTables::exact_entry, which rounds the 128-bit value.
 //
-// Cost: one entry in about 2^17 of float32, and one in 2^15 of a 16-bit type, is too close to a
-// midpoint for the error bound.
+// Cost: one entry in about 50 000 is too close to a midpoint for the error bound.
 #pragma once
 
 #include "posenc/simd/tile-inl.h"

@@ -6,8 +6,8 @@
 //   sin(centre +- a) = sin(centre) cos(a) +- cos(centre) sin(a),  a = (j + 1/2) w
 //   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
 // Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
-// both round to the same element, so does the exact value. Other entries, one in about 4000 of
-// bfloat16 and 500 of float16, are evaluated in double (uncertain_list-inl.h).
+// both round to the same element, so does the exact value. Other entries, one in about 3000 of
+// bfloat16 and 480 of float16, are evaluated in double (uncertain_list-inl.h).
 //
 // Error bound (Rotation16Error in error_bounds.h), in units of 2^-24. The sine and cosine of a
 // centre and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus
