@@ -271,7 +271,9 @@ TEST_P(Rotation16Errors, OfTables) {
         const long double w = constants.radians[static_cast<std::size_t>(k)];
         const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
           const float value = table[static_cast<std::size_t>(row * columns + column)];
-          const long double last_rounding = std::ldexp(1.0L, std::ilogb(value) - 24);
+          // Half a unit in the last place, that of subnormals for 0.
+          const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
+          const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
           const long double error =
               std::fabs(value - to_long_double(exact)) - last_rounding - RotationError::truncation;
           worst = std::max(worst, error <= 0 ? 0 : error / largest);
