@@ -42,6 +42,7 @@ struct KeepDouble {
 template <>
 struct RoundFloat32<float> {
   using Round = RoundToFloat32;  // not used
+  static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
   static constexpr float least_error = 0;
 

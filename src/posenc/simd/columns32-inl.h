@@ -87,7 +87,9 @@ struct Columns32 {
     }
   }
 
-  void finish() const {}
+  template <bool above, bool below>
+  void collect_uncertain(std::int64_t, std::int64_t, T*, T*, std::ptrdiff_t) const {}
+  void write_uncertain() const {}
 };
 
 }  // namespace

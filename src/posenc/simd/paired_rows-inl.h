@@ -31,8 +31,10 @@ constexpr std::int64_t most_paired_columns = 1024;
 ///   write_tile<vectors, above, below>(column, j, rows, upper, lower, stride)
 ///                  writes the rows above the centre, below it, or both: those of j + 1/2, and the
 ///                  next ones away from the centre
-///   relocate(from, count, to)  is told that the elements at `from`, which were written last, have
-//                  been copied
+///   collect_uncertain<above, below>(column, j, upper, lower, stride)
+///                  is called after some tiles that share upper, lower and stride, with the column
+///                  and j of the first of them
+///   write_uncertain()  corrects the entries in memory, before they are copied
 template <class Columns>
 struct PairedRows {
   using T = typename Columns::Element;
@@ -59,11 +61,13 @@ struct PairedRows {
                                                           stride);
         done += step;
       }
+      columns.template collect_uncertain<above, below>(0, j, upper, lower, stride);
       for (std::int64_t row = 0; done < count && row < rows; ++row) {
         T last_upper[step], last_lower[step];
         columns.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
                                                           0);
-        columns.finish();
+        columns.template collect_uncertain<above, below>(done, j + row, last_upper, last_lower, 0);
+        columns.write_uncertain();
         for (std::int64_t i = 0; done + i < count; ++i) {
           if constexpr (above) upper[row * stride + done + i] = last_upper[i];
           if constexpr (below) lower[done + i - row * stride] = last_lower[i];
@@ -98,7 +102,7 @@ struct PairedRows {
       T* const from_lower = lower_buffer.place_for(lower) + (pairs - 1) * in_buffer;
       store_side<above, below>(j, j + pairs, single ? 1 : at_once, from_upper, from_lower,
                                in_buffer);
-      columns.finish();
+      columns.write_uncertain();
       for (std::int64_t row = 0; row < pairs; ++row) {
         if constexpr (above)
           Row{from_upper + row * in_buffer, upper + row * stride}.store(0, count);

@@ -50,13 +50,16 @@ inline void store_packed(F32 packed, T* to) {
 
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
-/// away from 0, like the exact value between the bounds. store() takes the sums.
+/// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
+/// a branch for each pair of rows of a tile, one in 15 of which is uncertain in float16 and one in
+/// 90 in bfloat16, costs more than doing without.
 template <class T>
 struct RoundFloat32;
 
 template <>
 struct RoundFloat32<BFloat16> {
   using Round = RoundToBFloat16;
+  static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
   static constexpr float least_error = 0x1p-50f;
 
@@ -70,6 +73,7 @@ struct RoundFloat32<BFloat16> {
 template <>
 struct RoundFloat32<Float16> {
   using Round = RoundToFloat16;
+  static constexpr bool often_uncertain = true;
   static constexpr int dropped = 13;
   static constexpr float least_error = 0x1p-26f;
 
@@ -105,6 +109,18 @@ template <class T, bool checks>
 using ListFor =
     std::conditional_t<checks, UncertainList<typename RoundFloat32<T>::Round>, NoUncertainList>;
 
+/// Pairs of rows, in the columns of a tile, that have uncertain entries.
+template <std::int64_t capacity>
+struct UncertainPairs {
+  std::int64_t count = 0;
+  std::uint32_t places[capacity + 1];  ///< column * block_rows32 + j
+
+  [[gnu::noinline, gnu::cold]] void add(std::uint32_t place) { places[count++] = place; }
+};
+/// As many as half a block of a panel has.
+template <std::int64_t most>
+using PairsOfPanel = UncertainPairs<most / float_lanes * block_rows32 / 2>;
+
 /// Consecutive columns of a panel (see PairedRows).
 template <class T, Held held, bool checks, std::int64_t most>
 struct Columns16 {
@@ -113,6 +129,7 @@ struct Columns16 {
   static constexpr std::int64_t wide = 2, narrow = 2, staged_pairs = 2;
 
   ListFor<T, checks>& uncertain;
+  PairsOfPanel<most>& pairs;
   const float* angles;           ///< of the panel's first frequency
   std::int64_t first_frequency;  ///< of the panel
   std::int64_t below_centre;     ///< the position next to the block's centre
@@ -126,62 +143,66 @@ struct Columns16 {
     return held == Held::both ? i == 1 : held == Held::cosines;
   }
 
-  void finish() const { uncertain.write(); }
-
   template <std::int64_t vectors, bool above, bool below>
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
                                          T* upper, T* lower, std::ptrdiff_t stride) const {
     static_assert(vectors == 2);
     const Tile16 tile(*this, column, j);
+    [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
-      T* const up = upper + row * stride;
-      T* const low = lower - row * stride;
-      I32 first_above, second_above, first_below, second_below;
-      write_pair<above, below>(tile, row, up, low, first_above, second_above, first_below,
-                               second_below);
+      const Differences<above, below> differences =
+          write_pair<above, below>(tile, row, upper + row * stride, lower - row * stride);
       if constexpr (checks) {
-        if (!differ<above, below>(first_above, second_above, first_below, second_below)) continue;
-        return write_uncertain<above, below>(column, j + row, rows - row, up, low, stride,
-                                             first_above, second_above, first_below, second_below);
+        const auto place = static_cast<std::uint32_t>(column * block_rows32 + j + row);
+        if constexpr (Rounding::often_uncertain) {
+          pairs.places[count] = place;
+          count += differences.any() ? 1 : 0;
+        } else if (differences.any()) {
+          pairs.add(place);
+        }
       }
+    }
+    if constexpr (checks && Rounding::often_uncertain) pairs.count = count;
+  }
+
+  /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list.
+  template <bool above, bool below>
+  [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* upper, T* lower,
+                                           std::ptrdiff_t stride) const {
+    if constexpr (checks) {
+      for (std::int64_t i = 0; i < pairs.count; ++i) {
+        const std::int64_t of_column = pairs.places[i] / block_rows32,
+                           of_j = pairs.places[i] % block_rows32;
+        T unused[2][2 * float_lanes];
+        const auto differences =
+            write_pair<above, below>(Tile16(*this, of_column, of_j), 0, unused[0], unused[1]);
+        const std::ptrdiff_t right = of_column - column, away = (of_j - j) * stride;
+        if constexpr (above) {
+          collect(differences.above, of_column, below_centre + 1 + of_j, upper + away + right);
+        }
+        if constexpr (below) {
+          collect(differences.below, of_column, below_centre - of_j, lower - away + right);
+        }
+      }
+      pairs.count = 0;
     }
   }
 
-  /// Writes the rest of a tile after a first pair of rows, of which these are the differences.
-  template <bool above, bool below>
-  [[gnu::noinline]] void write_uncertain(std::int64_t column, std::int64_t j, std::int64_t rows,
-                                         T* upper, T* lower, std::ptrdiff_t stride, I32 first_above,
-                                         I32 second_above, I32 first_below,
-                                         I32 second_below) const {
-    const Tile16 tile(*this, column, j);
-    for (std::int64_t row = 0;;) {
-      T* up = upper + row * stride;
-      T* low = lower - row * stride;
-      if constexpr (above) {
-        collect(first_above, 0, column, below_centre + 1 + j + row, up);
-        collect(second_above, 1, column, below_centre + 1 + j + row, up);
-      }
-      if constexpr (below) {
-        collect(first_below, 0, column, below_centre - j - row, low);
-        collect(second_below, 1, column, below_centre - j - row, low);
-      }
-      do {
-        if (++row == rows) return;
-        up += stride;
-        low -= stride;
-        write_pair<above, below>(tile, row, up, low, first_above, second_above, first_below,
-                                 second_below);
-      } while (!differ<above, below>(first_above, second_above, first_below, second_below));
-    }
-  }
+  void write_uncertain() const { uncertain.write(); }
 
-  template <bool above, bool below>
-  static bool differ(I32 first_above, I32 second_above, I32 first_below, I32 second_below) {
-    I32 all(0);
-    if constexpr (above) all = first_above | second_above;
-    if constexpr (below) all = all | (first_below | second_below);
-    return any_bits(all, I32(-1 << Rounding::dropped));
-  }
+ private:
+  /// The bits in which the rounded bounds of two vectors differ, above the centre and below it.
+  template <bool has_above, bool has_below>
+  struct Differences {
+    I32 above[2], below[2];
+
+    bool any() const {
+      I32 all(0);
+      if constexpr (has_above) all = above[0] | above[1];
+      if constexpr (has_below) all = all | (below[0] | below[1]);
+      return any_bits(all, I32(-1 << Rounding::dropped));
+    }
+  };
 
   /// What the rows of a tile share.
   struct Tile16 {
@@ -202,12 +223,11 @@ struct Columns16 {
     }
   };
 
-  /// Writes a pair of rows of a tile. Sets the bits in which the rounded bounds of its vectors
-  /// differ, above the centre and below it.
+  /// Writes a pair of rows of a tile.
   template <bool above, bool below>
-  [[gnu::always_inline]] static void write_pair(const Tile16& tile, std::int64_t row, T* upper,
-                                                T* lower, I32& first_above, I32& second_above,
-                                                I32& first_below, I32& second_below) {
+  [[gnu::always_inline]] static Differences<above, below> write_pair(const Tile16& tile,
+                                                                     std::int64_t row, T* upper,
+                                                                     T* lower) {
     const I32 half(1 << (Rounding::dropped - 1));
     const auto rounded = [&](F32 bound) { return cast_bits<I32>(bound) + half; };
     F32 bound_above[2], bound_below[2];
@@ -228,25 +248,32 @@ struct Columns16 {
       above_bits[i] = rounded(bound_above[i]);
       below_bits[i] = rounded(bound_below[i]);
     }
+    Differences<above, below> differences;
     if constexpr (above) {
       Rounding::template store<held == Held::both>(above_bits, upper);
-      first_above = above_bits[0] ^ rounded(bound_above[0] - tile.width[0]);
-      second_above = above_bits[1] ^ rounded(bound_above[1] - tile.width[1]);
+      for (std::int64_t i = 0; i < 2; ++i)
+        differences.above[i] = above_bits[i] ^ rounded(bound_above[i] - tile.width[i]);
     }
     if constexpr (below) {
       Rounding::template store<held == Held::both>(below_bits, lower);
-      first_below = below_bits[0] ^ rounded(bound_below[0] + tile.width[0]);
-      second_below = below_bits[1] ^ rounded(bound_below[1] + tile.width[1]);
+      for (std::int64_t i = 0; i < 2; ++i)
+        differences.below[i] = below_bits[i] ^ rounded(bound_below[i] + tile.width[i]);
     }
+    return differences;
   }
 
-  /// Adds the uncertain entries of vector i of a row of a tile to the list.
-  void collect(I32 differences, std::int64_t i, std::int64_t column, std::int64_t position,
+  /// Adds the uncertain entries of a row of a tile to the list.
+  void collect(const I32 (&differences)[2], std::int64_t column, std::int64_t position,
                T* row) const {
-    std::uint32_t lanes = nonzero_lanes(differences & I32(-1 << Rounding::dropped));
+    const auto uncertain_lanes = [&](std::int64_t i) {
+      return nonzero_lanes(differences[i] & I32(-1 << Rounding::dropped));
+    };
+    // One loop over both vectors ends unpredictably once.
+    std::uint32_t lanes = uncertain_lanes(0) | uncertain_lanes(1) << float_lanes;
     for (; lanes != 0; lanes &= lanes - 1) {
-      const std::int64_t lane = std::countr_zero(lanes);
-      T* const place = row + (held == Held::both ? 2 * lane + i : i * float_lanes + lane);
+      const std::int64_t bit = std::countr_zero(lanes), i = bit / float_lanes,
+                         lane = bit % float_lanes;
+      T* const place = row + (held == Held::both ? 2 * lane + i : bit);
       uncertain.add(place, position, first_frequency + frequency(column, i) + lane,
                     holds_cosines(i));
     }
@@ -317,12 +344,13 @@ class PanelOf16 {
              const RowTask& task) {
     using Columns = const Columns16<T, held, checks, most>;
     const float* const angles = tables_.angles + begin_ * block_rows32;
-    Columns columns = {uncertain_, angles, begin_, below_centre_, centre_};
+    Columns columns = {uncertain_, pairs_, angles, begin_, below_centre_, centre_};
     PairedRows<Columns>{columns, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
   }
 
   const Tables& tables_;
   ListFor<T, checks> uncertain_;
+  PairsOfPanel<most> pairs_;
   std::int64_t begin_, used_, size_;
   std::int64_t below_centre_;
   double sine_[most], cosine_[most];
