@@ -47,8 +47,8 @@ TEST_P(KernelTest, AnchorsAreWithinTheirBound) {
   double worst = 0;
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t position = (random() >> 11) >> (random() % 53);
-    GetParam().kernels.anchors(tables.padded_count(), tables.high.data(), tables.low.data(),
-                               position, sines.data(), cosines.data());
+    GetParam().kernels.anchors(tables.padded_count(), tables.arrays(), position, sines.data(),
+                               cosines.data());
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
       const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
       const double sine_error =

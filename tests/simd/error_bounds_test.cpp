@@ -92,14 +92,14 @@ TEST_P(RotationErrors, OfAnchors) {
   const EncodingSpec spec = {.d_model = 512, .base = 1.01};
   const Frequencies frequencies(spec);
   const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
-  std::vector<double> sines(constants.turns.high.size()), cosines(sines.size());
+  std::vector<double> sines(constants.radians.size()), cosines(sines.size());
   std::mt19937_64 random(1);
   long double worst_sine = 0, worst_cosine = 0;
   for (int i = 0; i < 3000; ++i) {
     const std::uint64_t position = (random() >> 11) >> (random() % 53);
     kernels_of(GetParam().isa)
-        .anchors(constants.turns.padded_count(), constants.turns.high.data(),
-                 constants.turns.low.data(), position, sines.data(), cosines.data());
+        .anchors(constants.turns.padded_count(), constants.turns.arrays(), position, sines.data(),
+                 cosines.data());
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
       const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
       const auto at = static_cast<std::size_t>(k);

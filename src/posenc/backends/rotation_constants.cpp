@@ -9,31 +9,23 @@ namespace {
 
 constexpr std::size_t half_block = simd::block_rows32 / 2;
 
-/// The frequencies divided by 2.
-FrequencyTables halves_of(FrequencyTables turns) {
-  for (std::size_t k = 0; k < turns.high.size(); ++k) {
-    turns.low[k] = turns.low[k] >> 1 | turns.high[k] << 63;
-    turns.high[k] >>= 1;
-  }
-  return turns;
-}
-
 }  // namespace
 
 /// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
 /// still far below the rounding to float.
 HalfRowAngles::HalfRowAngles(const FrequencyTables& turns, Order order,
                              const simd::Kernels& kernels)
-    : cosine(turns.high.size()), sine(turns.high.size()), rows(half_block * 2 * turns.high.size()) {
-  const std::size_t padded = turns.high.size();
+    : cosine(static_cast<std::size_t>(turns.padded_count())),
+      sine(cosine.size()),
+      rows(half_block * 2 * cosine.size()) {
+  const std::size_t padded = cosine.size();
   std::vector<double> cos_one(padded), sin_one(padded);
   const auto sincos = [&](const FrequencyTables& of, std::vector<double>& sines,
                           std::vector<double>& cosines) {
-    kernels.anchors(of.padded_count(), of.high.data(), of.low.data(), 1, sines.data(),
-                    cosines.data());
+    kernels.anchors(of.padded_count(), of.arrays(), 1, sines.data(), cosines.data());
   };
   sincos(turns, sin_one, cos_one);
-  sincos(halves_of(turns), sine, cosine);
+  sincos(turns.halves(), sine, cosine);
   std::vector<double> s = sine, c = cosine;
   const auto lanes = static_cast<std::size_t>(kernels.float_lanes);
   const std::size_t sine_after = order == Order::interleaved ? 1
@@ -57,23 +49,22 @@ HalfRowAngles::HalfRowAngles(const FrequencyTables& turns, Order order,
 
 RotationConstants::RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels)
     : turns(frequencies),
-      radians(turns.high.size()),
-      cos_row(turns.high.size()),
-      sin_row(turns.high.size()),
-      cos_block(turns.high.size()),
-      sin_block(turns.high.size()),
+      radians(static_cast<std::size_t>(turns.padded_count())),
+      cos_row(radians.size()),
+      sin_row(radians.size()),
+      cos_block(radians.size()),
+      sin_block(radians.size()),
       angles(turns, HalfRowAngles::Order::grouped, kernels) {
   const auto anchors = [&](std::int64_t rows, std::vector<double>& sine,
                            std::vector<double>& cosine) {
-    kernels.anchors(turns.padded_count(), turns.high.data(), turns.low.data(),
-                    static_cast<std::uint64_t>(rows), sine.data(), cosine.data());
+    kernels.anchors(turns.padded_count(), turns.arrays(), static_cast<std::uint64_t>(rows),
+                    sine.data(), cosine.data());
   };
   anchors(1, sin_row, cos_row);
   anchors(simd::block_rows, sin_block, cos_block);
   constexpr double two_pi = 6.283185307179586;
   for (std::size_t k = 0; k < radians.size(); ++k) {
-    radians[k] = static_cast<float>(two_pi * (static_cast<double>(turns.high[k]) * 0x1p-64 +
-                                              static_cast<double>(turns.low[k]) * 0x1p-128));
+    radians[k] = static_cast<float>(two_pi * static_cast<double>(turns.turns(k)) * 0x1p-128);
   }
 }
 
@@ -81,8 +72,7 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
   return {
       .frequencies = spec.d_model / 2,
       .columns = columns_of(spec),
-      .turns_high = turns.high.data(),
-      .turns_low = turns.low.data(),
+      .w = turns.arrays(),
       .radians = radians.data(),
       .cos_row = cos_row.data(),
       .sin_row = sin_row.data(),
@@ -100,19 +90,20 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
 
 Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels)
     : turns(Frequencies(spec)),
-      group(turns),
-      centre(turns.high.size()),
-      step(turns.high.size()),
+      group_high(static_cast<std::size_t>(turns.padded_count())),
+      group_low(group_high.size()),
+      centre(group_high.size()),
+      step(group_high.size()),
       angles(turns,
              spec.layout == Layout::interleaved ? HalfRowAngles::Order::interleaved
                                                 : HalfRowAngles::Order::separate,
              kernels) {
-  for (std::size_t k = 0; k < turns.high.size(); ++k) {
-    const uint128 frequency = static_cast<uint128>(turns.high[k]) << 64 | turns.low[k];
+  for (std::size_t k = 0; k < centre.size(); ++k) {
+    const uint128 frequency = turns.turns(k);
     const uint128 in_group =
         frequency * static_cast<uint128>(simd::anchored_blocks32 * simd::block_rows32);
-    group.high[k] = static_cast<std::uint64_t>(in_group >> 64);
-    group.low[k] = static_cast<std::uint64_t>(in_group);
+    group_high[k] = static_cast<std::uint64_t>(in_group >> 64);
+    group_low[k] = static_cast<std::uint64_t>(in_group);
     step[k] =
         static_cast<std::uint64_t>(frequency * static_cast<uint128>(simd::block_rows32) >> 64);
     // The centre of block 0 is at position (block_rows32 - 1) / 2.
@@ -125,8 +116,8 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
   return {
       .frequencies = spec.d_model / 2,
       .columns = columns_of(spec),
-      .group_high = group.high.data(),
-      .group_low = group.low.data(),
+      .group_high = group_high.data(),
+      .group_low = group_low.data(),
       .centre = centre.data(),
       .step = step.data(),
       .angles = angles.rows.data(),

@@ -43,8 +43,7 @@ struct Rotation32Constants {
   simd::Rotation32Tables tables(const EncodingSpec& spec) const noexcept;
 
   FrequencyTables turns;
-  FrequencyTables group;  ///< frequencies in turns per group of blocks
-  std::vector<std::uint64_t> centre, step;
+  std::vector<std::uint64_t> group_high, group_low, centre, step;
   HalfRowAngles angles;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/backend.h"
+#include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/isa.h"
 #include "posenc/simd/dispatch.h"
@@ -23,14 +24,32 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 /// are long enough to gain by it.
 RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept;
 
-/// The leading 128 bits of the frequencies, padded with zeros.
-struct FrequencyTables {
+/// Owns the arrays of simd::FrequencyArrays.
+class FrequencyTables {
+ public:
   explicit FrequencyTables(const Frequencies& frequencies);
 
-  std::int64_t padded_count() const noexcept { return static_cast<std::int64_t>(high.size()); }
+  /// The frequencies divided by 2.
+  FrequencyTables halves() const;
 
-  std::vector<std::uint64_t> high;
-  std::vector<std::uint64_t> low;
+  std::int64_t padded_count() const noexcept { return static_cast<std::int64_t>(high_.size()); }
+
+  /// w / (2 pi) modulo 1, in units of 2^-128.
+  uint128 turns(std::size_t k) const noexcept {
+    return static_cast<uint128>(high_[k]) << 64 | low_[k];
+  }
+
+  /// Valid as long as this object.
+  simd::FrequencyArrays arrays() const noexcept {
+    return {high_.data(), low_.data(), quarter_turns_.data(), rest_.data()};
+  }
+
+ private:
+  explicit FrequencyTables(std::size_t padded_count);
+  void set(std::size_t k, uint128 turns) noexcept;
+
+  std::vector<std::uint64_t> high_, low_;
+  std::vector<double> quarter_turns_, rest_;
 };
 
 /// A method at one ISA. MethodEncoder has static members `method` (the backend's name) and

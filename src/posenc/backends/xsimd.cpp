@@ -35,7 +35,7 @@ class XsimdEncoder final : public Encoder {
  private:
   void encode_rows(const RowTask& task) const noexcept override {
     const simd::SincosTables tables = {spec().d_model / 2, columns_of(spec()),
-                                       frequencies_.high.data(), frequencies_.low.data()};
+                                       frequencies_.arrays()};
     switch (task.type) {
       case DataType::float32:
       case DataType::float64: return kernel_(tables, task);
@@ -53,8 +53,7 @@ class XsimdEncoder final : public Encoder {
     for (std::int64_t begin = 0; begin < tables.frequencies; begin += piece) {
       simd::SincosTables part = tables;
       part.frequencies = std::min(piece, tables.frequencies - begin);
-      part.turns_high += begin;
-      part.turns_low += begin;
+      part.w = tables.w.from(begin);
       part.columns = {.interleaved = false, .sine = 0, .cosine = piece};
       for (std::int64_t row = 0; row < task.count; ++row) {
         kernel_(part,

@@ -2,7 +2,10 @@
 //
 // Method. The phase, position times frequency modulo one turn, is computed in integers of 128 bits,
 // so that nothing is lost at any position. It is reduced to the nearest quarter turn and converted
-// to radians in double. Taylor series give sine and cosine, which the quarter swaps and negates.
+// to radians in double. Below position 2^32, the frequency is the sum of two doubles instead: a
+// fused operation gives the distance of the first product from the nearest quarter turn, to which
+// the second product is added. Taylor series give sine and cosine, which the quarter swaps and
+// negates.
 //
 // Error bound (RotationError::anchor_cosine and anchor_sine in error_bounds.h), in units of 2^-53:
 // x has the errors of two roundings, each at most half an ulp, together at most 1 because |x| < 1,
@@ -14,9 +17,13 @@
 // most cos(x) / sin(x) <= 1.74, the last rounding at most 0.5 / sin(x) <= 1, and the rest at most
 // 0.2 / sin(x) if x < 0.75, or 0.57 / sin(x).
 //
+// Truncation adds less than 2^-70 (RotationError::truncation). The sum of two doubles lacks at most
+// 2^-104.1 of a frequency, and 2^-72.1 of a phase below position 2^32. The product with the second
+// double is at most 2^-20, so that it is rounded by 2^-73, and so is the next sum.
+//
 // Valid range: every position up to max_position.
 //
-// Cost: 60 operations a vector of frequencies, 69 from position 2^32 on.
+// Cost with AVX2: 39 operations a vector of frequencies, 70 from position 2^32 on.
 //
 // Source: the Taylor series of sine and cosine on [-pi/4, pi/4].
 #pragma once
@@ -28,6 +35,9 @@ namespace {
 constexpr std::int64_t anchor_vectors = 4;
 static_assert(padding % (anchor_vectors * double_lanes) == 0);
 
+/// The positions whose phases are computed in doubles, which takes a fifth of the operations.
+inline bool is_short_position(std::uint64_t position) { return position >> 32 == 0; }
+
 /// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low.
 struct Phases {
   U64 high;
@@ -36,22 +46,16 @@ struct Phases {
 
 /// The phases at positions for frequencies in units of 2^-128 turns, modulo 2^128: the sum of
 /// products of 32-bit digits. No sum of the lower digits overflows, because a product is at most
-/// 2^64 - 2^33 + 1. Positions below 2^32 have one digit.
-template <bool is_short>
+/// 2^64 - 2^33 + 1.
 inline Phases phases_at(U64 turns_high, U64 turns_low, U64 position) {
-  const U64 low_digit(0xffffffff), first = position & low_digit;
+  const U64 low_digit(0xffffffff), first = position & low_digit, second = position >> 32;
   const U64 digit_1 = turns_low >> 32, digit_3 = turns_high >> 32;
-  const U64 bits_0 = multiply_low_halves(turns_low, first);
-  U64 bits_32 = multiply_low_halves(digit_1, first) + (bits_0 >> 32);
-  U64 bits_64 = multiply_low_halves(turns_high, first);
-  U64 bits_96 = multiply_low_halves(digit_3, first);
-  if constexpr (!is_short) {
-    const U64 second = position >> 32;
-    const U64 product = multiply_low_halves(turns_low, second);
-    bits_32 = bits_32 + (product & low_digit);
-    bits_64 = bits_64 + (product >> 32) + multiply_low_halves(digit_1, second);
-    bits_96 = bits_96 + multiply_low_halves(turns_high, second);
-  }
+  const U64 bits_0 = multiply_low_halves(turns_low, first),
+            product = multiply_low_halves(turns_low, second);
+  const U64 bits_32 = multiply_low_halves(digit_1, first) + (bits_0 >> 32) + (product & low_digit);
+  const U64 bits_64 = multiply_low_halves(turns_high, first) + (product >> 32) +
+                      multiply_low_halves(digit_1, second);
+  const U64 bits_96 = multiply_low_halves(digit_3, first) + multiply_low_halves(turns_high, second);
   return {bits_64 + (bits_32 >> 32) + (bits_96 << 32), (bits_32 << 32) | (bits_0 & low_digit)};
 }
 
@@ -60,19 +64,32 @@ inline F64 to_doubles(U64 integers, double offset) {
   return cast_bits<F64>(integers | U64(0x4330000000000000)) - F64(0x1p52 + offset);
 }
 
-/// A phase as a number of quarter turns and the distance from the nearest of them, which is
-/// high 2^-54 + low 2^-106 turns; |high| is at most 2^51.
+/// A phase as a number of quarter turns and the angle from the nearest of them, in radians.
 struct ReducedPhases {
-  U64 quarters;  ///< number of quarter turns, in the upper two bits
-  F64 high;
-  F64 low;
+  U64 quarters;  ///< in the upper two bits
+  F64 angle;
 };
 
-inline ReducedPhases reduce(U64 high, U64 low) {
-  const U64 biased = high + U64(std::uint64_t{1} << 61);
+inline ReducedPhases reduce(const Phases& phases) {
+  constexpr double two_pi = 6.283185307179586, two_pi_rest = 2.4492935982947064e-16;
+  const U64 biased = phases.high + U64(std::uint64_t{1} << 61);
   const U64 in_quarter = biased & U64(~std::uint64_t{0} >> 2);
-  return {biased, to_doubles(in_quarter >> 10, 0x1p51),
-          to_doubles(((in_quarter & U64(1023)) << 42) | (low >> 22), 0)};
+  // The angle is high 2^-54 + low 2^-106 turns, |high| at most 2^51.
+  const F64 high = to_doubles(in_quarter >> 10, 0x1p51);
+  const F64 low = to_doubles(((in_quarter & U64(1023)) << 42) | (phases.low >> 22), 0);
+  const F64 rest = fused(low, F64(two_pi * 0x1p-106), high * F64(two_pi_rest * 0x1p-54));
+  return {biased, fused(high, F64(two_pi * 0x1p-54), rest)};
+}
+
+/// The same for a short position, from a frequency as the sum of two doubles (FrequencyArrays). It
+/// needs fused operations that round once.
+inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) {
+  constexpr double quarter = 1.5707963267948966, quarter_rest = 6.123233995736766e-17;  // pi / 2
+  const F64 to_integer(0x1.8p52);  // an ulp of this is 1
+  const F64 biased = fused(position, quarter_turns, to_integer);
+  const F64 distance = fused_minus(position, quarter_turns, biased - to_integer);
+  const F64 lacking = fused(distance, F64(quarter_rest), position * rest);
+  return {cast_bits<U64>(biased) << 62, fused(distance, F64(quarter), lacking)};
 }
 
 /// Turns sine and cosine by a number of quarter turns, which is in the upper two bits of
@@ -119,22 +136,13 @@ template <std::size_t n>
 }
 
 /// Sines and cosines of anchor_vectors vectors of phases, times `scale`.
-[[gnu::always_inline]] inline void evaluate(const Phases (&phases)[anchor_vectors], double scale,
-                                            double* sin_out, double* cos_out) {
-  constexpr double two_pi = 6.283185307179586;
-  constexpr double two_pi_rest = 2.4492935982947064e-16;  // 2 pi - two_pi
-  U64 quarters[anchor_vectors];
-  F64 x[anchor_vectors], sine[anchor_vectors], cosine[anchor_vectors];
+[[gnu::always_inline]] inline void evaluate(const ReducedPhases (&phases)[anchor_vectors],
+                                            double scale, double* sin_out, double* cos_out) {
+  F64 angles[anchor_vectors], sine[anchor_vectors], cosine[anchor_vectors];
+  for (std::int64_t i = 0; i < anchor_vectors; ++i) angles[i] = phases[i].angle;
+  sincos_series(angles, sine, cosine);
   for (std::int64_t i = 0; i < anchor_vectors; ++i) {
-    const ReducedPhases reduced = reduce(phases[i].high, phases[i].low);
-    const F64 rest =
-        fused(reduced.low, F64(two_pi * 0x1p-106), reduced.high * F64(two_pi_rest * 0x1p-54));
-    x[i] = fused(reduced.high, F64(two_pi * 0x1p-54), rest);
-    quarters[i] = reduced.quarters;
-  }
-  sincos_series(x, sine, cosine);
-  for (std::int64_t i = 0; i < anchor_vectors; ++i) {
-    turn(quarters[i], sine[i], cosine[i]);
+    turn(phases[i].quarters, sine[i], cosine[i]);
     (sine[i] * F64(scale)).store_unaligned(sin_out + i * double_lanes);
     (cosine[i] * F64(scale)).store_unaligned(cos_out + i * double_lanes);
   }
@@ -142,33 +150,39 @@ template <std::size_t n>
 
 /// The same at a position, for all frequencies.
 template <bool is_short>
-inline void write_all_anchors(std::int64_t frequencies, const std::uint64_t* turns_high,
-                              const std::uint64_t* turns_low, std::uint64_t position, double scale,
-                              double* sin_out, double* cos_out) {
-  for (std::int64_t k = 0; k < frequencies; k += anchor_vectors * double_lanes) {
-    Phases phases[anchor_vectors];
-    for (std::int64_t i = 0; i < anchor_vectors; ++i) {
-      const std::int64_t at = k + i * double_lanes;
-      phases[i] = phases_at<is_short>(U64::load_unaligned(turns_high + at),
-                                      U64::load_unaligned(turns_low + at), U64(position));
+inline void write_all_anchors(std::int64_t frequencies, const FrequencyArrays& w,
+                              std::uint64_t position, double scale, double* sin_out,
+                              double* cos_out) {
+  const auto phases_from = [&](std::int64_t k) {
+    if constexpr (is_short) {
+      return reduced_product(load(w.quarter_turns + k), load(w.rest + k),
+                             F64(static_cast<double>(position)));
+    } else {
+      return reduce(phases_at(U64::load_unaligned(w.turns_high + k),
+                              U64::load_unaligned(w.turns_low + k), U64(position)));
     }
+  };
+  for (std::int64_t k = 0; k < frequencies; k += anchor_vectors * double_lanes) {
+    ReducedPhases phases[anchor_vectors];
+    for (std::int64_t i = 0; i < anchor_vectors; ++i) phases[i] = phases_from(k + i * double_lanes);
     evaluate(phases, scale, sin_out + k, cos_out + k);
   }
 }
 
 /// See AnchorKernel. The sines and cosines are multiplied by `scale`, a power of two.
-inline void scaled_anchors(std::int64_t frequencies, const std::uint64_t* turns_high,
-                           const std::uint64_t* turns_low, std::uint64_t position, double scale,
-                           double* sin_out, double* cos_out) {
-  const auto write = position >> 32 == 0 ? write_all_anchors<true> : write_all_anchors<false>;
-  write(frequencies, turns_high, turns_low, position, scale, sin_out, cos_out);
+inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
+                           std::uint64_t position, double scale, double* sin_out, double* cos_out) {
+  const auto write = fused_rounds_once && is_short_position(position)
+                         ? write_all_anchors<fused_rounds_once>
+                         : write_all_anchors<false>;
+  write(frequencies, w, position, scale, sin_out, cos_out);
 }
 
 /// See AnchorKernel. A file that only tests the parts above does not use it.
-[[maybe_unused]] void anchor_kernel(std::int64_t frequencies, const std::uint64_t* turns_high,
-                                    const std::uint64_t* turns_low, std::uint64_t position,
-                                    double* sin_out, double* cos_out) noexcept {
-  scaled_anchors(frequencies, turns_high, turns_low, position, 1.0, sin_out, cos_out);
+[[maybe_unused]] void anchor_kernel(std::int64_t frequencies, const FrequencyArrays& w,
+                                    std::uint64_t position, double* sin_out,
+                                    double* cos_out) noexcept {
+  scaled_anchors(frequencies, w, position, 1.0, sin_out, cos_out);
 }
 
 }  // namespace

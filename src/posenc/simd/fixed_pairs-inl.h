@@ -49,13 +49,12 @@ struct PlacedPhases {
   std::uint64_t high[panel64], low[panel64];
 
   /// The phases at a position for frequencies in units of 2^-128 turns.
-  PlacedPhases(std::int64_t count, const std::uint64_t* turns_high, const std::uint64_t* turns_low,
-               std::uint64_t position) {
+  PlacedPhases(std::int64_t count, const FrequencyArrays& w, std::uint64_t position) {
     for (std::int64_t k = 0; k < count; ++k) {
       __extension__ typedef unsigned __int128 uint128;
-      const uint128 low_product = static_cast<uint128>(turns_low[k]) * position;
+      const uint128 low_product = static_cast<uint128>(w.turns_low[k]) * position;
       const std::int64_t at = place64<interleaved>(k);
-      high[at] = turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
+      high[at] = w.turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
       low[at] = static_cast<std::uint64_t>(low_product);
     }
   }
@@ -65,8 +64,7 @@ struct PlacedPhases {
 template <bool interleaved>
 inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                             std::uint64_t position, FixedPairs& pairs) {
-  const PlacedPhases<interleaved> phases(size, tables.turns_high + begin, tables.turns_low + begin,
-                                         position);
+  const PlacedPhases<interleaved> phases(size, tables.w.from(begin), position);
   for (std::int64_t k = 0; k < size; k += double_lanes) {
     // The angle from the nearest quarter turn: high 2^-28 + low 2^-80 turns, high at most 2^25 in
     // magnitude.

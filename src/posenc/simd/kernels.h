@@ -34,22 +34,33 @@ constexpr std::int64_t angle_index(std::int64_t k, std::int64_t j, std::int64_t 
   return (k / lanes * (block_rows32 / 2) + j) * 2 * lanes + k % lanes;
 }
 
+/// Frequencies w in radians per position, padded with zeros.
+struct FrequencyArrays {
+  const std::uint64_t* turns_high;  ///< high half of w / (2 pi) modulo 1, as a 128-bit fraction
+  const std::uint64_t* turns_low;   ///< low half
+  const double* quarter_turns;      ///< w / (pi / 2) modulo 4, from -2 to 2
+  const double* rest;               ///< what this double lacks, in radians
+
+  FrequencyArrays from(std::int64_t k) const {
+    return {turns_high + k, turns_low + k, quarter_turns + k, rest + k};
+  }
+};
+
 /// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
 /// position.
 struct RotationTables {
   std::int64_t frequencies;
   Columns columns;
-  const std::uint64_t* turns_high;  ///< high half of w / (2 pi) as a 128-bit fraction
-  const std::uint64_t* turns_low;   ///< low half
-  const float* radians;             ///< w
-  const double* cos_row;            ///< cos(w), which advances by one row
-  const double* sin_row;            ///< sin(w)
-  const double* cos_block;          ///< cos(block_rows w), which advances by one block
-  const double* sin_block;          ///< sin(block_rows w)
-  const double* cos_half;           ///< cos(w / 2)
-  const double* sin_half;           ///< sin(w / 2)
-  const float*
-      angles;          ///< cos(a) of a = (j + 1/2) w at angle_index(k, j); sin(a) angle_group later
+  FrequencyArrays w;
+  const float* radians;     ///< w
+  const double* cos_row;    ///< cos(w), which advances by one row
+  const double* sin_row;    ///< sin(w)
+  const double* cos_block;  ///< cos(block_rows w), which advances by one block
+  const double* sin_block;  ///< sin(block_rows w)
+  const double* cos_half;   ///< cos(w / 2)
+  const double* sin_half;   ///< sin(w / 2)
+  /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
+  const float* angles;
   bool narrow_panels;  ///< see prefers_narrow_panels()
   ExactEntry exact_entry;
   const void* context;
@@ -78,8 +89,7 @@ struct Rotation32Tables {
 struct SincosTables {
   std::int64_t frequencies;
   Columns columns;
-  const std::uint64_t* turns_high;
-  const std::uint64_t* turns_low;
+  FrequencyArrays w;
 };
 
 /// Rows that share an anchor.
@@ -87,9 +97,8 @@ inline constexpr std::int64_t sincos_block_rows = 64;
 
 /// Fills sin_out and cos_out, which are padded, with the sine and cosine of `position` times each
 /// frequency, within 2^-52.
-using AnchorKernel = void (*)(std::int64_t frequencies, const std::uint64_t* turns_high,
-                              const std::uint64_t* turns_low, std::uint64_t position,
-                              double* sin_out, double* cos_out) noexcept;
+using AnchorKernel = void (*)(std::int64_t frequencies, const FrequencyArrays& w,
+                              std::uint64_t position, double* sin_out, double* cos_out) noexcept;
 
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
 /// An element of x is `distance` elements after its output; 0 if x is the output.

@@ -210,8 +210,8 @@ constexpr std::int64_t padded_size(std::int64_t used) {
 inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                         std::int64_t size, std::int64_t position, double scale, double* sine,
                         double* cosine) {
-  scaled_anchors(size, tables.turns_high + begin, tables.turns_low + begin,
-                 static_cast<std::uint64_t>(position), scale, sine, cosine);
+  scaled_anchors(size, tables.w.from(begin), static_cast<std::uint64_t>(position), scale, sine,
+                 cosine);
   for (std::int64_t k = used; k < size; ++k) sine[k] = scale;
 }
 

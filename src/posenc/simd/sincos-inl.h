@@ -126,7 +126,7 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
   SincosPanel panel;
   const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t k = 0; k < padded; ++k) {
-    const SplitTurns step = split(tables.turns_high[begin + k], tables.turns_low[begin + k]);
+    const SplitTurns step = split(tables.w.turns_high[begin + k], tables.w.turns_low[begin + k]);
     panel.step_high[k] = step.high;
     panel.step_low[k] = step.low;
   }
@@ -136,9 +136,9 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
       const auto position = static_cast<std::uint64_t>(task.first + row - in_block);
       for (std::int64_t k = 0; k < padded; ++k) {
         __extension__ typedef unsigned __int128 uint128;
-        const uint128 low = static_cast<uint128>(tables.turns_low[begin + k]) * position;
+        const uint128 low = static_cast<uint128>(tables.w.turns_low[begin + k]) * position;
         const std::uint64_t high =
-            tables.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
+            tables.w.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
         const SplitTurns anchor = split(high, static_cast<std::uint64_t>(low));
         panel.anchor_high[k] = anchor.high;
         panel.anchor_low[k] = anchor.low;

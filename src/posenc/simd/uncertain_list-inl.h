@@ -27,8 +27,8 @@ class UncertainList {
 
   /// Adds the entry at `place`: the sine or cosine of frequency k at a position.
   void add(Element* place, std::int64_t position, std::int64_t k, bool is_cosine) {
-    turns_high_[count_] = tables_.turns_high[k];
-    turns_low_[count_] = tables_.turns_low[k];
+    turns_high_[count_] = tables_.w.turns_high[k];
+    turns_low_[count_] = tables_.w.turns_low[k];
     position_[count_] = static_cast<std::uint64_t>(position);
     quarter_[count_] = is_cosine ? std::uint64_t{1} << 62 : 0;
     entries_[count_] = {place, k};
@@ -53,13 +53,14 @@ class UncertainList {
   /// Writes at_once entries, or the last ones. Others in the arrays are evaluated for nothing.
   void write_some(std::int64_t begin) {
     const std::int64_t end = count_ - begin < at_once ? count_ : begin + at_once;
-    Phases phases[anchor_vectors];
+    ReducedPhases phases[anchor_vectors];
     for (std::int64_t i = 0; i < anchor_vectors; ++i) {
       const auto load_at = [&](const std::uint64_t* from) {
         return U64::load_unaligned(from + begin + i * double_lanes);
       };
-      phases[i] = phases_at<false>(load_at(turns_high_), load_at(turns_low_), load_at(position_));
-      phases[i].high = phases[i].high + load_at(quarter_);
+      Phases each = phases_at(load_at(turns_high_), load_at(turns_low_), load_at(position_));
+      each.high = each.high + load_at(quarter_);
+      phases[i] = reduce(each);
     }
     double sine[at_once], cosine[at_once];
     evaluate(phases, Round::value_scale, sine, cosine);
