@@ -4,18 +4,17 @@
 // so that nothing is lost at any position. It is reduced to the nearest quarter turn and converted
 // to radians in double. Below position 2^32, the frequency is the sum of two doubles instead: a
 // fused operation gives the distance of the first product from the nearest quarter turn, to which
-// the second product is added. Taylor series give sine and cosine, which the quarter swaps and
+// the second product is added. Polynomials give sine and cosine, which the quarter swaps and
 // negates.
 //
 // Error bound (RotationError::anchor_cosine and anchor_sine in error_bounds.h), in units of 2^-53:
 // x has the errors of two roundings, each at most half an ulp, together at most 1 because |x| < 1,
-// and at most 2 |x|. The series of a sine adds half an ulp for the last rounding, at most 0.5; 0.15
-// for those before it; and the first omitted term, x^17 / 17!, at most 0.42. At pi/4 this is 0.71 +
-// 0.5 + 0.15 + 0.42 = 1.78. The series of a cosine adds 0.5, 0.5 and 0.02, in all at most 0.71
-// + 1.02 = 1.73. The error is therefore below 2 absolutely. Relative to a sine it is below 3: below
-// pi/6, x adds 2 x / tan(x), the last rounding 1 and the rest less than x^2; above it, x adds at
-// most cos(x) / sin(x) <= 1.74, the last rounding at most 0.5 / sin(x) <= 1, and the rest at most
-// 0.2 / sin(x) if x < 0.75, or 0.57 / sin(x).
+// and at most 2 |x|. A sine adds half an ulp for its last rounding, at most 0.5; 0.46 |x|^3 for
+// those before it, which is 0.17 at most; and 0.194 |x|^3 for the polynomial, at most 0.1. At pi/4
+// this is 0.71 + 0.5 + 0.17 + 0.1 = 1.48. A cosine adds 0.5, 0.5 and 0.01, in all at most 0.71
+// + 1.01 = 1.72. The error is therefore below 2 absolutely. Relative to a sine it is below 3: below
+// pi/6, x adds 2 x / tan(x) <= 2 - 2 x^2 / 3, the last rounding 1 and the rest 0.66 x^2; above it,
+// the sum is (cos(x) + 0.5 + 0.66 x^3) / sin(x), at most 2.93.
 //
 // Truncation adds less than 2^-70 (RotationError::truncation). The sum of two doubles lacks at most
 // 2^-104.1 of a frequency, and 2^-72.1 of a phase below position 2^32. The product with the second
@@ -23,9 +22,10 @@
 //
 // Valid range: every position up to max_position.
 //
-// Cost with AVX2: 39 operations a vector of frequencies, 70 from position 2^32 on.
+// Cost with AVX2: 37 operations a vector of frequencies, 68 from position 2^32 on.
 //
-// Source: the Taylor series of sine and cosine on [-pi/4, pi/4].
+// Source: minimax polynomials: of a sine's error divided by x^3, and of a cosine's error. The first
+// coefficients are 1, and 1 and -1/2; the others are rounded one by one, the lowest first.
 #pragma once
 
 namespace posenc::simd {
@@ -105,18 +105,16 @@ inline void turn(U64 quarters, F64& sine, F64& cosine) {
   cosine = cast_bits<F64>(bits(cosine) ^ differ ^ cosine_sign);
 }
 
-/// sin and cos of x in [-pi/4, pi/4] by their Taylor series. The first omitted terms, x^17 / 17!
-/// and x^18 / 18!, are below 2^-54 and 2^-58.
+/// sin and cos of x in [-pi/4, pi/4] by polynomials of degree 13 and 14.
 template <std::size_t n>
-[[gnu::always_inline]] inline void sincos_series(const F64 (&x)[n], F64 (&sine)[n],
-                                                 F64 (&cosine)[n]) {
-  constexpr double terms[][2] = {{-1.0 / 1307674368000.0, 1.0 / 20922789888000.0},  // 15!, 16!
-                                 {1.0 / 6227020800.0, -1.0 / 87178291200.0},
-                                 {-1.0 / 39916800.0, 1.0 / 479001600.0},
-                                 {1.0 / 362880.0, -1.0 / 3628800.0},
-                                 {-1.0 / 5040.0, 1.0 / 40320.0},
-                                 {1.0 / 120.0, -1.0 / 720.0},
-                                 {-1.0 / 6.0, 1.0 / 24.0}};
+[[gnu::always_inline]] inline void sincos_polynomials(const F64 (&x)[n], F64 (&sine)[n],
+                                                      F64 (&cosine)[n]) {
+  constexpr double terms[][2] = {{0x1.5e121be8e3d82p-33, -0x1.8fb13161a42f5p-37},  // x^13, x^14
+                                 {-0x1.ae6022b9fa7d3p-26, 0x1.1ee9f15332100p-29},
+                                 {0x1.71de37b3aba47p-19, -0x1.27e4f812b712ep-22},
+                                 {-0x1.a01a019ea2df2p-13, 0x1.a01a019cbf630p-16},
+                                 {0x1.1111111110c8bp-7, -0x1.6c16c16c1521fp-10},
+                                 {-0x1.5555555555555p-3, 0x1.555555555554cp-5}};
   F64 square[n];
   for (std::size_t i = 0; i < n; ++i) {
     square[i] = x[i] * x[i];
@@ -140,7 +138,7 @@ template <std::size_t n>
                                             double scale, double* sin_out, double* cos_out) {
   F64 angles[anchor_vectors], sine[anchor_vectors], cosine[anchor_vectors];
   for (std::int64_t i = 0; i < anchor_vectors; ++i) angles[i] = phases[i].angle;
-  sincos_series(angles, sine, cosine);
+  sincos_polynomials(angles, sine, cosine);
   for (std::int64_t i = 0; i < anchor_vectors; ++i) {
     turn(phases[i].quarters, sine[i], cosine[i]);
     (sine[i] * F64(scale)).store_unaligned(sin_out + i * double_lanes);

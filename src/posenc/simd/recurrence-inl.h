@@ -3,7 +3,7 @@
 // Method. For a frequency w, both columns v_n = sin(phase + n w) and cos(phase + n w) obey
 // v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
 // of a vector is a column.
-//   anchor      sine and cosine from the integer phase, every anchored_blocks blocks
+//   anchor      sine and cosine from the reduced phase, every anchored_blocks blocks
 //   middle row  the anchor, rotated by block_rows w from block to block
 //   second row  the middle row, rotated by w
 //   other rows  the recurrence from these two, upwards and downwards, in tiles of columns that
