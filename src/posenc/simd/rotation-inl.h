@@ -169,6 +169,7 @@ inline void write_block(const ColumnMap& map, const Panel& panel, std::int64_t u
   const std::int64_t last = position + rows + (map.tables.error_bounds > 1 ? block_rows : 0);
   write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
          upper});
+  if (upper == 0) return;
   write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, last, task.stride, upper,
          left < run_rows ? left : run_rows});
 }
@@ -183,10 +184,10 @@ inline void write_panel(const RotationTables& tables, std::int64_t begin, std::i
   fill_constants<interleaved>(panel, tables, begin, size);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
     const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
-    // A short last block has an anchor at its own middle. Other blocks rotate the middle row of the
-    // block before.
+    // A short last block has an anchor at its own last row, and one run. Other blocks rotate the
+    // middle row of the block before.
     const bool is_short = rows <= run_rows;
-    const std::int64_t middle = is_short ? (rows - 1) / 2 : run_rows - 1;
+    const std::int64_t middle = is_short ? rows - 1 : run_rows - 1;
     if (block % anchored_blocks == 0 || is_short) {
       set_anchors(tables, begin, used, size, task.first + row + middle, Round::value_scale,
                   panel.sine, panel.cosine);
