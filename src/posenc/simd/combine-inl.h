@@ -67,7 +67,10 @@ inline void combine_masked(const CombineTask& task) {
   for (std::int64_t left = task.count; left > 0; left -= part.count) {
     const std::int64_t most = Mask::may_hold(part.first_element);
     part.count = left < most ? left : most;
-    combine_part<encoded, true>(part, mask.fill(*part.dropout, part.first_element, part.count));
+    const MaskedInput input(part.x, part.encoding);
+    const std::uint8_t* const keep =
+        mask.fill(*part.dropout, part.first_element, part.count, input);
+    combine_part<encoded, true>(part, keep);
     part.x += part.count;
     if constexpr (encoded) part.encoding += part.count;
     part.out += part.count;
