@@ -87,26 +87,42 @@ class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> 
   RotationError error() const { return {kernels().fused_rounds_once}; }
 };
 
+/// Frequencies of either sign, up to many turns a position.
+EncodingSpec spec_of_own_frequencies() {
+  OwnFrequencies own;
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> exponent(-30, 32);
+  for (int k = 0; k < 256; ++k)
+    own.values.push_back((k % 2 == 0 ? 1 : -1) * std::exp2(exponent(random)));
+  return {.d_model = 512, .frequencies = own};
+}
+
 /// Anchors of many frequencies at many positions. The errors of sines are relative.
 TEST_P(RotationErrors, OfAnchors) {
-  const EncodingSpec spec = {.d_model = 512, .base = 1.01};
-  const Frequencies frequencies(spec);
-  const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
-  std::vector<double> sines(constants.radians.size()), cosines(sines.size());
   std::mt19937_64 random(1);
+  // The last two positions of one way to reduce a phase, and the first two of the other.
+  std::vector<std::uint64_t> positions = {0xfffffffe, 0xffffffff, 0x100000000, 0x100000001};
+  while (positions.size() < 3000) positions.push_back((random() >> 11) >> (random() % 53));
   long double worst_sine = 0, worst_cosine = 0;
-  for (int i = 0; i < 3000; ++i) {
-    const std::uint64_t position = (random() >> 11) >> (random() % 53);
-    kernels_of(GetParam().isa)
-        .anchors(constants.turns.padded_count(), constants.turns.arrays(), position, sines.data(),
-                 cosines.data());
-    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-      const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
-      const auto at = static_cast<std::size_t>(k);
-      const long double exact_sine = to_long_double(sine(phase));
-      const long double sine_error = std::fabs(sines[at] - exact_sine) - RotationError::truncation;
-      worst_sine = std::max(worst_sine, sine_error / std::fabs(exact_sine));
-      worst_cosine = std::max(worst_cosine, std::fabs(cosines[at] - to_long_double(cosine(phase))));
+  for (const EncodingSpec& spec :
+       {EncodingSpec{.d_model = 512, .base = 1.01}, spec_of_own_frequencies()}) {
+    const Frequencies frequencies(spec);
+    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+    std::vector<double> sines(constants.radians.size()), cosines(sines.size());
+    for (const std::uint64_t position : positions) {
+      kernels_of(GetParam().isa)
+          .anchors(constants.turns.padded_count(), constants.turns.arrays(), position, sines.data(),
+                   cosines.data());
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
+        const auto at = static_cast<std::size_t>(k);
+        const long double exact_sine = to_long_double(sine(phase)),
+                          exact_cosine = to_long_double(cosine(phase));
+        const long double sine_error =
+            std::fabs(sines[at] - exact_sine) - RotationError::truncation;
+        worst_sine = std::max(worst_sine, sine_error / std::fabs(exact_sine));
+        worst_cosine = std::max(worst_cosine, std::fabs(cosines[at] - exact_cosine));
+      }
     }
   }
   expect_tight("anchor, cosine", worst_cosine / unit, RotationError::anchor_cosine);
