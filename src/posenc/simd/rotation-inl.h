@@ -97,9 +97,27 @@ inline void for_each_segment(const Columns& columns, std::int64_t begin, std::in
   }
 }
 
+/// Sines and cosines at one position, by frequency.
+struct Anchors {
+  double sine[panel_frequencies];
+  double cosine[panel_frequencies];
+
+  /// The values of float_lanes columns of a panel, deinterleaved.
+  template <bool interleaved>
+  Both<F64> columns(const ColumnMap& map, std::int64_t column) const {
+    if constexpr (interleaved) {
+      return deinterleave_pairs(load(sine + column / 2), load(cosine + column / 2));
+    } else {
+      const double* const from =
+          column < map.panel_size ? sine + column : cosine + (column - map.panel_size);
+      return deinterleave(load(from), load(from + double_lanes));
+    }
+  }
+};
+
 /// Writes the columns of a single row, which are anchors and need no recurrence.
-template <class Round>
-inline void write_anchors(const ColumnMap& map, const double* values,
+template <class Round, bool interleaved>
+inline void write_anchors(const ColumnMap& map, const Anchors& anchors,
                           const Segment<typename Round::Element>& segment, std::int64_t position) {
   constexpr std::int64_t vectors = 2, step = vectors * float_lanes;
   const auto threshold = Round::threshold(F32(anchor_error_in_units / error_in_units));
@@ -112,8 +130,8 @@ inline void write_anchors(const ColumnMap& map, const double* values,
     typename Round::RoundingMargin margin[vectors];
     for (std::int64_t i = 0; i < vectors; ++i) {
       margin[i] = Round::largest_margin();
-      const double* const from = values + column + i * float_lanes;
-      rounded[i] = Round::round(load(from), load(from + double_lanes), threshold, margin[i]);
+      const Both<F64> values = anchors.columns<interleaved>(map, column + i * float_lanes);
+      rounded[i] = Round::round(values.first, values.second, threshold, margin[i]);
     }
     Round::template store<false>(rounded, out);
     for (std::int64_t i = 0; i < vectors; ++i) {
@@ -135,16 +153,12 @@ template <class Round, bool interleaved>
 inline void write_single_row(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                              const RowTask& task) {
   const std::int64_t size = padded_size(used);
-  double sine[panel_frequencies], cosine[panel_frequencies], values[2 * panel_frequencies];
-  set_anchors(tables, begin, used, size, task.first, Round::value_scale, sine, cosine);
-  for (std::int64_t k = 0; k < size; k += float_lanes) {
-    const F64 s[2] = {load(sine + k), load(sine + k + double_lanes)};
-    const F64 c[2] = {load(cosine + k), load(cosine + k + double_lanes)};
-    store_columns<interleaved>(s, c, values, size, k);
-  }
+  Anchors anchors;
+  set_anchors(tables, begin, used, size, task.first, Round::value_scale, anchors.sine,
+              anchors.cosine);
   auto* const out = task.row<typename Round::Element>(0);
   for_each_segment<interleaved>(tables.columns, begin, used, size, out, [&](const auto& segment) {
-    write_anchors<Round>({tables, begin, size}, values, segment, task.first);
+    write_anchors<Round, interleaved>({tables, begin, size}, anchors, segment, task.first);
   });
 }
 
