@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <random>
 #include <string>
@@ -60,6 +61,28 @@ TEST_P(KernelTest, AnchorsAreWithinTheirBound) {
   }
   EXPECT_LE(worst, 0x1p-52);
   EXPECT_GT(worst, 0x1p-60) << "the comparison must be able to see an error";
+}
+
+/// In a directed rounding mode, each rounding may be off by an ulp, not half an ulp.
+TEST_P(KernelTest, AnchorsAreWithinTwiceTheirBoundInEveryRoundingMode) {
+  const Frequencies frequencies(EncodingSpec{512});
+  const FrequencyTables tables(frequencies);
+  const auto count = static_cast<std::size_t>(tables.padded_count());
+  std::vector<double> sines(count), cosines(count);
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    for (std::uint64_t position = 1; position < std::uint64_t{1} << 53; position *= 3) {
+      ASSERT_EQ(std::fesetround(mode), 0);
+      GetParam().kernels.anchors(tables.padded_count(), tables.arrays(), position, sines.data(),
+                                 cosines.data());
+      ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const Turns phase = frequencies.phase(k, static_cast<std::int64_t>(position));
+        const auto at = static_cast<std::size_t>(k);
+        ASSERT_NEAR(sines[at], to_double(sine(phase)), 0x1p-51) << "position " << position;
+        ASSERT_NEAR(cosines[at], to_double(cosine(phase)), 0x1p-51) << "position " << position;
+      }
+    }
+  }
 }
 
 /// Every entry against the exact value, for specs with very small values, values near zero, and

@@ -35,8 +35,14 @@ namespace {
 constexpr std::int64_t anchor_vectors = 4;
 static_assert(padding % (anchor_vectors * double_lanes) == 0);
 
-/// The positions whose phases are computed in doubles, which takes a fifth of the operations.
-inline bool is_short_position(std::uint64_t position) { return position >> 32 == 0; }
+/// True if the phases at a position may be computed in doubles, which takes a fifth of the
+/// operations: below 2^32, if the ISA's fused operations round once, and to nearest. A program may
+/// have set another rounding mode, in which integers lose nothing.
+inline bool has_short_phases(std::uint64_t position) {
+  const volatile double tiny = 0x1p-60;
+  const bool rounds_to_nearest = 1.0 + tiny == 1.0 && 1.0 - tiny == 1.0;
+  return fused_rounds_once && position >> 32 == 0 && rounds_to_nearest;
+}
 
 /// Phases modulo one turn, in units of 2^-128 turns: high 2^64 + low.
 struct Phases {
@@ -81,8 +87,7 @@ inline ReducedPhases reduce(const Phases& phases) {
   return {biased, fused(high, F64(two_pi * 0x1p-54), rest)};
 }
 
-/// The same for a short position, from a frequency as the sum of two doubles (FrequencyArrays). It
-/// needs fused operations that round once.
+/// The same from a frequency as the sum of two doubles (FrequencyArrays). See has_short_phases().
 inline ReducedPhases reduced_product(F64 quarter_turns, F64 rest, F64 position) {
   constexpr double quarter = 1.5707963267948966, quarter_rest = 6.123233995736766e-17;  // pi / 2
   const F64 to_integer(0x1.8p52);  // an ulp of this is 1
@@ -170,9 +175,8 @@ inline void write_all_anchors(std::int64_t frequencies, const FrequencyArrays& w
 /// See AnchorKernel. The sines and cosines are multiplied by `scale`, a power of two.
 inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
                            std::uint64_t position, double scale, double* sin_out, double* cos_out) {
-  const auto write = fused_rounds_once && is_short_position(position)
-                         ? write_all_anchors<fused_rounds_once>
-                         : write_all_anchors<false>;
+  const auto write =
+      has_short_phases(position) ? write_all_anchors<fused_rounds_once> : write_all_anchors<false>;
   write(frequencies, w, position, scale, sin_out, cos_out);
 }
 
