@@ -229,6 +229,7 @@ void register_all(const std::vector<int>& thread_counts) {
                                                              {1, 512, 512, threads},
                                                              {1, 2048, 1024, threads},
                                                              {1, 131072, 128, threads},
+                                                             {1, 65536, 512, threads},
                                                              {1, 32768, 1024, threads},
                                                              {1, 8192, 4096, threads}}) {
       begin_group();

@@ -533,8 +533,8 @@ TEST_P(EveryEncoder, AddIsBitIdenticalToEncodeThenAdd) {
   }
 }
 
-/// Out of place, to rows at any place: at cache lines, at places that differ from row to row, and a
-/// page apart.
+/// Out of place, to rows at any place: at cache lines, at places that differ from row to row, and
+/// pages and half pages apart.
 TEST_P(EveryEncoder, AddsToRowsAnywhere) {
   constexpr std::int64_t page = 1024;  // floats
   const RowRange rows = {4091, 77};
@@ -550,7 +550,8 @@ TEST_P(EveryEncoder, AddsToRowsAnywhere) {
             {d_model, 1},
             {d_model + 5, 5},
             {pages, 0},
-            {pages, 15}}) {
+            {pages, 15},
+            {pages + page / 2, 0}}) {
         Matrix x(rows.count, stride);
         std::iota(x.data(), x.data() + rows.count * stride, -1000.0F);
         GuardedMatrix out(rows.count, d_model, stride, offset);

@@ -203,6 +203,30 @@ TEST(PositionalEncoding, GivesTheSameBitsFromBothSourcesBeyondTheCache) {
   }
 }
 
+/// Rows that begin at cache lines, a part of a page, half pages, pages and one and a half pages
+/// apart.
+TEST(PositionalEncoding, GivesTheSameBitsWithNonTemporalStores) {
+  const std::int64_t rows = 77;
+  for (const std::int64_t d_model : {64, 512, 1024, 1536}) {
+    const EncodingSpec spec = {.d_model = d_model};
+    const PositionalEncoding fused(spec, 2 * rows, 0, EncodingSource::fused);
+    const PositionalEncoding cached(spec, 2 * rows, 0, EncodingSource::cached);
+    const auto input = test::random_floats(rows * d_model);
+    Matrix x(rows, d_model), y(rows, d_model);
+    std::copy(input.begin(), input.end(), x.data());
+    std::vector<float> expected = input;
+    cached.forward(batch_first(expected.data(), 1, rows, d_model), {.offset = 5});
+    for (const int threads : {1, 3}) {
+      std::fill_n(y.data(), rows * d_model, 0.0f);
+      fused.forward(batch_first(x.data(), 1, rows, d_model),
+                    batch_first(y.data(), 1, rows, d_model),
+                    {.offset = 5, .threads = threads, .stores = StorePolicy::non_temporal});
+      EXPECT_TRUE(test::same_bits({y.data(), expected.size()}, expected))
+          << "d_model " << d_model << ", " << threads << " threads";
+    }
+  }
+}
+
 TEST(PositionalEncoding, PicksItsSourceByShape) {
   const PositionalEncoding small({.d_model = 64}, 64);
   EXPECT_EQ(small.source(1, 64), EncodingSource::cached);

@@ -20,14 +20,14 @@
 namespace posenc::simd {
 namespace {
 
-/// True if tiles may store whole lines non-temporally, one a row. They would be slow if rows are a
-/// page apart.
-template <class Element>
+/// True if tiles may store whole lines non-temporally, one a row. They would be slow if rows are
+/// whole pages apart. Sums, which also load a line, are slow from half pages on (0.6 of the speed).
+template <bool adds, class Element>
 inline bool allows_lines(const Run& run, const Segment<Element>& segment) {
-  constexpr std::int64_t page_bytes = 4096;
+  constexpr std::int64_t page_bytes = 4096, slow_distance = adds ? page_bytes / 2 : page_bytes;
   const auto bytes = run.stride * static_cast<std::ptrdiff_t>(sizeof(Element));
   return reinterpret_cast<std::uintptr_t>(segment.out) % cache_line_bytes == 0 &&
-         bytes % cache_line_bytes == 0 && bytes % page_bytes != 0;
+         bytes % cache_line_bytes == 0 && bytes % slow_distance != 0;
 }
 
 /// Writes the whole tiles of a segment. Returns the number of columns written.
@@ -79,7 +79,7 @@ template <class Round>
 inline void write_segment(const ColumnMap& map, const Run& run,
                           const Segment<typename Round::Element>& segment, bool non_temporal,
                           const Addition* addition) {
-  if (non_temporal && !allows_lines(run, segment))
+  if (non_temporal && !allows_lines<Round::adds>(run, segment))
     return StagedRun<Round>(map, run, segment, addition).write();
   const std::int64_t done = write_whole_tiles<Round>(map, run, segment, non_temporal, addition);
   write_edge<Round>(map, run, segment, done, addition);
