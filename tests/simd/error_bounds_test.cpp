@@ -1,8 +1,7 @@
-// The errors of rotation before rounding, of the values between its bounds of 16-bit types, and of
-// rotation32, against the terms of their bounds
-// (error_bounds.h): each term at its worst inputs, and whole tables. Each measurement must stay
-// below its bound. For a term, it must also exceed half of the bound, so that a bound that is twice
-// as large as needed fails too.
+// The errors of rotation before rounding (float32 and float64), of the values between its bounds of
+// 16-bit types, and of rotation32, against the terms of their bounds (error_bounds.h): each term at
+// its worst inputs, and whole tables. Each measurement must stay below its bound. For a term, it
+// must also exceed half of the bound, so that a bound that is twice as large as needed fails too.
 #include "posenc/simd/error_bounds.h"
 
 #include "posenc/backends/rotation_constants.h"
@@ -304,6 +303,71 @@ TEST_P(Rotation16Errors, OfTables) {
   EXPECT_GT(worst / simd::float_roundoff, 0.5) << "the comparison must be able to see an error";
 }
 
+class Rotation64Errors : public RotationErrors {};
+
+/// exact - high - low. The first difference is exact, because high has the upper bits of the value.
+long double difference(const ExactValue& exact, double high, double low) {
+  const auto part = [&](uint128 bits, int exponent) {
+    const long double magnitude = std::ldexp(static_cast<long double>(bits), exponent);
+    return exact.negative ? -magnitude : magnitude;
+  };
+  const uint128 rest = exact.mantissa & ~std::uint64_t{0};
+  return (part(exact.mantissa >> 64, exact.exponent + 64) - high - low) +
+         part(rest, exact.exponent);
+}
+
+/// The values of whole tables before they are rounded, against the bound of their block.
+TEST_P(Rotation64Errors, OfTables) {
+  struct Case {
+    EncodingSpec spec;
+    std::int64_t first;
+  };
+  constexpr Layout halves = Layout::halves;
+  constexpr std::int64_t rows = simd::block_rows64 * (simd::anchored_blocks64 + 2) + 5;
+  constexpr long double unit64 = 0x1p-76L;
+  const std::vector<Case> cases = {
+      {{512}, 1},
+      {{512}, max_position - rows},
+      {{514, 1.0000001}, 1000},
+      {{96, 1e10, halves}, 1},
+      {{98, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
+      {{514, 1e4, halves, Spacing::inclusive}, 1000000000000},
+  };
+  long double worst = 0, worst_share = 0;
+  for (const Case& each : cases) {
+    const Frequencies frequencies(each.spec);
+    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+    const std::int64_t columns = each.spec.d_model;
+    std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
+    kernels().rows64(constants.tables(each.spec),
+                     {each.first, rows, high.data(), columns, DataType::float64, false},
+                     low.data());
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t position = each.first + row, block = row / simd::block_rows64;
+      const std::int64_t blocks =
+          row >= rows - rows % simd::block_rows64 ? 0 : block % simd::anchored_blocks64;
+      const long double truncation =
+          simd::frequency_error * static_cast<long double>(position) / unit64;
+      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+        const Turns phase = frequencies.phase(k, position);
+        const ChannelPair channel = channels_of(each.spec, k);
+        for (const auto& [column, exact] :
+             {std::pair(channel.sine, sine(phase)), std::pair(channel.cosine, cosine(phase))}) {
+          const auto at = static_cast<std::size_t>(row * columns + column);
+          const long double error =
+              std::fabs(difference(exact, high[at], low[at])) / unit64 - truncation;
+          worst = std::max(worst, error);
+          worst_share = std::max(worst_share, error / simd::Rotation64Error().total(blocks));
+        }
+      }
+    }
+  }
+  show("float64: values before rounding", worst,
+       simd::Rotation64Error().total(simd::anchored_blocks64 - 1));
+  EXPECT_LE(worst_share, 1);
+  EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
+}
+
 class Rotation32Errors : public RotationErrors {};
 
 /// Sines and cosines of centres, before the phase is rounded: a million phases, spread evenly, and
@@ -405,6 +469,8 @@ const auto isa_name = [](const auto& test) { return std::string(to_string(test.p
 INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);
 INSTANTIATE_TEST_SUITE_P(Isas, Rotation16Errors, testing::ValuesIn(simd::unrounded_kernels()),
+                         isa_name);
+INSTANTIATE_TEST_SUITE_P(Isas, Rotation64Errors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);
 INSTANTIATE_TEST_SUITE_P(Isas, Rotation32Errors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);

@@ -66,6 +66,50 @@ void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept 
   write_rows<KeepDouble>(tables, task, nullptr);
 }
 
+/// Both parts of a value.
+struct HighLow {
+  F64 high, low;
+};
+
+template <bool interleaved>
+void store_high_low(const RowTask& task, const HighLow& value, std::int64_t used, double* high,
+                    double* low) {
+  double high_lanes[double_lanes], low_lanes[double_lanes];
+  value.high.store_unaligned(high_lanes);
+  value.low.store_unaligned(low_lanes);
+  for (std::int64_t i = 0; i < used && i < double_lanes; ++i) {
+    double* const to = high + (interleaved ? 2 * i : i);
+    *to = high_lanes[place64<interleaved>(i)];
+    low[to - task.row<double>(0)] = low_lanes[place64<interleaved>(i)];
+  }
+}
+
+template <bool interleaved>
+void unrounded_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                       const RowTask& task, double* low) {
+  const auto keep = [](F64 high, F64 least, F64) { return HighLow{high, least}; };
+  for_each_rows64<interleaved>(tables, begin, used, task, [&](auto rows) {
+    rows.error = F64(0.0);
+    for (std::int64_t k = 0; k < used; k += double_lanes) {
+      rows.at(k, keep, [&](const Row64& row, const HighLow& sines, const HighLow& cosines) {
+        const std::int64_t at = interleaved ? 2 * k : k;
+        store_high_low<interleaved>(task, sines, used - k, row.sine + at, low);
+        store_high_low<interleaved>(task, cosines, used - k,
+                                    interleaved ? row.sine + 1 + at : row.cosine + at, low);
+      });
+    }
+  });
+}
+
+void unrounded_rows64(const RotationTables& tables, const RowTask& task, double* low) noexcept {
+  const auto write =
+      tables.columns.interleaved ? unrounded_panel64<true> : unrounded_panel64<false>;
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel64) {
+    const std::int64_t left = tables.frequencies - begin;
+    write(tables, begin, left < panel64 ? left : panel64, task, low);
+  }
+}
+
 void rotate_anchors(const RotationTables& tables, std::int64_t frequencies, double* sine,
                     double* cosine) noexcept {
   rotate(tables, 0, frequencies, sine, cosine);
@@ -80,8 +124,9 @@ void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines)
 }  // namespace
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
-  static constexpr UnroundedKernels kernels = {fused_rounds_once, unrounded_rows,
-                                               values_between_bounds, rotate_anchors, folded_sines};
+  static constexpr UnroundedKernels kernels = {fused_rounds_once,     unrounded_rows,
+                                               values_between_bounds, unrounded_rows64,
+                                               rotate_anchors,        folded_sines};
   return kernels;
 }
 

@@ -100,17 +100,19 @@ struct Rotation16Error {
 
 // rotation, to float64: see rotation64-inl.h.
 
-inline constexpr std::int64_t block_rows64 = 16;
+/// Rows on either side of a block's middle row.
+inline constexpr std::int64_t side_rows64 = 8;
+inline constexpr std::int64_t block_rows64 = 2 * side_rows64 + 1;
 inline constexpr std::int64_t anchored_blocks64 = 8;
 
 /// Absolute errors in units of 2^-76.
 struct Rotation64Error {
   double anchor = 2;
   double addition = 1;  ///< of one angle addition, beyond the errors of its operands
-  /// Row n is a sum of at most four powers of two, each of which is an anchor.
+  /// Row n is a sum of at most three powers of two, each of which is an anchor.
   constexpr double row_table() const {
     int powers = 0;
-    for (std::int64_t rows = block_rows64; rows > 1; rows /= 2) ++powers;
+    for (std::int64_t rows = side_rows64; rows > 1; rows /= 2) ++powers;
     return powers * anchor + (powers - 1) * addition + 1;
   }
   /// The error of an entry, `blocks` blocks after an anchor.

@@ -1,27 +1,31 @@
 // rotation, to float64: angle addition in about 80 bits, rounded once and correctly.
 //
 // Method.
-//   anchor  V and U, the sine and cosine at a block's first position: from the integer phase every
-//           anchored_blocks64 blocks, else those of the block before, rotated by block_rows64 w
-//   row n   sin(phase + n w) = V cos(n w) + U sin(n w), cos(phase + n w) = U cos(n w) - V sin(n w),
-//           with sines and cosines of n w from a table that each call computes
+//   middle row  V and U, the sine and cosine at a block's middle row: from the integer phase every
+//               anchored_blocks64 blocks, else those of the block before, rotated by
+//               block_rows64 w
+//   other rows  sin(phase +- n w) = V cos(n w) +- U sin(n w) and cos(phase +- n w) = U cos(n w) -+
+//               V sin(n w): four products for two rows. Each call computes a table of the sines and
+//               cosines of n w.
 //
 // Error bound (Rotation64Error in error_bounds.h), absolute, in units of 2^-76:
-//   angle addition  four products of low parts (2^-81 each), three sums (2^-80 + 2 * 2^-79), two
+//   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two
 //                   factors high + low (2^-80 together) and a new low part (2^-81): below 1/2 for
 //                   each component, so that the norm of both errors grows by less than 1
 //   anchor          5 steps of Horner's rule at 2^-78.4, each damped by z <= 0.62; 2^-78 for the
 //                   argument; and the last product: below 2
-//   row table       up to four anchors, added: 4 * 2 + 3, and 1 for second-order terms
+//   row table       up to three anchors, added: 3 * 2 + 2, and 1 for second-order terms
 //   block j         2 for its anchor, and 1 + 2 for each rotation, of which 2 for its constants
+//   row             an angle addition without a new low part. The bound is subtracted and added
+//                   before its last sum, which adds 3 * 2^-79: below 1 for the component
 // Truncated frequencies add 2^-125 for each position. An entry whose error decides its rounding is
 // recomputed exactly.
 //
 // Valid range: every position up to max_position. At position 0, whose sines are 0, every sine is
 // uncertain; the backend writes this row itself.
 //
-// Cost: about 14 operations a vector of doubles: 8 for the angle addition, 4 for the rounding, and
-// 2 to collect uncertain entries.
+// Cost: about 12 operations a vector of doubles: 5 for the angle addition, 4 for the rounding of
+// both bounds, 2 to collect uncertain entries, and 1 to interleave.
 //
 // Source: the angle addition theorems.
 #pragma once
@@ -31,15 +35,16 @@
 namespace posenc::simd {
 namespace {
 
-/// A rounded sum, and whether its error decides the rounding.
+/// A rounded value, and whether its error decides the rounding.
 struct Rounded64 {
   F64 value;
   U64 uncertain;  ///< 0 if the rounding is certain
 };
 
-inline Rounded64 round64(const Sum& sum, F64 error) {
-  const F64 below = sum.high + (sum.low - error), above = sum.high + (sum.low + error);
-  return {below, cast_bits<U64>(below) ^ cast_bits<U64>(above)};
+/// Rounds a value from high + least to high + most, sums that are not rounded.
+inline Rounded64 round64(F64 high, F64 least, F64 most) {
+  const F64 value = high + least;
+  return {value, cast_bits<U64>(value) ^ cast_bits<U64>(high + most)};
 }
 
 inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
@@ -54,7 +59,8 @@ inline void store64(F64 value, double* to) {
 }
 
 template <bool interleaved, bool non_temporal>
-inline void store_pairs(F64 sines, F64 cosines, double* sine, double* cosine) {
+[[gnu::always_inline]] inline void store_pairs(F64 sines, F64 cosines, double* sine,
+                                               double* cosine) {
   if constexpr (interleaved) {
     const Both<F64> pairs = deinterleave_pairs(sines, cosines);
     store64<non_temporal>(pairs.first, sine);
@@ -70,61 +76,130 @@ struct Row64 {
   double* sine;
   double* cosine;
   std::int64_t position;
-  std::int64_t used;
 };
 
-/// Writes a row. True if every entry is certain.
-template <bool interleaved, bool non_temporal>
-inline bool write_row64(const FixedPairs& pairs, const FixedPairs& by, const Row64& row,
-                        F64 error) {
+/// The middle row of a block. at(k, round, take) calls take(row, sines, cosines) for a vector of
+/// frequencies, each of them rounded by round(high, least, most), as round64 does.
+struct MiddleRow64 {
+  static constexpr bool has_above = false;
+
+  const FixedPairs& pairs;
+  F64 error;
+  Row64 below;  ///< the row itself
+
+  template <class Round, class Take>
+  [[gnu::always_inline]] void at(std::int64_t k, const Round& round, const Take& take) const {
+    const FixedPair of = pairs.at(k);
+    const auto rounded = [&](const Fixed& value) {
+      return round(value.high, value.low - error, value.low + error);
+    };
+    take(below, rounded(of.sine), rounded(of.cosine));
+  }
+};
+
+/// The rows at a distance from the middle row, whose angles are those of `by`: the one below it,
+/// and the one above it if that exists.
+template <bool both>
+struct SideRows64 {
+  static constexpr bool has_above = both;
+
+  const FixedPairs& pairs;
+  const FixedPairs& by;
+  F64 error;
+  Row64 below, above;
+
+  template <class Round, class Take>
+  [[gnu::always_inline]] void at(std::int64_t k, const Round& round, const Take& take) const {
+    using Rounded = decltype(round(error, error, error));
+    const FixedPair of = pairs.at(k), with = by.at(k);
+    const F64 sine = with.sine.high + with.sine.low, cosine = with.cosine.high + with.cosine.low;
+    Rounded below_sine, above_sine, below_cosine, above_cosine;
+    // a cos(n w) - b sin(n w), and the sum.
+    const auto rotate = [&](const Fixed& a, const Fixed& b, Rounded* difference, Rounded* sum)
+        __attribute__((always_inline)) {
+      const F64 least = fused(a.high, with.cosine.low, fused_minus(a.low, cosine, error));
+      const F64 most = least + (error + error);
+      const F64 low = low_product(b, with.sine, sine);
+      const F64 high = a.high * with.cosine.high, other_high = b.high * with.sine.high;
+      if (difference != nullptr) *difference = round(high - other_high, least - low, most - low);
+      if (sum != nullptr) *sum = round(high + other_high, least + low, most + low);
+    };
+    rotate(of.sine, of.cosine, &below_sine, has_above ? &above_sine : nullptr);
+    rotate(of.cosine, of.sine, has_above ? &above_cosine : nullptr, &below_cosine);
+    take(below, below_sine, below_cosine);
+    if constexpr (has_above) take(above, above_sine, above_cosine);
+  }
+};
+
+/// Writes `used` frequencies of rows. True if every entry is certain.
+template <bool interleaved, bool non_temporal, class Rows>
+inline bool write_rows64(const Rows& rows, std::int64_t used) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   U64 uncertain(std::uint64_t{0});
-  std::int64_t k = 0;
-  const auto rounded = [&](std::int64_t at) {
-    const FixedPair of = pairs.at(at), with = by.at(at);
-    const Rounded64 s = round64(rotated_sine(of, with), error),
-                    c = round64(rotated_cosine(of, with), error);
-    uncertain = uncertain | s.uncertain | c.uncertain;
-    return Both<F64>{s.value, c.value};
+  const auto round = [&](F64 high, F64 least, F64 most) __attribute__((always_inline)) {
+    const Rounded64 rounded = round64(high, least, most);
+    uncertain = uncertain | rounded.uncertain;
+    return rounded.value;
   };
-  for (; k + double_lanes <= row.used; k += double_lanes) {
-    const Both<F64> both = rounded(k);
-    store_pairs<interleaved, non_temporal>(both.first, both.second, row.sine + columns_each * k,
-                                           row.cosine + columns_each * k);
+  // Non-temporal stores that alternate between two rows whole pages apart take twice the time. The
+  // row below is therefore held until the other one is stored.
+  constexpr bool holds_below = non_temporal && Rows::has_above;
+  double held[2 * panel64];
+  std::int64_t k = 0;
+  for (; k + double_lanes <= used; k += double_lanes) {
+    rows.at(k, round, [&](const Row64& row, F64 sines, F64 cosines) {
+      if (holds_below && &row == &rows.below) {
+        store_pairs<interleaved, false>(sines, cosines, held + columns_each * k,
+                                        held + panel64 + k);
+      } else {
+        store_pairs<interleaved, non_temporal>(sines, cosines, row.sine + columns_each * k,
+                                               row.cosine + columns_each * k);
+      }
+    });
   }
-  if (k < row.used) {
-    double last[2 * double_lanes];
-    const Both<F64> both = rounded(k);
-    store_pairs<interleaved, false>(both.first, both.second, last, last + double_lanes);
-    for (std::int64_t i = 0; i < columns_each * (row.used - k); ++i)
-      row.sine[columns_each * k + i] = last[i];
-    for (std::int64_t i = 0; !interleaved && i < row.used - k; ++i)
-      row.cosine[k + i] = last[double_lanes + i];
+  for (std::int64_t i = 0; holds_below && i < k; i += double_lanes) {
+    const double* const from = held + columns_each * i;
+    double* const to = rows.below.sine + columns_each * i;
+    store64<true>(load(from), to);
+    store64<true>(load(from + (interleaved ? double_lanes : panel64)),
+                  interleaved ? to + double_lanes : rows.below.cosine + i);
+  }
+  if (k < used) {
+    rows.at(k, round, [&](const Row64& row, F64 sines, F64 cosines) {
+      double last[2 * double_lanes];
+      store_pairs<interleaved, false>(sines, cosines, last, last + double_lanes);
+      for (std::int64_t i = 0; i < columns_each * (used - k); ++i)
+        row.sine[columns_each * k + i] = last[i];
+      for (std::int64_t i = 0; !interleaved && i < used - k; ++i)
+        row.cosine[k + i] = last[double_lanes + i];
+    });
   }
   return !any_uncertain(uncertain);
 }
 
-/// Computes the row once more and replaces every uncertain entry.
-template <bool interleaved>
-[[gnu::noinline]] void correct_row64(const RotationTables& tables, std::int64_t begin,
-                                     const FixedPairs& pairs, const FixedPairs& by,
-                                     const Row64& row, F64 error) {
+/// Computes rows once more and replaces every uncertain entry.
+template <bool interleaved, class Rows>
+[[gnu::noinline]] void correct_rows64(const RotationTables& tables, std::int64_t begin,
+                                      const Rows& rows, std::int64_t used) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
-  const auto correct = [&](std::int64_t k, U64 uncertain, bool cosine, double* column) {
+  const auto correct = [&](std::int64_t position, std::int64_t k, U64 uncertain, bool cosine,
+                           double* column) {
     std::uint64_t lanes[double_lanes];
     uncertain.store_unaligned(lanes);
-    for (std::int64_t i = 0; i < double_lanes && k + i < row.used; ++i) {
+    for (std::int64_t i = 0; i < double_lanes && k + i < used; ++i) {
       if (lanes[place64<interleaved>(i)] == 0) continue;
-      column[columns_each * (k + i)] = std::bit_cast<double>(tables.exact_entry(
-          tables.context, row.position, begin + k + i, cosine, DataType::float64));
+      column[columns_each * (k + i)] = std::bit_cast<double>(
+          tables.exact_entry(tables.context, position, begin + k + i, cosine, DataType::float64));
     }
   };
-  for (std::int64_t k = 0; k < row.used; k += double_lanes) {
-    const FixedPair of = pairs.at(k), with = by.at(k);
-    const U64 s = round64(rotated_sine(of, with), error).uncertain,
-              c = round64(rotated_cosine(of, with), error).uncertain;
-    if (any_uncertain(s)) correct(k, s, false, row.sine);
-    if (any_uncertain(c)) correct(k, c, true, interleaved ? row.sine + 1 : row.cosine);
+  for (std::int64_t k = 0; k < used; k += double_lanes) {
+    rows.at(k, round64, [&](const Row64& row, const Rounded64& sines, const Rounded64& cosines) {
+      if (any_uncertain(sines.uncertain))
+        correct(row.position, k, sines.uncertain, false, row.sine);
+      if (any_uncertain(cosines.uncertain)) {
+        correct(row.position, k, cosines.uncertain, true, interleaved ? row.sine + 1 : row.cosine);
+      }
+    });
   }
 }
 
@@ -134,35 +209,49 @@ inline double error64(std::int64_t blocks, std::int64_t position) {
          frequency_error * static_cast<double>(position);
 }
 
-template <bool interleaved, bool non_temporal>
-inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
-                          const RowTask& task) {
-  const std::int64_t size = (used + double_lanes - 1) / double_lanes * double_lanes;
+/// Calls visit(rows) for all rows of a panel: MiddleRow64 and SideRows64 of each block.
+template <bool interleaved, class Visit>
+inline void for_each_rows64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                            const RowTask& task, const Visit& visit) {
+  constexpr std::int64_t step = anchor_vectors64 * double_lanes;
+  const std::int64_t size = (used + step - 1) / step * step;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
-  FixedPairs pairs, block_step, by[block_rows64];
-  fill_rows<interleaved>(tables, begin, size, task.count < block_rows64 ? task.count : block_rows64,
-                         by);
-  if (task.count > block_rows64)
+  FixedPairs pairs, block_step, by[side_rows64];
+  fill_rows<interleaved>(tables, begin, size,
+                         task.count < block_rows64 ? task.count / 2 : side_rows64, by);
+  if (task.count >= 2 * block_rows64)
     anchor_kernel64<interleaved>(tables, begin, size, block_rows64, block_step);
   for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows64, ++block) {
-    const std::int64_t position = task.first + row, since_anchor = block % anchored_blocks64;
+    const std::int64_t left = task.count - row;
+    // A last block that is shorter has an anchor at its own middle row.
+    const std::int64_t rows = left < block_rows64 ? left : block_rows64, middle = rows / 2;
+    const std::int64_t since_anchor = rows < block_rows64 ? 0 : block % anchored_blocks64;
     if (since_anchor == 0) {
-      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(position),
-                                   pairs);
+      anchor_kernel64<interleaved>(tables, begin, size,
+                                   static_cast<std::uint64_t>(task.first + row + middle), pairs);
       fill_padding<interleaved>(used, size, pairs);
     } else {
       rotate(pairs, block_step, size, pairs);
     }
-    const std::int64_t rows = task.count - row < block_rows64 ? task.count - row : block_rows64;
-    const F64 error(error64(since_anchor, position + rows));
-    for (std::int64_t n = 0; n < rows; ++n) {
+    const F64 error(error64(since_anchor, task.first + row + rows));
+    const auto to = [&](std::int64_t n) {
       double* const out = task.row<double>(row + n) + first_column;
-      const Row64 to = {out + tables.columns.sine, out + tables.columns.cosine, position + n, used};
-      if (!write_row64<interleaved, non_temporal>(pairs, by[n], to, error)) {
-        correct_row64<interleaved>(tables, begin, pairs, by[n], to, error);
-      }
-    }
+      return Row64{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};
+    };
+    visit(MiddleRow64{pairs, error, to(middle)});
+    for (std::int64_t n = 1; middle + n < rows; ++n)
+      visit(SideRows64<true>{pairs, by[n - 1], error, to(middle - n), to(middle + n)});
+    if (rows % 2 == 0) visit(SideRows64<false>{pairs, by[middle - 1], error, to(0), {}});
   }
+}
+
+template <bool interleaved, bool non_temporal>
+inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                          const RowTask& task) {
+  for_each_rows64<interleaved>(tables, begin, used, task, [&](const auto& rows) {
+    if (!write_rows64<interleaved, non_temporal>(rows, used))
+      correct_rows64<interleaved>(tables, begin, rows, used);
+  });
 }
 
 inline void write_rows64(const RotationTables& tables, const RowTask& task) {
