@@ -187,9 +187,7 @@ void write_paired_rows(const typename Panel<64>::Tables& tables, bool narrow_pan
   if (task.non_temporal || !narrow_panels) {
     return write_paired_panels<Panel<512>>(tables, Panel<512>::pairs_in_wide_panels, task);
   }
-  constexpr std::int64_t page = 4096;
-  const bool at_pages =
-      task.stride * static_cast<std::int64_t>(sizeof(typename Panel<64>::Element)) % page == 0;
+  const bool at_pages = is_stride_of<typename Panel<64>::Element>(page_bytes, task.stride);
   write_paired_panels<Panel<64>>(tables, at_pages ? 2 : 4, task);
 }
 

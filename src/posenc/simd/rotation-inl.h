@@ -20,14 +20,15 @@
 namespace posenc::simd {
 namespace {
 
-/// True if tiles may store whole lines non-temporally, one a row. They would be slow if rows are
-/// whole pages apart. Sums, which also load a line, are slow from half pages on (0.6 of the speed).
+/// True if tiles may store whole lines non-temporally, one a row. Where a line takes several
+/// stores, they would be slow if rows are whole pages apart. Sums, which also load a line, are slow
+/// from half pages on (0.6 of the speed).
 template <bool adds, class Element>
 inline bool allows_lines(const Run& run, const Segment<Element>& segment) {
-  constexpr std::int64_t page_bytes = 4096, slow_distance = adds ? page_bytes / 2 : page_bytes;
-  const auto bytes = run.stride * static_cast<std::ptrdiff_t>(sizeof(Element));
+  constexpr std::ptrdiff_t slow_distance = adds ? page_bytes / 2 : page_bytes;
   return reinterpret_cast<std::uintptr_t>(segment.out) % cache_line_bytes == 0 &&
-         bytes % cache_line_bytes == 0 && bytes % slow_distance != 0;
+         is_stride_of<Element>(cache_line_bytes, run.stride) &&
+         (has_line_vectors || !is_stride_of<Element>(slow_distance, run.stride));
 }
 
 /// Writes the whole tiles of a segment. Returns the number of columns written.
@@ -42,8 +43,10 @@ inline std::int64_t write_whole_tiles(const ColumnMap& map, const Run& run,
     return non_temporal ? add_tiles<Round, wide, true>(map, run, segment, addition)
                         : add_tiles<Round, cached_vectors, false>(map, run, segment, addition);
   } else {
-    return non_temporal ? write_tiles<Round, line, true>(map, run, segment)
-                        : write_tiles<Round, cached_vectors, false>(map, run, segment);
+    if (non_temporal) return write_tiles<Round, line, true>(map, run, segment);
+    return !Round::checks || is_stride_of<typename Round::Element>(page_bytes, run.stride)
+               ? write_tiles<Round, widest_vectors, false>(map, run, segment)
+               : write_tiles<Round, cached_vectors, false>(map, run, segment);
   }
 }
 

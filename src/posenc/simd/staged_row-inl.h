@@ -17,6 +17,16 @@
 namespace posenc::simd {
 namespace {
 
+/// Addresses that differ by a multiple of this share their lowest bits, and compete for the same
+/// sets of a cache.
+constexpr std::ptrdiff_t page_bytes = 4096;
+
+/// True if rows that are `stride` elements apart are multiples of `distance` bytes apart.
+template <class Element>
+constexpr bool is_stride_of(std::ptrdiff_t distance, std::ptrdiff_t stride) {
+  return stride * static_cast<std::ptrdiff_t>(sizeof(Element)) % distance == 0;
+}
+
 /// Memory for elements on their way to an output. A load whose address has the last 12 bits of an
 /// earlier store's waits for that store, which is long if the store is non-temporal: where the two
 /// happened to meet, a process ran at a fifth of the speed or less (Zen 3). The elements therefore
@@ -25,14 +35,15 @@ template <class Element, std::int64_t elements>
 class StagingBuffer {
  public:
   Element* place_for(const Element* out) {
-    const auto ahead = reinterpret_cast<std::uintptr_t>(out) + page_bytes / 2 -
+    const auto ahead = reinterpret_cast<std::uintptr_t>(out + elements_of_page / 2) -
                        reinterpret_cast<std::uintptr_t>(memory_);
     return memory_ + ahead % page_bytes / cache_line_bytes * (cache_line_bytes / sizeof(Element));
   }
 
  private:
-  static constexpr std::size_t page_bytes = 4096;
-  alignas(cache_line_bytes) Element memory_[elements + page_bytes / sizeof(Element)];
+  static constexpr auto elements_of_page =
+      page_bytes / static_cast<std::ptrdiff_t>(sizeof(Element));
+  alignas(cache_line_bytes) Element memory_[elements + elements_of_page];
 };
 
 /// Stores a row of elements, or adds it to an input, in the order of the columns.

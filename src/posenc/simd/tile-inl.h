@@ -28,6 +28,11 @@ constexpr std::int64_t line_vectors =
 template <class Round>
 constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
 constexpr std::int64_t cached_vectors = 2;
+/// If a vector is a whole line, which goes with 32 registers (AVX-512), tiles may also have this
+/// many. This is faster if rows are whole pages apart: 1.3 times (Zen 5), and 1.6 times if nothing
+/// is checked. Elsewhere it costs a tenth if entries are checked.
+constexpr bool has_line_vectors = float_lanes * sizeof(float) == cache_line_bytes;
+constexpr std::int64_t widest_vectors = has_line_vectors ? 4 : cached_vectors;
 
 /// Rounds and stores one row of a tile. `least` keeps the smallest margin of each lane.
 template <class Round, bool non_temporal, std::int64_t vectors>
