@@ -17,11 +17,11 @@ namespace {
 inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
 
 /// Stores two vectors of consecutive columns.
-template <class T>
+template <class T, bool non_temporal = false>
 inline void store32(F32 first, F32 second, T* to) {
   if constexpr (std::is_same_v<T, float>) {
-    clamp_to_one(first).store_unaligned(to);
-    clamp_to_one(second).store_unaligned(to + float_lanes);
+    store_vector<non_temporal>(clamp_to_one(first), to);
+    store_vector<non_temporal>(clamp_to_one(second), to + float_lanes);
   } else {
     F32 packed;
     if constexpr (std::is_same_v<T, Float16>) {
@@ -29,7 +29,7 @@ inline void store32(F32 first, F32 second, T* to) {
     } else {
       packed = pack(to_bfloat16(first), to_bfloat16(second));
     }
-    packed.store_unaligned(reinterpret_cast<float*>(to));
+    store_vector<non_temporal>(packed, to);
   }
 }
 
@@ -59,7 +59,7 @@ struct Columns32 {
     }
   }
 
-  template <std::int64_t vectors, bool above, bool below>
+  template <std::int64_t vectors, bool above, bool below, bool lines>
   void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows, T* upper, T* lower,
                   std::ptrdiff_t stride) const {
     F32 values[vectors], factors[vectors];
@@ -78,8 +78,8 @@ struct Columns32 {
           if constexpr (below) differences[k] = fused_minus(values[i + k], a.cosine, u);
         }
         const std::int64_t to = i * float_lanes;
-        if constexpr (above) store32<T>(sums[0], sums[1], upper + to);
-        if constexpr (below) store32<T>(differences[0], differences[1], lower + to);
+        if constexpr (above) store32<T, lines>(sums[0], sums[1], upper + to);
+        if constexpr (below) store32<T, lines>(differences[0], differences[1], lower + to);
       }
       angles += constants_stride;
       upper += stride;
@@ -87,7 +87,7 @@ struct Columns32 {
     }
   }
 
-  template <bool above, bool below>
+  template <bool above, bool below, bool lines>
   void collect_uncertain(std::int64_t, std::int64_t, T*, T*, std::ptrdiff_t) const {}
   void write_uncertain() const {}
 };

@@ -28,10 +28,10 @@ constexpr std::int64_t most_paired_columns = 1024;
 ///   wide, narrow   the numbers of vectors that its tiles may have
 ///   staged_pairs   pairs of the widest rows that are computed before they are stored
 ///                  non-temporally
-///   write_tile<vectors, above, below>(column, j, rows, upper, lower, stride)
+///   write_tile<vectors, above, below, lines>(column, j, rows, upper, lower, stride)
 ///                  writes the rows above the centre, below it, or both: those of j + 1/2, and the
-///                  next ones away from the centre
-///   collect_uncertain<above, below>(column, j, upper, lower, stride)
+///                  next ones away from the centre. With `lines`, non-temporally
+///   collect_uncertain<above, below, lines>(column, j, upper, lower, stride)
 ///                  is called after some tiles that share upper, lower and stride, with the column
 ///                  and j of the first of them
 ///   write_uncertain()  corrects the entries in memory, before they are copied
@@ -45,7 +45,8 @@ struct PairedRows {
   T* out;              ///< in the first row to write
 
   /// Stores the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
-  template <bool above, bool below>
+  /// With `lines`, tiles store whole cache lines, non-temporally.
+  template <bool above, bool below, bool lines>
   void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = Columns::wide, narrow = Columns::narrow;
@@ -53,20 +54,21 @@ struct PairedRows {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
       std::int64_t done = 0;
       for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
-        columns.template write_tile<wide, above, below>(done, j, rows, upper + done, lower + done,
-                                                        stride);
+        columns.template write_tile<wide, above, below, lines>(done, j, rows, upper + done,
+                                                               lower + done, stride);
       }
       if (wide != narrow && done + step <= count) {
-        columns.template write_tile<narrow, above, below>(done, j, rows, upper + done, lower + done,
-                                                          stride);
+        columns.template write_tile<narrow, above, below, lines>(done, j, rows, upper + done,
+                                                                 lower + done, stride);
         done += step;
       }
-      columns.template collect_uncertain<above, below>(0, j, upper, lower, stride);
+      columns.template collect_uncertain<above, below, lines>(0, j, upper, lower, stride);
       for (std::int64_t row = 0; done < count && row < rows; ++row) {
         T last_upper[step], last_lower[step];
-        columns.template write_tile<narrow, above, below>(done, j + row, 1, last_upper, last_lower,
-                                                          0);
-        columns.template collect_uncertain<above, below>(done, j + row, last_upper, last_lower, 0);
+        columns.template write_tile<narrow, above, below, false>(done, j + row, 1, last_upper,
+                                                                 last_lower, 0);
+        columns.template collect_uncertain<above, below, false>(done, j + row, last_upper,
+                                                                last_lower, 0);
         columns.write_uncertain();
         for (std::int64_t i = 0; done + i < count; ++i) {
           if constexpr (above) upper[row * stride + done + i] = last_upper[i];
@@ -100,8 +102,8 @@ struct PairedRows {
       T* const from_upper = upper_buffer.place_for(upper);
       // Rows below the centre descend.
       T* const from_lower = lower_buffer.place_for(lower) + (pairs - 1) * in_buffer;
-      store_side<above, below>(j, j + pairs, single ? 1 : at_once, from_upper, from_lower,
-                               in_buffer);
+      store_side<above, below, false>(j, j + pairs, single ? 1 : at_once, from_upper, from_lower,
+                                      in_buffer);
       columns.write_uncertain();
       for (std::int64_t row = 0; row < pairs; ++row) {
         if constexpr (above)
@@ -117,8 +119,15 @@ struct PairedRows {
   template <bool above, bool below>
   void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride, bool non_temporal) const {
-    non_temporal ? stage_side<above, below>(j_begin, j_end, at_once, upper, lower, stride)
-                 : store_side<above, below>(j_begin, j_end, at_once, upper, lower, stride);
+    if (!non_temporal)
+      return store_side<above, below, false>(j_begin, j_end, at_once, upper, lower, stride);
+    if constexpr (has_line_vectors) {
+      if (reinterpret_cast<std::uintptr_t>(out) % cache_line_bytes == 0 &&
+          is_stride_of<T>(cache_line_bytes, stride)) {
+        return store_side<above, below, true>(j_begin, j_end, at_once, upper, lower, stride);
+      }
+    }
+    stage_side<above, below>(j_begin, j_end, at_once, upper, lower, stride);
   }
 
   /// Writes rows n to end - 1 of the block: non-temporally, or `pairs` pairs of rows at a time if

@@ -43,16 +43,11 @@ namespace {
 constexpr float error16 =
     static_cast<float>(Rotation16Error{fused_rounds_once}.total() * float_roundoff * 1.0001);
 
-template <class T>
-inline void store_packed(F32 packed, T* to) {
-  packed.store_unaligned(reinterpret_cast<float*>(to));
-}
-
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
-/// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
-/// a branch for each pair of rows of a tile, one in 15 of which is uncertain in float16 and one in
-/// 90 in bfloat16, costs more than doing without.
+/// away from 0, like the exact value between the bounds. pack_sums() leaves them out.
+/// often_uncertain: a branch for each pair of rows of a tile, one in 15 of which is uncertain in
+/// float16 and one in 90 in bfloat16, costs more than doing without.
 template <class T>
 struct RoundFloat32;
 
@@ -64,9 +59,8 @@ struct RoundFloat32<BFloat16> {
   static constexpr float least_error = 0x1p-50f;
 
   template <bool alternating>
-  static void store(const I32 (&sums)[2], BFloat16* to) {
-    store_packed(
-        alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16), to);
+  static F32 pack_sums(const I32 (&sums)[2]) {
+    return alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16);
   }
 };
 
@@ -78,13 +72,12 @@ struct RoundFloat32<Float16> {
   static constexpr float least_error = 0x1p-26f;
 
   template <bool alternating>
-  static void store(const I32 (&sums)[2], Float16* to) {
+  static F32 pack_sums(const I32 (&sums)[2]) {
     if constexpr (alternating) {
-      store_packed(pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1])), to);
+      return pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1]));
     } else {
       const I32 kept(-1 << dropped);
-      store_packed(pack_float16(cast_bits<F32>(sums[0] & kept), cast_bits<F32>(sums[1] & kept)),
-                   to);
+      return pack_float16(cast_bits<F32>(sums[0] & kept), cast_bits<F32>(sums[1] & kept));
     }
   }
 };
@@ -104,6 +97,7 @@ struct alignas(cache_line_bytes) Centre16 {
 struct NoUncertainList {
   explicit NoUncertainList(const RotationTables&) {}
   void write() {}
+  void write_lines() {}
 };
 template <class T, bool checks>
 using ListFor =
@@ -143,7 +137,7 @@ struct Columns16 {
     return held == Held::both ? i == 1 : held == Held::cosines;
   }
 
-  template <std::int64_t vectors, bool above, bool below>
+  template <std::int64_t vectors, bool above, bool below, bool lines>
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
                                          T* upper, T* lower, std::ptrdiff_t stride) const {
     static_assert(vectors == 2);
@@ -151,7 +145,7 @@ struct Columns16 {
     [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
       const Differences<above, below> differences =
-          write_pair<above, below>(tile, row, upper + row * stride, lower - row * stride);
+          write_pair<above, below, lines>(tile, row, upper + row * stride, lower - row * stride);
       if constexpr (checks) {
         const auto place = static_cast<std::uint32_t>(column * block_rows32 + j + row);
         if constexpr (Rounding::often_uncertain) {
@@ -166,22 +160,24 @@ struct Columns16 {
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list.
-  template <bool above, bool below>
+  template <bool above, bool below, bool lines>
   [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* upper, T* lower,
                                            std::ptrdiff_t stride) const {
     if constexpr (checks) {
       for (std::int64_t i = 0; i < pairs.count; ++i) {
         const std::int64_t of_column = pairs.places[i] / block_rows32,
                            of_j = pairs.places[i] % block_rows32;
-        T unused[2][2 * float_lanes];
+        T again[2][2 * float_lanes];
         const auto differences =
-            write_pair<above, below>(Tile16(*this, of_column, of_j), 0, unused[0], unused[1]);
+            write_pair<above, below, false>(Tile16(*this, of_column, of_j), 0, again[0], again[1]);
         const std::ptrdiff_t right = of_column - column, away = (of_j - j) * stride;
         if constexpr (above) {
-          collect(differences.above, of_column, below_centre + 1 + of_j, upper + away + right);
+          collect<lines>(differences.above, of_column, below_centre + 1 + of_j, again[0],
+                         upper + away + right);
         }
         if constexpr (below) {
-          collect(differences.below, of_column, below_centre - of_j, lower - away + right);
+          collect<lines>(differences.below, of_column, below_centre - of_j, again[1],
+                         lower - away + right);
         }
       }
       pairs.count = 0;
@@ -224,7 +220,7 @@ struct Columns16 {
   };
 
   /// Writes a pair of rows of a tile.
-  template <bool above, bool below>
+  template <bool above, bool below, bool lines>
   [[gnu::always_inline]] static Differences<above, below> write_pair(const Tile16& tile,
                                                                      std::int64_t row, T* upper,
                                                                      T* lower) {
@@ -250,32 +246,37 @@ struct Columns16 {
     }
     Differences<above, below> differences;
     if constexpr (above) {
-      Rounding::template store<held == Held::both>(above_bits, upper);
+      store_vector<lines>(Rounding::template pack_sums<held == Held::both>(above_bits), upper);
       for (std::int64_t i = 0; i < 2; ++i)
         differences.above[i] = above_bits[i] ^ rounded(bound_above[i] - tile.width[i]);
     }
     if constexpr (below) {
-      Rounding::template store<held == Held::both>(below_bits, lower);
+      store_vector<lines>(Rounding::template pack_sums<held == Held::both>(below_bits), lower);
       for (std::int64_t i = 0; i < 2; ++i)
         differences.below[i] = below_bits[i] ^ rounded(bound_below[i] + tile.width[i]);
     }
     return differences;
   }
 
-  /// Adds the uncertain entries of a row of a tile to the list.
+  /// Adds the uncertain entries of a row of a tile to the list. The row is at `to`. With `lines` it
+  /// is a line, stored non-temporally, which is stored again from a copy that is corrected.
+  template <bool lines>
   void collect(const I32 (&differences)[2], std::int64_t column, std::int64_t position,
-               T* row) const {
+               const T* row, T* to) const {
     const auto uncertain_lanes = [&](std::int64_t i) {
       return nonzero_lanes(differences[i] & I32(-1 << Rounding::dropped));
     };
     // One loop over both vectors ends unpredictably once.
     std::uint32_t lanes = uncertain_lanes(0) | uncertain_lanes(1) << float_lanes;
+    if constexpr (lines) {
+      if (lanes == 0) return;
+      to = uncertain.keep_line(row, to);
+    }
     for (; lanes != 0; lanes &= lanes - 1) {
       const std::int64_t bit = std::countr_zero(lanes), i = bit / float_lanes,
                          lane = bit % float_lanes;
-      T* const place = row + (held == Held::both ? 2 * lane + i : bit);
-      uncertain.add(place, position, first_frequency + frequency(column, i) + lane,
-                    holds_cosines(i));
+      uncertain.add(to + (held == Held::both ? 2 * lane + i : bit), position,
+                    first_frequency + frequency(column, i) + lane, holds_cosines(i));
     }
   }
 };
@@ -290,7 +291,7 @@ class PanelOf16 {
 
   explicit PanelOf16(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
-  ~PanelOf16() { uncertain_.write(); }
+  ~PanelOf16() { uncertain_.write_lines(); }
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;

@@ -24,6 +24,7 @@
 #pragma once
 
 #include "posenc/simd/recurrence-inl.h"
+#include "posenc/simd/staged_row-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -106,13 +107,8 @@ struct RoundToFloat32 {
 
   template <bool non_temporal, std::int64_t vectors>
   static void store(const Value (&values)[vectors], Element* out) {
-    for (std::int64_t i = 0; i < vectors; ++i) {
-      if constexpr (non_temporal) {
-        store_non_temporal(values[i], out + i * float_lanes);
-      } else {
-        values[i].store_unaligned(out + i * float_lanes);
-      }
-    }
+    for (std::int64_t i = 0; i < vectors; ++i)
+      store_vector<non_temporal>(values[i], out + i * float_lanes);
   }
 };
 

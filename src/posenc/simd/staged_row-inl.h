@@ -17,6 +17,22 @@
 namespace posenc::simd {
 namespace {
 
+/// True if a vector is a whole cache line (AVX-512). Kernels can then store lines non-temporally
+/// without a buffer, even if rows are whole pages apart.
+constexpr bool has_line_vectors = float_lanes * sizeof(float) == cache_line_bytes;
+
+/// Stores a vector of floats, or of the bits of 16-bit elements. Non-temporally only to an address
+/// that is aligned to the vector.
+template <bool non_temporal, class T>
+inline void store_vector(F32 bits, T* to) {
+  auto* const floats = reinterpret_cast<float*>(to);
+  if constexpr (non_temporal) {
+    store_non_temporal(bits, floats);
+  } else {
+    bits.store_unaligned(floats);
+  }
+}
+
 /// Addresses that differ by a multiple of this share their lowest bits, and compete for the same
 /// sets of a cache.
 constexpr std::ptrdiff_t page_bytes = 4096;
@@ -94,7 +110,7 @@ struct StagedRow {
   void store_vector(std::int64_t i) const {
     F32 value = load(reinterpret_cast<const float*>(from + i));
     if constexpr (adds) value = load(out + i + addition->distance) * F32(addition->scale) + value;
-    store_non_temporal(value, reinterpret_cast<float*>(out + i));
+    simd::store_vector<true>(value, out + i);
   }
 };
 

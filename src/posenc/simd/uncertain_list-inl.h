@@ -35,10 +35,29 @@ class UncertainList {
     if (++count_ == capacity) write();
   }
 
+  /// Copies a cache line, to which entries can then be added. write_lines() stores it at `out`, as
+  /// does another call if there are many.
+  Element* keep_line(const Element* line, Element* out) {
+    if (lines_ == most_lines) write_lines();
+    line_out_[lines_] = out;
+    std::memcpy(line_[lines_], line, cache_line_bytes);
+    return line_[lines_++];
+  }
+
   /// Writes the entries, and empties the list.
   [[gnu::noinline]] void write() {
     for (std::int64_t begin = 0; begin < count_; begin += at_once) write_some(begin);
     count_ = 0;
+  }
+
+  /// The same, and stores the lines non-temporally.
+  void write_lines() {
+    write();
+    if constexpr (has_line_vectors) {
+      for (std::int64_t i = 0; i < lines_; ++i)
+        store_vector<true>(load(reinterpret_cast<const float*>(line_[i])), line_out_[i]);
+    }
+    lines_ = 0;
   }
 
  private:
@@ -97,6 +116,12 @@ class UncertainList {
   std::uint64_t turns_high_[capacity] = {}, turns_low_[capacity] = {}, position_[capacity] = {},
                 quarter_[capacity] = {};
   Entry entries_[capacity];
+
+  static constexpr std::int64_t most_lines = 64,
+                                line_elements = cache_line_bytes / std::int64_t{sizeof(Element)};
+  std::int64_t lines_ = 0;
+  Element* line_out_[most_lines];
+  alignas(cache_line_bytes) Element line_[most_lines][line_elements];
 };
 
 }  // namespace
