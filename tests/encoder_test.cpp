@@ -216,11 +216,13 @@ TEST_P(EncoderRows, HaveTheSameBitsForEveryStorePolicyAndStride) {
     const auto encoder = GetParam().backend->plan(spec);
     const RowRange rows{1000, 75};
     const Matrix expected = one_by_one(*encoder, positions_of(rows));
-    // Rows of whole cache lines allow non-temporal stores.
-    const std::int64_t aligned = (spec.d_model + 15) / 16 * 16;
+    // Rows of whole cache lines allow non-temporal stores. Rows that are whole pages apart compete
+    // for the same sets of a cache.
+    const std::int64_t aligned = (spec.d_model + 15) / 16 * 16,
+                       pages = (spec.d_model + 1023) / 1024 * 1024;
     for (const StorePolicy stores :
          {StorePolicy::automatic, StorePolicy::cached, StorePolicy::non_temporal}) {
-      for (const std::int64_t stride : {aligned, aligned + 16, aligned + 1}) {
+      for (const std::int64_t stride : {aligned, aligned + 16, aligned + 1, pages}) {
         Matrix memory(rows.count, stride);
         encoder->encode(rows, {memory.data(), rows.count, spec.d_model, stride}, {2, stores});
         for (std::int64_t r = 0; r < rows.count; ++r) {

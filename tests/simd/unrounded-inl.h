@@ -46,7 +46,7 @@ struct RoundFloat32<float> {
   static constexpr int dropped = 16;
   static constexpr float least_error = 0;
 
-  template <bool alternating>
+  template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], float* to) {
     const auto value = [](I32 sum) { return cast_bits<F32>(sum - I32(1 << (dropped - 1))); };
     const Both<F32> stored = alternating ? interleave(value(sums[0]), value(sums[1]))

@@ -23,8 +23,8 @@
 //                          order
 //   pack_float16           two vectors of floats as the nearest 16-bit floats, in order
 //   pack_upper_halves      the upper 16 bits of two vectors of integers: a0 b0 a1 b1 ...
-//   pack_truncated_float16  two vectors of floats as 16-bit floats: a0 b0 a1 b1 ... Values of at
-//                          least 2^-14 are rounded towards 0
+//   pack_truncated_float16  two vectors of floats below 2 as 16-bit floats: a0 b0 a1 b1 ... Those
+//                          of at least 2^-14 are rounded towards 0
 //   any_bits               true if any lane has a bit of the mask
 //   nonzero_lanes          one bit for each lane, the first the lowest, that is set if it is not 0
 //   store_non_temporal     stores to an address aligned to the vector; other threads see the values

@@ -54,10 +54,15 @@ inline F32 pack_upper_halves(I32 a, I32 b) {
   return F32(_mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(a, 16), b)));
 }
 inline F32 pack_truncated_float16(F32 a, F32 b) {
-  constexpr int down = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
-  const __m512i first = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a, down)),
-                second = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(b, down));
-  return F32(_mm512_castsi512_ps(_mm512_or_si512(first, _mm512_slli_epi32(second, 16))));
+  // The lowest four bits of the exponent are those of float16, the fifth is 0.
+  const __m512i first = _mm512_castps_si512(a), second = _mm512_castps_si512(b);
+  const auto select = [](int mask, __m512i set, __m512i clear) {
+    return _mm512_ternarylogic_epi32(_mm512_set1_epi32(mask), set, clear, 0xca);
+  };
+  const __m512i magnitude =
+      select(0xffff, _mm512_srli_epi32(first, 13), _mm512_slli_epi32(second, 3));
+  const __m512i sign = select(0xffff, _mm512_srli_epi32(first, 16), second);
+  return F32(_mm512_castsi512_ps(select(0x3fff3fff, magnitude, sign)));
 }
 inline bool any_bits(I32 a, I32 mask) { return _mm512_test_epi32_mask(a, mask) != 0; }
 inline std::uint32_t nonzero_lanes(I32 a) { return _mm512_test_epi32_mask(a, a); }

@@ -50,6 +50,9 @@ struct PairedRows {
   void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = Columns::wide, narrow = Columns::narrow;
+    const auto collect = [&, upper, lower] {
+      columns.template collect_uncertain<above, below, lines>(0, j_begin, upper, lower, stride);
+    };
     for (std::int64_t j = j_begin; j < j_end; j += at_once) {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
       std::int64_t done = 0;
@@ -62,7 +65,7 @@ struct PairedRows {
                                                                  lower + done, stride);
         done += step;
       }
-      columns.template collect_uncertain<above, below, lines>(0, j, upper, lower, stride);
+      if (done < count) collect();
       for (std::int64_t row = 0; done < count && row < rows; ++row) {
         T last_upper[step], last_lower[step];
         columns.template write_tile<narrow, above, below, false>(done, j + row, 1, last_upper,
@@ -78,6 +81,7 @@ struct PairedRows {
       upper += rows * stride;
       lower -= rows * stride;
     }
+    collect();
   }
 
   /// The same by way of buffers, and non-temporally: as many pairs of rows after the others as a

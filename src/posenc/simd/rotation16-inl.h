@@ -45,9 +45,9 @@ constexpr float error16 =
 
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
-/// away from 0, like the exact value between the bounds. pack_sums() leaves them out.
-/// often_uncertain: a branch for each pair of rows of a tile, one in 15 of which is uncertain in
-/// float16 and one in 90 in bfloat16, costs more than doing without.
+/// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
+/// a branch for each pair of rows of a tile, one in 15 of which is uncertain in float16 and one in
+/// 90 in bfloat16, costs more than doing without.
 template <class T>
 struct RoundFloat32;
 
@@ -58,9 +58,10 @@ struct RoundFloat32<BFloat16> {
   static constexpr int dropped = 16;
   static constexpr float least_error = 0x1p-50f;
 
-  template <bool alternating>
-  static F32 pack_sums(const I32 (&sums)[2]) {
-    return alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16);
+  template <bool alternating, bool non_temporal>
+  static void store(const I32 (&sums)[2], BFloat16* to) {
+    store_vector<non_temporal>(
+        alternating ? pack_upper_halves(sums[0], sums[1]) : pack(sums[0] >> 16, sums[1] >> 16), to);
   }
 };
 
@@ -71,14 +72,16 @@ struct RoundFloat32<Float16> {
   static constexpr int dropped = 13;
   static constexpr float least_error = 0x1p-26f;
 
-  template <bool alternating>
-  static F32 pack_sums(const I32 (&sums)[2]) {
+  template <bool alternating, bool non_temporal>
+  static void store(const I32 (&sums)[2], Float16* to) {
+    F32 packed;
     if constexpr (alternating) {
-      return pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1]));
+      packed = pack_truncated_float16(cast_bits<F32>(sums[0]), cast_bits<F32>(sums[1]));
     } else {
       const I32 kept(-1 << dropped);
-      return pack_float16(cast_bits<F32>(sums[0] & kept), cast_bits<F32>(sums[1] & kept));
+      packed = pack_float16(cast_bits<F32>(sums[0] & kept), cast_bits<F32>(sums[1] & kept));
     }
+    store_vector<non_temporal>(packed, to);
   }
 };
 
@@ -159,7 +162,8 @@ struct Columns16 {
     if constexpr (checks && Rounding::often_uncertain) pairs.count = count;
   }
 
-  /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list.
+  /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
+  /// `lines`, their lines are stored again after the entries have been corrected in copies.
   template <bool above, bool below, bool lines>
   [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* upper, T* lower,
                                            std::ptrdiff_t stride) const {
@@ -171,13 +175,21 @@ struct Columns16 {
         const auto differences =
             write_pair<above, below, false>(Tile16(*this, of_column, of_j), 0, again[0], again[1]);
         const std::ptrdiff_t right = of_column - column, away = (of_j - j) * stride;
-        if constexpr (above) {
-          collect<lines>(differences.above, of_column, below_centre + 1 + of_j, again[0],
-                         upper + away + right);
-        }
-        if constexpr (below) {
-          collect<lines>(differences.below, of_column, below_centre - of_j, again[1],
-                         lower - away + right);
+        T* rows[] = {upper + away + right, lower - away + right};
+        // One loop over all of them ends unpredictably once.
+        std::uint64_t lanes = differences.lanes();
+        for (std::int64_t kept = -1; lanes != 0; lanes &= lanes - 1) {
+          const std::int64_t bit = std::countr_zero(lanes), side = bit / (2 * float_lanes),
+                             in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
+                             lane = in_row % float_lanes;
+          if constexpr (lines) {
+            if (side != kept) rows[side] = uncertain.keep_line(again[side], rows[side]);
+            kept = side;
+          }
+          uncertain.add(rows[side] + (held == Held::both ? 2 * lane + vector : in_row),
+                        side == 0 ? below_centre + 1 + of_j : below_centre - of_j,
+                        first_frequency + frequency(of_column, vector) + lane,
+                        holds_cosines(vector));
         }
       }
       pairs.count = 0;
@@ -197,6 +209,20 @@ struct Columns16 {
       if constexpr (has_above) all = above[0] | above[1];
       if constexpr (has_below) all = all | (below[0] | below[1]);
       return any_bits(all, I32(-1 << Rounding::dropped));
+    }
+
+    /// One bit for each lane that differs, of both rows.
+    std::uint64_t lanes() const {
+      std::uint64_t all = 0;
+      const auto add = [&](const I32(&row)[2], std::int64_t first) {
+        for (std::int64_t i = 0; i < 2; ++i) {
+          const std::uint64_t bits = nonzero_lanes(row[i] & I32(-1 << Rounding::dropped));
+          all |= bits << (first + i * float_lanes);
+        }
+      };
+      if constexpr (has_above) add(above, 0);
+      if constexpr (has_below) add(below, 2 * float_lanes);
+      return all;
     }
   };
 
@@ -246,38 +272,16 @@ struct Columns16 {
     }
     Differences<above, below> differences;
     if constexpr (above) {
-      store_vector<lines>(Rounding::template pack_sums<held == Held::both>(above_bits), upper);
+      Rounding::template store<held == Held::both, lines>(above_bits, upper);
       for (std::int64_t i = 0; i < 2; ++i)
         differences.above[i] = above_bits[i] ^ rounded(bound_above[i] - tile.width[i]);
     }
     if constexpr (below) {
-      store_vector<lines>(Rounding::template pack_sums<held == Held::both>(below_bits), lower);
+      Rounding::template store<held == Held::both, lines>(below_bits, lower);
       for (std::int64_t i = 0; i < 2; ++i)
         differences.below[i] = below_bits[i] ^ rounded(bound_below[i] + tile.width[i]);
     }
     return differences;
-  }
-
-  /// Adds the uncertain entries of a row of a tile to the list. The row is at `to`. With `lines` it
-  /// is a line, stored non-temporally, which is stored again from a copy that is corrected.
-  template <bool lines>
-  void collect(const I32 (&differences)[2], std::int64_t column, std::int64_t position,
-               const T* row, T* to) const {
-    const auto uncertain_lanes = [&](std::int64_t i) {
-      return nonzero_lanes(differences[i] & I32(-1 << Rounding::dropped));
-    };
-    // One loop over both vectors ends unpredictably once.
-    std::uint32_t lanes = uncertain_lanes(0) | uncertain_lanes(1) << float_lanes;
-    if constexpr (lines) {
-      if (lanes == 0) return;
-      to = uncertain.keep_line(row, to);
-    }
-    for (; lanes != 0; lanes &= lanes - 1) {
-      const std::int64_t bit = std::countr_zero(lanes), i = bit / float_lanes,
-                         lane = bit % float_lanes;
-      uncertain.add(to + (held == Held::both ? 2 * lane + i : bit), position,
-                    first_frequency + frequency(column, i) + lane, holds_cosines(i));
-    }
   }
 };
 
