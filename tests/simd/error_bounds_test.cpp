@@ -413,7 +413,7 @@ TEST_P(Rotation32Errors, OfTables) {
     const Frequencies frequencies(each.spec);
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    for (const bool narrow_panels : {false, true}) {
+    for (const auto narrow_panels : {simd::NarrowPanels::never, simd::NarrowPanels::always}) {
       const Rotation32Constants constants(each.spec, kernels_of(GetParam().isa));
       simd::Rotation32Tables tables = constants.tables(each.spec);
       tables.narrow_panels = narrow_panels;
@@ -445,7 +445,7 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
       const Rotation32Constants constants(spec, all);
       simd::Rotation32Tables tables = constants.tables(spec);
       const std::size_t row_bytes = static_cast<std::size_t>(d_model * size_of(type));
-      const auto table = [&](bool narrow_panels, std::int64_t part) {
+      const auto table = [&](simd::NarrowPanels narrow_panels, std::int64_t part) {
         std::vector<char> bytes(row_bytes * rows);
         tables.narrow_panels = narrow_panels;
         for (std::int64_t row = 0; row < rows; row += part) {
@@ -455,11 +455,13 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
         }
         return bytes;
       };
-      const std::vector<char> whole = table(false, rows);
-      EXPECT_EQ(whole, table(true, rows)) << to_string(type);
+      const std::vector<char> whole = table(simd::NarrowPanels::never, rows);
+      EXPECT_EQ(whole, table(simd::NarrowPanels::always, rows)) << to_string(type);
       for (const std::int64_t part : {1, 7, 16, 45}) {
-        EXPECT_EQ(whole, table(false, part)) << to_string(type) << ", parts of " << part;
-        EXPECT_EQ(whole, table(true, part)) << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(simd::NarrowPanels::never, part))
+            << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(simd::NarrowPanels::always, part))
+            << to_string(type) << ", parts of " << part;
       }
     }
   }

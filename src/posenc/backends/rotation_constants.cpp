@@ -81,7 +81,7 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
       .cos_half = angles.cosine.data(),
       .sin_half = angles.sine.data(),
       .angles = angles.rows.data(),
-      .narrow_panels = simd::prefers_narrow_panels(),
+      .narrow_panels = simd::narrow_panels(),
       .exact_entry = nullptr,
       .context = nullptr,
       .error_bounds = 1,
@@ -122,7 +122,7 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .step = step.data(),
       .angles = angles.rows.data(),
       .angles_stride = 2 * turns.padded_count(),
-      .narrow_panels = simd::prefers_narrow_panels(),
+      .narrow_panels = simd::narrow_panels(),
   };
 }
 

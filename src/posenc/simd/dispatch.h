@@ -19,8 +19,7 @@ std::span<const IsaKernels> compiled_kernels();
 /// The kernels of the best ISA that this CPU has.
 const Kernels& best_kernels();
 
-/// True if this CPU writes tables in its caches faster by narrow panels of columns, whose constants
-/// stay in L1, than by long runs of columns, which its prefetchers follow.
-bool prefers_narrow_panels() noexcept;
+/// What is fastest on this CPU.
+NarrowPanels narrow_panels() noexcept;
 
 }  // namespace posenc::simd

@@ -46,6 +46,11 @@ struct FrequencyArrays {
   }
 };
 
+/// Which tables in the caches are written by narrow panels of columns, whose constants stay in L1,
+/// instead of long runs of columns, which prefetchers follow: none, those whose rows are not whole
+/// pages apart, or all.
+enum class NarrowPanels { never, except_at_pages, always };
+
 /// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
 /// position.
 struct RotationTables {
@@ -61,7 +66,7 @@ struct RotationTables {
   const double* sin_half;   ///< sin(w / 2)
   /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
   const float* angles;
-  bool narrow_panels;  ///< see prefers_narrow_panels()
+  NarrowPanels narrow_panels;
   ExactEntry exact_entry;
   const void* context;
   /// The margin around a midpoint within which entries are recomputed, in error bounds: 1, 2, or 0
@@ -82,7 +87,7 @@ struct Rotation32Tables {
   /// both are interleaved like the columns, or the sines are angles_stride / 2 after the cosines.
   const float* angles;
   std::int64_t angles_stride;
-  bool narrow_panels;  ///< see prefers_narrow_panels()
+  NarrowPanels narrow_panels;
 };
 
 /// The constants of xsimd. Arrays have one padded entry for each frequency.

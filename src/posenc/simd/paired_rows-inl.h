@@ -195,12 +195,11 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pair
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long runs that prefetchers follow.
 template <template <std::int64_t most> class Panel>
-void write_paired_rows(const typename Panel<64>::Tables& tables, bool narrow_panels,
-                       const RowTask& task) {
-  if (task.non_temporal || !narrow_panels) {
-    return write_paired_panels<Panel<512>>(tables, Panel<512>::pairs_in_wide_panels, task);
-  }
+void write_paired_rows(const typename Panel<64>::Tables& tables, const RowTask& task) {
   const bool at_pages = is_stride_of<typename Panel<64>::Element>(page_bytes, task.stride);
+  const bool wide = task.non_temporal || tables.narrow_panels == NarrowPanels::never ||
+                    (at_pages && tables.narrow_panels == NarrowPanels::except_at_pages);
+  if (wide) return write_paired_panels<Panel<512>>(tables, Panel<512>::pairs_in_wide_panels, task);
   write_paired_panels<Panel<64>>(tables, at_pages ? 2 : 4, task);
 }
 

@@ -373,7 +373,7 @@ inline void write_rows16(const RotationTables& tables, const RowTask& task) {
   const auto write = tables.columns.interleaved
                          ? write_paired_rows<PanelsOf16<T, true, checks>::template Panel>
                          : write_paired_rows<PanelsOf16<T, false, checks>::template Panel>;
-  write(tables, tables.narrow_panels, task);
+  write(tables, task);
   if (task.non_temporal) fence();
 }
 

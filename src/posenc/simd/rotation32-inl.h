@@ -91,8 +91,8 @@ void write_origin(const Rotation32Tables& tables, T* row) {
 template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
   tables.columns.interleaved
-      ? write_paired_rows<PanelsOf32<T, true>::template Panel>(tables, tables.narrow_panels, task)
-      : write_paired_rows<PanelsOf32<T, false>::template Panel>(tables, tables.narrow_panels, task);
+      ? write_paired_rows<PanelsOf32<T, true>::template Panel>(tables, task)
+      : write_paired_rows<PanelsOf32<T, false>::template Panel>(tables, task);
   if (task.non_temporal) fence();
   if (task.first == 0) write_origin(tables, task.row<T>(0));
 }
