@@ -31,6 +31,7 @@
 #pragma once
 
 #include "posenc/simd/fixed_pairs-inl.h"
+#include "posenc/simd/staged_row-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -141,9 +142,9 @@ inline bool write_rows64(const Rows& rows, std::int64_t used) {
     uncertain = uncertain | rounded.uncertain;
     return rounded.value;
   };
-  // Non-temporal stores that alternate between two rows whole pages apart take twice the time. The
-  // row below is therefore held until the other one is stored.
-  constexpr bool holds_below = non_temporal && Rows::has_above;
+  // Non-temporal stores that alternate between two rows whole pages apart take twice the time if a
+  // line takes several of them. The row below is therefore held until the other one is stored.
+  constexpr bool holds_below = non_temporal && Rows::has_above && !has_line_vectors;
   double held[2 * panel64];
   std::int64_t k = 0;
   for (; k + double_lanes <= used; k += double_lanes) {
