@@ -11,13 +11,14 @@ namespace posenc {
 
 /// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
 struct HalfRowAngles {
-  /// Of each of block_rows32 / 2 rows j, the cosines and sines interleaved, or all cosines before
-  /// all sines; or grouped as simd::angle_index() says.
+  /// Of each of block_rows32 / 2 rows j, the cosines and sines interleaved, or the sines half a
+  /// stride after the cosines; or grouped as simd::angle_index() says.
   enum class Order { interleaved, separate, grouped };
 
   HalfRowAngles(const FrequencyTables& turns, Order order, const simd::Kernels& kernels);
 
   std::vector<double> cosine, sine;  ///< for j = 0
+  std::size_t stride;                ///< from one row to the next, in floats, unless grouped
   std::vector<float> rows;
 };
 
