@@ -1,8 +1,8 @@
 #include "baselines.h"
 
 #include "checked_encoder.h"
+#include "posenc/tuning/internal/memory_loops.h"
 #include "provenance.h"
-#include "store_bandwidth.h"
 #include "warm_memory.h"
 
 #include "posenc/registry.h"

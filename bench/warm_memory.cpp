@@ -1,6 +1,6 @@
 #include "warm_memory.h"
 
-#include "store_bandwidth.h"
+#include "posenc/tuning/internal/memory_loops.h"
 
 #include "posenc/matrix.h"
 

@@ -1,9 +1,9 @@
-// What the memory system allows: the limit that throughput is compared with.
+// What the memory system allows: the limit that speeds are compared with. Internal: not installed.
 #pragma once
 
 #include <cstdint>
 
-namespace posenc::bench {
+namespace posenc {
 
 // Each function touches `bytes` bytes once. Destination and source are 64-byte aligned and do not
 // overlap.
@@ -17,4 +17,4 @@ void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept;
 /// std::memcpy.
 void copy_loop(void* destination, const void* source, std::int64_t bytes) noexcept;
 
-}  // namespace posenc::bench
+}  // namespace posenc

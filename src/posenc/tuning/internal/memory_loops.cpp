@@ -1,4 +1,4 @@
-#include "store_bandwidth.h"
+#include "posenc/tuning/internal/memory_loops.h"
 
 #include "posenc/cpu.h"
 
@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace posenc::bench {
+namespace posenc {
 namespace {
 
 constexpr float stored_value = 0.84147098f;
@@ -129,4 +129,4 @@ void copy_loop(void* destination, const void* source, std::int64_t bytes) noexce
   std::memcpy(destination, source, static_cast<std::size_t>(bytes));
 }
 
-}  // namespace posenc::bench
+}  // namespace posenc
