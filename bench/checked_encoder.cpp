@@ -1,6 +1,6 @@
 #include "checked_encoder.h"
 
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 
 #include <memory>
 #include <utility>

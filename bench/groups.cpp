@@ -3,7 +3,7 @@
 #include "table.h"
 
 #include "posenc/error.h"
-#include "posenc/support/statistics.h"
+#include "posenc/measuring/statistics.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

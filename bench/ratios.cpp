@@ -1,6 +1,6 @@
 #include "ratios.h"
 
-#include "posenc/support/statistics.h"
+#include "posenc/measuring/statistics.h"
 
 #include <algorithm>
 #include <functional>

@@ -4,7 +4,7 @@
 #include "posenc/exact/frequency.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -164,7 +164,7 @@ TEST_P(EveryType, StaysWithinItsBound) {
     for (const RowRange rows : {RowRange{0, 400}, RowRange{1'000'000'000'000, 150}}) {
       const auto report = measure_accuracy(encoders, rows, {.type = type_, .progress = {}})[0];
       EXPECT_EQ(report.type, type_);
-      EXPECT_LE(report.error.max_abs, report.error_bound)
+      EXPECT_LE(report.error.max_abs, report.promise.max_abs)
           << "d_model " << spec.d_model << " from " << rows.first;
       EXPECT_EQ(verify(*encoder, rows, type_), "");
     }

@@ -28,16 +28,16 @@ class FakeBackend final : public Backend {
   std::string_view description() const noexcept override { return "a test's own"; }
   Isa isa() const noexcept override { return claims_.isa; }
   bool can_be_picked() const noexcept override { return claims_.can_be_picked; }
+  bool is_correctly_rounded(DataType) const noexcept override {
+    return claims_.is_correctly_rounded;
+  }
 
  private:
   class ZeroEncoder final : public Encoder {
    public:
-    ZeroEncoder(const EncodingSpec& spec, const FakeBackendClaims& claims)
-        : Encoder(spec, claims.name, claims.isa), claims_(claims) {}
-    double error_bound(RowRange, DataType) const noexcept override { return claims_.error_bound; }
-    bool is_correctly_rounded(DataType) const noexcept override {
-      return claims_.is_correctly_rounded;
-    }
+    ZeroEncoder(const EncodingSpec& spec, const Backend& backend, double error_bound)
+        : Encoder(spec, backend), error_bound_(error_bound) {}
+    double error_bound(RowRange, DataType) const noexcept override { return error_bound_; }
 
    private:
     void encode_rows(const RowTask& task) const noexcept override {
@@ -45,11 +45,11 @@ class FakeBackend final : public Backend {
       for (std::int64_t row = 0; row < task.count; ++row)
         std::memset(task.after(row).out, 0, bytes);
     }
-    FakeBackendClaims claims_;
+    double error_bound_;
   };
 
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<ZeroEncoder>(spec, claims_);
+    return std::make_unique<ZeroEncoder>(spec, *this, claims_.error_bound);
   }
 
   FakeBackendClaims claims_;

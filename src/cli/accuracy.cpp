@@ -1,9 +1,9 @@
 // posenc accuracy: the accuracy report of some or all backends.
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 
-#include "cli/accuracy_json.h"
 #include "cli/commands.h"
 #include "cli/isa_rows.h"
+#include "cli/json.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -38,7 +38,7 @@ Reports measure(const CommonOptions& options) {
   std::vector<const Encoder*> encoders;
   for (const Backend* each : backends_of(options)) {
     auto encoder = each->plan(shape.spec);
-    if (options.backends.empty() && !encoder->supports(options.type)) continue;
+    if (options.backends.empty() && !encoder->backend().supports(options.type)) continue;
     encoders.push_back(planned.emplace_back(std::move(encoder)).get());
   }
   Progress progress;
@@ -50,7 +50,7 @@ Reports measure(const CommonOptions& options) {
 
 /// True for a NaN too.
 bool breaks_its_bound(const AccuracyReport& report) {
-  return !(report.error.max_abs <= report.error_bound);
+  return !(report.error.max_abs <= report.promise.max_abs);
 }
 
 double quantile_at(const AccuracyReport& report, double share) {
@@ -74,7 +74,7 @@ using ReportRow = IsaRow<AccuracyReport>;
 bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
   const auto figures = [](const AccuracyReport& each) {
     return std::tuple(each.backend, each.error.max_abs, each.error.max_ulp, each.error.rms,
-                      each.error_bound, each.wrongly_rounded, each.max_abs_from_div_term,
+                      each.promise.max_abs, each.wrongly_rounded, each.max_abs_from_div_term,
                       each.worst.position, each.worst.channel, quantile_at(each, 0.5),
                       quantile_at(each, 0.999));
   };
@@ -98,7 +98,7 @@ std::string error_table(const std::vector<ReportRow>& rows) {
     table.add_row({marked_name(each->backend, each->isa),
                    isas,
                    {error_text(each->error.max_abs), colour_of(*each)},
-                   error_text(each->error_bound),
+                   error_text(each->promise.max_abs),
                    ulp_text(each->error.max_ulp),
                    error_text(each->error.rms),
                    error_text(quantile_at(*each, 0.5)),
@@ -197,7 +197,7 @@ std::string csv_text(const Reports& reports) {
   for (const AccuracyReport& each : reports) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                    each.backend, to_string(each.isa), to_string(each.type), each.rows.count,
-                   each.spec.d_model, each.rows.first, each.error.max_abs, each.error_bound,
+                   each.spec.d_model, each.rows.first, each.error.max_abs, each.promise.max_abs,
                    each.error.max_ulp, each.error.rms, each.correctly_rounded, each.wrongly_rounded,
                    each.max_abs_from_div_term, each.worst.position, each.worst.channel);
   }
@@ -216,7 +216,7 @@ int accuracy(const CommonOptions& options) {
     if (!breaks_its_bound(each)) continue;
     fmt::print(stderr,
                "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound is {:.4e}\n",
-               each.backend, to_string(each.isa), each.error.max_abs, each.error_bound);
+               each.backend, to_string(each.isa), each.error.max_abs, each.promise.max_abs);
     code = check_failed;
   }
   return code;

@@ -17,8 +17,8 @@ int run_command(int argc, char** argv);
 // Each adds a subcommand that sets `action` if it is chosen.
 void add_list_command(CLI::App& app, Action& action);
 void add_accuracy_command(CLI::App& app, Action& action);
+void add_measure_command(CLI::App& app, Action& action);
 void add_pick_command(CLI::App& app, Action& action);
-void add_profile_command(CLI::App& app, Action& action);
 void add_generate_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 

@@ -1,21 +1,33 @@
-// posenc compare: two accuracy reports side by side.
-#include "cli/compare.h"
-
-#include "cli/colour.h"
+// posenc compare: two documents of measurements side by side, errors and times.
 #include "cli/commands.h"
-#include "cli/escape.h"
+#include "cli/json.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#include "posenc/measured_class.h"
+#include "posenc/measuring/statistics.h"
+#include "posenc/measuring/ties.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
+#include <regex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posenc::cli {
 namespace {
+
+/// Changes below this come from printing and reading a number; one entry changes far more.
+constexpr double rounding = 1e-12;
 
 struct CompareOptions {
   CommonOptions common;
@@ -26,6 +38,205 @@ struct CompareOptions {
   bool allows_missing = false;
 };
 
+struct ComparedRow {
+  const Measurement* before = nullptr;  ///< null: only in B
+  const Measurement* after = nullptr;   ///< null: only in A
+  bool is_worse = false, is_better = false, is_slower = false, is_faster = false;
+  PairedRatio time;  ///< of B over A
+
+  const Measurement& any() const { return before != nullptr ? *before : *after; }
+  bool is_regression() const { return is_worse || is_slower; }
+  std::string verdict() const {
+    if (before == nullptr) return "only in B";
+    if (after == nullptr) return "only in A";
+    std::vector<std::string_view> said;
+    if (is_worse) said.push_back("error grew");
+    if (is_better) said.push_back("error shrank");
+    if (is_slower) said.push_back("slower");
+    if (is_faster) said.push_back("faster");
+    return said.empty() ? "same" : fmt::format("{}", fmt::join(said, ", "));
+  }
+};
+
+/// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
+/// share that is wrongly rounded counts.
+bool has_grown(const MeasuredError& before, const MeasuredError& after, double tolerance) {
+  const auto value = [](double error) {
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  };
+  const auto grown = [](double a, double b, double allowed) { return b > a * (1 + allowed); };
+  return grown(value(before.max_abs), value(after.max_abs), std::max(tolerance, rounding)) ||
+         grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
+}
+
+double noise_of(const Measurements& document) {
+  double noise = 0;
+  for (const MeasuredClass& each : classes_of(document)) noise = std::max(noise, each.noise_floor);
+  return noise;
+}
+
+class Comparison {
+ public:
+  Comparison(const Measurements& a, const Measurements& b, double tolerance)
+      : tolerance_(tolerance),
+        noise_(std::max(noise_of(a), noise_of(b))),
+        same_machine_(a.machine.model == b.machine.model && a.machine.isas == b.machine.isas) {
+    for (const Measurement& each : a.all) {
+      if (each.role == Role::backend) rows_.push_back(compared(&each, find(b, each)));
+    }
+    for (const Measurement& each : b.all) {
+      if (each.role == Role::backend && find(a, each) == nullptr)
+        rows_.push_back(compared(nullptr, &each));
+    }
+  }
+
+  const std::vector<ComparedRow>& rows() const { return rows_; }
+  double noise() const { return noise_; }
+  bool same_machine() const { return same_machine_; }
+  template <class Predicate>
+  std::size_t count(Predicate is_it) const {
+    return static_cast<std::size_t>(std::ranges::count_if(rows_, is_it));
+  }
+  std::size_t regressions() const {
+    return count([](const ComparedRow& row) { return row.is_regression(); });
+  }
+  std::size_t missing() const {
+    return count([](const ComparedRow& row) { return row.after == nullptr; });
+  }
+  std::size_t common() const {
+    return count([](const ComparedRow& row) { return row.before && row.after; });
+  }
+
+  /// Keeps the rows whose names the filter takes. Throws InvalidArgument, listing the names, if
+  /// there is none.
+  void apply(const std::string& filter, const std::regex& pattern) {
+    std::set<std::string> names;
+    for (const ComparedRow& row : rows_) names.insert(row.any().full_name());
+    std::erase_if(rows_, [&](const ComparedRow& row) {
+      return !std::regex_search(row.any().full_name(), pattern);
+    });
+    if (!rows_.empty()) return;
+    throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}", filter,
+                                      fmt::join(names, ", ")));
+  }
+
+ private:
+  static const Measurement* find(const Measurements& document, const Measurement& wanted) {
+    for (const Measurement& each : document.all) {
+      if (each.full_name() == wanted.full_name() && each.table == wanted.table) return &each;
+    }
+    return nullptr;
+  }
+
+  /// Times of different machines are shown and not judged.
+  ComparedRow compared(const Measurement* before, const Measurement* after) const {
+    ComparedRow row;
+    row.before = before;
+    row.after = after;
+    if (before == nullptr || after == nullptr) return row;
+    if (before->error && after->error) {
+      row.is_worse = has_grown(*before->error, *after->error, tolerance_);
+      row.is_better = !row.is_worse && has_grown(*after->error, *before->error, tolerance_);
+    }
+    if (!before->is_timed() || !after->is_timed()) return row;
+    row.time = paired_ratio(after->seconds, before->seconds);
+    if (!same_machine_ || is_tie(row.time, noise_)) return row;
+    row.is_slower = row.time.ratio > 1;
+    row.is_faster = row.time.ratio < 1;
+    return row;
+  }
+
+  double tolerance_, noise_;
+  bool same_machine_;
+  std::vector<ComparedRow> rows_;
+};
+
+std::string origin_text(const std::string& name, const std::string& file,
+                        const Measurements& document) {
+  return escaped(fmt::format("{}  {}: {}, {}, posenc {}, kernels {}", name, file,
+                             document.machine.model, document.compiler, document.library_version,
+                             document.kernels)) +
+         "\n";
+}
+
+std::string error_text_of(const Measurement* row) {
+  return row != nullptr && row->error ? error_text(row->error->max_abs) : "-";
+}
+
+std::string speed_text_of(const Measurement* row) {
+  if (row == nullptr || !row->is_timed()) return "-";
+  return fmt::format("{:.2f}", row->table.entries() / median(row->seconds) / 1e9);
+}
+
+std::string ratio_text(const ComparedRow& row) {
+  if (row.before == nullptr || row.after == nullptr || !row.before->is_timed() ||
+      !row.after->is_timed())
+    return "-";
+  if (!std::isfinite(row.time.high)) return fmt::format("{:.3f}", row.time.ratio);
+  return fmt::format("{:.3f} ({:.3f} .. {:.3f})", row.time.ratio, row.time.low, row.time.high);
+}
+
+std::string verdict_text(const Comparison& comparison) {
+  const std::size_t bad = comparison.regressions(), missing = comparison.missing();
+  std::string text =
+      fmt::format("{} compared, noise {:.1f} %: {}", comparison.common(), 100 * comparison.noise(),
+                  bad == 0   ? "no regression"
+                  : bad == 1 ? "1 regression"
+                             : fmt::format("{} regressions", bad));
+  if (missing > 0)
+    text += fmt::format("; {} of A {} missing in B", missing, missing == 1 ? "is" : "are");
+  if (!comparison.same_machine()) text += "; times are of different CPUs, and are not judged";
+  return text;
+}
+
+std::string table_text(const Comparison& comparison) {
+  Table table({{"backend", Align::left},
+               {"max |error| A"},
+               {"B"},
+               {"Gfloat/s A"},
+               {"B"},
+               {"time B/A, 95 %"},
+               {"", Align::left}});
+  const MeasuredTable* last = nullptr;
+  for (const ComparedRow& row : comparison.rows()) {
+    const Measurement& any = row.any();
+    if (last == nullptr || !(*last == any.table)) {
+      if (last != nullptr) table.add_gap();
+      table.add_heading(fmt::format("{}, {}, positions {}, {}", any.table.name,
+                                    to_string(any.table.type), positions_text(any.table.rows),
+                                    spec_text(any.table.spec)));
+    }
+    last = &any.table;
+    table.add_row({any.full_name(), error_text_of(row.before), error_text_of(row.after),
+                   speed_text_of(row.before), speed_text_of(row.after), ratio_text(row),
+                   row.verdict()});
+  }
+  return table.text();
+}
+
+std::string json_text(const CompareOptions& options, const Comparison& comparison) {
+  Json document = new_document();
+  document["before"] = options.before;
+  document["after"] = options.after;
+  document["noise_floor"] = comparison.noise();
+  document["times_are_judged"] = comparison.same_machine();
+  document["regressions"] = comparison.regressions();
+  document["missing"] = comparison.missing();
+  document["rows"] = Json::array();
+  for (const ComparedRow& row : comparison.rows()) {
+    const auto json_or_null = [](const Measurement* measured) {
+      return measured != nullptr ? to_json(*measured) : Json();
+    };
+    document["rows"].push_back({{"backend", row.any().full_name()},
+                                {"table", row.any().table.name},
+                                {"before", json_or_null(row.before)},
+                                {"after", json_or_null(row.after)},
+                                {"time_ratio", row.time.ratio},
+                                {"verdict", row.verdict()}});
+  }
+  return text_of(document);
+}
+
 std::regex regex_of(const std::string& filter) {
   try {
     return std::regex(filter.empty() ? ".*" : filter, std::regex::extended);
@@ -35,76 +246,26 @@ std::regex regex_of(const std::string& filter) {
   }
 }
 
-NamedJson read(const std::string& file) {
-  NamedJson read = {file, read_json(file)};
-  if (read.document.is_object() && read.document.contains("benchmarks")) {
-    throw InvalidArgument(
-        fmt::format("{} is a result of Google Benchmark; allowed: accuracy reports (speeds are "
-                    "compared by Google Benchmark's compare.py, Debian: libbenchmark-tools)",
-                    file));
-  }
-  if (read.document.is_object() && read.document.contains("results")) return read;
-  throw InvalidArgument(
-      fmt::format("{} is another kind of JSON; allowed: JSON of posenc accuracy", file));
-}
-
-std::string text_at(const Json& json, const char* key) {
-  return json.is_object() && json.contains(key) && json.at(key).is_string()
-             ? json.at(key).get<std::string>()
-             : "";
-}
-
-/// CPU, compiler and library version of a report, as far as it names them.
-std::string origin_text(const Json& report) {
-  std::vector<std::string> parts = {text_at(report.value("cpu", Json()), "model"),
-                                    text_at(report, "compiler"),
-                                    text_at(report, "library_version")};
-  std::erase(parts, "");
-  return parts.empty() ? "" : "\n   " + escaped(fmt::format("{}", fmt::join(parts, ", ")));
-}
-
-bool is_good(const CompareOptions& options, const Comparison& comparison) {
-  return comparison.regressions == 0 && (options.allows_missing || comparison.missing == 0);
-}
-
-std::string verdict_text(const Comparison& comparison) {
-  const std::string verdict = comparison.regressions == 0 ? "No regression"
-                              : comparison.regressions == 1
-                                  ? "1 regression"
-                                  : fmt::format("{} regressions", comparison.regressions);
-  if (comparison.missing == 0) return verdict;
-  return fmt::format("{}; {} of A {} missing in B", verdict, comparison.missing,
-                     comparison.missing == 1 ? "is" : "are");
-}
-
-std::string table_text(const CompareOptions& options, const NamedJson& before,
-                       const NamedJson& after, const Comparison& comparison) {
-  const Colour colour = is_good(options, comparison) ? Colour::green : Colour::red;
-  return fmt::format("A  {}{}\nB  {}{}\n\n{}\n{}\n", escaped(before.file),
-                     origin_text(before.document), escaped(after.file), origin_text(after.document),
-                     comparison.table, painted(verdict_text(comparison), colour));
-}
-
-std::string json_text(const CompareOptions& options, const Comparison& comparison) {
-  Json document = new_document();
-  document["before"] = options.before;
-  document["after"] = options.after;
-  document["regressions"] = comparison.regressions;
-  document["missing"] = comparison.missing;
-  document["rows"] = comparison.rows;
-  return text_of(document);
-}
-
 int compare(const CompareOptions& options) {
-  const ComparisonRules rules = {options.tolerance.value_or(0), options.filter,
-                                 regex_of(options.filter)};
-  const NamedJson before = read(options.before);
-  const NamedJson after = read(options.after);
-  const Comparison comparison = compare_accuracy(before, after, rules);
-  write_page(options.common.output, options.common.format == "json"
-                                        ? json_text(options, comparison)
-                                        : table_text(options, before, after, comparison));
-  return is_good(options, comparison) ? good : check_failed;
+  const std::regex pattern = regex_of(options.filter);
+  const Measurements before = read_measurements(options.before);
+  const Measurements after = read_measurements(options.after);
+  Comparison comparison(before, after, options.tolerance.value_or(0));
+  comparison.apply(options.filter, pattern);
+  if (comparison.common() == 0) {
+    throw InvalidArgument(fmt::format(
+        "{} and {} have no backend and table in common; allowed: documents that share one",
+        options.before, options.after));
+  }
+  write_page(options.common.output,
+             options.common.format == "json"
+                 ? json_text(options, comparison)
+                 : fmt::format("{}{}\n{}\n{}\n", origin_text("A", options.before, before),
+                               origin_text("B", options.after, after), table_text(comparison),
+                               verdict_text(comparison)));
+  const bool is_good =
+      comparison.regressions() == 0 && (options.allows_missing || comparison.missing() == 0);
+  return is_good ? good : check_failed;
 }
 
 }  // namespace
@@ -113,10 +274,11 @@ void add_compare_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App& command = add_subcommand(
       app, "compare",
-      "Compare two accuracy reports; exit 1 if an error has grown or B lacks a backend of A",
+      "Compare two documents of measurements; exit 1 on a regression, or if B lacks a row of A",
       action, [options] { return compare(*options); });
-  add_file_argument(command, options->before, "A", "JSON of posenc accuracy");
-  add_file_argument(command, options->after, "B", "JSON of posenc accuracy, compared with A");
+  const std::string what = "JSON of posenc measure or posenc accuracy";
+  add_file_argument(command, options->before, "A", what);
+  add_file_argument(command, options->after, "B", what + ", compared with A");
   add_real_option(command, options->tolerance, "--tolerance", Sign::not_negative,
                   "relative growth of an error, or of the share wrongly rounded, that is no "
                   "regression (default: 0; for builds of two compilers: 0.01)");
@@ -124,11 +286,11 @@ void add_compare_command(CLI::App& app, Action& action) {
                   "compare only the backends whose names, such as rotation:avx2, contain a match "
                   "of this extended regular expression");
   add_flag(command, options->allows_missing, "--allow-missing",
-           "accept that B lacks backends of A");
+           "accept that B lacks backends or tables of A");
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common);
   describe(command,
-           {{"posenc compare before.json after.json", "what changed between two accuracy reports"},
+           {{"posenc compare before.json after.json", "what changed in errors and in times"},
             {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",
              "one backend, whose errors may grow by one percent"},
             {"posenc compare --format json a.json b.json", "the same for programs"}});

@@ -198,7 +198,7 @@ int generate(const GenerateOptions& options) {
         "safetensors)");
   }
   const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
-  check_supports(*encoder, type);
+  encoder->backend().check_supports(type);
   if (!is_standard_output(file))
     check_space(file, least_bytes(shape, type, format, options.digits));
 

@@ -1,27 +1,18 @@
 // Reading and writing JSON. Every document begins with the version of its format.
 #pragma once
 
-#include "posenc/spec.h"
-#include "posenc/tuning/accuracy.h"
+#include "posenc/measuring/measurement_json.h"
+#include "posenc/tuning/accuracy_report.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace posenc::cli {
 
-using Json = nlohmann::ordered_json;
-
-/// A document with "version", "library_version", "compiler" and "cpu".
+/// A document with "version", "library_version", "compiler" and "machine".
 Json new_document();
 
-Json to_json(const EncodingSpec& spec);
-Json to_json(RowRange rows);
-Json to_json(const AccuracyReport& report);
-
-std::string text_of(const Json& document);
-
-/// Reads a JSON file. Throws InvalidArgument, which names the file, if it cannot be read or is not
-/// JSON.
-Json read_json(const std::string& file);
+/// A document of measurements without times, whose rows also have a "report".
+std::string accuracy_json(const std::vector<AccuracyReport>& reports);
 
 }  // namespace posenc::cli

@@ -67,17 +67,15 @@ std::string cpu_text() {
 }
 
 std::string profile_text() {
-  const auto& [profile, reason] = profile_in_use();
-  if (!profile) return "none in use: " + reason;
+  const LoadedProfile& profile = profile_in_use();
+  if (!profile.measurements) return "none in use: " + profile.reason;
   std::vector<std::string> classes;
-  for (const MeasuredClass& each : profile->classes) {
-    classes.push_back(fmt::format("{} {} ({})", to_string(each.shape), to_string(each.type),
-                                  threads_text(each.threads)));
-  }
-  const std::string indent = "\n         ";
+  for (const MeasuredClass& each : profile.classes) classes.push_back(each.text());
+  const std::string file = default_profile_path().string(), indent = "\n         ";
   return fmt::format(
-      "{}{}measured: {}{}posenc profile shows it, posenc profile --forget removes it",
-      default_profile_path().string(), indent, fmt::join(classes, ", "), indent);
+      "{0}{1}measured: {2}{1}posenc pick {0} shows it; without the file, the "
+      "built-in order is back",
+      file, indent, fmt::join(classes, "; "));
 }
 
 std::string backends_text(const std::vector<ListedRow>& rows) {
@@ -146,10 +144,10 @@ std::string list_json() {
     document["backends"].push_back(entry_of(each));
   }
   document.update(selection_json());
-  const auto& [profile, reason] = profile_in_use();
+  const LoadedProfile& profile = profile_in_use();
   document["profile"] = {{"path", default_profile_path().string()},
-                         {"valid", profile.has_value()},
-                         {"reason", reason}};
+                         {"valid", profile.measurements.has_value()},
+                         {"reason", profile.reason}};
   document["most_cached_bytes"] = most_cached_bytes();
   return text_of(document);
 }

@@ -3,9 +3,9 @@
 #include "cli/completion.h"
 #include "cli/escape.h"
 #include "cli/help.h"
+#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/parse_error.h"
-#include "cli/pick_process.h"
 
 #include "posenc/version.h"
 
@@ -49,8 +49,8 @@ int run(int argc, char** argv) {
   add_completion_option(app, action);
   add_list_command(app, action);
   add_accuracy_command(app, action);
+  add_measure_command(app, action);
   add_pick_command(app, action);
-  add_profile_command(app, action);
   add_generate_command(app, action);
   add_compare_command(app, action);
   try {

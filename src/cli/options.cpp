@@ -214,9 +214,8 @@ const Backend& backend_of(const CommonOptions& options, const TableShape& shape,
   const Selection selected = select_backend(shape.spec, shape.rows, wanted);
   if (!options.isa) return *selected.backend;
   const Backend& chosen = backend(selected.backend->name(), *options.isa);
-  // A bound may be larger at another ISA. POSENC_BACKEND overrides the accuracy.
-  if (selected.source != SelectionSource::environment &&
-      !accuracy.is_promised_by(*chosen.plan(shape.spec), shape.rows, options.type)) {
+  // A bound may be larger at another ISA.
+  if (!accuracy.is_kept_by(promise_of(*chosen.plan(shape.spec), shape.rows, options.type))) {
     throw InvalidArgument(
         fmt::format("--isa is '{}'; {} does not promise the accuracy asked for; allowed: another "
                     "ISA, or a backend by --backend",

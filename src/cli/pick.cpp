@@ -1,15 +1,14 @@
-// posenc pick: checks and times all backends and says which is fastest, or decides from the results
-// of other runs.
+// posenc pick: which backend is the fastest of those that promise an accuracy, by a document of
+// measurements, or measured now.
 #include "posenc/tuning/pick.h"
 
 #include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/pick_process.h"
-#include "cli/pick_run.h"
-#include "cli/pick_save.h"
-#include "cli/pick_text.h"
-#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/profile.h"
@@ -19,185 +18,282 @@
 #include <CLI/App.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
 namespace posenc::cli {
 namespace {
 
-/// The table of Student's t ends at twice this number.
-constexpr int most_processes = 15;
+/// The accuracy whose speed is shown beside that of the default.
+constexpr double larger_error = 1e-6;
 
 struct PickCommand {
-  CommonOptions common;
+  MeasuringOptions measuring;
+  std::string document;  ///< empty: measure now
   std::optional<double> max_error;
   std::optional<double> max_ulp;
-  std::optional<int> processes;
-  std::vector<std::string> from;
   bool saves = false;
   std::string save_file;  ///< empty: where the library looks for the profile
-  bool if_missing = false;
   bool force = false;
-  bool explain = false;
-  bool times_on_request = false;
 };
 
-std::optional<ErrorBudget> budget_of(const PickCommand& command) {
-  if (command.max_ulp) return ErrorBudget{*command.max_ulp, ErrorBudget::Measure::ulp};
-  if (command.max_error) return ErrorBudget{*command.max_error, ErrorBudget::Measure::absolute};
+Accuracy accuracy_of(const PickCommand& command) {
+  if (command.max_ulp) return Accuracy::within_ulp(*command.max_ulp);
+  if (command.max_error) return Accuracy::within(*command.max_error);
   return {};
 }
 
-PickOptions options_of(const PickCommand& command) {
-  PickOptions options;
-  options.budget = budget_of(command);
-  options.type = command.common.type;
-  options.threads = command.common.threads.value_or(options.threads);
-  options.processes = command.processes.value_or(options.processes);
-  options.time_in_process = time_in_new_process;
-  std::set<std::string_view> seen;
-  for (const std::string& name : command.common.presets) {
-    if (!seen.insert(name).second) continue;
-    const Preset& named = preset_or_benchmark_shape(name);
-    options.shapes.push_back({std::string(named.name), named.spec, named.rows});
+/// Throws InvalidArgument, with the least error, unless a backend that runs here promises the
+/// accuracy for each table: nothing need be measured to know that.
+void check_possible(const PickCommand& command, const Accuracy& accuracy) {
+  for (const MeasuredTable& table : tables_of(command.measuring)) {
+    Promise least;
+    bool is_promised = false;
+    for (const Backend* each : backends_of(command.measuring.common)) {
+      if (!each->can_be_picked() || !each->supports(table.type)) continue;
+      const Promise promise = promise_of(*each->plan(table.spec), table.rows, table.type);
+      is_promised |= accuracy.is_kept_by(promise);
+      least.max_abs = std::min(least.max_abs, promise.max_abs);
+      least.max_ulp = std::min(least.max_ulp, promise.max_ulp);
+    }
+    if (is_promised) continue;
+    const bool is_ulp = accuracy.measure() == Accuracy::Measure::ulp;
+    throw InvalidArgument(fmt::format(
+        "accuracy is {}, which no backend promises for {} in {}; allowed: at least {:.3g}{}",
+        to_string(accuracy), table.name, to_string(table.type),
+        is_ulp ? least.max_ulp : least.max_abs, is_ulp ? " ulp" : ""));
   }
-  if (options.shapes.empty()) {
-    options.shapes = default_pick_shapes(options.type);
-    if (options.type == DataType::float32 && options.threads == 1)
-      options.store_sizes = default_store_sizes();
-  }
-  return options;
 }
 
-/// A line on standard error for every backend that breaks its error bound, and for every shape
-/// class that has no pick; the exit code.
-int check_picked(const std::vector<PickRun>& runs) {
-  int code = good;
-  for (const PickRun& run : runs) {
-    for (const PickMeasurement& each : run.measurements) {
-      if (each.keeps_its_bound()) continue;
-      fmt::print(stderr,
-                 "posenc: {}:{} breaks its error bound on {}: max |error| is {:.4e}, the bound is "
-                 "{:.4e}\n",
-                 each.backend, to_string(each.isa), each.name, each.max_abs, each.error_bound);
-      code = check_failed;
+std::vector<std::string> tied_with_pick(const Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const JudgedCandidate& each : verdict.others) {
+    if (each.tied) names.push_back(each.candidate.full_name());
+  }
+  return names;
+}
+
+std::string interval_text(const JudgedCandidate& candidate) {
+  return std::isfinite(candidate.high)
+             ? fmt::format("{:.3f} .. {:.3f}", candidate.low, candidate.high)
+             : "unknown";
+}
+
+std::string verdicts_text(const std::vector<Verdict>& verdicts) {
+  Table table({{"class", Align::left},
+               {"picked", Align::left},
+               {"Gfloat/s"},
+               {"next", Align::left},
+               {"next/pick"},
+               {"95 %"},
+               {"noise"},
+               {"tied with", Align::wrapped}});
+  for (const Verdict& each : verdicts) {
+    if (!each.pick) {
+      table.add_row({each.measured.text(), "none", "-", "", "", "", "", ""});
+      continue;
     }
-    for (const ClassDecision& each : run.decisions) {
-      if (each.pick) continue;
-      fmt::print(stderr, "posenc: no backend is within the error budget {} on all of class {}\n",
-                 budget_text(run.budget), to_string(each.shape));
-      code = check_failed;
-    }
+    const JudgedCandidate* const next = each.next();
+    table.add_row({each.measured.text(), each.pick->candidate.full_name(),
+                   fmt::format("{:.2f}", each.pick->candidate.gfloats_per_second),
+                   next != nullptr ? next->candidate.full_name() : "",
+                   next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
+                   next != nullptr ? interval_text(*next) : "",
+                   fmt::format("{:.1f} %", 100 * each.measured.noise_floor),
+                   fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
+  }
+  return table.text();
+}
+
+/// What a larger error would gain, in one line: "l1 rotation32:avx2, 2.1 times as fast".
+std::string gain_text(const Measurements& document, const std::vector<Verdict>& exact) {
+  const std::vector<Verdict> rough = pick(document, Accuracy::within(larger_error));
+  std::vector<std::string> gains;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (!exact[i].pick || !rough[i].pick) continue;
+    const Candidate &one = exact[i].pick->candidate, &other = rough[i].pick->candidate;
+    if (one.full_name() == other.full_name()) continue;
+    gains.push_back(fmt::format("{} {}, {:.2f} times as fast", to_string(exact[i].measured.shape),
+                                other.full_name(),
+                                other.gfloats_per_second / one.gfloats_per_second));
+  }
+  if (gains.empty()) return fmt::format("--max-error {:g} would gain nothing.\n", larger_error);
+  return wrapped(
+      fmt::format("--max-error {:g} would gain: {}.\n", larger_error, fmt::join(gains, "; ")));
+}
+
+std::string page_of(const Measurements& document, const Accuracy& accuracy,
+                    const std::vector<Verdict>& verdicts) {
+  const bool is_default = accuracy == Accuracy();
+  const std::string what = wrapped(
+      fmt::format("The fastest that is {}, by measurements of {}\n"
+                  "next/pick: time of the next backend over that of the pick, paired by process\n"
+                  "noise: largest difference of a backend from itself; smaller ones are ties\n",
+                  to_string(accuracy), document.measured_at));
+  const std::string warning = document.disturbed.empty()
+                                  ? ""
+                                  : wrapped("\nNot to be trusted: " + document.disturbed + "\n");
+  return fmt::format("{}\n{}\n{}{}{}", document.machine.model, what, verdicts_text(verdicts),
+                     is_default ? "\n" + gain_text(document, verdicts) : "", warning);
+}
+
+/// JSON has no infinity: an unbounded interval ends in null.
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json entry_of(const JudgedCandidate& judged) {
+  const Candidate& candidate = judged.candidate;
+  return {{"backend", candidate.backend},
+          {"isa", candidate.isa},
+          {"role", to_string(candidate.role)},
+          {"gfloats_per_second", candidate.gfloats_per_second},
+          {"relative_iqr", candidate.relative_iqr},
+          {"max_abs", number_or_null(candidate.max_abs)},
+          {"max_ulp", number_or_null(candidate.max_ulp)},
+          {"error_bound", number_or_null(candidate.promise.max_abs)},
+          {"promises", judged.promises},
+          {"compared", judged.compared},
+          {"ratio", judged.ratio},
+          {"low", judged.low},
+          {"high", number_or_null(judged.high)},
+          {"tied", judged.tied}};
+}
+
+std::string json_of(const Measurements& document, const Accuracy& accuracy,
+                    const std::vector<Verdict>& verdicts, const std::filesystem::path& saved) {
+  Json json = new_document();
+  json["machine"] = to_json(document.machine);
+  json["measured_at"] = document.measured_at;
+  json["accuracy"] = to_string(accuracy);
+  json["disturbed"] = document.disturbed;
+  json["profile"] = saved.empty() ? Json() : Json(saved.string());
+  json["classes"] = Json::array();
+  for (const Verdict& each : verdicts) {
+    Json entry = {{"shape_class", to_string(each.measured.shape)},
+                  {"dtype", to_string(each.measured.type)},
+                  {"threads", each.measured.threads},
+                  {"tables", each.measured.tables},
+                  {"noise_floor", each.measured.noise_floor},
+                  {"pick", each.pick ? entry_of(*each.pick) : Json()},
+                  {"others", Json::array()}};
+    for (const JudgedCandidate& other : each.others) entry["others"].push_back(entry_of(other));
+    json["classes"].push_back(std::move(entry));
+  }
+  return text_of(json);
+}
+
+/// The file that --save names; else the one that the library reads. Empty without --save.
+std::filesystem::path file_to_save(const PickCommand& command) {
+  if (!command.saves) return {};
+  const std::filesystem::path file =
+      command.save_file.empty() ? default_profile_path() : std::filesystem::path(command.save_file);
+  if (file.empty()) {
+    throw InvalidArgument(
+        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
+        "allowed: one of them");
+  }
+  check_writable(file, Folders::are_made);
+  return file;
+}
+
+/// Adds the measurements to those of an existing valid profile. Returns a line that says what was
+/// done.
+std::string save(const Measurements& measured, const std::filesystem::path& file) {
+  const LoadedProfile older =
+      std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
+  const Measurements merged = older.measurements ? merge(*older.measurements, measured) : measured;
+  {
+    const Uninterrupted whole;
+    write_measurements(merged, file);
+  }
+  const std::size_t kept = merged.all.size() - measured.all.size();
+  std::string line = fmt::format("Profile saved: {}", file.string());
+  if (kept > 0) line += fmt::format(" ({} earlier measurements kept)", kept);
+  if (!older.measurements && !older.reason.empty())
+    line += fmt::format("\nIt replaces one that could not be used: {}", older.reason);
+  return line + "\n";
+}
+
+/// Throws InvalidArgument, in one line, if a profile for this machine cannot be made of it.
+void check_is_of_this_machine(const Measurements& document, const std::string& file) {
+  const Measurements here = measurements_of_this_machine();
+  if (document.machine.model == here.machine.model && document.machine.isas == here.machine.isas &&
+      document.kernels == here.kernels)
+    return;
+  throw InvalidArgument(fmt::format(
+      "--save is given with {}, which measured {} with kernels {}; allowed: measurements of this "
+      "machine, {} with kernels {}",
+      file, document.machine.model, document.kernels, here.machine.model, here.kernels));
+}
+
+int exit_code(const Measurements& document, const Accuracy& accuracy,
+              const std::vector<Verdict>& verdicts) {
+  int code = check_promises(document);
+  for (const Verdict& each : verdicts) {
+    if (each.pick) continue;
+    fmt::print(stderr, "posenc: no backend is {} on all tables of {}\n", to_string(accuracy),
+               each.measured.text());
+    code = check_failed;
+  }
+  if (verdicts.empty()) {
+    fmt::print(stderr, "posenc: the document has no measurement to pick from\n");
+    code = check_failed;
   }
   return code;
 }
 
-PickRun measure(PickOptions options, Profile& profile) {
-  Progress progress;
-  options.progress = [&](double share, std::string_view doing) { progress(share, doing); };
-  PickResult result = pick(options);
-  profile = std::move(result.profile);
-  return {.cpu = profile.cpu_model,
-          .isas = profile.cpu_features,
-          .type = options.type,
-          .threads = options.threads,
-          .processes = result.processes,
-          .budget = result.budget,
-          .disturbed = std::move(result.disturbed),
-          .measurements = std::move(result.measurements),
-          .decisions = std::move(result.decisions),
-          .most_cached_bytes = profile.most_cached_bytes(),
-          .files = {}};
-}
-
-/// Writes the JSON of a run and the path of the profile where it is kept, or null.
-void write_document(const PickCommand& command, const Json& run, const Json& profile) {
-  Json document = new_document();
-  document.update(run);
-  document["profile"] = profile;
-  write_all(command.common.output, text_of(document));
-}
-
-int run_here(const PickCommand& command) {
-  const PickOptions options = options_of(command);
-  const std::filesystem::path file =
-      command.saves ? file_to_save(command.save_file) : std::filesystem::path();
-  if (!file.empty()) check_writable(file, Folders::are_made);
-  if (command.if_missing && is_measured(file, options)) {
-    if (command.common.format == "json") {
-      write_document(command, {{"measurements", Json::array()}}, file.string());
-    } else {
-      write_page(
-          command.common.output,
-          fmt::format("Nothing to measure: {} has measurements of these sizes\n", file.string()));
-    }
-    return good;
-  }
-
-  Profile profile;
-  const PickRun run = measure(options, profile);
-  const bool is_refused = !run.disturbed.empty() && !command.force;
-  const bool is_saved = !file.empty() && !is_refused && !profile.classes.empty();
-  const std::string saved = is_saved ? save_measurements(profile, file)
-                            : file.empty()
-                                ? "Nothing saved; --save keeps the measurements for programs\n"
-                                : "Nothing saved\n";
-  if (command.common.format == "json") {
-    write_document(command, to_json(run), is_saved ? Json(file.string()) : Json());
-  } else {
-    write_page(command.common.output,
-               run_text(run) + (command.explain ? explanation_text(run) : "") + "\n" + saved);
-  }
-  const int code = check_picked({run});
+int run_pick(const PickCommand& command) {
+  const CommonOptions& common = command.measuring.common;
+  if (!is_standard_output(common.output)) check_writable(common.output, Folders::must_exist);
+  const std::filesystem::path file = file_to_save(command);
+  const Accuracy accuracy = accuracy_of(command);
+  if (command.document.empty()) check_possible(command, accuracy);
+  const Measurements document = command.document.empty() ? measure_here(command.measuring)
+                                                         : read_measurements(command.document);
+  if (!file.empty() && !command.document.empty())
+    check_is_of_this_machine(document, command.document);
+  const std::vector<Verdict> verdicts = pick(document, accuracy);
+  // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
+  const bool is_new = command.document.empty() || !file.empty();
+  const bool is_refused = is_new && !document.disturbed.empty() && !command.force;
+  const bool is_saved = !file.empty() && !is_refused;
+  const std::string saved = is_saved ? "\n" + save(document, file) : "";
+  write_page(common.output, common.format == "json"
+                                ? json_of(document, accuracy, verdicts, is_saved ? file : "")
+                                : page_of(document, accuracy, verdicts) + saved);
+  const int code = exit_code(document, accuracy, verdicts);
   if (!is_refused) return code;
-  fmt::print(stderr, "posenc: {}; nothing is saved (--force accepts the times as they are)\n",
-             run.disturbed);
+  fmt::print(stderr, "posenc: {}{}\n", document.disturbed,
+             file.empty() ? "" : "; nothing is saved (--force saves the times as they are)");
   return check_failed;
 }
 
-int run_from(const PickCommand& command) {
-  const std::vector<PickRun> runs = read_runs(command.from, budget_of(command));
-  if (command.common.format == "json") {
-    Json document = new_document();
-    document["runs"] = Json::array();
-    for (const PickRun& each : runs) document["runs"].push_back(to_json(each));
-    write_all(command.common.output, text_of(document));
-  } else {
-    std::string text;
-    for (const PickRun& each : runs) {
-      if (!text.empty()) text += "\n\n";
-      text += run_text(each) + (command.explain ? explanation_text(each) : "") +
-              fmt::format("\nMeasured elsewhere: {}\n", fmt::join(each.files, ", "));
-    }
-    write_page(command.common.output, text);
-  }
-  return check_picked(runs);
-}
+}  // namespace
 
-int run_pick(const PickCommand& command) {
-  if (command.times_on_request) return time_on_request();
-  const std::string& output = command.common.output;
-  if (!is_standard_output(output)) check_writable(output, Folders::must_exist);
-  return command.from.empty() ? run_here(command) : run_from(command);
-}
-
-void add_budget_options(CLI::App& command, PickCommand& options) {
-  add_real_option(command, options.max_error, "--max-error", Sign::positive,
-                  "error budget: the largest |error| accepted (default: 1.01 times half the "
-                  "spacing of the type below 1)");
-  add_real_option(command, options.max_ulp, "--max-ulp", Sign::positive,
-                  "error budget in ulp of the measured error, instead of --max-error");
+void add_pick_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<PickCommand>();
+  CLI::App& command = add_subcommand(
+      app, "pick", "Find the fastest backend that promises an accuracy, by measurements", action,
+      [options] { return run_pick(*options); });
+  command
+      .add_option("DOCUMENT", options->document,
+                  "JSON of posenc measure to judge (default: measure now)")
+      ->type_name("FILE");
+  add_real_option(command, options->max_error, "--max-error", Sign::positive,
+                  "accept backends that promise this |error| (default: correctly rounded ones)");
+  add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive,
+                  "accept backends that promise this error in ulp, instead of --max-error");
   exclude(command, "--max-ulp", {"--max-error"});
-}
-
-void add_save_options(CLI::App& command, PickCommand& options) {
-  const auto take = [&options](const std::vector<std::string>& files) {
-    options.saves = true;
-    if (!files.empty()) options.save_file = files.front();
+  add_measuring_options(command, options->measuring);
+  exclude(command, "DOCUMENT",
+          {"--preset", "--backend", "--isa", "--dtype", "--threads", "--processes"});
+  const auto take = [file = options.get()](const std::vector<std::string>& files) {
+    file->saves = true;
+    if (!files.empty()) file->save_file = files.front();
   };
   command
       .add_option_function<std::vector<std::string>>(
@@ -206,46 +302,14 @@ void add_save_options(CLI::App& command, PickCommand& options) {
           "(see Files)")
       ->expected(0, 1)
       ->type_name("FILE");
-  command
-      .add_flag("--if-missing", options.if_missing,
-                "with --save: measure only if the profile lacks tables of these sizes")
-      ->needs("--save");
-  command.add_flag("--force", options.force, "accept and save the figures even if other work runs");
-}
-
-}  // namespace
-
-void add_pick_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<PickCommand>();
-  CLI::App& command = add_subcommand(
-      app, "pick", "Find the fastest backend within an error budget by timing all of them", action,
-      [options] { return run_pick(*options); });
-  add_budget_options(command, *options);
-  add_preset_option(command, options->common, Times::often);
-  add_type_option(command, options->common);
-  add_threads_option(command, options->common, "1");
-  add_integer_option(command, options->processes, "--processes", 2, most_processes,
-                     "number of processes to time in; up to twice as many if the figures are noisy "
-                     "(default: 7)");
-  add_save_options(command, *options);
-  command.add_flag("--explain", options->explain, "explain each choice in words");
-  add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common);
-  command
-      .add_option("--from", options->from,
-                  "measure nothing; decide from results of posenc pick --format json, of one or "
-                  "several CPUs")
-      ->type_name("FILE");
-  exclude(command, "--from",
-          {"--save", "--if-missing", "--processes", "--preset", "--dtype", "--threads"});
-  command.add_flag(timing_option, options->times_on_request)->group("");
-  describe(command, {{"posenc pick", "the fastest that is accurate to the last digit"},
-                     {"posenc pick --save", "the same, saved for programs that use the library"},
-                     {"posenc pick --max-error 1e-6 --preset whisper --explain",
-                      "within 1e-6, for one shape, with the reasons"},
-                     {"posenc pick --format json --output here.json",
-                      "results to keep, or to decide from elsewhere"},
-                     {"posenc pick --from here.json there.json", "the picks for two machines"}});
+  add_flag(command, options->force, "--force", "accept and save the times even if other work ran");
+  add_format_option(command, options->measuring.common, {"table", "json"}, "table");
+  add_output_option(command, options->measuring.common);
+  describe(command, {{"posenc pick", "the fastest that is correctly rounded, measured now"},
+                     {"posenc pick --save", "the same, kept for programs that use the library"},
+                     {"posenc pick here.json --max-error 1e-6",
+                      "the fastest within 1e-6, by measurements made earlier"},
+                     {"posenc pick --format json", "the same for programs"}});
 }
 
 }  // namespace posenc::cli

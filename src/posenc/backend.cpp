@@ -19,6 +19,16 @@ void Backend::check_runs_here() const {
                                     to_string(isa()), name(), join(names, ", ")));
 }
 
+void Backend::check_supports(DataType type) const {
+  if (supports(type)) return;
+  std::vector<std::string_view> allowed;
+  for (const DataType each : all_data_types) {
+    if (supports(each)) allowed.push_back(to_string(each));
+  }
+  throw InvalidArgument(format_text("dtype is {}; allowed for backend {}: {}", to_string(type),
+                                    name(), join(allowed, ", ")));
+}
+
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   validate(spec);
   check_runs_here();

@@ -19,13 +19,26 @@ struct RepeatedRows {
   DataType type = DataType::float32;
 };
 
-/// A method at one instruction set. Encoders are valid as long as their backend exists.
+/// A method at one instruction set, and what it can do for every spec. Encoders are valid as long
+/// as their backend exists.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
   virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
   virtual Isa isa() const noexcept = 0;
+
+  /// True if its encoders can write `type`.
+  virtual bool supports(DataType) const noexcept { return true; }
+  /// True if its encoders can add encodings to an input in one pass (Encoder::add).
+  virtual bool supports_add() const noexcept { return false; }
+  /// True if every entry of a table of that type is proven to be the type's value nearest to the
+  /// exact one, for every spec and every row (float64: every spec whose frequencies are 0 or at
+  /// least 2^-100 radians per position). The bits are then the same on every ISA and compiler.
+  virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
+  /// Throws InvalidArgument, with the allowed types, unless supports(type).
+  void check_supports(DataType type) const;
+
   /// False for a backend that is registered for comparison only: it is never selected or picked.
   virtual bool can_be_picked() const noexcept { return true; }
   /// True if this CPU and its operating system can run the backend.

@@ -197,14 +197,14 @@ std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape
 
 ShapeClass parse_shape_class(std::string_view name) { return shape_names.parse(name); }
 
-ShapeClass shape_class(std::int64_t table_bytes) {
+ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine) {
   // If the system does not know a size, that of a common CPU is used.
   const auto known = [](std::int64_t bytes, std::int64_t typical) {
     return bytes > 0 ? bytes : typical;
   };
-  if (table_bytes <= known(cpu().l1_bytes, 32 << 10)) return ShapeClass::l1;
-  if (table_bytes <= known(cpu().l2_bytes, 1 << 20)) return ShapeClass::l2;
-  if (table_bytes <= known(cpu().l3_bytes, 32 << 20)) return ShapeClass::l3;
+  if (table_bytes <= known(machine.l1_bytes, 32 << 10)) return ShapeClass::l1;
+  if (table_bytes <= known(machine.l2_bytes, 1 << 20)) return ShapeClass::l2;
+  if (table_bytes <= known(machine.l3_bytes, 32 << 20)) return ShapeClass::l3;
   return ShapeClass::memory;
 }
 

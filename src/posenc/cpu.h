@@ -17,6 +17,8 @@ struct Cpu {
   std::int64_t l2_bytes = 0;  ///< L2 cache of one core; 0 if unknown
   std::int64_t l3_bytes = 0;  ///< shared L3 cache; 0 if unknown
   int logical_cores = 1;      ///< that this process may run on
+
+  bool operator==(const Cpu&) const = default;
 };
 
 /// This CPU, detected once, at first use.
@@ -24,10 +26,10 @@ const Cpu& cpu();
 
 bool cpu_has(Isa isa) noexcept;
 
-/// The smallest cache of this CPU that a table fits in, else memory. Speeds are measured for each
+/// The smallest cache of the CPU that a table fits in, else memory. Speeds are measured for each
 /// class.
 enum class ShapeClass { l1, l2, l3, memory };
-ShapeClass shape_class(std::int64_t table_bytes);
+ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine = cpu());
 
 std::string_view to_string(ShapeClass shape) noexcept;
 /// Throws InvalidArgument, listing the allowed names.

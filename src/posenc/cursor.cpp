@@ -9,7 +9,7 @@ namespace posenc {
 
 template <class T>
 BasicCursor<T>::BasicCursor(const Encoder& encoder, std::int64_t first) : encoder_(encoder) {
-  check_supports(encoder, data_type_of<T>);
+  encoder.backend().check_supports(data_type_of<T>);
   seek(first);
 }
 

@@ -1,34 +1,33 @@
 #include "posenc/encode_options.h"
 
 #include "posenc/cpu.h"
-#include "posenc/support/store_policy.h"
+#include "posenc/support/enum_names.h"
 
 #include <algorithm>
-#include <atomic>
 
 namespace posenc {
 namespace {
 
-/// 0 if not measured.
-std::atomic<std::int64_t> measured_most = 0;
+constexpr auto store_names =
+    enum_names<StorePolicy>("stores", "automatic", "cached", "non_temporal");
 
-/// Half the last-level cache, of which other data needs a part. Large caches are shared by many
-/// cores, and a virtual machine reports the whole cache although it owns a part.
-std::int64_t derived_most() noexcept {
+}  // namespace
+
+std::string_view to_string(StorePolicy policy) noexcept { return store_names[policy]; }
+
+StorePolicy parse_store_policy(std::string_view name) { return store_names.parse(name); }
+
+std::int64_t most_cached_bytes() noexcept {
+  // Other data needs a part of the cache. Large caches are shared by many cores, and a virtual
+  // machine reports the whole cache although it owns a part.
   constexpr std::int64_t most = std::int64_t{16} << 20;
   const std::int64_t last_level = cpu().l3_bytes > 0 ? cpu().l3_bytes : 2 * most;
   return std::min(last_level / 2, most);
 }
 
-}  // namespace
-
-std::int64_t most_cached_bytes() noexcept {
-  const std::int64_t measured = measured_most.load(std::memory_order_relaxed);
-  return measured > 0 ? measured : derived_most();
-}
-
-void set_most_cached_bytes(std::int64_t measured) noexcept {
-  measured_most.store(measured, std::memory_order_relaxed);
+bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept {
+  if (policy != StorePolicy::automatic) return policy == StorePolicy::non_temporal;
+  return bytes > most_cached_bytes();
 }
 
 }  // namespace posenc

@@ -4,6 +4,7 @@
 #include "posenc/export.h"
 
 #include <cstdint>
+#include <string_view>
 
 namespace POSENC_API posenc {
 
@@ -16,10 +17,18 @@ enum class StorePolicy {
   non_temporal,
 };
 
-/// The largest table that StorePolicy::automatic stores by plain stores: what `posenc pick`
-/// measured, once a selection has read the profile; else half the last-level cache, but
-/// at most 16 MiB.
+std::string_view to_string(StorePolicy policy) noexcept;
+/// Throws InvalidArgument, listing the allowed names.
+StorePolicy parse_store_policy(std::string_view name);
+
+/// The largest table that StorePolicy::automatic stores by plain stores: half the last-level cache
+/// of this CPU, but at most 16 MiB.
 std::int64_t most_cached_bytes() noexcept;
+
+/// True if a table of `bytes` bytes is to be stored non-temporally. A table that the caches do not
+/// hold evicts what else is there, and is itself evicted before it is read. Plain stores first read
+/// each cache line; non-temporal stores do not, and reach the memory's bandwidth.
+bool is_non_temporal(StorePolicy policy, std::int64_t bytes) noexcept;
 
 /// How a call is executed. Its results do not depend on it.
 struct EncodeOptions {

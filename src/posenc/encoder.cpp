@@ -1,5 +1,6 @@
 #include "posenc/encoder.h"
 
+#include "posenc/backend.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/row_task.h"
@@ -8,7 +9,6 @@
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
-#include "posenc/support/store_policy.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,15 +24,12 @@ namespace {
 
 void check_call(const Encoder& encoder, std::int64_t rows, const OutputView& out,
                 const EncodeOptions& options) {
-  check_supports(encoder, out.type);
+  encoder.backend().check_supports(out.type);
   check_threads(options.threads);
   check_view(out, rows, encoder.spec().d_model);
 }
 
 }  // namespace
-
-Encoder::Encoder(const EncodingSpec& spec, std::string backend, Isa isa)
-    : spec_(spec), backend_(std::move(backend)), isa_(isa) {}
 
 void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const {
   validate(rows);
@@ -69,8 +66,9 @@ void Encoder::add_any(RowRange rows, const MatrixView<const T>& x, float scale,
                       const MatrixView<T>& out, const EncodeOptions& options) const {
   validate(rows);
   check_call(*this, rows.count, out, options);
-  if (!supports_add()) {
-    throw InvalidArgument(format_text("backend is {}; allowed: one that can add", backend_));
+  if (!backend_->supports_add()) {
+    throw InvalidArgument(
+        format_text("backend is {}; allowed: one that can add", backend_->name()));
   }
   if (x.rows < rows.count || x.columns < spec_.d_model || x.stride != out.stride) {
     throw InvalidArgument(format_text(
@@ -149,18 +147,8 @@ void Encoder::encode(std::span<const std::int32_t> positions, OutputView out,
   gather(positions, out, options);
 }
 
-void check_supports(const Encoder& encoder, DataType type) {
-  if (encoder.supports(type)) return;
-  std::vector<std::string_view> allowed;
-  for (const DataType each : all_data_types) {
-    if (encoder.supports(each)) allowed.push_back(to_string(each));
-  }
-  throw InvalidArgument(format_text("dtype is {}; allowed for backend {}: {}", to_string(type),
-                                    encoder.backend(), join(allowed, ", ")));
-}
-
 double Encoder::ulp_bound(RowRange, DataType type) const noexcept {
-  return is_correctly_rounded(type) ? 0.5 : std::numeric_limits<double>::infinity();
+  return backend_->is_correctly_rounded(type) ? 0.5 : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace posenc

@@ -7,7 +7,6 @@
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
 #include "posenc/export.h"
-#include "posenc/isa.h"
 #include "posenc/matrix.h"
 #include "posenc/spec.h"
 
@@ -17,6 +16,7 @@
 
 namespace POSENC_API posenc {
 
+class Backend;
 struct RowTask;
 
 /// A backend planned for a spec: frequencies and tables are ready. It is immutable, so that any
@@ -24,14 +24,14 @@ struct RowTask;
 /// the same bits in every range, gather, stride, alignment and thread count.
 class Encoder {
  public:
-  Encoder(const EncodingSpec& spec, std::string backend, Isa isa);
+  Encoder(const EncodingSpec& spec, const Backend& backend) : spec_(spec), backend_(&backend) {}
   virtual ~Encoder() = default;
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
 
   const EncodingSpec& spec() const noexcept { return spec_; }
-  const std::string& backend() const noexcept { return backend_; }
-  Isa isa() const noexcept { return isa_; }
+  /// The backend that planned it, which says what its encoders can do.
+  const Backend& backend() const noexcept { return *backend_; }
 
   /// Writes rows.count rows of spec().d_model channels to the first rows of `out`: row r holds the
   /// encoding of position rows.first + r. Allocates nothing.
@@ -61,7 +61,7 @@ class Encoder {
   /// out = x * scale + encoding in float32, without materialising the table. Bit-identical to
   /// encode(), then a multiplication, then an addition. x may be the memory of out; otherwise they
   /// must not overlap. Throws InvalidArgument as encode() does, and if the stride of x differs from
-  /// that of out, or if supports_add() is false.
+  /// that of out, or if the backend cannot add.
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
@@ -72,29 +72,18 @@ class Encoder {
   void add(RowRange rows, MatrixView<const BFloat16> x, float scale, MatrixView<BFloat16> out,
            EncodeOptions options = {}) const;
 
-  /// True if add() is available: for every spec, or for none of a backend's.
-  virtual bool supports_add() const noexcept { return false; }
-
   /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
   virtual double error_bound(RowRange rows, DataType type = DataType::float32) const noexcept = 0;
-
-  /// True if every entry of a table of that type is proven to be the type's value nearest to the
-  /// exact one, for every spec and every row (float64: every spec whose frequencies are 0 or at
-  /// least 2^-100 radians per position). The bits are then the same on every ISA and compiler.
-  virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
 
   /// A proven upper bound of the error over these rows in ulp, the spacing of the type at the exact
   /// value; infinity if there is none. An absolute bound gives none near the zeros of sine.
   virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
-  /// True if this encoder can write `type`: for every spec, or for none of a backend's.
-  virtual bool supports(DataType) const noexcept { return true; }
-
  private:
   /// Writes the rows of the task, whose arguments are checked (simd/row_task.h).
   virtual void encode_rows(const RowTask& task) const noexcept = 0;
 
-  /// Writes out = x * scale + encoding for the rows of the task, if supports_add(). x has the
+  /// Writes out = x * scale + encoding for the rows of the task, if the backend can add. x has the
   /// stride of the task.
   virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
 
@@ -109,11 +98,7 @@ class Encoder {
               const EncodeOptions& options) const;
 
   EncodingSpec spec_;
-  std::string backend_;
-  Isa isa_;
+  const Backend* backend_;
 };
-
-/// Throws InvalidArgument, with the allowed types, unless the encoder can write `type`.
-void check_supports(const Encoder& encoder, DataType type);
 
 }  // namespace posenc

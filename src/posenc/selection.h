@@ -6,6 +6,7 @@
 //   std::puts(posenc::select_backend(spec, rows).reason.c_str());   // which backend, and why
 #pragma once
 
+#include "posenc/accuracy.h"
 #include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
@@ -22,52 +23,11 @@ namespace POSENC_API posenc {
 
 struct LoadedProfile;  // see profile.h
 
-/// The accuracy that a program asks for. The fastest backend whose proven bounds promise it is
-/// selected; nothing else decides what is computed.
-class Accuracy {
- public:
-  enum class Measure { correctly_rounded, absolute, ulp };
-
-  /// Correctly rounded.
-  constexpr Accuracy() noexcept = default;
-
-  /// Every entry is the value of its type nearest to the exact one. The bits are the same on every
-  /// machine, with any profile.
-  static constexpr Accuracy correctly_rounded() noexcept { return {}; }
-
-  /// |entry - exact value| <= error, for every entry. Throws InvalidArgument unless `error` is
-  /// finite and above 0.
-  static Accuracy within(double error);
-
-  /// The same in ulp, the spacing of the type at the exact value. Only backends with a finite
-  /// Encoder::ulp_bound promise it. Of the library's backends, these are the correctly rounded
-  /// ones, which are within half an ulp. Throws InvalidArgument unless `ulp` is finite and above 0.
-  static Accuracy within_ulp(double ulp);
-
-  Measure measure() const noexcept { return measure_; }
-  /// The largest allowed error; 0 if correctly rounded.
-  double most() const noexcept { return most_; }
-
-  /// True if the encoder promises this accuracy for tables of that type over these rows.
-  bool is_promised_by(const Encoder& encoder, RowRange rows, DataType type) const noexcept;
-
-  bool operator==(const Accuracy&) const = default;
-
- private:
-  constexpr Accuracy(Measure measure, double most) noexcept : measure_(measure), most_(most) {}
-
-  Measure measure_ = Measure::correctly_rounded;
-  double most_ = 0;
-};
-
-/// "correctly rounded", "within 1e-06", "within 1 ulp"
-std::string to_string(const Accuracy& accuracy);
-
 struct SelectionOptions {
   Accuracy accuracy = {};
   DataType type = DataType::float32;
   int threads = 1;
-  /// Prefers backends that can add encodings to an input in one pass (Encoder::supports_add).
+  /// Prefers backends that can add encodings to an input in one pass (Backend::supports_add).
   /// Layers set it.
   bool adds = false;
   /// Plans for these rows as rows that are encoded repeatedly (Backend::plan).
@@ -85,23 +45,21 @@ struct Selection {
   std::string reason;  ///< one line: why this source applied, and no stronger one
 };
 
-/// The backend for a table of that shape if the program names none. The first source that applies
-/// decides.
+/// The backend for a table of that shape if the program names none. Only backends that promise the
+/// accuracy can be selected; the first source that applies decides among them.
 ///
-/// POSENC_BACKEND, for an experiment, names a backend, or one at an ISA (name:isa), of any
-/// accuracy.
+/// POSENC_BACKEND, for an experiment, names a backend, or one at an ISA (name:isa).
 ///
 /// A valid profile with measurements of the shape class and type, for the largest number of threads
-/// up to options.threads, gives the fastest backend that promises the accuracy; of a tie, the
-/// simplest method.
+/// up to options.threads, gives the fastest; of a tie, the simplest method.
 ///
-/// The built-in order is rotation32 if its bound is within the accuracy, else rotation, each at its
-/// best ISA.
+/// The built-in order is rotation32, then rotation, each at its best ISA.
 ///
-/// A profile therefore never changes a number by more than the accuracy allows. With the default
-/// accuracy, it does not change any number. The environment and the profile are read once, at first
+/// Neither the environment nor a profile therefore changes a number by more than the accuracy
+/// allows. With the default accuracy, they do not change any number. Both are read once, at first
 /// use. Throws InvalidArgument if no backend promises the accuracy, if threads < 1, or if
-/// POSENC_BACKEND is unknown, does not run here or does not write the type.
+/// POSENC_BACKEND is unknown, does not run here, does not write the type or does not promise the
+/// accuracy.
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 

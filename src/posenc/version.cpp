@@ -1,13 +1,12 @@
 #include "posenc/version.h"
 
+#include "posenc/kernels_digest.h"
 #include "posenc/support/format.h"
 #include "posenc/version_config.h"
 
 #if __has_include(<xsimd/config/xsimd_config.hpp>)
 #include <xsimd/config/xsimd_config.hpp>
 #endif
-
-#include <string_view>
 
 namespace posenc {
 
@@ -26,6 +25,8 @@ std::string compiler_flags() {
   const std::string_view flags = POSENC_FLAGS;
   return format_text("{}{}{}", POSENC_BUILD_TYPE, flags.empty() ? "" : " ", flags);
 }
+
+std::string_view kernels_digest() noexcept { return POSENC_KERNELS_DIGEST; }
 
 std::string xsimd_version() {
 #ifdef XSIMD_VERSION_MAJOR

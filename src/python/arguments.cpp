@@ -43,13 +43,6 @@ FrequencyRule cast_rule(const py::object& from) {
 
 }  // namespace
 
-StorePolicy parse_stores(const std::string& name) {
-  if (name == "automatic") return StorePolicy::automatic;
-  if (name == "cached") return StorePolicy::cached;
-  if (name == "non_temporal") return StorePolicy::non_temporal;
-  throw InvalidArgument("stores is '" + name + "'; allowed: automatic, cached, non_temporal");
-}
-
 EncodingSource parse_source(const std::string& name) {
   if (name == "automatic") return EncodingSource::automatic;
   if (name == "fused") return EncodingSource::fused;

@@ -21,7 +21,6 @@ namespace posenc::python {
 
 namespace py = pybind11;
 
-StorePolicy parse_stores(const std::string& name);
 EncodingSource parse_source(const std::string& name);
 RotaryLayout parse_rotary_layout(const char* argument, const std::string& name);
 

@@ -41,14 +41,12 @@ PyEncoder::PyEncoder(std::int64_t d_model, double base, const std::string& layou
   }
 }
 
-std::string PyEncoder::backend() const {
-  return encoder_->backend() + ":" + std::string(to_string(encoder_->isa()));
-}
+std::string PyEncoder::backend() const { return encoder_->backend().full_name(); }
 
 py::object PyEncoder::encode(const py::object& from, const py::object& out, const py::object& type,
                              int threads, const std::string& stores) const {
   const Positions positions = positions_of(from);
-  const EncodeOptions options(threads, parse_stores(stores));
+  const EncodeOptions options(threads, parse_store_policy(stores));
   const py::object result = out.is_none() ? new_table(positions, parse_type(type)) : out;
   py::array table = array_of(result, "out");
   with_table(table, "out", [&](const auto& view) {
@@ -221,7 +219,7 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
       .def(
           "is_correctly_rounded",
           [](const PyEncoder& each, const py::object& type) {
-            return each.encoder().is_correctly_rounded(parse_type(type));
+            return each.encoder().backend().is_correctly_rounded(parse_type(type));
           },
           arg("dtype") = float32,
           "True if every entry is proven to be the value nearest to the exact one.")

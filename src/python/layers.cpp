@@ -16,7 +16,7 @@ py::object forward(const PositionalEncoding& layer, const py::object& x, const p
                    std::int64_t offset, bool training, std::uint64_t seed, int threads,
                    const std::string& stores, bool batch_first) {
   const py::array input = array_of(x, "x");
-  const ForwardOptions options = {offset, training, seed, threads, parse_stores(stores)};
+  const ForwardOptions options = {offset, training, seed, threads, parse_store_policy(stores)};
   py::object result = out;
   with_sequences(input, "x", [&]<class T>(T) {
     if (out.is_none()) {

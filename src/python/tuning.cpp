@@ -1,6 +1,7 @@
-// Accuracy reports and picks.
-#include "posenc/profile.h"
-#include "posenc/tuning/accuracy.h"
+// Accuracy reports, measurements and picks.
+#include "posenc/measurement.h"
+#include "posenc/tuning/accuracy_report.h"
+#include "posenc/tuning/measure.h"
 #include "posenc/tuning/pick.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
@@ -30,13 +31,13 @@ py::dict measured_accuracy(const PyEncoder& encoder, const py::object& positions
     report = measure_accuracy(one, rows, options).front();
   }
   py::dict result;
-  result["backend"] = encoder.backend();
+  result["backend"] = encoder.backend().name();
   result["reference"] = report.reference;
   result["entries"] = report.entries;
   result["max_abs"] = report.error.max_abs;
   result["max_ulp"] = report.error.max_ulp;
   result["rms"] = report.error.rms;
-  result["error_bound"] = report.error_bound;
+  result["error_bound"] = report.promise.max_abs;
   result["correctly_rounded"] = report.correctly_rounded;
   result["wrongly_rounded"] = report.wrongly_rounded;
   result["worst_position"] = report.worst.position;
@@ -44,77 +45,54 @@ py::dict measured_accuracy(const PyEncoder& encoder, const py::object& positions
   return result;
 }
 
-std::optional<ErrorBudget> budget_of(const py::object& accuracy) {
-  if (accuracy.is_none()) return std::nullopt;
-  const Accuracy asked = accuracy_of(accuracy);
-  switch (asked.measure()) {
-    case Accuracy::Measure::absolute:
-      return ErrorBudget{asked.most(), ErrorBudget::Measure::absolute};
-    case Accuracy::Measure::ulp: return ErrorBudget{asked.most(), ErrorBudget::Measure::ulp};
-    case Accuracy::Measure::correctly_rounded: break;
-  }
-  throw InvalidArgument(
-      "accuracy is correctly rounded; allowed for a pick: None, or a largest error, absolute or in "
-      "ulp");
-}
-
-py::dict candidate_of(const ComparedCandidate& from) {
-  py::dict result;
-  result["backend"] = from.full_name();
-  result["gfloats_per_second"] = from.gfloats_per_second;
-  result["time_ratio"] = from.ratio;
-  result["time_ratio_interval"] = py::make_tuple(from.low, from.high);
-  result["tied"] = from.tied;
-  result["error_bound"] = from.error_bound;
-  result["max_abs"] = from.max_abs;
-  return result;
-}
-
-py::dict pick_backends(const py::object& accuracy,
-                       const std::vector<std::pair<std::int64_t, std::int64_t>>& shapes,
-                       const py::object& type, int threads, int processes, int samples,
-                       double seconds_per_sample, const std::optional<std::string>& save) {
-  PickOptions options;
-  for (const auto& [rows, d_model] : shapes) {
-    options.shapes.push_back(
-        {std::to_string(rows) + "x" + std::to_string(d_model), {.d_model = d_model}, {0, rows}});
-  }
-  options.budget = budget_of(accuracy);
-  options.type = parse_type(type);
-  options.threads = threads;
-  options.processes = processes;
+void measure_to_file(const std::string& file,
+                     const std::vector<std::pair<std::int64_t, std::int64_t>>& shapes,
+                     const py::object& type, int threads, int samples, double seconds_per_sample) {
+  MeasureOptions options;
   options.samples = samples;
   options.seconds_per_sample = seconds_per_sample;
+  for (const auto& [rows, d_model] : shapes)
+    options.tables.push_back(table_of({.d_model = d_model}, {0, rows}, parse_type(type), threads));
+  if (shapes.empty()) options.tables = default_tables(parse_type(type), threads);
   options.progress = [](double, std::string_view) {
     const py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   };
-  PickResult picked;
-  {
-    const py::gil_scoped_release no_gil;
-    picked = pick(options);
-    if (save && picked.disturbed.empty()) {
-      const LoadedProfile older = load_profile(*save);
-      save_profile(older.profile ? merge(*older.profile, picked.profile) : picked.profile, *save);
-    }
-  }
+  const py::gil_scoped_release no_gil;
+  write_measurements(measure(options), file);
+}
+
+py::dict candidate_of(const JudgedCandidate& from) {
+  py::dict result;
+  result["backend"] = from.candidate.full_name();
+  result["gfloats_per_second"] = from.candidate.gfloats_per_second;
+  result["time_ratio"] = from.ratio;
+  result["time_ratio_interval"] = py::make_tuple(from.low, from.high);
+  result["tied"] = from.tied;
+  result["error_bound"] = from.candidate.promise.max_abs;
+  result["max_abs"] = from.candidate.max_abs;
+  return result;
+}
+
+py::list pick_from_file(const std::string& file, const py::object& accuracy) {
+  const Measurements document = read_measurements(file);
   py::list classes;
-  for (const ClassDecision& decision : picked.decisions) {
+  for (const Verdict& verdict : pick(document, accuracy_of(accuracy))) {
     py::dict each;
-    each["shape"] = std::string(to_string(decision.shape));
-    each["pick"] = decision.pick ? py::object(candidate_of(*decision.pick)) : py::none();
-    each["noise_floor"] = decision.noise_floor;
+    each["shape"] = std::string(to_string(verdict.measured.shape));
+    each["dtype"] = std::string(to_string(verdict.measured.type));
+    each["threads"] = verdict.measured.threads;
+    each["pick"] = verdict.pick ? py::object(candidate_of(*verdict.pick)) : py::none();
+    each["noise_floor"] = verdict.measured.noise_floor;
+    each["disturbed"] = document.disturbed;
     py::list others;
-    for (const ComparedCandidate& other : decision.others) {
+    for (const JudgedCandidate& other : verdict.others) {
       if (other.compared) others.append(candidate_of(other));
     }
     each["others"] = others;
     classes.append(each);
   }
-  py::dict result;
-  result["classes"] = classes;
-  result["disturbed"] = picked.disturbed;
-  return result;
+  return classes;
 }
 
 }  // namespace
@@ -125,22 +103,27 @@ void bind_tuning(py::module_& module) {
   module.def("accuracy", &measured_accuracy, arg("encoder"), arg("positions"),
              arg("dtype") = float32, arg("threads") = 1,
              "Compares a table with the reference: a dictionary of errors.");
-  const PickOptions usual;
-  module.def("pick", &pick_backends, py::kw_only(), arg("accuracy") = py::none(),
-             arg("shapes") = py::tuple(), arg("dtype") = float32, arg("threads") = usual.threads,
-             arg("processes") = usual.processes, arg("samples") = usual.samples,
-             arg("seconds_per_sample") = usual.seconds_per_sample, arg("save") = py::none(),
-             R"(Measures which backend is the fastest within an error on this CPU, in minutes.
+  const MeasureOptions usual;
+  module.def("measure", &measure_to_file, arg("file"), py::kw_only(), arg("shapes") = py::tuple(),
+             arg("dtype") = float32, arg("threads") = 1, arg("samples") = usual.samples,
+             arg("seconds_per_sample") = usual.seconds_per_sample,
+             R"(Measures errors and times of all backends on this CPU, and writes them to a file.
 
-accuracy: a largest absolute error, or an Accuracy; None means half an ulp of 1, and 1 %.
-shapes: pairs (rows, d_model) to time; if there are none, tables of all sizes.
-save: a file for the measurements, which selection then uses if $POSENC_PROFILE names it.
+shapes: pairs (rows, d_model) to measure; if there are none, tables of all sizes.
 
-Returns a dictionary. "classes" holds, for each class of table sizes, the "pick" (None if no backend
-is within the error) and the "others", the fastest first, each with its speed, the ratio of its
+The file is a document as `posenc measure` writes it, and selection uses it if $POSENC_PROFILE names
+it. This process alone times: `posenc measure` does so in several, whose differences say which
+backends tie. Raises OSError if the file cannot be written.)");
+  module.def("pick", &pick_from_file, arg("file"), arg("accuracy") = py::none(),
+             R"(The fastest backends that promise an accuracy, by a document of measurements.
+
+file: JSON of `posenc measure`, or of measure().
+accuracy: a largest absolute error, or an Accuracy; None means correctly rounded.
+
+Returns a list with a dictionary for each class of table sizes: its "pick" (None if no backend
+promises the accuracy) and the "others", the fastest first, each with its speed, the ratio of its
 time to that of the pick, and its error. "disturbed" says why the times are not reliable, or is
-empty; nothing is saved if they are not. `posenc pick` measures in several processes and is more
-reliable. Raises OSError if the file cannot be written.)");
+empty. Raises ValueError if the file is not such a document.)");
 }
 
 }  // namespace posenc::python

@@ -4,7 +4,7 @@
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 #include "support.h"
 
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
   for (const auto& [name, spec] : test::specs_of_every_rule()) {
     const auto encoder = GetParam()->plan(spec);
     for (const DataType type : all_data_types) {
-      if (!encoder->supports(type)) continue;
+      if (!encoder->backend().supports(type)) continue;
       for (const RowRange rows :
            {RowRange{0, 80}, RowRange{1'000'000, 80}, RowRange{1'000'000'000'000, 80},
             RowRange{max_position - 79, 80}}) {
@@ -167,7 +167,7 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
         const Encoder* const one[] = {encoder.get()};
         const AccuracyReport report = measure_accuracy(one, rows, options).front();
         EXPECT_LE(report.error.max_abs, report.error_bound);
-        if (encoder->is_correctly_rounded(type)) {
+        if (encoder->backend().is_correctly_rounded(type)) {
           EXPECT_EQ(report.wrongly_rounded, 0);
         }
       }
@@ -180,7 +180,7 @@ TEST_P(BoundsOfBackend, KeepEntriesWithinOne) {
   for (const Layout layout : {Layout::interleaved, Layout::halves}) {
     const auto encoder = GetParam()->plan({.d_model = d_model, .layout = layout});
     for (const DataType type : all_data_types) {
-      if (!encoder->supports(type)) continue;
+      if (!encoder->backend().supports(type)) continue;
       SCOPED_TRACE(testing::Message() << to_string(layout) << ", " << to_string(type));
       with_type(type, [&]<class T>(T) {
         BasicMatrix<T> table(count, d_model);

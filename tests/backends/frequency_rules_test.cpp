@@ -37,7 +37,7 @@ struct CheckedTables {
     const auto error = static_cast<double>(std::fabs(entry - nearly));
     max_abs = std::max(max_abs, error);
     EXPECT_LE(error, bound);
-    if (encoder->is_correctly_rounded(DataType::float32)) {
+    if (encoder->backend().is_correctly_rounded(DataType::float32)) {
       EXPECT_EQ(entry, mpfr_get_flt(exact.get(), MPFR_RNDN));
     }
     if (wide.rows() > 0) {
@@ -50,7 +50,7 @@ std::vector<CheckedTables> tables_of_every_backend(const EncodingSpec& spec, Row
   std::vector<CheckedTables> all;
   for (const Backend* const each : running_backends()) {
     auto encoder = each->plan(spec);
-    const bool is_wide = encoder->is_correctly_rounded(DataType::float64);
+    const bool is_wide = encoder->backend().is_correctly_rounded(DataType::float64);
     Matrix table(rows.count, spec.d_model);
     BasicMatrix<double> wide(is_wide ? rows.count : 0, spec.d_model);
     encoder->encode(rows, table.view());
@@ -65,7 +65,7 @@ std::vector<CheckedTables> tables_of_every_backend(const EncodingSpec& spec, Row
 double max_abs_of(std::string_view method, const std::vector<CheckedTables>& tables) {
   double most = 0;
   for (const CheckedTables& each : tables) {
-    if (each.encoder->backend() == method) most = std::max(most, each.max_abs);
+    if (each.encoder->backend().name() == method) most = std::max(most, each.max_abs);
   }
   return most;
 }
@@ -89,7 +89,7 @@ TEST(FrequencyRules, AreEncodedAsEveryBackendPromises) {
           for (CheckedTables& each : tables) {
             each.check(row, channel, exact);
             ASSERT_FALSE(testing::Test::HasFailure())
-                << name << ", " << each.encoder->backend() << ":" << to_string(each.encoder->isa())
+                << name << ", " << each.encoder->backend().full_name()
                 << ", position " << first + row << ", channel " << channel;
           }
         }

@@ -63,7 +63,7 @@ TEST_P(RepeatedRowsTest, HaveTheBitsOfOtherEncoders) {
   for (const EncodingSpec& spec : specs) {
     const auto plain = GetParam()->plan(spec);
     for (const DataType type : all_data_types) {
-      if (!plain->supports(type)) continue;
+      if (!plain->backend().supports(type)) continue;
       const auto planned = GetParam()->plan(spec, {repeated, type});
       for (const RowRange rows :
            {repeated, RowRange{0, 1}, RowRange{1, 2}, RowRange{7, 600}, RowRange{517, 513},
@@ -85,7 +85,7 @@ TEST_P(RepeatedRowsTest, HaveTheSumsOfOtherEncoders) {
   };
   for (const EncodingSpec& spec : specs) {
     const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {{0, 600}});
-    if (!plain->supports_add()) continue;
+    if (!plain->backend().supports_add()) continue;
     for (const RowRange rows : {RowRange{0, 600}, RowRange{0, 1}, RowRange{1, 1}, RowRange{1, 3},
                                 RowRange{7, 150}, RowRange{590, 30}}) {
       expect_same_sums(*planned, *plain, rows);
@@ -129,7 +129,7 @@ TEST_P(CorrectedRowsTest, AreTheEntriesWhoseRoundingIsUncertain) {
   const auto plain = GetParam()->plan(spec), planned = GetParam()->plan(spec, {many});
   for (std::int64_t first = 0; first < many.count; first += part) {
     expect_same(*planned, *plain, RowRange{first, part}, part, DataType::float32);
-    if (plain->supports_add()) expect_same_sums(*planned, *plain, {first, part});
+    if (plain->backend().supports_add()) expect_same_sums(*planned, *plain, {first, part});
   }
 }
 

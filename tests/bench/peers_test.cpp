@@ -3,7 +3,7 @@
 #include "peers.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 #include "posenc/tuning/pick.h"
 #include "support.h"
 
@@ -118,7 +118,7 @@ TEST_P(Peer, WritesNothingButTheRowsChannels) {
 TEST_P(Peer, IsWithinItsBoundInEveryType) {
   for (const DataType type : all_data_types) {
     const auto encoder = GetParam()->plan({.d_model = 130});
-    if (!encoder->supports(type)) {
+    if (!encoder->backend().supports(type)) {
       EXPECT_EQ(type, DataType::float64);
       BasicMatrix<double> table(1, 130);
       EXPECT_THAT(test::refusal([&] { encoder->encode({.first = 0, .count = 1}, table.view()); }),

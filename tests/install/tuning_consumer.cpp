@@ -1,6 +1,6 @@
 // A program that measures and links posenc::tuning, which links posenc::posenc.
 #include <posenc/posenc.h>
-#include <posenc/tuning/accuracy.h>
+#include <posenc/tuning/accuracy_report.h>
 #include <posenc/tuning/pick.h>
 
 #include <cstdio>

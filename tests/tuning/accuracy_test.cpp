@@ -1,6 +1,6 @@
 // The accuracy report against planted errors: the encoders are correct, except where a test changes
 // their values.
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 #include "posenc/simd/row_task.h"
 
 #include "posenc/registry.h"
@@ -107,7 +107,7 @@ TEST(Accuracy, ACorrectEncoderIsCorrectlyRoundedEverywhere) {
   EXPECT_EQ(report.isa, Isa::scalar);
   EXPECT_EQ(report.spec, small_spec);
   EXPECT_EQ(report.rows, (RowRange{0, 100}));
-  EXPECT_EQ(report.error_bound, 0x1p-25);
+  EXPECT_EQ(report.promise.max_abs, 0x1p-25);
 }
 
 TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {

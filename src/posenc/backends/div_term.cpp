@@ -30,7 +30,7 @@ namespace {
 
 class DivTermEncoder final : public Encoder {
  public:
-  explicit DivTermEncoder(const EncodingSpec& spec) : Encoder(spec, "div_term", Isa::scalar) {
+  DivTermEncoder(const EncodingSpec& spec, const Backend& backend) : Encoder(spec, backend) {
     const std::int64_t frequencies = spec.d_model / 2;
     div_term_.reserve(static_cast<std::size_t>(frequencies));
     if (has_rule()) {
@@ -100,7 +100,7 @@ class DivTermBackend final : public Backend {
 
  private:
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<DivTermEncoder>(spec);
+    return std::make_unique<DivTermEncoder>(spec, *this);
   }
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 class NaiveEncoder final : public Encoder {
  public:
-  explicit NaiveEncoder(const EncodingSpec& spec) : Encoder(spec, "naive", Isa::scalar) {
+  NaiveEncoder(const EncodingSpec& spec, const Backend& backend) : Encoder(spec, backend) {
     if (std::holds_alternative<BaseFrequencies>(spec.frequencies)) return;
     const Frequencies exact(spec);
     for (std::int64_t k = 0; k < exact.count(); ++k) frequencies_.push_back(to_radians(exact[k]));
@@ -81,7 +81,7 @@ class NaiveBackend final : public Backend {
 
  private:
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<NaiveEncoder>(spec);
+    return std::make_unique<NaiveEncoder>(spec, *this);
   }
 };
 

@@ -9,6 +9,7 @@
 // types, and simd/rotation64-inl.h for float64.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/vectorised.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/simd/row_task.h"
 
@@ -18,7 +19,6 @@
 #include <cstdint>
 #include <new>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -29,29 +29,29 @@ namespace {
 
 class RotationEncoder final : public Encoder {
  public:
-  static constexpr std::string_view method = "rotation";
-  static constexpr std::string_view description =
-      "angle addition from exact anchors, correctly rounded";
+  static constexpr Method method = {
+      .name = "rotation",
+      .description = "angle addition from exact anchors, correctly rounded",
+      .supports_add = true,
+      .is_correctly_rounded = true};
 
-  RotationEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
-      : Encoder(spec, std::string(method), compiled.isa),
+  RotationEncoder(const EncodingSpec& spec, const Backend& backend,
+                  const simd::IsaKernels& compiled)
+      : Encoder(spec, backend),
         kernel_(compiled.kernels.rotation),
         exact_(spec),
         constants_(exact_, compiled.kernels) {}
 
-  RotationEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled,
-                  const RepeatedRows& repeated)
-      : RotationEncoder(spec, compiled) {
+  RotationEncoder(const EncodingSpec& spec, const Backend& backend,
+                  const simd::IsaKernels& compiled, const RepeatedRows& repeated)
+      : RotationEncoder(spec, backend, compiled) {
     if (repeated.type != DataType::float64) find_uncertain_entries(repeated);
   }
-
-  bool supports_add() const noexcept override { return true; }
 
   /// Half an ulp of a value below 1, because every entry is correctly rounded.
   double error_bound(RowRange, DataType type) const noexcept override {
     return half_ulp_of_one(type);
   }
-  bool is_correctly_rounded(DataType) const noexcept override { return true; }
 
  private:
   /// An entry of the repeated rows that an encoding without checks may round wrongly.

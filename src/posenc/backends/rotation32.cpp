@@ -10,7 +10,6 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,20 +18,19 @@ namespace {
 
 class Rotation32Encoder final : public Encoder {
  public:
-  static constexpr std::string_view method = "rotation32";
-  static constexpr std::string_view description = "angle addition in float32: the fastest tier";
+  static constexpr Method method = {.name = "rotation32",
+                                    .description = "angle addition in float32: the fastest tier",
+                                    .supports_float64 = false};
 
-  Rotation32Encoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
-      : Encoder(spec, std::string(method), compiled.isa),
-        kernels_(compiled.kernels),
-        constants_(spec, compiled.kernels) {}
+  Rotation32Encoder(const EncodingSpec& spec, const Backend& backend,
+                    const simd::IsaKernels& compiled)
+      : Encoder(spec, backend), kernels_(compiled.kernels), constants_(spec, compiled.kernels) {}
 
   double error_bound(RowRange, DataType type) const noexcept override {
     const double bound =
         simd::Rotation32Error{kernels_.has_fused_operations}.total() * simd::float_roundoff;
     return bound + (size_of(type) == 2 ? half_ulp_of_one(type) : 0);
   }
-  bool supports(DataType type) const noexcept override { return type != DataType::float64; }
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {

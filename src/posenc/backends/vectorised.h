@@ -52,24 +52,42 @@ class FrequencyTables {
   std::vector<double> quarter_turns_, rest_;
 };
 
-/// A method at one ISA. MethodEncoder has static members `method` (the backend's name) and
-/// `description`, and a constructor that takes a spec and the kernels of the ISA.
+/// The facts of a method that hold for every spec and ISA.
+struct Method {
+  std::string_view name;
+  std::string_view description;
+  bool supports_float64 = true;
+  bool supports_add = false;
+  bool is_correctly_rounded = false;  ///< in every type
+};
+
+/// A method at one ISA. MethodEncoder has a static member `method`, and a constructor that takes a
+/// spec, the backend and the kernels of the ISA.
 template <class MethodEncoder>
 class VectorisedBackend final : public Backend {
  public:
   explicit VectorisedBackend(const simd::IsaKernels& compiled) : compiled_(compiled) {}
-  std::string_view name() const noexcept override { return MethodEncoder::method; }
-  std::string_view description() const noexcept override { return MethodEncoder::description; }
+  std::string_view name() const noexcept override { return method.name; }
+  std::string_view description() const noexcept override { return method.description; }
   Isa isa() const noexcept override { return compiled_.isa; }
+  bool supports(DataType type) const noexcept override {
+    return method.supports_float64 || type != DataType::float64;
+  }
+  bool supports_add() const noexcept override { return method.supports_add; }
+  bool is_correctly_rounded(DataType) const noexcept override {
+    return method.is_correctly_rounded;
+  }
 
  private:
+  static constexpr const Method& method = MethodEncoder::method;
+
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<MethodEncoder>(spec, compiled_);
+    return std::make_unique<MethodEncoder>(spec, *this, compiled_);
   }
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec,
                                               const RepeatedRows& repeated) const override {
-    if constexpr (requires { MethodEncoder(spec, compiled_, repeated); }) {
-      return std::make_unique<MethodEncoder>(spec, compiled_, repeated);
+    if constexpr (requires { MethodEncoder(spec, *this, compiled_, repeated); }) {
+      return std::make_unique<MethodEncoder>(spec, *this, compiled_, repeated);
     } else {
       return make_encoder(spec);
     }

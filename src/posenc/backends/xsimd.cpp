@@ -10,7 +10,6 @@
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 namespace posenc {
@@ -18,14 +17,11 @@ namespace {
 
 class XsimdEncoder final : public Encoder {
  public:
-  static constexpr std::string_view method = "xsimd";
-  static constexpr std::string_view description =
-      "xsimd's sincos in double, of exactly reduced phases";
+  static constexpr Method method = {
+      .name = "xsimd", .description = "xsimd's sincos in double, of exactly reduced phases"};
 
-  XsimdEncoder(const EncodingSpec& spec, const simd::IsaKernels& compiled)
-      : Encoder(spec, std::string(method), compiled.isa),
-        kernel_(compiled.kernels.sincos),
-        frequencies_(Frequencies(spec)) {}
+  XsimdEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels& compiled)
+      : Encoder(spec, backend), kernel_(compiled.kernels.sincos), frequencies_(Frequencies(spec)) {}
 
   /// Half an ulp of 1, and the error of the double, at any position.
   double error_bound(RowRange, DataType type) const noexcept override {

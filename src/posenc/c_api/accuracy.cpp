@@ -1,5 +1,5 @@
 // The function of the C interface that measures accuracy.
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 #include "posenc/c_api/call.h"
 
 using namespace posenc;
@@ -16,7 +16,7 @@ extern "C" posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, 
     options.type = data_type(type);
     const AccuracyReport measured = measure_accuracy(one, {first, rows}, options).front();
     result = {measured.error.max_abs,     measured.error.max_ulp,  measured.error.rms,
-              measured.correctly_rounded, measured.error_bound,    measured.entries,
+              measured.correctly_rounded, measured.promise.max_abs,    measured.entries,
               measured.wrongly_rounded,   measured.worst.position, measured.worst.channel};
   });
 }

@@ -219,7 +219,7 @@ posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t
                                           int32_t* answer) {
   return status_of([&] {
     const Encoder& asked = *checked(encoder, "encoder").encoder;
-    checked(answer, "answer") = asked.is_correctly_rounded(data_type(type)) ? 1 : 0;
+    checked(answer, "answer") = asked.backend().is_correctly_rounded(data_type(type)) ? 1 : 0;
   });
 }
 

@@ -4,7 +4,6 @@
 #include "posenc/layers/internal/checks.h"
 #include "posenc/layers/internal/dropout_rule.h"
 #include "posenc/support/format.h"
-#include "posenc/support/store_policy.h"
 
 #include <algorithm>
 #include <cmath>

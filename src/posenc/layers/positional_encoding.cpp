@@ -5,7 +5,6 @@
 #include "posenc/layers/internal/checks.h"
 #include "posenc/layers/internal/dropout_rule.h"
 #include "posenc/support/format.h"
-#include "posenc/support/store_policy.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Sums of errors, and their distribution, in constant memory. Internal: not installed.
 #pragma once
 
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // The tallies of encoders of which some have the same bits. Internal: not installed.
 #pragma once
 
-#include "posenc/encoder.h"
+#include "posenc/backend.h"
 #include "posenc/matrix.h"
 #include "posenc/tuning/internal/error_tally.h"
 
@@ -20,7 +20,8 @@ class SharedTallies {
   SharedTallies(std::span<const Encoder* const> encoders, std::int64_t d_model)
       : tallies_(encoders.size(), Tally(d_model)), owner_(encoders.size()) {
     for (std::size_t i = 0; i < encoders.size(); ++i) {
-      const bool may_share = i > 0 && encoders[i]->backend() == encoders[i - 1]->backend();
+      const bool may_share =
+          i > 0 && encoders[i]->backend().name() == encoders[i - 1]->backend().name();
       owner_[i] = may_share ? owner_[i - 1] : i;
     }
   }

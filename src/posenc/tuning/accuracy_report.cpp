@@ -1,4 +1,4 @@
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 
 #include "posenc/exact/reference.h"
 #include "posenc/registry.h"
@@ -89,13 +89,14 @@ void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, co
 
 AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
   AccuracyReport report;
-  report.backend = encoder.backend();
-  report.isa = encoder.isa();
+  report.backend = encoder.backend().name();
+  report.isa = encoder.backend().isa();
+  report.role = encoder.backend().can_be_picked() ? Role::backend : Role::peer;
   report.spec = encoder.spec();
   report.rows = rows;
   report.type = type;
   report.reference = to_string(reference_method);
-  report.error_bound = encoder.error_bound(rows, type);
+  report.promise = promise_of(encoder, rows, type);
   ErrorSum all;
   for (const ErrorSum& each : tally.by_channel) {
     all.merge(each);
@@ -132,9 +133,9 @@ void check(std::span<const Encoder* const> encoders, RowRange rows,
     if (encoder->spec() != encoders.front()->spec()) {
       throw InvalidArgument(
           format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
-                      encoder->backend(), encoders.front()->backend()));
+                      encoder->backend().name(), encoders.front()->backend().name()));
     }
-    check_supports(*encoder, options.type);
+    encoder->backend().check_supports(options.type);
   }
 }
 
@@ -181,6 +182,21 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
 }
 
 }  // namespace
+
+Measurement AccuracyReport::measurement() const {
+  return {.backend = backend,
+          .isa = std::string(to_string(isa)),
+          .role = role,
+          .table = {.name = format_text("{}x{}", rows.count, spec.d_model),
+                    .spec = spec,
+                    .rows = rows,
+                    .type = type,
+                    .stride = spec.d_model},
+          .seconds = {},
+          .self_ratios = {},
+          .error = MeasuredError{error.max_abs, error.max_ulp, error.rms, correctly_rounded},
+          .promise = promise};
+}
 
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
                                              RowRange rows, const AccuracyOptions& options) {

@@ -1,6 +1,6 @@
 // The rule for ties, with the same cases as tests/scripts/statistics_test.py, so that C++ and
 // Python agree on what is a tie.
-#include "posenc/support/ties.h"
+#include "posenc/measuring/ties.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,6 +7,8 @@
 
 #include "posenc/encoder.h"
 #include "posenc/export.h"
+#include "posenc/isa.h"
+#include "posenc/measurement.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
@@ -45,13 +47,14 @@ struct Quantile {
 struct AccuracyReport {
   std::string backend;
   Isa isa = Isa::scalar;
+  Role role = Role::backend;
   EncodingSpec spec;
   DataType type = DataType::float32;
   RowRange rows;
   std::int64_t entries = 0;
   std::string reference;  ///< method of the reference: "long double" or "integers"
   ErrorSummary error;
-  double error_bound = 0;            ///< proven bound of |error|
+  Promise promise;                   ///< proven bounds
   double correctly_rounded = 0;      ///< share of entries nearest to their exact values
   std::int64_t wrongly_rounded = 0;  ///< number of the other entries
   double max_abs_from_div_term = 0;  ///< largest difference from the float32 output of div_term
@@ -59,6 +62,9 @@ struct AccuracyReport {
   std::vector<Quantile> quantiles;  ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
   std::vector<PositionError> by_position;
   std::vector<ErrorSummary> by_channel;  ///< d_model entries
+
+  /// Its row in a document, without times.
+  Measurement measurement() const;
 };
 
 struct AccuracyOptions {

@@ -1,4 +1,4 @@
-#include "posenc/support/ties.h"
+#include "posenc/measuring/ties.h"
 
 #include <algorithm>
 #include <array>

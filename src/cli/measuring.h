@@ -1,0 +1,43 @@
+// What measure and pick share: their options, the engine at work in processes of its own, and
+// measurements as text.
+#pragma once
+
+#include "cli/options.h"
+
+#include "posenc/measurement.h"
+
+#include <string>
+
+namespace posenc::cli {
+
+struct MeasuringOptions {
+  CommonOptions common;
+  std::optional<int> processes;
+};
+
+/// --preset, --backend, --isa, --dtype, --threads and --processes.
+void add_measuring_options(CLI::App& command, MeasuringOptions& options);
+
+/// The tables of the presets, or tables of all sizes.
+std::vector<MeasuredTable> tables_of(const MeasuringOptions& options);
+
+/// Measures in several processes, and shows the progress.
+Measurements measure_here(const MeasuringOptions& options);
+
+/// The document's machine, and a table of its rows.
+std::string measurements_text(const Measurements& document);
+
+/// A line on standard error for every backend that breaks its error bound; the exit code.
+int check_promises(const Measurements& document);
+
+/// The hidden option of posenc measure that makes it answer a request.
+inline constexpr const char* timing_option = "--time-on-request";
+
+/// Answers a request: reads it from standard input, times, and writes the result. Returns an exit
+/// code.
+int time_on_request();
+
+/// Keeps argv[0], by which this program is started again on systems without /proc.
+void remember_program(const char* name);
+
+}  // namespace posenc::cli

@@ -1,0 +1,118 @@
+#include "cli/timing_process.h"
+
+#include "cli/commands.h"
+#include "cli/measuring.h"
+#include "cli/output.h"
+#include "cli/process.h"
+
+#include "posenc/measuring/measurement_json.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace posenc::cli {
+namespace {
+
+std::string& first_argument() {
+  static std::string name = "posenc";
+  return name;
+}
+
+/// This program, as start_process() finds it.
+std::string program() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error && std::filesystem::exists(here, error)) return here.string();
+  // Its file was replaced since the start, or there is no /proc.
+  return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : first_argument();
+}
+
+Json json_of(const TimingRequest& request) {
+  Json document = {{"seconds_per_sample", request.seconds_per_sample},
+                   {"seed", request.seed},
+                   {"rows", Json::array()}};
+  for (const auto& [what, samples, twice] : request.rows)
+    document["rows"].push_back({{"what", to_json(what)}, {"samples", samples}, {"twice", twice}});
+  return document;
+}
+
+TimingRequest request_from(const Json& document) {
+  TimingRequest request = {.rows = {},
+                           .seconds_per_sample = document.at("seconds_per_sample").get<double>(),
+                           .seed = document.at("seed").get<std::uint64_t>()};
+  for (const JsonNode& each : JsonNode{document, ""}["rows"].elements()) {
+    request.rows.push_back({measurement_from(each["what"]), each.value.at("samples").get<int>(),
+                            each.value.at("twice").get<bool>()});
+  }
+  return request;
+}
+
+Json json_of(const Timing& timing) {
+  return {{"seconds", timing.seconds},
+          {"second_half", timing.second_half},
+          {"timed_seconds", timing.timed_seconds},
+          {"lost_seconds", timing.lost_seconds}};
+}
+
+Timing timing_from(const Json& document) {
+  return {document.at("seconds").get<std::vector<double>>(),
+          document.at("second_half").get<std::vector<double>>(),
+          document.at("timed_seconds").get<double>(), document.at("lost_seconds").get<double>()};
+}
+
+[[noreturn]] void fail(const std::string& why) {
+  throw std::runtime_error(fmt::format("a process that times cannot be run: {}", why));
+}
+
+}  // namespace
+
+void remember_program(const char* name) { first_argument() = name; }
+
+Timing time_in_new_process(const TimingRequest& request) {
+  const File in = temporary_file(), out = temporary_file(), err = temporary_file();
+  const std::string asked = text_of(json_of(request));
+  std::fwrite(asked.data(), 1, asked.size(), in.get());
+  if (std::fflush(in.get()) != 0) fail(std::generic_category().message(errno));
+  std::rewind(in.get());
+  const int code =
+      wait_for(start_process(program(), {"measure", timing_option},
+                             {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
+  if (code != good) {
+    const std::string message = content_of(err.get());
+    fail(message.empty() ? fmt::format("it ended with exit code {}", code)
+                         : message.substr(0, message.find('\n')));
+  }
+  try {
+    return timing_from(Json::parse(content_of(out.get())));
+  } catch (const Json::exception&) {
+    fail("it wrote no result");
+  }
+}
+
+int time_on_request() {
+  const std::string asked(std::istreambuf_iterator<char>(std::cin), {});
+  TimingRequest request;
+  const auto refuse = [] {
+    throw InvalidArgument(fmt::format(
+        "standard input is not a request; allowed with {}: one of posenc measure", timing_option));
+  };
+  try {
+    request = request_from(Json::parse(asked));
+  } catch (const Json::exception&) {
+    refuse();
+  } catch (const BadDocument&) {
+    refuse();
+  }
+  write_all("", text_of(json_of(time_rows(request))));
+  return good;
+}
+
+}  // namespace posenc::cli

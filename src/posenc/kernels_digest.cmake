@@ -1,0 +1,16 @@
+# Writes a header with a digest of the sources that decide the speed and the error of the kernels:
+# cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P kernels_digest.cmake. Comments do not count.
+set(all "")
+foreach(folder IN ITEMS backends exact simd)
+  file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cpp)
+  list(SORT files)
+  foreach(file IN LISTS files)
+    file(READ ${SOURCE}/${file} text)
+    string(REGEX REPLACE "[ \t]*//[^\n]*" "" text "${text}")
+    string(SHA256 digest "${text}")
+    string(APPEND all "${file} ${digest}\n")
+  endforeach()
+endforeach()
+string(SHA256 digest "${all}")
+string(SUBSTRING ${digest} 0 12 digest)
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define POSENC_KERNELS_DIGEST \"${digest}\"\n")

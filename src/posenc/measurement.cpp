@@ -1,0 +1,76 @@
+#include "posenc/measurement.h"
+
+#include "posenc/measuring/measurement_json.h"
+#include "posenc/support/atomic_file.h"
+#include "posenc/support/enum_names.h"
+#include "posenc/support/read_file.h"
+#include "posenc/version.h"
+
+#include <ctime>
+#include <system_error>
+
+namespace posenc {
+namespace {
+
+constexpr auto role_names = enum_names<Role>("role", "backend", "peer", "limit");
+
+/// The time now in UTC, as ISO 8601.
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&seconds, &parts);
+  char text[sizeof "2017-06-12T17:57:34Z"];
+  std::strftime(text, sizeof text, "%FT%TZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+double MeasuredTable::entries() const noexcept {
+  return static_cast<double>(rows.count) * static_cast<double>(spec.d_model);
+}
+
+std::int64_t MeasuredTable::bytes() const { return table_bytes(spec, rows.count, size_of(type)); }
+
+std::string Measurement::full_name() const { return isa.empty() ? backend : backend + ":" + isa; }
+
+bool Measurement::keeps_its_promise() const noexcept {
+  return !error || !promise || error->max_abs <= promise->max_abs;
+}
+
+Measurements measurements_of_this_machine() {
+  return {.machine = cpu(),
+          .compiler = compiler(),
+          .library_version = library_version(),
+          .kernels = std::string(kernels_digest()),
+          .measured_at = now(),
+          .disturbed = {},
+          .all = {}};
+}
+
+Measurements read_measurements(const std::filesystem::path& file) try {
+  return parse_measurements(read_file(file));
+} catch (const std::system_error& error) {
+  throw InvalidArgument(
+      format_text("document is {}, which cannot be read: {}; allowed: JSON of "
+                  "posenc measure",
+                  file.string(), error.code().message()));
+} catch (const BadDocument& error) {
+  throw InvalidArgument(format_text("document is {}: {}; allowed: JSON of posenc measure",
+                                    file.string(), error.what()));
+}
+
+void write_measurements(const Measurements& document, const std::filesystem::path& file) {
+  std::error_code error;
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
+  if (error)
+    throw std::system_error(error,
+                            format_text("cannot make folder {}", file.parent_path().string()));
+  OutputFile output(file);
+  output.write(text_of(to_json(document)));
+  output.commit();
+}
+
+std::string_view to_string(Role role) noexcept { return role_names[role]; }
+
+}  // namespace posenc

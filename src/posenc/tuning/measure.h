@@ -1,0 +1,45 @@
+// The engine: measures the errors and the times of backends, and what the memory system allows, as
+// one document.
+//
+//   const posenc::Measurements measured = posenc::measure();
+//   for (const posenc::Verdict& each : posenc::pick(measured)) ...
+#pragma once
+
+#include "posenc/backend.h"
+#include "posenc/export.h"
+#include "posenc/measurement.h"
+#include "posenc/tuning/timing.h"
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace POSENC_API posenc {
+
+/// A dense table that is stored as the library decides. Its name is "5000x512".
+MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32,
+                       int threads = 1);
+
+/// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
+std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
+
+struct MeasureOptions {
+  std::vector<MeasuredTable> tables;     ///< default_tables() if empty
+  std::vector<const Backend*> backends;  ///< if empty: all that run here, peers at their best ISA
+  bool limits = true;                    ///< store loops and copies too
+  int samples = 9;                       ///< of every row in each process
+  double seconds_per_sample = 0.005;
+  /// Times rows in another process. If empty, this process times them, once: there is then one
+  /// median, and no interval.
+  std::function<Timing(const TimingRequest&)> time_in_process;
+  /// With time_in_process; up to twice this, while a backend differs from itself by over 3 %.
+  int processes = 7;
+  std::function<void(double share, std::string_view doing)> progress;
+};
+
+/// Measures errors, and then times what keeps its own error bound: all rows in turn in every
+/// process, some backends twice (A/A), and disturbed samples again. Throws InvalidArgument if an
+/// option is not allowed, or no backend supports a table.
+Measurements measure(const MeasureOptions& options = {});
+
+}  // namespace posenc
