@@ -5,7 +5,7 @@
 set -euo pipefail
 bash -n "$1/posenc.bash"
 if ! command -v help2man >/dev/null || ! command -v groff >/dev/null; then exit 77; fi
-for command in "" -list -accuracy -pick -profile -generate -compare; do
+for command in "" -list -accuracy -measure -pick -generate -compare; do
   page=$1/posenc$command.1
   [[ -s $page ]] || { echo "$page is missing"; exit 1; }
   for section in NAME SYNOPSIS OPTIONS EXAMPLES ENVIRONMENT FILES '"EXIT STATUS"' '"SEE ALSO"'; do

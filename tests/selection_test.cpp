@@ -3,6 +3,7 @@
 #include "posenc/selection.h"
 
 #include "command.h"
+#include "measurements.h"
 #include "posenc/cpu.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
@@ -31,6 +32,7 @@ using test::write_file;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using test::operator+;
 
 std::string best_rotation() { return backend("rotation").full_name(); }
 std::string best_rotation32() { return backend("rotation32").full_name(); }
@@ -69,24 +71,30 @@ struct Claim {
 constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3,
                                       ShapeClass::memory};
 
-/// Times of three processes that differ by 0.1 %.
-MeasuredClass measured_class(ShapeClass shape, const std::vector<Claim>& claims) {
-  MeasuredClass measured;
-  measured.shape = shape;
-  measured.measured_at = "2017-06-12T17:57:34Z";
-  measured.shapes = {"a shape"};
-  for (const auto& [name, isa, seconds] : claims) {
-    measured.backends.push_back({name, isa, {seconds, seconds * 1.001, seconds * 0.999}, 0, 0, 0});
-  }
-  return measured;
+/// A table of that class.
+MeasuredTable table_in(ShapeClass wanted) {
+  std::int64_t rows = 1;
+  while (shape_class(rows * 64 * 4) != wanted) rows *= 2;
+  return table_of({.d_model = 64}, {0, rows});
 }
 
-/// Saves a valid profile of this machine with these times for each of these shape classes.
+/// Saves a valid profile of this machine with these times, of three processes that differ by 0.1 %,
+/// for each of these shape classes.
 void save_measurements(const std::filesystem::path& file, std::span<const ShapeClass> shapes,
                        const std::vector<Claim>& claims) {
-  Profile profile = profile_of_this_machine();
-  for (const ShapeClass each : shapes) profile.classes.push_back(measured_class(each, claims));
-  save_profile(profile, file);
+  Measurements profile = measurements_of_this_machine();
+  for (const ShapeClass shape : shapes) {
+    for (const auto& [name, isa, seconds] : claims) {
+      Measurement row = test::measured(name, 1);
+      row.isa = to_string(isa);
+      row.table = table_in(shape);
+      row.seconds.clear();
+      for (const double factor : {1.0, 1.001, 0.999})
+        row.seconds.push_back(seconds * row.table.entries() * factor);
+      profile.all.push_back(row);
+    }
+  }
+  write_measurements(profile, file);
 }
 
 constexpr ShapeClass only_l1[] = {ShapeClass::l1}, only_l2[] = {ShapeClass::l2};
@@ -124,15 +132,30 @@ TEST(Selection, IsRotationAtTheBestIsaByDefault) {
 }
 
 TEST(Selection, TheEnvironmentNamesAMethodOrAFullName) {
-  for (const auto& [value, expected] :
-       std::map<std::string, std::string>{{"naive", "naive:scalar"},
-                                          {"div_term:scalar", "div_term:scalar"},
-                                          {"rotation", best_rotation()}}) {
+  for (const auto& [value, expected] : std::map<std::string, std::string>{
+           {"rotation:scalar", "rotation:scalar"}, {"rotation", best_rotation()}}) {
     const Used used = used_for(ShapeClass::memory, {{"POSENC_BACKEND", value}});
     EXPECT_EQ(used.backend, expected);
     EXPECT_EQ(used.source, "environment");
     EXPECT_THAT(used.reason, HasSubstr("POSENC_BACKEND"));
   }
+}
+
+TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
+  const test::Arguments exact = {"generate", "--rows", "3", "--d-model", "4", "--format", "csv"};
+  const auto generated = [&](const std::string& name, const test::Arguments& more = {}) {
+    return run_posenc(exact + more, {.environment = {{"POSENC_BACKEND", name}}});
+  };
+  for (const char* name : {"naive", "div_term", "xsimd", "rotation32"}) {
+    const auto result = generated(name);
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_THAT(result.err, AllOf(HasSubstr(name), HasSubstr("correctly rounded"),
+                                  HasSubstr("allowed: rotation\n")));
+  }
+  EXPECT_EQ(generated("rotation32", {"--max-error", "1e-6"}).exit_code, 0);
+  EXPECT_THAT(generated("div_term", {"--max-error", "1e-9"}).err,
+              HasSubstr("allowed: none of the backends"));
 }
 
 TEST(Selection, IgnoresAnEmptyEnvironmentVariable) {
@@ -183,7 +206,7 @@ TEST(Selection, ExplicitChoicesBeatTheEnvironment) {
   const std::string div_term = table({"--backend", "div_term"}, {});
   ASSERT_NE(rotation, div_term);
   EXPECT_EQ(table({}, {}), rotation);
-  EXPECT_EQ(table({}, {{"POSENC_BACKEND", "div_term"}}), div_term);
+  EXPECT_EQ(table({"--backend", "div_term"}, {{"POSENC_BACKEND", "rotation"}}), div_term);
   EXPECT_EQ(table({"--backend", "rotation"}, {{"POSENC_BACKEND", "div_term"}}), rotation);
 }
 
@@ -206,7 +229,7 @@ TEST(Accuracy, IsHeldAgainstTheEncodersErrorBound) {
   const RowRange rows = {0, 5000};
   const auto promises = [&](const char* name, const Accuracy& accuracy,
                             DataType type = DataType::float32) {
-    return accuracy.is_promised_by(*backend(name).plan({.d_model = 64}), rows, type);
+    return accuracy.is_kept_by(promise_of(*backend(name).plan({.d_model = 64}), rows, type));
   };
   for (const DataType type : all_data_types)
     EXPECT_TRUE(promises("rotation", {}, type)) << to_string(type);
@@ -314,22 +337,6 @@ TEST(Selection, TheSimpleCallTakesAnAccuracy) {
   EXPECT_FALSE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation"));
 }
 
-TEST(Selection, AProfileSaysWhichTablesAreStoredNonTemporally) {
-  const auto most_cached = [](const std::map<std::string, std::string>& environment) {
-    const auto listed = run_posenc({"list", "--format", "json"}, {.environment = environment});
-    return json::parse(listed.out).at("most_cached_bytes").get<std::int64_t>();
-  };
-  const ScratchFolder folder;
-  const std::string file = (folder / "profile.json").string();
-  const std::int64_t derived = most_cached({{"POSENC_PROFILE", file}});
-  EXPECT_GT(derived, 0);
-  EXPECT_LE(derived, 16 << 20);
-  Profile profile = profile_of_this_machine();
-  profile.stores = {{"rotation", 12'288, {1}, {2}}, {"rotation", 1 << 28, {2}, {1}}};
-  save_profile(profile, file);
-  EXPECT_EQ(most_cached({{"POSENC_PROFILE", file}}), 12'288);
-}
-
 TEST(Selection, AProfileChangesTheIsaAndOnlyInItsShapeClass) {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", only_l2, misleading_claims());
@@ -345,7 +352,7 @@ TEST(Selection, AProfileChangesTheIsaAndOnlyInItsShapeClass) {
   const Used not_measured = used_for(ShapeClass::memory, environment);
   EXPECT_EQ(not_measured.backend, best_rotation());
   EXPECT_EQ(not_measured.source, "built_in");
-  EXPECT_THAT(not_measured.reason, HasSubstr("nothing for shape class memory, float32"));
+  EXPECT_THAT(not_measured.reason, HasSubstr("nothing for memory, float32"));
 
   const Used rough = used_for(ShapeClass::l2, environment, "used_within");
   EXPECT_THAT(rough.backend, testing::StartsWith("rotation32:"));
@@ -375,9 +382,9 @@ TEST(Selection, TheEnvironmentBeatsTheProfile) {
   for (const char* users : {"used", "used_by_layers", "used_by_rotary", "used_within"}) {
     const Used used = used_for(
         users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
-        {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "div_term"}},
+        {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "rotation"}},
         users);
-    EXPECT_EQ(used.backend, "div_term:scalar") << users;
+    EXPECT_EQ(used.backend, best_rotation()) << users;
     EXPECT_EQ(used.source, "environment") << users;
   }
 }
@@ -395,15 +402,15 @@ TEST(Selection, AnUnusableProfileIsIgnoredWithAReason) {
                 HasSubstr(why));
   };
   write_file(folder / "profile.json", "{ \"version\": 3, ");
-  expect_ignored("corrupt");
+  expect_ignored("not JSON");
 
   save_measurements(folder / "profile.json", only_l2, misleading_claims());
   json document = json::parse(test::read_file(folder / "profile.json"));
-  document["cpu"]["model"] = "Another CPU 9000";
+  document["machine"]["cpu"] = "Another CPU 9000";
   write_file(folder / "profile.json", document.dump());
   expect_ignored("Another CPU 9000");
 
-  document["version"] = Profile::format_version + 1;
+  document["version"] = Measurements::format_version + 1;
   write_file(folder / "profile.json", document.dump());
   expect_ignored("posenc pick --save");
 }
@@ -414,7 +421,7 @@ TEST(Selection, AProfileOfAnUnknownBackendIsIgnored) {
   const Used used =
       used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
   EXPECT_EQ(used.backend, best_rotation());
-  EXPECT_THAT(used.reason, HasSubstr("no such backend for shape class l2"));
+  EXPECT_THAT(used.reason, HasSubstr("no such backend for l2"));
 }
 
 TEST(Selection, SearchesXdgConfigHomeThenHomeForTheProfile) {

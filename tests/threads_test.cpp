@@ -105,14 +105,14 @@ TEST(Threads, MayAllBeTheFirstToMakeTheSimpleCall) {
 TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {
   const test::ScratchFolder folder;
   const auto file = folder / "profile.json";
-  save_profile(profile_of_this_machine(), file);
+  write_measurements(measurements_of_this_machine(), file);
   std::atomic<int> unusable = 0;
   at_once([&](int i) {
     for (int repetition = 0; repetition < 5; ++repetition) {
       if (i % 2 == 0) {
-        save_profile(profile_of_this_machine(), file);
+        write_measurements(measurements_of_this_machine(), file);
       } else {
-        unusable += !load_profile(file).profile.has_value();
+        unusable += !load_profile(file).measurements.has_value();
       }
     }
   });

@@ -16,8 +16,6 @@ namespace {
 /// A larger file is not a profile, and is not read into memory.
 constexpr std::uintmax_t max_profile_bytes = 16 << 20;
 
-constexpr std::string_view again = "run posenc pick --save again";
-
 std::string names_of(const std::vector<Isa>& isas) {
   std::vector<std::string_view> names;
   for (const Isa isa : isas) names.push_back(to_string(isa));
@@ -34,8 +32,8 @@ void check_is_of_this_machine(const Measurements& profile) {
                                   names_of(profile.machine.isas), names_of(cpu().isas)));
   }
   if (profile.kernels != kernels_digest()) {
-    throw BadDocument(format_text("it measured the kernels {}, these are {}: {}", profile.kernels,
-                                  kernels_digest(), again));
+    throw BadDocument(format_text("it measured the kernels {}, these are {}", profile.kernels,
+                                  kernels_digest()));
   }
 }
 
@@ -82,7 +80,8 @@ LoadedProfile load_profile(const std::filesystem::path& file) {
     return none(
         format_text("profile {} cannot be read: {}", file.string(), error.code().message()));
   } catch (const BadDocument& reason) {
-    return none(format_text("profile {} is ignored: {}", file.string(), reason.what()));
+    return none(format_text("profile {} is ignored: {}; run posenc pick --save again",
+                            file.string(), reason.what()));
   }
 }
 

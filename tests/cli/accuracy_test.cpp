@@ -26,21 +26,18 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, IsEmpty());
   const json document = json::parse(result.out);
-  EXPECT_EQ(document.at("version"), 1);
-  EXPECT_TRUE(document.contains("cpu"));
-  EXPECT_EQ(document.at("results").size(), test::running_backends().size());
-  for (const json& each : document.at("results")) {
-    for (const char* key :
-         {"backend", "isa", "spec", "rows", "max_abs", "max_ulp", "rms", "quantiles",
-          "correctly_rounded", "worst", "by_position", "by_channel"}) {
-      EXPECT_TRUE(each.contains(key)) << key;
+  EXPECT_EQ(document.at("measurements").size(), test::running_backends().size());
+  for (const json& each : document.at("measurements")) {
+    for (const char* key : {"entries", "reference", "quantiles", "worst", "by_position"}) {
+      EXPECT_TRUE(each.at("report").contains(key)) << key;
     }
-    EXPECT_EQ(each.at("spec").at("d_model"), 8);
-    EXPECT_EQ(each.at("rows").at("first"), 5);
-    EXPECT_EQ(each.at("by_channel").size(), 8U);
+    EXPECT_EQ(each.at("table").at("spec").at("d_model"), 8);
+    EXPECT_EQ(each.at("table").at("rows").at("first"), 5);
+    EXPECT_EQ(each.at("report").at("by_channel").size(), 8U);
+    EXPECT_TRUE(each.at("seconds").empty());
     if (each.at("backend") == "rotation") {
-      EXPECT_EQ(each.at("correctly_rounded"), 1.0);
-      EXPECT_LE(each.at("max_abs").get<double>(), 2.9803e-8);
+      EXPECT_EQ(each.at("error").at("correctly_rounded"), 1.0);
+      EXPECT_LE(each.at("error").at("max_abs").get<double>(), 2.9803e-8);
     }
   }
 }
@@ -49,7 +46,8 @@ TEST(AccuracyCommand, NamesTheRuleOfFrequencies) {
   const Arguments measured = {"accuracy",      "--rows",          "9",         "--d-model", "8",
                               "--frequencies", "linear:factor=4", "--backend", "rotation"};
   const json document = json::parse(run_posenc(measured + Arguments{"--format", "json"}).out);
-  EXPECT_EQ(document.at("results")[0].at("spec").at("frequencies"), "linear:factor=4");
+  EXPECT_EQ(document.at("measurements")[0].at("table").at("spec").at("frequencies"),
+            "linear:factor=4");
   EXPECT_THAT(run_posenc(measured).out, HasSubstr("frequencies linear:factor=4"));
 }
 
@@ -58,7 +56,7 @@ TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
   const auto measured = [&](const Arguments& choice) {
     std::vector<std::string> names;
     const json document = json::parse(run_posenc(shape + choice).out);
-    for (const json& each : document.at("results")) {
+    for (const json& each : document.at("measurements")) {
       names.push_back(each.at("backend").get<std::string>() + ":" +
                       each.at("isa").get<std::string>());
     }

@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const Arguments commands = {"list", "accuracy", "pick", "profile", "generate", "compare"};
+const Arguments commands = {"list", "accuracy", "measure", "pick", "generate", "compare"};
 
 TEST(Help, IsOnStandardOutput) {
   for (const Arguments& command :

@@ -1,5 +1,6 @@
-// posenc pick: error budgets, and the profile that it saves.
+// posenc measure and posenc pick: documents, accuracies, and the profile that pick saves.
 #include "command.h"
+#include "measurements.h"
 #include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "support.h"
@@ -10,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 namespace posenc {
 namespace {
@@ -33,46 +33,96 @@ Arguments short_pick(const Arguments& more) {
   return Arguments{"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"} + more;
 }
 
-TEST(PickFrom, ReadsWhatPickWrites) {
-  const ScratchFolder folder;
-  const std::string file = folder / "pick.json";
-  const auto measured = run_posenc(short_pick({"--format", "json"}));
-  ASSERT_EQ(measured.exit_code, 0) << measured.err;
-  write_file(file, measured.out);
-  const auto read = run_posenc({"pick", "--from", file, "--format", "json"});
-  ASSERT_EQ(read.exit_code, 0) << read.err;
-  const json here = json::parse(measured.out), there = json::parse(read.out).at("runs")[0];
-  EXPECT_EQ(here.at("picks"), there.at("picks"));
-  EXPECT_EQ(here.at("measurements"), there.at("measurements"));
+/// A document of this machine in which rotation is twice as fast as naive, and rotation32 four
+/// times.
+std::string made_up(const std::filesystem::path& file, const std::string& disturbed = "") {
+  Measurements document =
+      test::document_of({test::measured("naive", 4e-6), test::measured("rotation32", 1e-6, 1e-7),
+                         test::measured("rotation", 2e-6)});
+  document.all.back().promise = Promise{3e-8, 0.5, true};
+  document.disturbed = disturbed;
+  write_measurements(document, file);
+  return file.string();
 }
 
-TEST(PickBudget, IsOneOfTwoMeasures) {
+TEST(MeasureCommand, WritesADocumentThatPickAndCompareRead) {
+  const ScratchFolder folder;
+  const std::string file = folder / "here.json";
+  const auto measured =
+      run_posenc({"measure", "--preset", "stable_diffusion", "--processes", "2", "--backend",
+                  "rotation", "--backend", "naive", "--format", "json", "--output", file});
+  ASSERT_LE(measured.exit_code, 1) << measured.err;  // 1: other work ran
+  const Measurements document = read_measurements(file);
+  ASSERT_EQ(document.all.size(), 5U) << "two backends, three limits";
+  for (const Measurement& each : document.all) {
+    EXPECT_GE(each.seconds.size(), 2U);
+    EXPECT_EQ(each.table.name, "stable_diffusion");
+  }
+  EXPECT_EQ(run_posenc({"pick", file}).exit_code, 0);
+  EXPECT_EQ(run_posenc({"compare", file, file}).exit_code, 0);
+}
+
+TEST(MeasureCommand, ShowsATableOfEveryRow) {
+  const auto shown = run_posenc({"measure", "--preset", "stable_diffusion", "--processes", "2"});
+  ASSERT_LE(shown.exit_code, 1) << shown.err;
+  for (const Backend* each : test::running_backends())
+    EXPECT_THAT(shown.out, HasSubstr(each->full_name()));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("store "), HasSubstr("copy "), HasSubstr("Gfloat/s")));
+}
+
+TEST(MeasureCommand, RefusesInvalidTimingRequests) {
+  const auto result = run_posenc({"measure", "--time-on-request"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("not a request"));
+  EXPECT_THAT(run_posenc({"measure", "--help"}).out, Not(HasSubstr("--time-on-request")));
+}
+
+TEST(PickAccuracy, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
+  const ScratchFolder folder;
+  const std::string file = made_up(folder / "a.json");
+  const auto picked = [&](const Arguments& options) {
+    const auto result = run_posenc(Arguments{"pick", file, "--format", "json"} + options);
+    const json document = json::parse(result.out);
+    const json& pick = document.at("classes").at(0).at("pick");
+    return pick.is_null() ? "none" : pick.at("backend").get<std::string>();
+  };
+  EXPECT_EQ(picked({}), "rotation");
+  EXPECT_EQ(picked({"--max-error", "1e-6"}), "rotation32");
+  EXPECT_EQ(picked({"--max-error", "5e-8"}), "rotation");
+  EXPECT_EQ(picked({"--max-ulp", "0.5"}), "rotation");
+  EXPECT_EQ(picked({"--max-ulp", "0.1"}), "none");
+  EXPECT_EQ(run_posenc({"pick", file, "--max-ulp", "0.1"}).exit_code, 1);
   expect_refused(run_posenc({"pick", "--max-error", "1e-6", "--max-ulp", "1"}), "--max-ulp");
   expect_refused(run_posenc({"pick", "--max-ulp", "-1"}), "--max-ulp is '-1'");
-  const auto result = run_posenc(short_pick({"--max-ulp", "1", "--format", "json"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const json document = json::parse(result.out);
-  EXPECT_EQ(document.at("max_ulp"), 1);
-  EXPECT_LE(document.at("picks")[0].at("max_ulp").get<double>(), 1);
 }
 
-TEST(PickBudget, DefaultsToOnePercentAboveHalfAnUlpOfOneForEveryType) {
-  for (const DataType type : {DataType::float32, DataType::bfloat16}) {
-    const std::string name(to_string(type));
-    const auto result = run_posenc(short_pick({"--dtype", name}));
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out,
-                AllOf(HasSubstr(name), HasSubstr("half an ulp of 1 and 1 %"), HasSubstr("picked")));
-  }
+TEST(PickAccuracy, TheDefaultSaysWhatALargerErrorWouldGain) {
+  const ScratchFolder folder;
+  const std::string file = made_up(folder / "a.json");
+  EXPECT_THAT(run_posenc({"pick", file}).out,
+              HasSubstr("--max-error 1e-06 would gain: l1 rotation32:scalar, 2.00 times as fast"));
+  EXPECT_THAT(run_posenc({"pick", file, "--max-error", "1e-7"}).out, Not(HasSubstr("would gain")));
+}
+
+TEST(PickAccuracy, WhatNoBackendPromisesIsRefusedBeforeTheWork) {
+  expect_refused(run_posenc(short_pick({"--max-error", "1e-12"})), "at least 2.98e-08");
+  expect_refused(run_posenc(short_pick({"--max-ulp", "0.4"})), "at least 0.5 ulp");
+}
+
+TEST(PickDocument, ExcludesTheOptionsOfMeasuring) {
+  const ScratchFolder folder;
+  const std::string file = made_up(folder / "a.json");
+  expect_refused(run_posenc({"pick", file, "--preset", "whisper"}), "--preset");
+  expect_refused(run_posenc({"pick", folder / "nothing.json"}), "nothing.json");
+  write_file(folder / "b.json", "{\"benchmarks\": []}");
+  expect_refused(run_posenc({"pick", folder / "b.json"}), "version is missing");
 }
 
 TEST(PickSave, NothingIsSavedWithoutTheOption) {
   const ScratchFolder folder;
   const test::Environment environment = {{"POSENC_PROFILE", folder / "profile.json"},
                                          {"HOME", folder.path().string()}};
-  const auto result = run_posenc(short_pick({}), {.environment = environment});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Nothing saved"));
+  EXPECT_EQ(run_posenc(short_pick({}), {.environment = environment}).exit_code, 0);
   EXPECT_THAT(folder.listing(), IsEmpty());
 }
 
@@ -84,95 +134,63 @@ TEST(PickSave, SavesTheMeasurementsWhereTheLibraryReadsThem) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("picked"), HasSubstr("Profile saved"), HasSubstr(profile)));
-  const auto [loaded, reason] = load_profile(profile);
-  ASSERT_TRUE(loaded.has_value()) << reason;
-  ASSERT_EQ(loaded->classes.size(), 1U);
-  EXPECT_EQ(loaded->classes.front().shapes, std::vector<std::string>{"stable_diffusion"});
+  const LoadedProfile loaded = load_profile(profile);
+  ASSERT_TRUE(loaded.measurements.has_value()) << loaded.reason;
+  ASSERT_EQ(loaded.classes.size(), 1U);
+  EXPECT_EQ(loaded.classes.front().tables, std::vector<std::string>{"stable_diffusion"});
 
   const auto list = run_posenc({"list", "--format", "json"}, {.environment = environment});
   EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
-  const auto shown = run_posenc({"profile"}, {.environment = environment});
-  EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_THAT(shown.out, AllOf(HasSubstr(profile), HasSubstr(loaded->cpu_model),
-                               HasSubstr("rotation32:"), HasSubstr("--forget")));
-}
-
-TEST(PickSave, OutputIsTheReportAndSaveTheProfile) {
-  const ScratchFolder folder;
-  const std::string report = folder / "report.json", profile = folder / "profile.json";
-  const auto result =
-      run_posenc(short_pick({"--format", "json", "--output", report, "--save", profile}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, IsEmpty());
-  const json document = json::parse(test::read_file(report));
-  EXPECT_EQ(document.at("profile"), profile);
-  EXPECT_FALSE(document.at("measurements").empty());
-  EXPECT_TRUE(load_profile(profile).profile.has_value());
+  EXPECT_THAT(run_posenc({"list"}, {.environment = environment}).out, HasSubstr(profile));
 }
 
 TEST(PickSave, KeepsTheOtherClassesOfAnExistingProfile) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
-  Profile older = profile_of_this_machine();
-  MeasuredClass& measured = older.classes.emplace_back();
-  measured.shape = ShapeClass::l1;
-  measured.threads = 7;
-  measured.measured_at = "2017-06-12T17:57:34Z";
-  save_profile(older, file);
-  const auto result = run_posenc(short_pick({"--save", file}));
+  Measurement other = test::measured("naive", 1e-6);
+  other.table.threads = 7;
+  write_measurements(test::document_of({other}), file);
+  const auto result = run_posenc({"pick", made_up(folder / "a.json"), "--save", file});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("1 earlier class kept"));
-  EXPECT_EQ(load_profile(file).profile.value().classes.size(), 2U);
+  EXPECT_THAT(result.out, HasSubstr("1 earlier measurements kept"));
+  EXPECT_EQ(load_profile(file).classes.size(), 2U);
 }
 
-TEST(PickSave, IfMissingMeasuresOnlyUnmeasuredClasses) {
+TEST(PickSave, DisturbedTimesAreSavedOnlyByForce) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
-  const auto first = run_posenc(short_pick({"--save", file, "--if-missing"}));
-  ASSERT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_THAT(first.out, HasSubstr("Profile saved"));
-  const std::string content = test::read_file(file);
-
-  const auto second = run_posenc(short_pick({"--save", file, "--if-missing"}));
-  EXPECT_EQ(second.exit_code, 0);
-  EXPECT_THAT(second.out, AllOf(HasSubstr("Nothing to measure"), HasSubstr(file)));
-  const json document =
-      json::parse(run_posenc(short_pick({"--save", file, "--if-missing", "--format", "json"})).out);
-  EXPECT_TRUE(document.at("measurements").empty());
-  EXPECT_EQ(document.at("profile"), file);
-  EXPECT_EQ(test::read_file(file), content);
-  EXPECT_THAT(run_posenc(short_pick({"--save", file, "--if-missing", "--dtype", "float16"})).out,
-              HasSubstr("1 earlier class kept"));
-  expect_refused(run_posenc({"pick", "--if-missing"}), "--save");
+  const std::string document = made_up(folder / "a.json", "other work runs");
+  const auto judged = run_posenc({"pick", document});
+  EXPECT_EQ(judged.exit_code, 0) << "a document is judged as it is";
+  EXPECT_THAT(judged.out, HasSubstr("Not to be trusted: other work runs"));
+  const auto refused = run_posenc({"pick", document, "--save", file});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("nothing is saved"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_EQ(run_posenc({"pick", document, "--save", file, "--force"}).exit_code, 0);
+  EXPECT_TRUE(load_profile(file).measurements.has_value());
 }
 
-TEST(PickSave, AnOutputThatCannotBeWrittenIsRefusedBeforeTheWork) {
+TEST(PickSave, AnotherMachinesMeasurementsAreNoProfileOfThisOne) {
+  const ScratchFolder folder;
+  Measurements document = read_measurements(made_up(folder / "a.json"));
+  document.machine.model = "Another CPU 9000";
+  write_measurements(document, folder / "b.json");
+  expect_refused(run_posenc({"pick", folder / "b.json", "--save", folder / "profile.json"}),
+                 "Another CPU 9000");
+  EXPECT_FALSE(std::filesystem::exists(folder / "profile.json"));
+}
+
+TEST(PickSave, AFileThatCannotBeWrittenIsAnErrorBeforeTheWork) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
   expect_refused(run_posenc(short_pick({"--save", file, "--output", "/nonexistent/report"})),
                  "/nonexistent/report");
   EXPECT_THAT(folder.listing(), IsEmpty());
-}
-
-TEST(PickSave, ABudgetThatNothingMeetsIsAFailedCheck) {
-  const auto result = run_posenc(short_pick({"--max-error", "1e-12"}));
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("1e-12"));
-}
-
-TEST(PickSave, AnUnwritableProfileIsAnErrorBeforeTheWork) {
-  const ScratchFolder folder;
   write_file(folder / "file", "a file");
   expect_refused(run_posenc(short_pick({"--save", folder / "file" / "profile.json"})),
                  (folder / "file").string());
   expect_refused(run_posenc(short_pick({"--save", "/dev/full"})), "/dev/full");
-}
-
-TEST(PickProcess, RefusesInvalidTimingRequests) {
-  const auto result = run_posenc({"pick", "--time-on-request"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("not a request"));
-  EXPECT_THAT(run_posenc({"pick", "--help"}).out, Not(HasSubstr("--time-on-request")));
 }
 
 }  // namespace

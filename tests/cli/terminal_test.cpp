@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const Arguments commands = {"list", "accuracy", "pick", "profile", "generate", "compare"};
+const Arguments commands = {"list", "accuracy", "measure", "pick", "generate", "compare"};
 
 std::ptrdiff_t characters(const std::string& line) {
   return std::ranges::count_if(line, [](char c) { return (c & 0xc0) != 0x80; });
@@ -42,7 +42,7 @@ TEST(Pages, FitAHundredColumns) {
   expect_fits({"accuracy", "--rows", "9", "--d-model", "8", "--first", "9007199254740000", "--base",
                "12345.678901234"});
   expect_fits({"accuracy", "--rows", "2000", "--d-model", "64", "--backend", "div_term"});
-  expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2", "--force", "--explain"});
+  expect_fits({"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"});
   expect_fits({"--help"});
   for (const std::string& each : commands) expect_fits({each, "--help"});
 }

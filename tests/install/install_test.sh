@@ -88,7 +88,7 @@ library=$(find "$scratch/prefix" -name 'libposenc.so')
 if [[ -n $library ]]; then python3 "$source/tests/install/shared_symbols.py" "$library"; fi
 
 if grep -q '^HELP2MAN:FILEPATH=.*help2man' "$build/CMakeCache.txt"; then
-  for page in posenc posenc-{list,accuracy,pick,profile,generate,compare}; do
+  for page in posenc posenc-{list,accuracy,measure,pick,generate,compare}; do
     [[ -s $scratch/prefix/share/man/man1/$page.1 ]] ||
       { echo "FAILED: $page.1 is not installed"; exit 1; }
   done

@@ -1,8 +1,9 @@
 // The accuracy report against planted errors: the encoders are correct, except where a test changes
 // their values.
-#include "posenc/tuning/accuracy_report.h"
 #include "posenc/simd/row_task.h"
+#include "posenc/tuning/accuracy_report.h"
 
+#include "fake_backend.h"
 #include "posenc/registry.h"
 #include "support.h"
 
@@ -39,11 +40,16 @@ long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t 
 
 using Wrong = std::function<float(std::int64_t position, std::int64_t channel, float right)>;
 
+const Backend& some_backend() {
+  static const test::FakeBackend fake({.name = "fake"});
+  return fake;
+}
+
 class FakeEncoder final : public Encoder {
  public:
   explicit FakeEncoder(
       const EncodingSpec& spec, Wrong wrong = [](auto, auto, float right) { return right; })
-      : Encoder(spec, "fake", Isa::scalar), wrong_(std::move(wrong)) {}
+      : Encoder(spec, some_backend()), wrong_(std::move(wrong)) {}
 
   double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
 

@@ -1,0 +1,42 @@
+// Measurements that tests make up.
+#pragma once
+
+#include "posenc/measurement.h"
+#include "posenc/tuning/measure.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace posenc::test {
+
+/// Medians of nine processes around `seconds`. `phase` rotates them, so that the noise of two
+/// backends differs.
+inline std::vector<double> samples(double seconds, double noise = 0.001, std::size_t phase = 0) {
+  std::vector<double> all;
+  for (const double offset : {0.0, 1.0, -1.0, 0.5, -0.5, 1.0, -1.0, 0.5, -0.5})
+    all.push_back(seconds * (1 + noise * offset));
+  std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(phase), all.end());
+  return all;
+}
+
+/// A backend on a table of 40 x 64, which has an error of half its bound.
+inline Measurement measured(std::string backend, double seconds, double max_abs = 1e-8) {
+  return {.backend = std::move(backend),
+          .isa = "scalar",
+          .table = table_of({.d_model = 64}, {0, 40}),
+          .seconds = samples(seconds),
+          .self_ratios = {},
+          .error = MeasuredError{max_abs, max_abs / 6e-8, max_abs / 3, 0.5},
+          .promise = Promise{2 * max_abs, 2 * max_abs / 6e-8, false}};
+}
+
+inline Measurements document_of(std::vector<Measurement> rows) {
+  Measurements document = measurements_of_this_machine();
+  document.all = std::move(rows);
+  return document;
+}
+
+}  // namespace posenc::test
