@@ -1,7 +1,6 @@
 // posenc compare: two accuracy reports side by side.
 #include "cli/compare.h"
 
-#include "cli/colour.h"
 #include "cli/commands.h"
 #include "cli/escape.h"
 #include "cli/options.h"
@@ -77,12 +76,11 @@ std::string verdict_text(const Comparison& comparison) {
                      comparison.missing == 1 ? "is" : "are");
 }
 
-std::string table_text(const CompareOptions& options, const NamedJson& before,
-                       const NamedJson& after, const Comparison& comparison) {
-  const Colour colour = is_good(options, comparison) ? Colour::green : Colour::red;
+std::string table_text(const NamedJson& before, const NamedJson& after,
+                       const Comparison& comparison) {
   return fmt::format("A  {}{}\nB  {}{}\n\n{}\n{}\n", escaped(before.file),
                      origin_text(before.document), escaped(after.file), origin_text(after.document),
-                     comparison.table, painted(verdict_text(comparison), colour));
+                     comparison.table, verdict_text(comparison));
 }
 
 std::string json_text(const CompareOptions& options, const Comparison& comparison) {
@@ -103,7 +101,7 @@ int compare(const CompareOptions& options) {
   const Comparison comparison = compare_accuracy(before, after, rules);
   write_page(options.common.output, options.common.format == "json"
                                         ? json_text(options, comparison)
-                                        : table_text(options, before, after, comparison));
+                                        : table_text(before, after, comparison));
   return is_good(options, comparison) ? good : check_failed;
 }
 

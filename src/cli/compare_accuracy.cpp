@@ -107,13 +107,6 @@ std::string verdict(const Result& before, const Result& after, double tolerance)
   return is_worse(after, before, tolerance) ? "better" : "same";
 }
 
-Cell coloured(const std::string& verdict) {
-  return {verdict, verdict == "same"         ? Colour::faint
-                   : verdict == "regression" ? Colour::red
-                   : verdict == "better"     ? Colour::green
-                                             : Colour::none};
-}
-
 /// The table and its JSON. Results of one shape stand together under a heading.
 class Rows {
  public:
@@ -140,7 +133,7 @@ class Rows {
     const auto [max_a, max_b] = text(&Result::max_abs, error_text);
     const auto [rms_a, rms_b] = text(&Result::rms, error_text);
     const auto [right_a, right_b] = text(&Result::correctly_rounded, percent_text);
-    table_.add_row({known.name, max_a, max_b, rms_a, rms_b, right_a, right_b, coloured(said)});
+    table_.add_row({known.name, max_a, max_b, rms_a, rms_b, right_a, right_b, said});
     json_.push_back({{"name", known.name},
                      {"shape", known.shape},
                      {"before", figures(before)},

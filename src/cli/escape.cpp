@@ -36,10 +36,8 @@ bool is_printable(std::uint32_t code) {
       unprintable, [=](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
-}  // namespace
-
+/// Length of the printable UTF-8 character at the start of the text; 0 if there is none.
 std::size_t printable_bytes(std::string_view text) {
-  if (text.empty()) return 0;
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return is_printable(byte(0)) ? 1 : 0;
   const Sequence sequence = sequence_of(byte(0));
@@ -61,14 +59,21 @@ std::string escape_of(char byte) {
   }
 }
 
-std::string escaped(std::string_view text) {
+/// Escapes all but printable characters and those `kept`.
+std::string escaped_but(std::string_view kept, std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t bytes = printable_bytes(text);
+    const bool is_kept = kept.find(text.front()) != std::string_view::npos;
+    const std::size_t bytes = is_kept ? 1 : printable_bytes(text);
     result += bytes == 0 ? escape_of(text.front()) : std::string(text.substr(0, bytes));
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return result;
 }
+
+}  // namespace
+
+std::string escaped(std::string_view text) { return escaped_but("", text); }
+std::string escaped_lines(std::string_view text) { return escaped_but("\n", text); }
 
 }  // namespace posenc::cli

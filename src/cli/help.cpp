@@ -25,8 +25,7 @@ const std::vector<Entry> environment_entries = {
      "for experiments: the backend, or backend:isa, that the library uses if a program names none"},
     {"POSENC_PROFILE", "the profile to use instead of the file below"},
     {"XDG_CONFIG_HOME", "folder of the user's settings (default: .config in HOME)"},
-    {"HOME", "folder of the user"},
-    {"NO_COLOR", "if it is not empty, no colours on a terminal"}};
+    {"HOME", "folder of the user"}};
 
 const std::vector<Entry> file_entries = {
     {"$XDG_CONFIG_HOME/posenc/profile.json",

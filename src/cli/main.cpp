@@ -1,6 +1,5 @@
 // The posenc command: its subcommands, and what becomes of their errors.
 #include "cli/commands.h"
-#include "cli/completion.h"
 #include "cli/escape.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -46,7 +45,6 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.formatter(std::make_shared<HelpFormatter>());
   Action action;
-  add_completion_option(app, action);
   add_list_command(app, action);
   add_accuracy_command(app, action);
   add_pick_command(app, action);

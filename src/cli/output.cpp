@@ -1,6 +1,6 @@
 #include "cli/output.h"
 
-#include "cli/colour.h"
+#include "cli/escape.h"
 
 #include <fmt/format.h>
 
@@ -77,8 +77,7 @@ void write_all(const std::string& file, std::string_view text) {
 }
 
 void write_page(const std::string& file, std::string_view text) {
-  const bool is_coloured = is_standard_output(file) && shows_colours();
-  write_all(file, with_controls_escaped(is_coloured ? std::string(text) : without_colours(text)));
+  write_all(file, escaped_lines(text));
 }
 
 Uninterrupted::Uninterrupted() {

@@ -44,7 +44,7 @@ class Output {
 /// Opens, writes, finishes.
 void write_all(const std::string& file, std::string_view text);
 
-/// The same for text with colours, which are kept if a terminal shows them.
+/// The same for lines of text that may quote a file: a terminal gets no control characters.
 void write_page(const std::string& file, std::string_view text);
 
 /// Delays Ctrl-C and its like during its lifetime, for short work that must not be interrupted.

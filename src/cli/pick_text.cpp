@@ -18,11 +18,11 @@ std::string percent(double share) {
   return fmt::format("{:.{}f} %", 100 * share, std::abs(share) < 0.0995 ? 1 : 0);
 }
 
-Cell verdict(const PickMeasurement& measured) {
-  if (!measured.keeps_its_bound()) return {"wrong: over its bound", Colour::red};
-  if (!measured.within_budget) return {"over budget", Colour::faint};
-  if (!measured.is_timed()) return {"not timed", Colour::faint};
-  if (measured.picked) return {measured.tied ? "picked (tie)" : "picked", Colour::green};
+std::string_view verdict(const PickMeasurement& measured) {
+  if (!measured.keeps_its_bound()) return "wrong: over its bound";
+  if (!measured.within_budget) return "over budget";
+  if (!measured.is_timed()) return "not timed";
+  if (measured.picked) return measured.tied ? "picked (tie)" : "picked";
   return measured.tied ? "tie" : "";
 }
 
@@ -90,17 +90,15 @@ std::string picks_text(const PickRun& run) {
   for (const ClassDecision& each : run.decisions) {
     const std::string shape(to_string(each.shape));
     if (!each.pick) {
-      table.add_row({shape, {"none", Colour::red}, "-", "", "", "", "", ""});
+      table.add_row({shape, "none", "-", "", "", "", "", ""});
       continue;
     }
     const ComparedCandidate* const next = each.next();
-    table.add_row({shape,
-                   {each.pick->full_name(), Colour::green},
+    table.add_row({shape, each.pick->full_name(),
                    fmt::format("{:.2f}", each.pick->gfloats_per_second),
                    next != nullptr ? next->full_name() : "",
                    next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
-                   next != nullptr ? interval_text(*next) : "",
-                   percent(each.noise_floor),
+                   next != nullptr ? interval_text(*next) : "", percent(each.noise_floor),
                    fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
   }
   return table.text();

@@ -44,7 +44,7 @@ TEST(Help, HasEnvironmentFilesAndExitStatus) {
   const std::string main_help = run_posenc({"--help"}).out;
   const std::string common = main_help.substr(main_help.find("\nEnvironment:\n"));
   for (const char* name : {"POSENC_BACKEND", "POSENC_PROFILE", "XDG_CONFIG_HOME", "HOME",
-                           "NO_COLOR", "$XDG_CONFIG_HOME/posenc/profile.json", "0", "1", "2"}) {
+                           "$XDG_CONFIG_HOME/posenc/profile.json", "0", "1", "2"}) {
     EXPECT_THAT(common, HasSubstr(std::string("\n  ") + name));
   }
   EXPECT_THAT(common, AllOf(HasSubstr("\nFiles:\n"), HasSubstr("\nExit status:\n")));

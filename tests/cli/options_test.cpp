@@ -136,7 +136,6 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"pick_if_missing_without_save",
               {"pick", "--if-missing"},
               "--if-missing is given without --save"},
-      BadCase{"unknown_shell", {"--completion", "tcsh"}, "--completion is 'tcsh'; allowed: bash"},
       BadCase{"pick_unknown_preset", {"pick", "--preset", "wisper"}, "wisper"},
       BadCase{"compare_one_file", {"compare", "/dev/null"}, "B FILE is missing"},
       BadCase{"compare_no_file", {"compare"}, "A FILE is missing"},
