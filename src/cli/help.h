@@ -2,19 +2,14 @@
 // the column of the descriptions.
 #pragma once
 
-#include "cli/subcommand.h"
-
-#include <CLI/App.hpp>
-#include <CLI/FormatterFwd.hpp>
-#include <string>
+namespace CLI {
+class App;
+}
 
 namespace posenc::cli {
 
-/// The whole text: that of the parser's own formatter differs between its versions.
-class HelpFormatter : public CLI::FormatterBase {
- private:
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override;
-};
+/// Sets up the parser's formatter so that its versions print the same, in lines of a page's width.
+/// Called before the app gets its options and subcommands.
+void set_help_style(CLI::App& app);
 
 }  // namespace posenc::cli

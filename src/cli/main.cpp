@@ -14,7 +14,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -34,6 +33,7 @@ int run(int argc, char** argv) {
       "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
       "fastest.",
       "posenc");
+  set_help_style(app);
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag(
       "--version",
@@ -42,8 +42,7 @@ int run(int argc, char** argv) {
   describe(app, {{"posenc list", "what runs here, and which backend is used"},
                  {"posenc pick", "find the fastest backend that is accurate enough"},
                  {"posenc accuracy --help", "the options and examples of a command"}});
-  app.require_subcommand(0, 1);
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.require_subcommand(1);
   Action action;
   add_list_command(app, action);
   add_accuracy_command(app, action);
@@ -61,7 +60,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError&) {
     return fail(parse_error(app, {argv + 1, argv + argc}));
   }
-  return action ? action() : fail(missing_subcommand(app));
+  return action();
 }
 
 int run_and_report(int argc, char** argv) {

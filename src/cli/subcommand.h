@@ -21,6 +21,9 @@ struct Example {
   std::string what;
 };
 
+/// Lines that fit beside the names of options and subcommands in the text of help.
+std::string help_lines(const std::string& text);
+
 /// If the subcommand is chosen, `action` becomes `chosen`.
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description,
                          Action& action, Action chosen);
