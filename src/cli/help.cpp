@@ -1,5 +1,4 @@
-#include "cli/help.h"
-
+// The text of --help: what CLI11 formats, and the sections below it.
 #include "cli/subcommand.h"
 #include "cli/table.h"
 

@@ -1,7 +1,6 @@
 // The posenc command: its subcommands, and what becomes of their errors.
 #include "cli/commands.h"
 #include "cli/escape.h"
-#include "cli/help.h"
 #include "cli/output.h"
 #include "cli/parse_error.h"
 #include "cli/pick_process.h"
@@ -70,10 +69,8 @@ int run_and_report(int argc, char** argv) {
     return fail("not enough memory");
   } catch (const std::exception& error) {
     return fail(error.what());
-  } catch (const Interrupted& interrupted) {
-    std::signal(interrupted.signal, SIG_DFL);
-    std::raise(interrupted.signal);
-    return bad_input;
+  } catch (const Interrupted&) {
+    return bad_input;  // reached only if the signal does not end the program
   }
 }
 
