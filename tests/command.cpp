@@ -76,14 +76,12 @@ CommandResult run_posenc(const Arguments& arguments, const CommandOptions& optio
   return {code, content_of(out.get()), content_of(err.get())};
 }
 
-CommandResult run_posenc_on_terminal(const Arguments& arguments, const Environment& environment) {
+CommandResult run_posenc_on_terminal(const Arguments& arguments) {
   int keyboard = -1, screen = -1;
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
     throw std::system_error(errno, std::generic_category(), "openpty");
   }
-  Environment variables = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
-  for (const auto& [name, value] : environment) variables[name] = value;
-  const pid_t child = start(arguments, {.environment = variables}, {screen, screen, screen});
+  const pid_t child = start(arguments, {}, {screen, screen, screen});
   close(screen);
   std::string text;
   char buffer[4096];

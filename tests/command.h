@@ -34,8 +34,7 @@ struct CommandOptions {
 CommandResult run_posenc(const Arguments& arguments, const CommandOptions& options = {});
 
 /// Runs the command with its standard streams on a pseudo-terminal. `out` holds both outputs.
-CommandResult run_posenc_on_terminal(const Arguments& arguments,
-                                     const Environment& environment = {});
+CommandResult run_posenc_on_terminal(const Arguments& arguments);
 
 /// Starts the command, waits until a temporary file appears in `folder` or the command ends, then
 /// sends the signal (by default that of Ctrl-C).

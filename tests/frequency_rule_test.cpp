@@ -176,6 +176,7 @@ TEST(FrequencyRule, RefusesBadText) {
       {"linear:factor", "factor of the frequencies is ''; allowed: a number"},
       {"linear:factor=4x", "factor of the frequencies is '4x'; allowed: a number"},
       {"linear:factor=4,", "parameter of the frequencies is ''; allowed for linear: factor"},
+      {"linear:factor=4,factor=8", "factor of the frequencies is given twice; allowed: once"},
       {"linear:facter=4", "parameter of the frequencies is 'facter'; allowed for linear: factor"},
       {"base:factor=4", "parameter of the frequencies is 'factor'; allowed for base: none"},
       {"yarn:truncate=1", "truncate of the frequencies is '1'; allowed: true, false"},

@@ -81,10 +81,6 @@ bool same_figures(const AccuracyReport& a, const AccuracyReport& b) {
   return figures(a) == figures(b);
 }
 
-Colour colour_of(const AccuracyReport& report) {
-  return breaks_its_bound(report) ? Colour::red : Colour::none;
-}
-
 std::string error_table(const std::vector<ReportRow>& rows) {
   Table table({{"backend", Align::left},
                {"ISA", Align::left},
@@ -95,13 +91,9 @@ std::string error_table(const std::vector<ReportRow>& rows) {
                {"median"},
                {"99.9 %"}});
   for (const auto& [each, isas] : rows) {
-    table.add_row({marked_name(each->backend, each->isa),
-                   isas,
-                   {error_text(each->error.max_abs), colour_of(*each)},
-                   error_text(each->promise.max_abs),
-                   ulp_text(each->error.max_ulp),
-                   error_text(each->error.rms),
-                   error_text(quantile_at(*each, 0.5)),
+    table.add_row({marked_name(each->backend, each->isa), isas, error_text(each->error.max_abs),
+                   error_text(each->promise.max_abs), ulp_text(each->error.max_ulp),
+                   error_text(each->error.rms), error_text(quantile_at(*each, 0.5)),
                    error_text(quantile_at(*each, 0.999))});
   }
   return table.text();

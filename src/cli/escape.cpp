@@ -9,21 +9,6 @@
 namespace posenc::cli {
 namespace {
 
-struct Sequence {
-  std::size_t bytes;
-  std::uint32_t least;  ///< smaller code points must use a shorter sequence
-};
-
-/// The sequence of several bytes that begins with this one; 0 bytes if none does.
-Sequence sequence_of(unsigned char first) {
-  switch (std::countl_one(first)) {
-    case 2: return {2, 0x80};
-    case 3: return {3, 0x800};
-    case 4: return {4, 0x10000};
-    default: return {0, 0};
-  }
-}
-
 /// False for controls, surrogates, and characters that change the direction of text.
 bool is_printable(std::uint32_t code) {
   struct Range {
@@ -36,20 +21,19 @@ bool is_printable(std::uint32_t code) {
       unprintable, [=](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
-}  // namespace
-
+/// Length of the printable UTF-8 character at the start of the text; 0 if there is none.
 std::size_t printable_bytes(std::string_view text) {
-  if (text.empty()) return 0;
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return is_printable(byte(0)) ? 1 : 0;
-  const Sequence sequence = sequence_of(byte(0));
-  if (sequence.bytes == 0 || text.size() < sequence.bytes) return 0;
-  std::uint32_t code = byte(0) & (0x7fU >> sequence.bytes);
-  for (std::size_t i = 1; i < sequence.bytes; ++i) {
+  const int ones = std::countl_one(byte(0));  // 0 of ASCII, 1 of a byte within a character
+  const std::size_t bytes = ones == 0 ? 1 : static_cast<std::size_t>(ones);
+  if (ones == 1 || ones > 4 || text.size() < bytes) return 0;
+  std::uint32_t code = byte(0) & (0x7fU >> ones);
+  for (std::size_t i = 1; i < bytes; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
     code = code << 6 | (byte(i) & 0x3fU);
   }
-  return code >= sequence.least && is_printable(code) ? sequence.bytes : 0;
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // else a shorter form exists
+  return code >= least[ones] && is_printable(code) ? bytes : 0;
 }
 
 std::string escape_of(char byte) {
@@ -61,14 +45,21 @@ std::string escape_of(char byte) {
   }
 }
 
-std::string escaped(std::string_view text) {
+/// Escapes all but printable characters and those `kept`.
+std::string escaped_but(std::string_view kept, std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t bytes = printable_bytes(text);
+    const bool is_kept = kept.find(text.front()) != std::string_view::npos;
+    const std::size_t bytes = is_kept ? 1 : printable_bytes(text);
     result += bytes == 0 ? escape_of(text.front()) : std::string(text.substr(0, bytes));
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return result;
 }
+
+}  // namespace
+
+std::string escaped(std::string_view text) { return escaped_but("", text); }
+std::string escaped_lines(std::string_view text) { return escaped_but("\n", text); }
 
 }  // namespace posenc::cli

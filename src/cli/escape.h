@@ -10,10 +10,7 @@ namespace posenc::cli {
 /// replaced by escapes such as "\n" and "\x1b".
 std::string escaped(std::string_view text);
 
-/// Length of the printable UTF-8 character at the start of the text; 0 if there is none.
-std::size_t printable_bytes(std::string_view text);
-
-/// The escape of one byte.
-std::string escape_of(char byte);
+/// The same, keeping the ends of lines.
+std::string escaped_lines(std::string_view text);
 
 }  // namespace posenc::cli

@@ -32,8 +32,7 @@ static_assert(std::endian::native == std::endian::little,
 /// Size of the blocks in which a table is encoded and written.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
 constexpr int most_digits = 17;
-
-const std::vector<std::string> formats = {"npy", "safetensors", "raw", "csv"};
+constexpr std::int64_t most_entries_shown = 10000;
 
 struct GenerateOptions {
   CommonOptions common;
@@ -48,16 +47,30 @@ Accuracy accuracy_of(const GenerateOptions& options) {
   return {};
 }
 
-/// The format asked for, else the suffix of the file; by default csv on standard output, and npy in
-/// a file.
-std::string format_of(const GenerateOptions& options) {
-  if (!options.common.format.empty()) return options.common.format;
-  if (is_standard_output(options.common.output)) return "csv";
-  const std::string suffix = std::filesystem::path(options.common.output).extension().string();
-  if (suffix.empty()) return "npy";
-  if (std::ranges::count(formats, suffix.substr(1)) > 0) return suffix.substr(1);
+/// The format asked for; by default csv on standard output, and npy in a file without a suffix.
+std::string format_of(const CommonOptions& options) {
+  if (!options.format.empty()) return options.format;
+  if (is_standard_output(options.output)) return "csv";
+  if (!std::filesystem::path(options.output).has_extension()) return "npy";
   throw InvalidArgument(fmt::format("--output is '{}'; allowed suffixes: .{} (or give --format)",
-                                    options.common.output, fmt::join(formats, ", .")));
+                                    options.output, fmt::join(options.formats, ", .")));
+}
+
+/// A terminal gets no bytes, and a table of many pages only if --format or --output asks for it.
+void check_terminal(const CommonOptions& options, const TableShape& shape,
+                    const std::string& format) {
+  if (!is_standard_output(options.output) || ::isatty(STDOUT_FILENO) != 1) return;
+  if (format != "csv") {
+    throw InvalidArgument(
+        fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
+  }
+  const std::int64_t entries = shape.rows.count * shape.spec.d_model;
+  const bool is_asked_for = !options.format.empty() || !options.output.empty();
+  if (is_asked_for || entries <= most_entries_shown) return;
+  throw InvalidArgument(
+      fmt::format("the table has {} entries; allowed on a terminal: up to {} (give --output FILE, "
+                  "or --format csv to print them all)",
+                  count_text(entries), count_text(most_entries_shown)));
 }
 
 /// NumPy's format, version 1.0:
@@ -181,16 +194,13 @@ void write_table(Output& output, const Encoder& encoder, const TableShape& shape
 
 int generate(const GenerateOptions& options) {
   const TableShape shape = shape_of(options.common);
-  const std::string format = format_of(options);
+  const std::string format = format_of(options.common);
   const std::string& file = options.common.output;
   if (options.digits && format != "csv") {
     throw InvalidArgument(fmt::format(
         "--digits is {}; allowed with --format csv only, here it is {}", *options.digits, format));
   }
-  if (format != "csv" && is_standard_output(file) && ::isatty(STDOUT_FILENO) == 1) {
-    throw InvalidArgument(
-        fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
-  }
+  check_terminal(options.common, shape, format);
   const DataType type = options.common.type;
   if (format == "npy" && type == DataType::bfloat16) {
     throw InvalidArgument(
@@ -229,8 +239,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   exclude(command, "--max-ulp", {"--backend"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, formats,
-                    "by the suffix of --output, npy without one; csv on standard output");
+  add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
+                    "npy; csv on standard output");
   add_integer_option(
       command, options->digits, "--digits", 0, most_digits,
       "decimals in csv (default: as many as it takes to read the values back exactly)");

@@ -84,12 +84,9 @@ std::string backends_text(const std::vector<ListedRow>& rows) {
                {"runs here", Align::left},
                {"method", Align::wrapped}});
   for (const auto& [listed, isas] : rows) {
-    const Colour colour = listed->bounds ? Colour::none : Colour::faint;
     const Backend& backend = *listed->backend;
-    table.add_row({{marked_name(backend.name(), backend.isa()), colour},
-                   {isas, colour},
-                   {listed->bounds ? "yes" : "no", colour},
-                   {std::string(backend.description()), colour}});
+    table.add_row({marked_name(backend.name(), backend.isa()), isas, listed->bounds ? "yes" : "no",
+                   backend.description()});
   }
   return with_mark_explained(table.text());
 }

@@ -1,8 +1,6 @@
 // The posenc command: its subcommands, and what becomes of their errors.
 #include "cli/commands.h"
-#include "cli/completion.h"
 #include "cli/escape.h"
-#include "cli/help.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/parse_error.h"
@@ -15,7 +13,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -35,6 +32,7 @@ int run(int argc, char** argv) {
       "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
       "fastest.",
       "posenc");
+  set_help_style(app);
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag(
       "--version",
@@ -43,10 +41,8 @@ int run(int argc, char** argv) {
   describe(app, {{"posenc list", "what runs here, and which backend is used"},
                  {"posenc pick", "find the fastest backend that is accurate enough"},
                  {"posenc accuracy --help", "the options and examples of a command"}});
-  app.require_subcommand(0, 1);
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.require_subcommand(1);
   Action action;
-  add_completion_option(app, action);
   add_list_command(app, action);
   add_accuracy_command(app, action);
   add_measure_command(app, action);
@@ -63,7 +59,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError&) {
     return fail(parse_error(app, {argv + 1, argv + argc}));
   }
-  return action ? action() : fail(missing_subcommand(app));
+  return action();
 }
 
 int run_and_report(int argc, char** argv) {
@@ -73,10 +69,8 @@ int run_and_report(int argc, char** argv) {
     return fail("not enough memory");
   } catch (const std::exception& error) {
     return fail(error.what());
-  } catch (const Interrupted& interrupted) {
-    std::signal(interrupted.signal, SIG_DFL);
-    std::raise(interrupted.signal);
-    return bad_input;
+  } catch (const Interrupted&) {
+    return bad_input;  // reached only if the signal does not end the program
   }
 }
 

@@ -4,8 +4,9 @@
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} ${SUBCOMMAND} --help
                 OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX REPLACE "\n?Usage:.*" "" name "${help}")
+string(REGEX REPLACE "\n*Usage:.*" "" name "${help}")
 string(REPLACE "\n" " " name "${name}")
+string(STRIP "${name}" name)
 
 # help2man takes the page's name from the file that it runs, and sections that it does not know from
 # titles between asterisks.

@@ -15,60 +15,64 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
-#include <utility>
+#include <string_view>
 
 namespace posenc::cli {
 namespace {
 
-/// The parser checks every value of the option; a refusal is worded as all errors of the command
-/// are, which the parser's own wording is not.
-CLI::Option* allow(CLI::Option* option, const CLI::Validator& validator,
-                   const std::string& allowed) {
-  const std::string name = option->get_name();
-  return option->check([name, validator, allowed](const std::string& text) {
-    std::string value = text;
-    if (validator(value).empty()) return std::string();
-    throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", name, text, allowed));
-  });
+[[noreturn]] void refuse(const std::string& option, const std::string& text,
+                         const std::string& allowed) {
+  throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", option, text, allowed));
 }
 
-/// The parser saturates what exceeds 64 bits, reads a leading 0 as octal, and in some versions
-/// takes separators: only what prints as it was typed is given to it.
-CLI::Validator decimal_integer() {
-  return {[](std::string& text) {
-            std::int64_t value = 0;
-            std::from_chars(text.data(), text.data() + text.size(), value);
-            return std::string(fmt::to_string(value) == text ? "" : "not a decimal integer");
-          },
-          ""};
+/// None unless the number prints as it was typed: the parser's own conversion saturates, reads a
+/// leading 0 as octal, and in some versions takes separators.
+std::optional<std::int64_t> parse_integer(const std::string& text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fmt::to_string(value) != text) return {};
+  return value;
 }
 
-/// The parser's conversion rounds twice, and takes hexadecimal digits and infinities.
-double real_of(const std::string& option, const std::string& text) {
-  const auto value = parse_real(text);
-  if (value && std::isfinite(*value)) return *value;
-  throw InvalidArgument(fmt::format("{} is '{}'; allowed: a finite decimal number", option, text));
-}
-
-/// `take` throws InvalidArgument on a value that is not allowed.
+/// `take` throws InvalidArgument on a value that is not allowed: the parser's own conversions round
+/// twice, and its errors are worded as no other error of the command.
 template <class Take>
 CLI::Option* add(CLI::App& command, const std::string& option, const std::string& value_name,
                  const std::string& description, Take take) {
   return command.add_option_function<std::string>(option, take, description)->type_name(value_name);
 }
 
-CLI::Option* add_real(CLI::App& command, std::optional<double>& value, const std::string& option,
-                      const std::string& description) {
-  return add(command, option, "X", description,
-             [&value, option](const std::string& text) { value = real_of(option, text); });
+/// A finite number for which `is_allowed` holds.
+template <class IsAllowed>
+void add_real(CLI::App& command, std::optional<double>& value, const std::string& option,
+              const std::string& description, const std::string& allowed, IsAllowed is_allowed) {
+  add(command, option, "X", description, [=, &value](const std::string& text) {
+    value = parse_real(text);
+    if (!value || !std::isfinite(*value) || !is_allowed(*value)) refuse(option, text, allowed);
+  });
 }
 
 /// The library says which positions and counts are allowed.
 void add_position_option(CLI::App& command, std::optional<std::int64_t>& value,
                          const std::string& option, const std::string& description) {
-  allow(command.add_option(option, value, description)->type_name("N"), decimal_integer(),
-        "a decimal integer of 64 bits");
+  add(command, option, "N", description, [&value, option](const std::string& text) {
+    value = parse_integer(text);
+    if (!value) refuse(option, text, "a decimal integer of 64 bits");
+  });
+}
+
+/// The format that the suffix of the file names; empty if it names none of any command.
+std::string format_of_suffix(const std::string& file, const std::vector<std::string>& allowed) {
+  const std::string suffix = std::filesystem::path(file).extension().string();
+  if (suffix.empty()) return "";
+  const std::string format = suffix.substr(1);
+  if (std::ranges::count(allowed, format) > 0) return format;
+  constexpr std::string_view of_any_command[] = {"json", "csv", "npy", "safetensors", "raw"};
+  if (std::ranges::count(of_any_command, format) == 0) return "";
+  throw InvalidArgument(fmt::format("--output is '{}'; allowed formats: {} (give --format)", file,
+                                    fmt::join(allowed, ", ")));
 }
 
 CLI::Option* add_names_option(CLI::App& command, std::vector<std::string>& names,
@@ -119,7 +123,8 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add_position_option(command, options.first, "--first",
                       "first position, up to 2^53 (default: the preset's)");
   add_real(command, options.base, "--base",
-           "base of the frequencies, above 1 (default: the preset's)");
+           "base of the frequencies, above 1 (default: the preset's)", "a finite decimal number",
+           [](double) { return true; });
   add(command, "--layout", "NAME",
       fmt::format("{} (default: the preset's)", names_text(all_layouts)),
       [&options](const std::string& text) { options.layout = parse_layout(text); });
@@ -139,8 +144,11 @@ void add_backend_options(CLI::App& command, CommonOptions& options, Times times)
       times == Times::often
           ? "backend, or backend:isa; may be repeated (default: all that run here)"
           : "backend, or backend:isa (default: the library's selection, correctly rounded)");
+  const char* const by_default = times == Times::often
+                                     ? "all that run here; of a backend that is named, the best"
+                                     : "the best that runs here";
   add(command, "--isa", "NAME",
-      fmt::format("instruction set: {} (default: the best that runs here)", names_text(all_isas)),
+      fmt::format("instruction set: {} (default: {})", names_text(all_isas), by_default),
       [&options](const std::string& text) { options.isa = parse_isa(text); });
 }
 
@@ -158,36 +166,42 @@ void add_threads_option(CLI::App& command, CommonOptions& options, const std::st
 void add_format_option(CLI::App& command, CommonOptions& options,
                        const std::vector<std::string>& allowed, const std::string& by_default) {
   const std::string names = fmt::format("{}", fmt::join(allowed, ", "));
-  allow(command
-            .add_option("--format", options.format,
-                        fmt::format("{} (default: {})", names, by_default))
-            ->type_name("NAME"),
-        CLI::IsMember(allowed), names);
+  add(command, "--format", "NAME",
+      fmt::format("{} (default: by the suffix of --output, else {})", names, by_default),
+      [&options, allowed, names](const std::string& text) {
+        if (std::ranges::count(allowed, text) == 0)
+          refuse("--format", text, names + did_you_mean(text, allowed));
+        options.format = text;
+      });
+  options.formats = allowed;
 }
 
 void add_output_option(CLI::App& command, CommonOptions& options) {
-  const std::string what = "file to write (default: standard output)";
-  add(command, "--output", "FILE", what, [&options](const std::string& text) {
-    if (text.empty()) throw InvalidArgument("--output is ''; allowed: the name of a file");
-    options.output = text;
-  });
+  const CLI::Option* const format = command.get_option("--format");
+  add(command, "--output", "FILE", "file to write (default: standard output)",
+      [&options, format](const std::string& text) {
+        if (text.empty()) refuse("--output", text, "the name of a file");
+        options.output = text;
+        if (format->empty()) options.format = format_of_suffix(text, options.formats);
+      });
 }
 
 void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,
                         int least, int most, const std::string& description) {
-  allow(command.add_option(option, value, description)->type_name("N"),
-        decimal_integer() & CLI::Range(least, most),
-        fmt::format("an integer, {} to {}", least, most));
+  add(command, option, "N", description, [=, &value](const std::string& text) {
+    const auto parsed = parse_integer(text);
+    if (!parsed || *parsed < least || *parsed > most)
+      refuse(option, text, fmt::format("an integer, {} to {}", least, most));
+    value = static_cast<int>(*parsed);
+  });
 }
 
 void add_real_option(CLI::App& command, std::optional<double>& value, const std::string& option,
                      Sign sign, const std::string& description) {
-  CLI::Option* const added = add_real(command, value, option, description);
-  if (sign == Sign::positive) {
-    allow(added, CLI::PositiveNumber, "a finite number greater than 0");
-  } else {
-    allow(added, CLI::NonNegativeNumber, "a finite number of at least 0");
-  }
+  const bool takes_zero = sign == Sign::not_negative;
+  add_real(command, value, option, description,
+           takes_zero ? "a finite number of at least 0" : "a finite number greater than 0",
+           [takes_zero](double number) { return takes_zero ? number >= 0 : number > 0; });
 }
 
 TableShape shape_of(const CommonOptions& options) {

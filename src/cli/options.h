@@ -30,8 +30,9 @@ struct CommonOptions {
   std::optional<Isa> isa;
   DataType type = DataType::float32;
   std::optional<int> threads;
-  std::string format;  ///< empty if not given
-  std::string output;  ///< empty if not given
+  std::string format;  ///< empty if neither --format nor the suffix of --output names it
+  std::vector<std::string> formats;  ///< all that the command writes
+  std::string output;                ///< empty if not given
 };
 
 /// How often an option may be given.
@@ -47,6 +48,7 @@ void add_type_option(CLI::App& command, CommonOptions& options);
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default);
 void add_format_option(CLI::App& command, CommonOptions& options,
                        const std::vector<std::string>& allowed, const std::string& by_default);
+/// --output, whose suffix names the format unless --format does; after add_format_option().
 void add_output_option(CLI::App& command, CommonOptions& options);
 
 /// A decimal integer in [least, most].

@@ -1,6 +1,6 @@
 #include "cli/output.h"
 
-#include "cli/colour.h"
+#include "cli/escape.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ volatile std::sig_atomic_t caught_signal = 0;
 void remember(int signal) { caught_signal = signal; }
 
 void throw_if_interrupted() {
-  if (caught_signal != 0) throw Interrupted{caught_signal};
+  if (caught_signal != 0) throw Interrupted();
 }
 
 /// True if opening waits, as it does for the reader of a pipe: a signal must end that.
@@ -30,25 +30,7 @@ bool may_wait(const std::string& file) {
 
 }  // namespace
 
-Output::Output(const std::string& file) {
-  if (is_standard_output(file)) {
-    file_.emplace(STDOUT_FILENO, "standard output");
-    return;
-  }
-  // A signal between opening and catching would leave the temporary file behind.
-  std::optional<Uninterrupted> until_caught;
-  if (!may_wait(file)) until_caught.emplace();
-  file_.emplace(file);
-  // Only a temporary file must be removed. By default a signal ends a blocked write to a pipe at
-  // once.
-  if (file_->is_temporary()) catch_signals();
-}
-
-Output::~Output() {
-  for (const OldAction& old : old_actions_) ::sigaction(old.signal, &old.action, nullptr);
-}
-
-void Output::catch_signals() {
+Uninterrupted::Uninterrupted() {
   for (const int signal : interrupting_signals) {
     struct sigaction action = {};
     action.sa_handler = remember;
@@ -58,6 +40,24 @@ void Output::catch_signals() {
     ::sigaction(signal, &action, nullptr);
     old_actions_.push_back(old);
   }
+}
+
+Uninterrupted::~Uninterrupted() {
+  for (const OldAction& old : old_actions_) ::sigaction(old.signal, &old.action, nullptr);
+  const int signal = caught_signal;
+  caught_signal = 0;
+  if (signal != 0) std::raise(signal);
+}
+
+Output::Output(const std::string& file) {
+  if (is_standard_output(file)) {
+    file_.emplace(STDOUT_FILENO, "standard output");
+    return;
+  }
+  if (!may_wait(file)) until_removed_.emplace();
+  file_.emplace(file);
+  // By default a signal ends a blocked write to a device at once.
+  if (!file_->is_temporary()) until_removed_.reset();
 }
 
 void Output::write(const void* data, std::size_t bytes) {
@@ -77,18 +77,8 @@ void write_all(const std::string& file, std::string_view text) {
 }
 
 void write_page(const std::string& file, std::string_view text) {
-  const bool is_coloured = is_standard_output(file) && shows_colours();
-  write_all(file, with_controls_escaped(is_coloured ? std::string(text) : without_colours(text)));
+  write_all(file, escaped_lines(text));
 }
-
-Uninterrupted::Uninterrupted() {
-  sigset_t blocked;
-  ::sigemptyset(&blocked);
-  for (const int signal : interrupting_signals) ::sigaddset(&blocked, signal);
-  ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-}
-
-Uninterrupted::~Uninterrupted() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
 

@@ -11,19 +11,29 @@
 
 namespace posenc::cli {
 
-/// Thrown by Output after a signal that ends the program: the temporary file is removed, and then
-/// the signal is raised again.
-struct Interrupted {
-  int signal;
+/// Delays Ctrl-C and its like during its lifetime, for what must not be left half done.
+class Uninterrupted {
+ public:
+  Uninterrupted();
+  ~Uninterrupted();  ///< raises the signal that came meanwhile, which by default ends the program
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  struct OldAction {
+    int signal;
+    struct sigaction action;
+  };
+  std::vector<OldAction> old_actions_;
 };
+
+/// Thrown by Output after a signal, so that its temporary file is removed before the signal acts.
+struct Interrupted {};
 
 class Output {
  public:
   /// Standard output if `file` is empty or "-".
   explicit Output(const std::string& file);
-  ~Output();
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
 
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
@@ -31,33 +41,15 @@ class Output {
   void finish();
 
  private:
-  void catch_signals();
-
-  struct OldAction {
-    int signal;
-    struct sigaction action;
-  };
-  std::optional<OutputFile> file_;  ///< always set after construction
-  std::vector<OldAction> old_actions_;
+  std::optional<Uninterrupted> until_removed_;  ///< first, and so destroyed after the file
+  std::optional<OutputFile> file_;              ///< always set after construction
 };
 
 /// Opens, writes, finishes.
 void write_all(const std::string& file, std::string_view text);
 
-/// The same for text with colours, which are kept if a terminal shows them.
+/// The same for lines of text that may quote a file: a terminal gets no control characters.
 void write_page(const std::string& file, std::string_view text);
-
-/// Delays Ctrl-C and its like during its lifetime, for short work that must not be interrupted.
-class Uninterrupted {
- public:
-  Uninterrupted();
-  ~Uninterrupted();
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 bool is_standard_output(const std::string& file);
 

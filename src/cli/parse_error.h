@@ -1,6 +1,5 @@
 // What is wrong with a command line that the parser refuses, worded as all errors of the command.
-// The parser's exceptions do not say which argument it is, and their wording depends on its
-// version.
+// It is read from the parser's options: the wording of its exceptions depends on its version.
 #pragma once
 
 #include <string>
@@ -12,14 +11,11 @@ class App;
 
 namespace posenc::cli {
 
-/// One line that names the first argument at fault and what is allowed in its place. `arguments`
-/// are those after the program's name, and `app` has refused them.
+/// One line that names an argument at fault and what is allowed in its place. `arguments` are those
+/// after the program's name, and `app` has refused them.
 std::string parse_error(const CLI::App& app, const std::vector<std::string>& arguments);
 
 /// The same for an argument that nothing takes.
 std::string unknown_argument(const CLI::App& app, const std::string& argument);
-
-/// The same for a command line without a subcommand.
-std::string missing_subcommand(const CLI::App& app);
 
 }  // namespace posenc::cli

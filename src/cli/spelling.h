@@ -4,6 +4,7 @@
 #include "posenc/spec.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
 /// is known.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
+
+template <class Range, class NameOf>
+std::vector<std::string> names_of(const Range& all, NameOf name_of) {
+  std::vector<std::string> names;
+  for (const auto& each : all) names.emplace_back(std::invoke(name_of, each));
+  return names;
+}
 
 /// Names that the library knows; backends as "rotation" and as "rotation:avx2".
 std::vector<std::string> known_backends();

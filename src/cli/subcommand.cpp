@@ -8,7 +8,8 @@ namespace posenc::cli {
 
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description,
                          Action& action, Action chosen) {
-  CLI::App& command = *app.add_subcommand(name, description);
+  CLI::App& command = *app.add_subcommand(name, help_lines(description))->group("Subcommands");
+  command.get_help_ptr()->group("Options");
   command.callback([&action, chosen = std::move(chosen)] { action = chosen; });
   return command;
 }

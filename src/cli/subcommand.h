@@ -21,6 +21,13 @@ struct Example {
   std::string what;
 };
 
+/// Sets up the parser's formatter so that its versions print the same, in lines of a page's width.
+/// help2man makes the manual pages from that text. Called before the app gets its options.
+void set_help_style(CLI::App& app);
+
+/// Lines that fit beside the names of options and subcommands in the text of help.
+std::string help_lines(const std::string& text);
+
 /// If the subcommand is chosen, `action` becomes `chosen`.
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description,
                          Action& action, Action chosen);

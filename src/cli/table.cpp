@@ -107,9 +107,8 @@ void Table::append_row(std::string& text, const std::vector<Cell>& cells,
       const std::string content = l < lines[i].size() ? lines[i][l] : "";
       const std::size_t width = width_of(content);
       const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
-      const std::string shown = painted(content, cells[i].colour);
       if (i > 0) line += gap;
-      line += columns_[i].align == Align::right ? padding + shown : shown + padding;
+      line += columns_[i].align == Align::right ? padding + content : content + padding;
     }
     append_line(text, std::move(line));
   }

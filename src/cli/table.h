@@ -1,7 +1,6 @@
 // Aligned tables, at most 100 columns wide if their text can be broken into lines.
 #pragma once
 
-#include "cli/colour.h"
 #include "cli/escape.h"
 
 #include <concepts>
@@ -26,13 +25,12 @@ struct Column {
   Align align = Align::right;
 };
 
-/// Text, escaped since it may come from a file, and its colour.
+/// Text, escaped since it may come from a file.
 struct Cell {
   template <std::convertible_to<std::string_view> Text>
-  Cell(const Text& content, Colour paint = Colour::none) : text(escaped(content)), colour(paint) {}
+  Cell(const Text& content) : text(escaped(content)) {}
 
   std::string text;
-  Colour colour = Colour::none;
 };
 
 class Table {

@@ -99,11 +99,17 @@ FrequencyRule parse_frequency_rule(std::string_view text) {
   }
   FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - rule_names.begin()));
   if (colon == text.size()) return rule;
-  for (const std::string_view parameter : split(text.substr(colon + 1), ',')) {
-    const std::size_t equals = std::min(parameter.find('='), parameter.size());
-    const std::string_view value = parameter.substr(std::min(equals + 1, parameter.size()));
-    std::visit([&](auto& each) { set_parameter(each, name, parameter.substr(0, equals), value); },
-               rule);
+  std::vector<std::string_view> given;
+  for (const std::string_view assignment : split(text.substr(colon + 1), ',')) {
+    const std::size_t equals = std::min(assignment.find('='), assignment.size());
+    const std::string_view parameter = assignment.substr(0, equals);
+    const std::string_view value = assignment.substr(std::min(equals + 1, assignment.size()));
+    std::visit([&](auto& each) { set_parameter(each, name, parameter, value); }, rule);
+    if (std::ranges::count(given, parameter) > 0) {
+      throw InvalidArgument(
+          format_text("{} of the frequencies is given twice; allowed: once", parameter));
+    }
+    given.push_back(parameter);
   }
   return rule;
 }

@@ -42,6 +42,20 @@ TEST(AccuracyCommand, JsonHasEveryFieldOfTheReport) {
   }
 }
 
+TEST(AccuracyCommand, TheSuffixOfTheOutputNamesTheFormat) {
+  const test::ScratchFolder folder;
+  const Arguments measured = {"accuracy", "--rows", "9", "--d-model", "8", "--backend", "naive"};
+  const auto written = [&](const std::string& file, const Arguments& format) {
+    EXPECT_EQ(run_posenc(measured + format + Arguments{"--output", folder / file}).exit_code, 0);
+    return test::read_file(folder / file);
+  };
+  EXPECT_EQ(json::parse(written("report.json", {})).at("version"), 1);
+  EXPECT_EQ(written("report.csv", {}), run_posenc(measured + Arguments{"--format", "csv"}).out);
+  const std::string table = run_posenc(measured).out;
+  EXPECT_EQ(written("report.txt", {}), table);
+  EXPECT_EQ(written("report.json", {"--format", "table"}), table);
+}
+
 TEST(AccuracyCommand, NamesTheRuleOfFrequencies) {
   const Arguments measured = {"accuracy",      "--rows",          "9",         "--d-model", "8",
                               "--frequencies", "linear:factor=4", "--backend", "rotation"};

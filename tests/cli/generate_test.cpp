@@ -263,6 +263,19 @@ TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
   EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
 }
 
+TEST(Generate, FloodsNoTerminalUnlessAskedTo) {
+  const CommandResult refused = test::run_posenc_on_terminal({"generate"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.out, HasSubstr("the table has 2 560 000 entries; allowed on a terminal"));
+  const CommandResult small = test::run_posenc_on_terminal({"generate", "--rows", "1"});
+  EXPECT_THAT(small.out, StartsWith("0,1,0,1"));
+  const CommandResult asked_for =
+      test::run_posenc_on_terminal({"generate", "--rows", "50", "--format", "csv"});
+  EXPECT_THAT(asked_for.out, StartsWith("0,1,0,1"));
+  const CommandResult binary = test::run_posenc_on_terminal({"generate", "--format", "npy"});
+  EXPECT_THAT(binary.out, HasSubstr("allowed on a terminal: csv (give --output FILE)"));
+}
+
 TEST(Generate, NoRowsMakeAnEmptyTable) {
   EXPECT_EQ(run_posenc({"generate", "--rows", "0", "--d-model", "4", "--format", "csv"}).exit_code,
             0);

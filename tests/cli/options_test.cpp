@@ -74,6 +74,13 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"unknown_format",
               {"generate", "--rows", "3", "--format", "xml"},
               "--format is 'xml'; allowed: npy, safetensors, raw, csv"},
+      BadCase{
+          "mistyped_format", {"generate", "--rows", "3", "--format", "cvs"}, "did you mean 'csv'?"},
+      BadCase{"suffix_of_another_command",
+              {"accuracy", "--rows", "3", "--output", "/nonexistent/x.npy"},
+              "--output is '/nonexistent/x.npy'; allowed formats: table, json, csv"},
+      BadCase{"parameter_twice", generate + Arguments{"--frequencies", "linear:factor=4,factor=8"},
+              "factor of the frequencies is given twice"},
       BadCase{"unknown_option", generate + Arguments{"--colour"}, "--colour"},
       BadCase{"mistyped_option", generate + Arguments{"--prest", "whisper"},
               "did you mean '--preset'?"},
@@ -90,6 +97,9 @@ const std::vector<BadCase>& bad_cases() {
               "--rows is given 2 times; allowed: once"},
       BadCase{
           "option_without_value", {"generate", "--rows"}, "--rows has no value; allowed: --rows N"},
+      BadCase{"options_that_exclude_each_other",
+              generate + Arguments{"--max-error", "1e-6", "--max-ulp", "2"},
+              "--max-error is given with --max-ulp; allowed: one of them"},
       BadCase{"stray_argument", generate + Arguments{"stray"}, "stray"},
       BadCase{"unknown_dtype", generate + Arguments{"--dtype", "float8"},
               "float32, float64, float16, bfloat16"},

@@ -1,4 +1,4 @@
-// Output on a terminal: at most 100 columns, colours, and progress.
+// Output on a terminal: at most 100 columns, and progress.
 #include "command.h"
 #include "support.h"
 
@@ -12,7 +12,6 @@ namespace posenc {
 namespace {
 
 using test::Arguments;
-using test::read_file;
 using test::run_posenc;
 using test::run_posenc_on_terminal;
 using test::ScratchFolder;
@@ -52,26 +51,6 @@ TEST(Pages, ComparisonsFitAHundredColumns) {
   const std::string report = folder / "report.json";
   write_accuracy_report(report, {"--first", "9007199254740000"});
   expect_fits({"compare", report, report});
-}
-
-TEST(Colour, IsForTerminalsAndNeverWithNoColor) {
-  const Arguments pick = {"pick", "--preset", "stable_diffusion", "--processes", "2", "--force"};
-  const std::string escape = "\033[";
-  EXPECT_THAT(run_posenc(pick).out, Not(HasSubstr(escape)));
-  EXPECT_THAT(run_posenc_on_terminal(pick).out, HasSubstr(escape + "32m"));
-
-  const ScratchFolder folder;
-  const std::string report = folder / "report.json";
-  write_accuracy_report(report);
-  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}).out, HasSubstr(escape));
-  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}, {{"NO_COLOR", "1"}}).out,
-              Not(HasSubstr(escape)));
-  EXPECT_THAT(run_posenc_on_terminal({"compare", report, report}, {{"TERM", "dumb"}}).out,
-              Not(HasSubstr(escape)));
-  ASSERT_EQ(
-      run_posenc_on_terminal({"compare", report, report, "--output", folder / "page"}).exit_code,
-      0);
-  EXPECT_THAT(read_file(folder / "page"), Not(HasSubstr(escape)));
 }
 
 TEST(Progress, ShowsTheTimeLeftOnTerminalsOnly) {

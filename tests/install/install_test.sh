@@ -93,5 +93,3 @@ if grep -q '^HELP2MAN:FILEPATH=.*help2man' "$build/CMakeCache.txt"; then
       { echo "FAILED: $page.1 is not installed"; exit 1; }
   done
 fi
-[[ -s $scratch/prefix/share/bash-completion/completions/posenc ]] ||
-  { echo "FAILED: no bash completion"; exit 1; }
