@@ -86,8 +86,8 @@ class YarnScaling:
     """YaRN: w_k for fast frequencies, w_k / s for slow ones, a ramp between.
 
     Frequencies that turn beta_fast times or more in trained_rows rows are fast, those that turn
-    beta_slow times or less are slow. Rotary multiplies its cosines and sines by attention_factor;
-    0 stands for 0.1 ln s + 1.
+    beta_slow times or less are slow. attention_factor: what Rotary multiplies its cosines and sines
+    by; 0 stands for 0.1 ln s + 1. Encodings apply none and take 1 alone.
     """
 
     rule: ClassVar[str] = "yarn"
@@ -113,11 +113,16 @@ class Llama3Scaling:
 
 @dataclass(frozen=True)
 class LongRopeScaling:
-    """LongRoPE: w_k / factors[k]. Rotary multiplies its cosines and sines by attention_factor."""
+    """LongRoPE: w_k / factors[k].
+
+    attention_factor: what Rotary multiplies its cosines and sines by, sqrt(1 + ln s / ln rows) for
+    a model that was trained with that many rows and extended by s; it has to be given. Encodings
+    apply none and take 1 alone.
+    """
 
     rule: ClassVar[str] = "longrope"
     factors: Sequence[float]
-    attention_factor: float = 1.0
+    attention_factor: float = 0.0
 
 
 Scaling = Union[LinearScaling, NtkScaling, YarnScaling, Llama3Scaling, LongRopeScaling]
