@@ -37,8 +37,8 @@ from posenc.frequencies import (
     YarnScaling,
     dynamic_ntk_scaling,
     real_positions,
-    rotary_from_config,
 )
+from posenc.rotary_config import rotary_from_config
 
 __all__ = [
     "Accuracy",
