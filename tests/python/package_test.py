@@ -116,6 +116,17 @@ class EncoderTest(unittest.TestCase):
             self.assertTrue(description)
             arguments = posenc.preset(name)
             self.assertEqual(posenc.Encoder(**arguments).d_model, arguments["d_model"])
+        # fairseq's first row is at position 2, wherever no position is given.
+        fairseq = posenc.preset("fairseq")
+        encoder, layer = posenc.Encoder(**fairseq), posenc.PositionalEncoding(**fairseq)
+        table = encoder.encode(range(2, 2 + ROWS))
+        self.assertEqual((fairseq["first"], encoder.first), (2, 2))
+        for same in (encoder.encode(ROWS), posenc.encode(ROWS, **fairseq),
+                     layer.forward(np.zeros_like(table))):
+            np.testing.assert_array_equal(same, table)
+        np.testing.assert_array_equal(next(posenc.Cursor(encoder)), table[0])
+        np.testing.assert_array_equal(next(posenc.Cursor(encoder, 3)), table[1])
+        np.testing.assert_array_equal(layer.forward(np.zeros_like(table[1:]), offset=3), table[1:])
         llama = posenc.Encoder(**posenc.preset("llama_3_1")).encode(range(10**5, 10**5 + 3))
         rule = posenc.Llama3Scaling()
         same = posenc.Encoder(128, base=5e5, layout="halves_cos_first", frequencies=rule)
@@ -341,7 +352,10 @@ class BadInputTest(unittest.TestCase):
             "'nonsense'": lambda: posenc.Encoder(8, backend="nonsense"),
             "layout is 'diagonal'": lambda: posenc.Encoder(8, layout="diagonal"),
             "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
-            "rows is -1": lambda: posenc.encode(-1, 8),
+            "rows is -1; allowed": lambda: posenc.encode(-1, 8),
+            "rows is -2; allowed": lambda: encoder.encode(-2, out=out),
+            "first position is -1": lambda: posenc.Encoder(8, first=-1),
+            "first position is -3": lambda: posenc.PositionalEncoding(8, first=-3),
             "out.dtype is int64": lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
             "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
             "out.shape is \\(66,\\)": lambda: encoder.encode(range(1), out=out[0]),
@@ -374,7 +388,7 @@ class BadInputTest(unittest.TestCase):
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()
-        for call in (lambda: encoder.encode("abc"), lambda: encoder.encode(5),
+        for call in (lambda: encoder.encode("abc"), lambda: encoder.encode(5.0),
                      lambda: encoder.encode(range(2), out=[[1.0]]), lambda: layer.forward([1.0]),
                      lambda: posenc.Encoder(8, accuracy="high"),
                      lambda: posenc.Encoder(8, frequencies=5),
