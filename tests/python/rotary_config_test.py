@@ -78,7 +78,7 @@ class ReadingTest(unittest.TestCase):
         self.assertEqual(partner_of_the_first_channel(rotary), partner)
 
     def test_models_without_a_rule(self):
-        heads = {"hidden_size": 2048, "num_attention_heads": 16}
+        heads = {"hidden_size": 1024, "num_attention_heads": 16}
         given = heads | {"head_dim": 64, "rope_theta": 5e5}
         cases = [
             (LLAMA, 128, 1e4, "halves"),
@@ -86,7 +86,8 @@ class ReadingTest(unittest.TestCase):
             (LLAMA | {"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
              128, 5e5, "halves"),
             (given | {"model_type": "qwen3", "use_mrope": False}, 64, 5e5, "halves"),
-            (given | {"model_type": "gemma2"}, 64, 5e5, "halves"),
+            (given | {"model_type": "gemma2", "head_dim": 256}, 256, 5e5, "halves"),
+            (given | {"model_type": "mistral", "head_dim": 128}, 128, 5e5, "halves"),
             (given | {"model_type": "smollm3", "no_rope_layers": [1, 1],
                       "no_rope_layer_interval": 4}, 64, 5e5, "halves"),
             (given | {"model_type": "phi", "head_dim": None, "rope_theta": 10000,
@@ -94,9 +95,9 @@ class ReadingTest(unittest.TestCase):
                       "partial_rotary_factor": 0.4}, 32, 1e4, "halves"),
             (given | {"model_type": "glm4_moe", "partial_rotary_factor": 0.5}, 32, 5e5, "halves"),
             (heads | {"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 20000},
-             32, 2e4, "halves"),
+             16, 2e4, "halves"),
             (heads | {"model_type": "gpt_neox", "rope_parameters": {
-                "rope_theta": 20000, "partial_rotary_factor": 0.25}}, 32, 2e4, "halves"),
+                "rope_theta": 20000, "partial_rotary_factor": 0.25}}, 16, 2e4, "halves"),
             (given | {"model_type": "minimax_m2", "rotary_dim": 48}, 48, 5e5, "halves"),
             ({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "rotary_dim": 64,
               "n_positions": 2048, "rotary": True}, 64, 1e4, "interleaved"),
@@ -171,7 +172,8 @@ class ReadingTest(unittest.TestCase):
         w, factor = base_frequencies(96, 1e4), np.sqrt(1 + np.log(32) / np.log(4096))
         for config in (PHI_3 | trained | {"rope_scaling": rule},
                        PHI_3 | trained | {"rope_scaling": rule | {"type": "su"}},
-                       PHI_3 | {"rope_scaling": rule | trained | {"factor": 32.0}}):
+                       PHI_3 | trained | {"rope_scaling": rule | trained | {"factor": 32.0}},
+                       PHI_3 | {"model_type": "qwen2", "rope_scaling": rule | trained}):
             for rows, factors in ((None, LONG), (4097, LONG), (4096, SHORT)):
                 self.assert_reading(config, w / factors, attention_factor=factor, rows=rows)
 
@@ -215,8 +217,8 @@ class RefusalTest(unittest.TestCase):
             for key, value in {
                 "alibi": True, "alpha": 2.0, "compression_ratio": 2.0, "global_head_dim": 512,
                 "global_rope_theta": 1e6, "kv_channels": 64, "local_rope_theta": 1e4,
-                "mrope_section": [1], "no_rope_layers": [1, 0], "no_rope_layer_interval": 4,
-                "n_positions": 7, "partial_rotary_factor": 0.5, "position_embedding_type": "alibi",
+                "mrope_section": [1], "n_positions": 7, "no_rope_layer_interval": 4,
+                "no_rope_layers": [1, 0], "nope_layers": [0], "partial_rotary_factor": 0.5, "position_embedding_type": "alibi",
                 "qk_rope_head_dim": 64, "rope_interleave": True, "rope_interleaved": True,
                 "rope_local_base_freq": 1e4, "rope_pct": 0.5, "rope_ratio": 8, "rope_style": "new",
                 "rotary_dim": 64, "rotary_emb_base": 1e4, "rotary_pct": 0.25, "use_dynamic_ntk": 1,
@@ -254,6 +256,8 @@ class RefusalTest(unittest.TestCase):
             ("max_position_embeddings / original_max_position_embeddings is 32.0; allowed: 4.0",
              PHI_3 | {"original_max_position_embeddings": 4096, "rope_scaling": {
                  "type": "su", "factor": 4.0, "short_factor": SHORT, "long_factor": LONG}}),
+            ("head_dim is 64; allowed: 128, which hidden_size / num_attention_heads is",
+             LLAMA | {"model_type": "cohere2", "head_dim": 64}),
             ("head_dim is 192; allowed: 64, which qk_rope", DEEPSEEK_V3 | {"head_dim": 192}),
             ("attention_head_dim is 64; allowed: 128", HUNYUAN | {"attention_head_dim": 64}),
             ("mscale is 0.5; allowed: mscale and mscale_all_dim",
@@ -261,6 +265,8 @@ class RefusalTest(unittest.TestCase):
         ])  # fmt: skip
 
     def test_rules_that_are_not_read(self):
+        trained = {"original_max_position_embeddings": 4096}
+
         def rule(**keys):
             return LLAMA | {"rope_scaling": keys}
 
@@ -281,9 +287,13 @@ class RefusalTest(unittest.TestCase):
             ("the configuration has no original_max_position_embeddings",
              rule(rope_type="llama3", factor=8.0, low_freq_factor=1, high_freq_factor=4)),
             ("the rule's long_factor is None; allowed: a list of 48 numbers",
-             PHI_3 | {"rope_scaling": {"type": "su", "short_factor": SHORT}}),
+             PHI_3 | trained | {"rope_scaling": {"type": "su", "short_factor": SHORT}}),
+            ("the configuration has no original_max_position_embeddings",
+             PHI_3 | {"rope_scaling": {"type": "su", **trained}}),
+            ("rope_type is 'linear'; allowed: default, longrope",
+             PHI_3 | {"rope_scaling": {"type": "linear", "factor": 2}}),
             ("the rule's short_factor is .*; allowed: a list of 48 numbers",
-             PHI_3 | {"rope_scaling": {"type": "su", "short_factor": ["1"] * 48}}),
+             PHI_3 | trained | {"rope_scaling": {"type": "su", "short_factor": ["1"] * 48}}),
             ("the rule's attention_factor is 0;",
              rule(rope_type="yarn", factor=2, attention_factor=0)),
             ("the rule's truncate is 1; allowed: true, false",

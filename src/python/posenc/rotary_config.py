@@ -32,9 +32,9 @@ class _Family(NamedTuple):
     """How the code of a model type reads its configuration."""
 
     channels: str = "halves"
-    # The key of the dimension. "head_dim" may be missing; "" is "head_dim" that may not, because
-    # its default is not hidden_size / num_attention_heads.
-    dimension: str = "head_dim"
+    # The key of the dimension. "hidden_size" is for hidden_size / num_attention_heads.
+    dimension: str = "hidden_size"
+    derives_head_dim: bool = False  # from hidden_size, if there is no head_dim
     bases: tuple[str, ...] = ("rope_theta",)  # keys, of which those that are given agree
     base: float | None = None  # if none is given; None: it is needed
     shares: tuple[str, ...] = ()  # keys of the part of a head that is turned, likewise
@@ -43,54 +43,55 @@ class _Family(NamedTuple):
 
 
 _PLAIN = _Family()
-_GIVEN_HEAD = _Family(dimension="")
+_HEAD = _Family(dimension="head_dim")
+_LLAMA = _Family(dimension="head_dim", derives_head_dim=True)
 _PARTIAL = _Family(shares=("partial_rotary_factor",), share=None)
 _GPT_J = _Family("interleaved", "rotary_dim", bases=(), base=10000.0, rules=("default",))
 _DEEPSEEK = _Family("interleaved", "qk_rope_head_dim")
 _FAMILIES = {
-    "arcee": _PLAIN,
+    "arcee": _LLAMA,
     "chatglm": _GPT_J._replace(dimension="kv_channels"),
     "codegen": _GPT_J,
     "cohere": _Family("interleaved"),
     "cohere2": _Family("interleaved"),
     "deepseek_v2": _DEEPSEEK,
     "deepseek_v3": _DEEPSEEK,
-    "ernie4_5": _Family("interleaved", ""),
-    "gemma": _GIVEN_HEAD,
-    "gemma2": _GIVEN_HEAD,
-    "glm": _PARTIAL._replace(channels="interleaved", dimension=""),
-    "glm4": _PARTIAL._replace(channels="interleaved", dimension=""),
-    "glm4_moe": _PARTIAL._replace(dimension=""),
+    "ernie4_5": _HEAD._replace(channels="interleaved"),
+    "gemma": _HEAD,
+    "gemma2": _HEAD,
+    "glm": _PARTIAL._replace(channels="interleaved", dimension="head_dim"),
+    "glm4": _PARTIAL._replace(channels="interleaved", dimension="head_dim"),
+    "glm4_moe": _PARTIAL._replace(dimension="head_dim"),
     "gpt_neox": _Family(
         bases=("rope_theta", "rotary_emb_base"),
         shares=("partial_rotary_factor", "rotary_pct"),
         share=None,
     ),
-    "gpt_oss": _GIVEN_HEAD,
+    "gpt_oss": _HEAD,
     "gptj": _GPT_J,
     "granite": _PLAIN,
-    "hunyuan_v1_dense": _GIVEN_HEAD,
-    "hunyuan_v1_moe": _GIVEN_HEAD,
+    "hunyuan_v1_dense": _HEAD,
+    "hunyuan_v1_moe": _HEAD,
     "internlm2": _Family(rules=("default", "dynamic", "linear")),
     "kimi_k2": _DEEPSEEK,
-    "llama": _Family(base=10000.0),
-    "llama4_text": _Family("interleaved", ""),
+    "llama": _LLAMA._replace(base=10000.0),
+    "llama4_text": _HEAD._replace(channels="interleaved"),
     "minimax_m2": _Family(dimension="rotary_dim"),
-    "mistral": _PLAIN,
-    "mixtral": _PLAIN,
-    "nemotron": _PARTIAL,
+    "mistral": _LLAMA,
+    "mixtral": _LLAMA,
+    "nemotron": _PARTIAL._replace(dimension="head_dim", derives_head_dim=True),
     "olmo": _PLAIN,
     "olmo2": _PLAIN,
     "olmoe": _PLAIN,
     "persimmon": _PARTIAL,
     "phi": _PARTIAL,
-    "phi3": _PARTIAL._replace(share=1.0),
+    "phi3": _PARTIAL._replace(share=1.0, rules=("default", "longrope")),
     "qwen2": _PLAIN,
     "qwen2_moe": _PLAIN,
-    "qwen3": _GIVEN_HEAD,
-    "qwen3_moe": _GIVEN_HEAD,
-    "seed_oss": _GIVEN_HEAD,
-    "smollm3": _PLAIN,
+    "qwen3": _HEAD,
+    "qwen3_moe": _HEAD,
+    "seed_oss": _HEAD,
+    "smollm3": _LLAMA,
     "stablelm": _PARTIAL,
     "starcoder2": _PLAIN,
 }
@@ -131,7 +132,7 @@ _NEUTRAL = {
 }
 _EVERY_KEY = re.compile("")
 _ROPE_LIKE = re.compile(
-    "rope|rotary|rotate|theta|yarn|ntk|mscale|^alpha$|_pct$|position|pos_emb|alibi|head_dim|"
+    "rope|nope|rotary|rotate|theta|yarn|ntk|mscale|^alpha$|_pct$|position|pos_emb|alibi|head_dim|"
     "head_size|kv_channels|compression_ratio|base_freq",
     re.IGNORECASE,
 )
@@ -268,39 +269,48 @@ class _Reader:
         return str(kind)
 
     def _dimension(self) -> int:
-        key = self.family.dimension or "head_dim"
-        given = self.config.integer(key)
-        if key == "head_dim" and given is None and self.family.dimension:
-            given = self._head("hidden_size", "num_attention_heads")
-        dimension = int(_needed(key, given))
-        if key == "kv_channels":
-            dimension //= 2  # The other half of a head is not turned.
-        elif key == "rotary_dim":
-            self._check_part(dimension)
-        elif key == "qk_rope_head_dim":
-            for name in ("qk_head_dim", "qk_nope_head_dim", "v_head_dim"):
-                self.config.get(name)
-            _agreed({key: dimension, "head_dim": self.config.integer("head_dim")})
-        elif self.model_type.startswith("hunyuan"):
-            _agreed({key: dimension, "attention_head_dim": self.config.get("attention_head_dim")})
-        dimension = int(dimension * self._share())
+        dimension = int(self._turned_part() * self._share())
         if dimension < 2 or dimension % 2 != 0:
+            key = self.family.dimension
             raise _refusal(f"the dimension, from {key},", dimension, "even, at least 2")
         return dimension
 
-    def _head(self, size: str, heads: str) -> int:
-        return int(
-            _needed(size, self.config.integer(size)) // _needed(heads, self.config.integer(heads))
-        )
+    def _turned_part(self) -> int:
+        """The channels of which a share is turned."""
+        key = self.family.dimension
+        if key == "hidden_size":
+            head = self._head()
+            _agreed({"hidden_size / num_attention_heads": head, **self._integers("head_dim")})
+            return head
+        given = self.config.integer(key)
+        if given is None and self.family.derives_head_dim:
+            return self._head()
+        given = int(_needed(key, given))
+        if key == "kv_channels":
+            return given // 2  # The other half of a head is not turned.
+        if key == "rotary_dim":
+            self._check_rotary_dim(given)
+        elif key == "qk_rope_head_dim":
+            self._integers("qk_head_dim", "qk_nope_head_dim", "v_head_dim")
+            _agreed({key: given, **self._integers("head_dim")})
+        elif self.model_type.startswith("hunyuan"):
+            _agreed({key: given, **self._integers("attention_head_dim")})
+        return given
 
-    def _check_part(self, dimension: int) -> None:
-        """Checks a part of the head that is given as a number of channels."""
-        if self.family.bases:
-            head = _needed("head_dim", self.config.integer("head_dim"))
-        else:
+    def _integers(self, *keys: str) -> dict[str, int | None]:
+        return {key: self.config.integer(key) for key in keys}
+
+    def _head(self, size: str = "hidden_size", heads: str = "num_attention_heads") -> int:
+        sizes = self._integers(size, heads)
+        return int(_needed(size, sizes[size]) // _needed(heads, sizes[heads]))
+
+    def _check_rotary_dim(self, rotary_dim: int) -> None:
+        if self.family == _GPT_J:
+            self._integers("n_positions")
             head = self._head("n_embd", "n_head")
-            self.config.get("n_positions")
-        if dimension > head:
+        else:
+            head = _needed("head_dim", self.config.integer("head_dim"))
+        if rotary_dim > head:
             raise self.config.refuse("rotary_dim", f"at most {head}, the channels of a head")
 
     def _in_both(self, names: tuple[str, ...], above: float, most: float) -> float | None:
@@ -419,6 +429,9 @@ class _Reader:
     def _longrope(self) -> LongRopeScaling:
         most_rows = self._most_rows()
         trained_rows = self._trained_rows() or most_rows
+        if self.model_type == "phi3":  # Its default is not the one of the other model types.
+            key = "original_max_position_embeddings"
+            _needed(key, self.config.integer(key))
         pairs = self.dimension // 2
         short = self.scaling.reals("short_factor", pairs)
         long = self.scaling.reals("long_factor", pairs)
