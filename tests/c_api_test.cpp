@@ -244,9 +244,13 @@ struct FillFrequencies {
     to.factor = from.factor;
     to.trained_rows = from.trained_rows;
     to.truncate = from.truncate;
+    to.attention_factor = from.attention_factor;
   }
   void operator()(const Llama3Scaling& from) const { to.factor = from.factor; }
-  void operator()(const LongRopeScaling& from) const { set(from.factors); }
+  void operator()(const LongRopeScaling& from) const {
+    set(from.factors);
+    to.attention_factor = from.attention_factor;
+  }
   void operator()(const OwnFrequencies& from) const { set(from.values); }
 
   void set(const std::vector<double>& values) const {

@@ -4,6 +4,8 @@
 
 #include "frequency_rules.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 #include "support.h"
@@ -145,6 +147,31 @@ TEST(FrequencyRule, HasTheAttentionFactorOfItsModel) {
   EXPECT_DOUBLE_EQ(attention_factor(YarnScaling{.factor = 4}), 1.1386294361119891);
   EXPECT_EQ(attention_factor(YarnScaling{.factor = 4, .attention_factor = 1.25}), 1.25);
   EXPECT_EQ(attention_factor(LongRopeScaling{.attention_factor = 1.19}), 1.19);
+  EXPECT_EQ(attention_factor(LongRopeScaling()), 0);
+}
+
+TEST(FrequencyRule, NoEncodingLacksItsAttentionFactorSilently) {
+  const LongRopeScaling longrope = {.factors = {1, 2}};
+  const Backend& rotation = backend("rotation");
+  for (const FrequencyRule& rule :
+       {FrequencyRule(YarnScaling{.factor = 4}),
+        FrequencyRule(YarnScaling{.factor = 4, .attention_factor = 2}), FrequencyRule(longrope)}) {
+    const EncodingSpec spec = {.d_model = 4, .frequencies = rule},
+                       without = {.d_model = 4, .frequencies = without_attention_factor(rule)};
+    const std::string reason = "allowed in an encoding, which does not apply it: 1, for the table";
+    EXPECT_THAT(test::refusal([&] { rotation.plan(spec); }), HasSubstr(reason));
+    EXPECT_THAT(test::refusal([&] {
+                  rotation.plan(spec, {{0, 3}, DataType::float32});
+                }),
+                HasSubstr(reason));
+    EXPECT_THAT(test::refusal([&] { encode({0, 3}, spec); }), HasSubstr(reason));
+    EXPECT_THAT(test::refusal([&] { PositionalEncoding(spec, 3); }), HasSubstr(reason));
+    EXPECT_NO_THROW(validate(spec));
+    EXPECT_EQ(encode({0, 3}, without).rows(), 3);
+  }
+  EXPECT_NO_THROW(rotation.plan({.d_model = 4, .frequencies = YarnScaling{.factor = 1}}));
+  EXPECT_THAT(test::refusal([&] { Rotary(4, 10000.0, RotaryLayout::halves, {}, longrope); }),
+              HasSubstr("attention_factor is 0, not given; allowed: greater than 0"));
 }
 
 TEST(FrequencyRule, TextKeepsEveryParameter) {

@@ -14,9 +14,9 @@ struct SpecOfRule {
 };
 
 /// The rules as real systems configure them, and frequencies that are hard: 0, negative ones, those
-/// next to a half or a whole turn, and large ones.
+/// next to a half or a whole turn, and large ones. Attention factors are 1, as in any encoding.
 inline std::vector<SpecOfRule> specs_of_every_rule() {
-  LongRopeScaling longrope;
+  LongRopeScaling longrope = {.attention_factor = 1};
   double factor = 1;
   for (int k = 0; k < 48; ++k, factor *= 1.093) longrope.factors.push_back(factor);
   OwnFrequencies powers_of_two, hard;
@@ -46,15 +46,20 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
       {"yarn_qwen",
        {.d_model = 128,
         .base = 1e6,
-        .frequencies = YarnScaling{.factor = 4, .trained_rows = 32768}}},
+        .frequencies = YarnScaling{.factor = 4, .trained_rows = 32768, .attention_factor = 1}}},
       {"yarn_deepseek",
-       {.d_model = 64, .frequencies = YarnScaling{.factor = 40, .trained_rows = 4096}}},
+       {.d_model = 64,
+        .frequencies = YarnScaling{.factor = 40, .trained_rows = 4096, .attention_factor = 1}}},
       {"yarn_gpt_oss",
        {.d_model = 64,
         .base = 150000,
-        .frequencies = YarnScaling{.factor = 32, .trained_rows = 4096, .truncate = false}}},
+        .frequencies =
+            YarnScaling{
+                .factor = 32, .trained_rows = 4096, .truncate = false, .attention_factor = 1}}},
       {"yarn_in_one_step",
-       {.d_model = 16, .base = 1e9, .frequencies = YarnScaling{.factor = 3, .trained_rows = 6}}},
+       {.d_model = 16,
+        .base = 1e9,
+        .frequencies = YarnScaling{.factor = 3, .trained_rows = 6, .attention_factor = 1}}},
       {"llama3", {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}},
       {"llama3_small", {.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{.factor = 32}}},
       {"longrope", {.d_model = 96, .frequencies = longrope}},

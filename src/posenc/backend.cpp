@@ -6,6 +6,19 @@
 #include <vector>
 
 namespace posenc {
+namespace {
+
+void check_encodable(const EncodingSpec& spec) {
+  validate(spec);
+  const double factor = attention_factor(spec.frequencies);
+  if (factor == 1) return;
+  throw InvalidArgument(format_text(
+      "attention_factor is {}{}; allowed in an encoding, which does not apply it: 1, for the table "
+      "without it (Rotary applies it)",
+      factor, factor == 0 ? ", not given" : ""));
+}
+
+}  // namespace
 
 bool Backend::runs_here() const noexcept { return cpu_has(isa()); }
 
@@ -30,14 +43,14 @@ void Backend::check_supports(DataType type) const {
 }
 
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
-  validate(spec);
+  check_encodable(spec);
   check_runs_here();
   return make_encoder(spec);
 }
 
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec,
                                              const RepeatedRows& repeated) const {
-  validate(spec);
+  check_encodable(spec);
   validate(repeated.rows);
   table_bytes(spec, repeated.rows.count, size_of(repeated.type));
   check_runs_here();

@@ -45,7 +45,8 @@ class Backend {
   bool runs_here() const noexcept;
   /// Throws InvalidArgument, listing the ISAs that this CPU supports, unless runs_here().
   void check_runs_here() const;
-  /// Throws InvalidArgument if the spec is not allowed or the backend does not run here.
+  /// Throws InvalidArgument if the spec is not allowed, if its rule of frequencies has an attention
+  /// factor other than 1, which no encoding applies, or if the backend does not run here.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
   /// Plans for rows that are encoded repeatedly. Whether an entry is so close to a midpoint that
   /// its rounding must be checked depends on its position alone: planning encodes these rows once,

@@ -76,7 +76,8 @@ typedef struct posenc_frequencies {
   double factor;            ///< s
   int64_t trained_rows;     ///< of YaRN and Llama 3
   double low, high;         ///< YaRN: beta_slow, beta_fast; Llama 3: low, high_frequency_factor
-  double attention_factor;  ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE, for posenc_rotary
+  double attention_factor;  ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE (0: not given), by which
+                            ///< posenc_rotary multiplies; an encoder takes 1 alone
   const double* values;     ///< own frequencies, or the factors of LongRoPE: `count` of them
   int64_t count;            ///< d_model / 2
 } posenc_frequencies;

@@ -113,6 +113,15 @@ double attention_factor(const FrequencyRule& rule) noexcept {
   return longrope != nullptr ? longrope->attention_factor : 1;
 }
 
+FrequencyRule without_attention_factor(FrequencyRule rule) {
+  std::visit(
+      [](auto& each) {
+        if constexpr (requires { each.attention_factor; }) each.attention_factor = 1;
+      },
+      rule);
+  return rule;
+}
+
 void validate(const FrequencyRule& rule, const EncodingSpec& spec) {
   std::visit(Check{spec}, rule);
 }

@@ -63,8 +63,7 @@ struct YarnScaling {
   std::int64_t trained_rows = 4096;      ///< 1 to 2^53
   double beta_fast = 32, beta_slow = 1;  ///< 2^-20 <= beta_slow <= beta_fast <= 2^20
   bool truncate = true;
-  /// What Rotary multiplies cosines and sines with, up to 2^20; if 0, 0.1 ln s + 1.
-  double attention_factor = 0;
+  double attention_factor = 0;  ///< up to 2^20, see attention_factor(); if 0, 0.1 ln s + 1
 
   bool operator==(const YarnScaling&) const = default;
 };
@@ -86,9 +85,9 @@ struct Llama3Scaling {
 struct LongRopeScaling {
   /// d_model / 2 of them, each 2^-10 to 2^20.
   std::vector<double> factors = {};
-  /// What Rotary multiplies cosines and sines with: for a model that was extended by s,
-  /// sqrt(1 + ln s / ln trained_rows).
-  double attention_factor = 1;
+  /// Up to 2^20, see attention_factor(). For a model that was extended by s, it is
+  /// sqrt(1 + ln s / ln trained_rows). 0 means not given, which Rotary refuses.
+  double attention_factor = 0;
 
   bool operator==(const LongRopeScaling&) const = default;
 };
@@ -110,8 +109,12 @@ std::string to_string(const FrequencyRule& rule);
 /// InvalidArgument, listing what is allowed, on an unknown name or a value that is not a number.
 FrequencyRule parse_frequency_rule(std::string_view text);
 
-/// What Rotary multiplies cosines and sines with: 1, unless the rule says otherwise.
+/// What Rotary multiplies cosines and sines by: 1, unless the rule says otherwise, and 0 if the
+/// rule has to be given one. Encodings apply no factor: Backend::plan() refuses any but 1.
 double attention_factor(const FrequencyRule& rule) noexcept;
+
+/// The frequencies of the rule alone: its attention factor is 1.
+FrequencyRule without_attention_factor(FrequencyRule rule);
 
 struct EncodingSpec;
 /// Throws InvalidArgument unless the rule is allowed for this spec, whose own rule does not matter.

@@ -100,6 +100,12 @@ Positions positions_of(const py::object& from) {
   return {{0, count}, std::move(each)};
 }
 
+std::int64_t row_count(const py::object& from) {
+  const std::int64_t count = integer(from, "rows");
+  if (count >= 0) return count;
+  throw InvalidArgument("rows is " + std::to_string(count) + "; allowed: at least 0");
+}
+
 RowRange rows_of(const py::object& from) {
   const Positions positions = positions_of(from);
   if (std::holds_alternative<std::monostate>(positions.each)) return positions.rows;

@@ -42,6 +42,9 @@ struct Positions {
 /// integers.
 Positions positions_of(const py::object& from);
 
+/// From an integer of at least 0.
+std::int64_t row_count(const py::object& from);
+
 /// Positions that layers take: a range of step 1.
 RowRange rows_of(const py::object& from);
 

@@ -17,13 +17,14 @@ namespace posenc::python {
 class PyEncoder {
  public:
   PyEncoder(std::int64_t d_model, double base, const std::string& layout,
-            const std::string& spacing, const py::object& frequencies,
+            const std::string& spacing, const py::object& frequencies, std::int64_t first,
             const std::optional<std::string>& name, const py::object& accuracy, std::int64_t rows,
             const py::object& type, int threads);
 
   const Encoder& encoder() const { return *encoder_; }
   std::string backend() const;
   const std::string& reason() const { return reason_; }
+  std::int64_t first() const { return first_; }
 
   py::object encode(const py::object& from, const py::object& out, const py::object& type,
                     int threads, const std::string& stores) const;
@@ -31,6 +32,7 @@ class PyEncoder {
  private:
   py::object new_table(const Positions& positions, DataType type) const;
 
+  std::int64_t first_;
   std::unique_ptr<const Encoder> encoder_;
   std::string reason_;
 };

@@ -20,9 +20,11 @@
 namespace posenc::python {
 
 PyEncoder::PyEncoder(std::int64_t d_model, double base, const std::string& layout,
-                     const std::string& spacing, const py::object& frequencies,
+                     const std::string& spacing, const py::object& frequencies, std::int64_t first,
                      const std::optional<std::string>& name, const py::object& accuracy,
-                     std::int64_t rows, const py::object& type, int threads) {
+                     std::int64_t rows, const py::object& type, int threads)
+    : first_(first) {
+  validate(RowRange{first, 0});
   const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
   if (name) {
     if (!accuracy.is_none()) {
@@ -35,7 +37,7 @@ PyEncoder::PyEncoder(std::int64_t d_model, double base, const std::string& layou
     const SelectionOptions options = {
         .accuracy = accuracy_of(accuracy), .type = parse_type(type), .threads = threads};
     const py::gil_scoped_release no_gil;
-    SelectedEncoder selected = plan_selected(spec, {0, rows}, options);
+    SelectedEncoder selected = plan_selected(spec, {first, rows}, options);
     encoder_ = std::move(selected.encoder);
     reason_ = selected.selection.reason;
   }
@@ -45,7 +47,8 @@ std::string PyEncoder::backend() const { return encoder_->backend().full_name();
 
 py::object PyEncoder::encode(const py::object& from, const py::object& out, const py::object& type,
                              int threads, const std::string& stores) const {
-  const Positions positions = positions_of(from);
+  const Positions positions =
+      PyLong_Check(from.ptr()) ? Positions{{first_, row_count(from)}, {}} : positions_of(from);
   const EncodeOptions options(threads, parse_store_policy(stores));
   const py::object result = out.is_none() ? new_table(positions, parse_type(type)) : out;
   py::array table = array_of(result, "out");
@@ -78,9 +81,9 @@ namespace {
 /// A cursor of any element type.
 class PyCursor {
  public:
-  PyCursor(const PyEncoder& encoder, std::int64_t first, const py::object& type)
+  PyCursor(const PyEncoder& encoder, std::optional<std::int64_t> first, const py::object& type)
       : cursor_(with_type(parse_type(type), [&]<class T>(T) -> AnyCursor {
-          return BasicCursor<T>(encoder.encoder(), first);
+          return BasicCursor<T>(encoder.encoder(), first.value_or(encoder.first()));
         })) {}
 
   void seek(std::int64_t position) {
@@ -139,13 +142,15 @@ py::tuple round_positions(const py::array_t<double, py::array::c_style>& positio
 }
 
 py::dict preset_arguments(const std::string& name) {
-  const EncodingSpec& spec = preset(name).spec;
+  const Preset& found = preset(name);
+  const EncodingSpec& spec = found.spec;
   py::dict arguments;
   arguments["d_model"] = spec.d_model;
   arguments["base"] = spec.base;
   arguments["layout"] = std::string(to_string(spec.layout));
   arguments["spacing"] = std::string(to_string(spec.spacing));
   if (!is_base(spec.frequencies)) arguments["frequencies"] = to_string(spec.frequencies);
+  arguments["first"] = found.rows.first;
   return arguments;
 }
 
@@ -161,7 +166,10 @@ The cell of a row and a column is row `row * columns + column`, correctly rounde
   module.def("round_positions", &round_positions, arg("positions"), arg("denominator") = py::none(),
              "The multiples, the denominator and the largest error of real_positions().");
   module.def("preset", &preset_arguments, arg("name"),
-             "The convention of a real system, as arguments: Encoder(**preset('whisper')).");
+             R"(The convention of a real system, as arguments: Encoder(**preset('whisper')).
+
+Those of Encoder, encode() and PositionalEncoding. `first` is the position of the system's first
+row, which is not 0 in fairseq, for one.)");
   module.def(
       "presets",
       [] {
@@ -185,22 +193,23 @@ void bind_encoders(py::module_& module) {
 
 Without `backend`, the fastest one that promises `accuracy` for tables of `rows` rows is selected:
 None means correctly rounded, a number is the largest absolute error. `frequencies`: d_model / 2
-numbers in radians per position, a rule such as posenc.YarnScaling, or the text of one, such as
-"yarn:factor=4". Immutable: any number of threads may use one. Raises ValueError if an argument is
-not allowed.)")
+numbers in radians per position, a rule such as posenc.Llama3Scaling, or the text of one, such as
+"linear:factor=4". `first`: the position of the first row where no positions are given. Immutable:
+any number of threads may use one. Raises ValueError if an argument is not allowed.)")
       .def(py::init<std::int64_t, double, const std::string&, const std::string&, const py::object&,
-                    const std::optional<std::string>&, const py::object&, std::int64_t,
-                    const py::object&, int>(),
+                    std::int64_t, const std::optional<std::string>&, const py::object&,
+                    std::int64_t, const py::object&, int>(),
            arg("d_model"), py::kw_only(), arg("base") = paper.base, arg("layout") = "interleaved",
-           arg("spacing") = "paper", arg("frequencies") = py::none(), arg("backend") = py::none(),
-           arg("accuracy") = py::none(), arg("rows") = 4096, arg("dtype") = float32,
-           arg("threads") = 1)
+           arg("spacing") = "paper", arg("frequencies") = py::none(), arg("first") = 0,
+           arg("backend") = py::none(), arg("accuracy") = py::none(), arg("rows") = 4096,
+           arg("dtype") = float32, arg("threads") = 1)
       .def("encode", &PyEncoder::encode, arg("positions"), arg("out") = py::none(),
            arg("dtype") = float32, arg("threads") = 1, arg("stores") = "automatic",
-           R"(Returns the encodings of these positions: an array of shape (len(positions), d_model).
+           R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: range(first, last + 1), an array of int32 or int64, or a sequence of integers, each
-from 0 to 2**53. A row has the same bits in every call.
+from 0 to 2**53; or a number of rows, from position `first` of the encoder. A row has the same bits
+in every call.
 out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
 float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
 contiguous in its last dimension. It is returned.
@@ -225,15 +234,19 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
           "True if every entry is proven to be the value nearest to the exact one.")
       .def_property_readonly("backend", &PyEncoder::backend, "Name and ISA: 'rotation:avx2'.")
       .def_property_readonly("reason", &PyEncoder::reason, "Why this backend was selected.")
+      .def_property_readonly("first", &PyEncoder::first,
+                             "The position of the first row where no positions are given.")
       .def_property_readonly("d_model",
                              [](const PyEncoder& each) { return each.encoder().spec().d_model; });
 
   py::class_<PyCursor>(module, "Cursor", R"(Rows at consecutive positions, one at a time.
 
-next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. A row
-costs little more than in a table. Two threads must not use one cursor at once.)")
-      .def(py::init<const PyEncoder&, std::int64_t, const py::object&>(), arg("encoder"),
-           arg("first") = 0, arg("dtype") = float32, py::keep_alive<1, 2>())
+next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. It
+begins at `first`, by default that of the encoder. A row costs little more than in a table. Two
+threads must not use one cursor at once.)")
+      .def(py::init<const PyEncoder&, std::optional<std::int64_t>, const py::object&>(),
+           arg("encoder"), arg("first") = py::none(), arg("dtype") = float32,
+           py::keep_alive<1, 2>())
       .def("seek", &PyCursor::seek, arg("position"), "Moves to any position from 0 to 2**53.")
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &PyCursor::next)

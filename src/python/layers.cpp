@@ -6,17 +6,24 @@
 #include "python/bindings.h"
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 namespace posenc::python {
 namespace {
 
-py::object forward(const PositionalEncoding& layer, const py::object& x, const py::object& out,
-                   std::int64_t offset, bool training, std::uint64_t seed, int threads,
-                   const std::string& stores, bool batch_first) {
+struct PyPositionalEncoding {
+  PositionalEncoding layer;
+  std::int64_t first;  ///< the default of offset
+};
+
+py::object forward(const PyPositionalEncoding& self, const py::object& x, const py::object& out,
+                   std::optional<std::int64_t> offset, bool training, std::uint64_t seed,
+                   int threads, const std::string& stores, bool batch_first) {
   const py::array input = array_of(x, "x");
-  const ForwardOptions options = {offset, training, seed, threads, parse_store_policy(stores)};
+  const ForwardOptions options = {offset.value_or(self.first), training, seed, threads,
+                                  parse_store_policy(stores)};
   py::object result = out;
   with_sequences(input, "x", [&]<class T>(T) {
     if (out.is_none()) {
@@ -28,7 +35,7 @@ py::object forward(const PositionalEncoding& layer, const py::object& x, const p
       if constexpr (std::is_same_v<T, U>) {
         const auto from = view_of(input, batch_first, static_cast<const T*>(input.data()));
         const py::gil_scoped_release no_gil;
-        layer.forward(from, to, options);
+        self.layer.forward(from, to, options);
       } else {
         throw InvalidArgument("out.dtype is " + text(output.dtype()) +
                               "; allowed: that of x, which is " + text(input.dtype()));
@@ -38,13 +45,13 @@ py::object forward(const PositionalEncoding& layer, const py::object& x, const p
   return result;
 }
 
-py::object backward(const PositionalEncoding& layer, const py::object& gradient, std::uint64_t seed,
-                    int threads, bool batch_first) {
+py::object backward(const PyPositionalEncoding& self, const py::object& gradient,
+                    std::uint64_t seed, int threads, bool batch_first) {
   py::array array = array_of(gradient, "gradient");
   const ForwardOptions options = {.offset = 0, .training = true, .seed = seed, .threads = threads};
   with_writable_sequences(array, "gradient", batch_first, [&](const auto& view) {
     const py::gil_scoped_release no_gil;
-    layer.backward(view, options);
+    self.layer.backward(view, options);
   });
   return gradient;
 }
@@ -85,31 +92,33 @@ void bind_positional_encoding(py::module_& module) {
   using py::arg;
   const EncodingSpec paper;
 
-  py::class_<PositionalEncoding>(module, "PositionalEncoding",
-                                 R"(Adds encodings to sequences: y = dropout(x + PE).
+  py::class_<PyPositionalEncoding>(module, "PositionalEncoding",
+                                   R"(Adds encodings to sequences: y = dropout(x + PE).
 
-max_rows: positions from 0 to max_rows - 1. frequencies, accuracy: as in Encoder. source: the source
+max_rows: positions from 0 to max_rows - 1. first: the position of the first row of a sequence where
+forward() is given no offset. frequencies, accuracy: as in Encoder. source: the source
 of the encodings that are added, which does not change the bits: "fused" computes them while they
 are added, "cached" keeps a table of max_rows rows, and "automatic" keeps one if it stays in the
 last-level cache. Immutable.)")
       .def(py::init([](std::int64_t d_model, std::int64_t max_rows, double dropout, double base,
                        const std::string& layout, const std::string& spacing,
-                       const py::object& frequencies, const py::object& accuracy,
-                       const std::string& source) {
+                       const py::object& frequencies, std::int64_t first,
+                       const py::object& accuracy, const std::string& source) {
+             validate(RowRange{first, 0});
              const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
              const EncodingSource from = parse_source(source);
              const Accuracy asked = accuracy_of(accuracy);
              const py::gil_scoped_release no_gil;
-             return std::make_unique<PositionalEncoding>(spec, max_rows, dropout, from, asked);
+             return new PyPositionalEncoding{{spec, max_rows, dropout, from, asked}, first};
            }),
            arg("d_model"), arg("max_rows") = 5000, py::kw_only(), arg("dropout") = 0.0,
            arg("base") = paper.base, arg("layout") = "interleaved", arg("spacing") = "paper",
-           arg("frequencies") = py::none(), arg("accuracy") = py::none(),
+           arg("frequencies") = py::none(), arg("first") = 0, arg("accuracy") = py::none(),
            arg("source") = "automatic")
-      .def("forward", &forward, arg("x"), arg("out") = py::none(), py::kw_only(), arg("offset") = 0,
-           arg("training") = false, arg("seed") = 0, arg("threads") = 1,
+      .def("forward", &forward, arg("x"), arg("out") = py::none(), py::kw_only(),
+           arg("offset") = py::none(), arg("training") = false, arg("seed") = 0, arg("threads") = 1,
            arg("stores") = "automatic", arg("batch_first") = true,
-           R"(Returns dropout(x + PE), where PE begins at position `offset`.
+           R"(Returns dropout(x + PE), where PE begins at position `offset`, by default `first`.
 
 x: shape (batch, rows, d_model), or (rows, batch, d_model) if not batch_first, or (rows, d_model);
 float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.
@@ -121,7 +130,7 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
            arg("batch_first") = true,
            "Turns the gradient of the output of forward(training=True) into that of x, in place.")
       .def_property_readonly(
-          "reason", [](const PositionalEncoding& each) { return each.selection().reason; });
+          "reason", [](const PyPositionalEncoding& each) { return each.layer.selection().reason; });
 }
 
 void bind_rotary(py::module_& module) {

@@ -122,13 +122,15 @@ TEST(Generate, TakesRulesOfFrequencies) {
   EXPECT_EQ(run_posenc(command + Arguments{"--preset", "llama_3_1"}).out,
             library_bytes(backend("rotation"), llama.spec, rows));
   EncodingSpec other = llama.spec;
-  other.frequencies = YarnScaling{.factor = 4, .truncate = false};
+  other.frequencies = YarnScaling{.factor = 4, .truncate = false, .attention_factor = 1};
   EXPECT_EQ(run_posenc(command + Arguments{"--preset", "llama_3_1", "--frequencies",
-                                           "yarn:factor=4,truncate=false"})
+                                           "yarn:factor=4,truncate=false,attention_factor=1"})
                 .out,
             library_bytes(backend("rotation"), other, rows));
   test::expect_refused(run_posenc(command + Arguments{"--frequencies", "yarn:factor=x"}),
                        "factor of the frequencies is 'x'; allowed: a number");
+  test::expect_refused(run_posenc(command + Arguments{"--frequencies", "yarn:factor=4"}),
+                       "attention_factor is 1.138629436111989; allowed in an encoding");
   test::expect_refused(run_posenc(command + Arguments{"--frequencies", "own:values=1"}),
                        "frequencies has 1 values");
 }

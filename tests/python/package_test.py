@@ -1,6 +1,8 @@
 """The Python package: the library's bits in every type, shared memory, and its error messages."""
 
 import ast
+import dataclasses
+import functools
 import inspect
 import os
 import pathlib
@@ -114,6 +116,17 @@ class EncoderTest(unittest.TestCase):
             self.assertTrue(description)
             arguments = posenc.preset(name)
             self.assertEqual(posenc.Encoder(**arguments).d_model, arguments["d_model"])
+        # fairseq's first row is at position 2, wherever no position is given.
+        fairseq = posenc.preset("fairseq")
+        encoder, layer = posenc.Encoder(**fairseq), posenc.PositionalEncoding(**fairseq)
+        table = encoder.encode(range(2, 2 + ROWS))
+        self.assertEqual((fairseq["first"], encoder.first), (2, 2))
+        for same in (encoder.encode(ROWS), posenc.encode(ROWS, **fairseq),
+                     layer.forward(np.zeros_like(table))):
+            np.testing.assert_array_equal(same, table)
+        np.testing.assert_array_equal(next(posenc.Cursor(encoder)), table[0])
+        np.testing.assert_array_equal(next(posenc.Cursor(encoder, 3)), table[1])
+        np.testing.assert_array_equal(layer.forward(np.zeros_like(table[1:]), offset=3), table[1:])
         llama = posenc.Encoder(**posenc.preset("llama_3_1")).encode(range(10**5, 10**5 + 3))
         rule = posenc.Llama3Scaling()
         same = posenc.Encoder(128, base=5e5, layout="halves_cos_first", frequencies=rule)
@@ -266,19 +279,7 @@ class LayerTest(unittest.TestCase):
             np.testing.assert_array_equal(ggml[:, 1::2], cache[:, half:])
 
 
-def base_frequencies(dimension, base):
-    return base ** (-np.arange(0, dimension, 2) / dimension)
-
-
 class FrequenciesTest(unittest.TestCase):
-    def assert_cosines_and_sines(self, rotary, frequencies, attention_factor=1.0):
-        """Compares a cache with an array of exact frequencies."""
-        angles = np.outer(np.arange(1000, 1000 + ROWS), frequencies)
-        expected = np.concatenate([np.cos(angles), np.sin(angles)], axis=1) * attention_factor
-        self.assertAlmostEqual(rotary.attention_factor, attention_factor, 12)
-        np.testing.assert_allclose(
-            rotary.cache(range(1000, 1000 + ROWS)), expected, atol=1e-7 * attention_factor, rtol=0)
-
     def test_own_frequencies(self):
         own = [1.0, 0.125, 2.0**-20]
         encoder = posenc.Encoder(6, frequencies=own)
@@ -288,95 +289,20 @@ class FrequenciesTest(unittest.TestCase):
         np.testing.assert_array_equal(
             table, posenc.Encoder(6, frequencies=np.array(own)).encode(range(ROWS)))
 
-    def test_rotary_of_an_unscaled_model(self):
-        config = {"hidden_size": 2048, "num_attention_heads": 16, "partial_rotary_factor": 0.5}
-        rotary = posenc.rotary_from_config(config)
-        self.assertEqual(rotary.dimension, 64)
-        self.assert_cosines_and_sines(rotary, base_frequencies(64, 10000.0))
-
-    def test_rotary_of_llama_3_1(self):
-        config = {
-            "hidden_size": 4096, "num_attention_heads": 32, "rope_theta": 500000.0,
-            "max_position_embeddings": 131072,
-            "rope_scaling": {
-                "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
-                "high_freq_factor": 4.0, "original_max_position_embeddings": 8192,
-            },
-        }  # fmt: skip
-        w = base_frequencies(128, 500000.0)
-        turns = 8192 * w / (2 * np.pi)
-        smooth = np.clip((turns - 1) / 3, 0, 1)
-        self.assert_cosines_and_sines(
-            posenc.rotary_from_config(config), (1 - smooth) * w / 8 + smooth * w)
-
-    def test_rotary_of_qwen_with_yarn(self):
-        config = {
-            "hidden_size": 3584, "num_attention_heads": 28, "rope_theta": 1e6,
-            "max_position_embeddings": 32768,
-            "rope_scaling": {"type": "yarn", "factor": 4.0,
-                             "original_max_position_embeddings": 32768},
-        }  # fmt: skip
-        w = base_frequencies(128, 1e6)
-
-        def index(rotations):
-            return 128 * np.log(32768 / (rotations * 2 * np.pi)) / (2 * np.log(1e6))
-
-        low, high = np.floor(index(32)), np.ceil(index(1))
-        ramp = np.clip((np.arange(64) - low) / (high - low), 0, 1)
-        self.assert_cosines_and_sines(
-            posenc.rotary_from_config(config), w / 4 * ramp + w * (1 - ramp),
-            0.1 * np.log(4) + 1)
-
-    def test_rotary_of_deepseek_has_the_quotient_of_two_factors(self):
-        config = {
-            "qk_rope_head_dim": 64, "hidden_size": 5120, "num_attention_heads": 128,
-            "max_position_embeddings": 163840,
-            "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 1.0, "mscale_all_dim": 0.707,
-                             "original_max_position_embeddings": 4096},
-        }  # fmt: skip
-        rotary = posenc.rotary_from_config(config)
-        self.assertEqual(rotary.dimension, 64)
-        self.assertAlmostEqual(
-            rotary.attention_factor, (0.1 * np.log(40) + 1) / (0.0707 * np.log(40) + 1), 12)
-
-    def test_rotary_of_phi_depends_on_the_longest_sequence(self):
-        short, long = [1.0 + k / 50 for k in range(48)], [1.0 + k for k in range(48)]
-        config = {
-            "hidden_size": 3072, "num_attention_heads": 32, "max_position_embeddings": 131072,
-            "original_max_position_embeddings": 4096,
-            "rope_scaling": {"type": "longrope", "short_factor": short, "long_factor": long},
-        }  # fmt: skip
-        w = base_frequencies(96, 10000.0)
-        factor = np.sqrt(1 + np.log(32) / np.log(4096))
-        for rows, factors in ((None, long), (4097, long), (4096, short)):
-            self.assert_cosines_and_sines(
-                posenc.rotary_from_config(config, rows), w / factors, factor)
-
-    def test_rotary_with_linear_and_dynamic_scaling(self):
-        config = {"head_dim": 64, "max_position_embeddings": 4096,
-                  "rope_scaling": {"rope_type": "linear", "factor": 2.5}}
-        self.assert_cosines_and_sines(
-            posenc.rotary_from_config(config), base_frequencies(64, 10000.0) / 2.5)
-        config["rope_scaling"] = {"rope_type": "dynamic", "factor": 2.0}
-        self.assert_cosines_and_sines(
-            posenc.rotary_from_config(config, rows=16384),
-            base_frequencies(64, 10000.0 * 7 ** (64 / 62)))
-
-    def test_bad_configurations_are_refused(self):
-        scaled = {"head_dim": 64, "max_position_embeddings": 4096}
-        cases = {
-            "the configuration has no hidden_size": {},
-            "rope_type is 'spiral'; allowed: default, linear":
-                scaled | {"rope_scaling": {"rope_type": "spiral"}},
-            "the configuration has no factor": scaled | {"rope_scaling": {"rope_type": "yarn"}},
-            "a rule for each of full_attention; allowed: one rule":
-                scaled | {"rope_parameters": {"full_attention": {"rope_type": "default"}}},
-            "factor is 0.5; allowed: 1 to":
-                scaled | {"rope_scaling": {"rope_type": "yarn", "factor": 0.5}},
-        }
-        for message, config in cases.items():
-            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
-                posenc.rotary_from_config(config)
+    def test_encodings_lack_no_attention_factor_silently(self):
+        yarn, longrope = posenc.YarnScaling(4.0), posenc.LongRopeScaling([1.0] * 4)
+        for rule in (yarn, longrope, "yarn:factor=4"):
+            for plan in (posenc.Encoder, posenc.PositionalEncoding, functools.partial(
+                    posenc.encode, 3), functools.partial(posenc.Encoder, backend="rotation")):
+                with self.assertRaisesRegex(ValueError, "^attention_factor is .*; allowed in an"):
+                    plan(8, frequencies=rule)
+        for rule in (yarn, longrope):
+            without = dataclasses.replace(rule, attention_factor=1.0)
+            table = posenc.encode(ROWS, 8, layout="halves_cos_first", frequencies=without)
+            cache = posenc.Rotary(8, frequencies=without).cache(range(ROWS))
+            np.testing.assert_array_equal(cache, table)
+        with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
+            posenc.Rotary(8, frequencies=longrope)
 
 
 def parameters_of_stub(function):
@@ -426,7 +352,10 @@ class BadInputTest(unittest.TestCase):
             "'nonsense'": lambda: posenc.Encoder(8, backend="nonsense"),
             "layout is 'diagonal'": lambda: posenc.Encoder(8, layout="diagonal"),
             "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
-            "rows is -1": lambda: posenc.encode(-1, 8),
+            "rows is -1; allowed": lambda: posenc.encode(-1, 8),
+            "rows is -2; allowed": lambda: encoder.encode(-2, out=out),
+            "first position is -1": lambda: posenc.Encoder(8, first=-1),
+            "first position is -3": lambda: posenc.PositionalEncoding(8, first=-3),
             "out.dtype is int64": lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
             "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
             "out.shape is \\(66,\\)": lambda: encoder.encode(range(1), out=out[0]),
@@ -459,7 +388,7 @@ class BadInputTest(unittest.TestCase):
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()
-        for call in (lambda: encoder.encode("abc"), lambda: encoder.encode(5),
+        for call in (lambda: encoder.encode("abc"), lambda: encoder.encode(5.0),
                      lambda: encoder.encode(range(2), out=[[1.0]]), lambda: layer.forward([1.0]),
                      lambda: posenc.Encoder(8, accuracy="high"),
                      lambda: posenc.Encoder(8, frequencies=5),

@@ -26,6 +26,7 @@ echo "$(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB:"
   { cat "$scratch/log"; exit 1; }
 run() { (cd "$scratch" && ./environment/bin/python "$@"); }
 run "$PWD/tests/python/package_test.py"
+run "$PWD/tests/python/rotary_config_test.py"
 
 # Every block of these pages is a complete program.
 awk -v folder="$scratch" '

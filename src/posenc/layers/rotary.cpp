@@ -18,11 +18,15 @@ constexpr std::int64_t rows_at_once = 64;
 /// Selects for any position, and for tables of rows_at_once rows, which stay in cache.
 SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy,
                      const FrequencyRule& frequencies) {
-  const EncodingSpec spec = {.d_model = dimension,
-                             .base = base,
-                             .layout = Layout::halves_cos_first,
-                             .frequencies = frequencies};
+  EncodingSpec spec = {.d_model = dimension,
+                       .base = base,
+                       .layout = Layout::halves_cos_first,
+                       .frequencies = frequencies};
   validate(spec);
+  if (attention_factor(frequencies) == 0) {
+    throw InvalidArgument("attention_factor is 0, not given; allowed: greater than 0, 1 for none");
+  }
+  spec.frequencies = without_attention_factor(frequencies);
   const ShapeClass shape = shape_class(table_bytes(spec, rows_at_once, sizeof(float)));
   return plan_selected(spec, {0, max_position + 1}, {.accuracy = accuracy, .shape = shape});
 }

@@ -39,7 +39,8 @@ class Rotary {
   /// that of float32. The error of a 16-bit cache is larger by half an ulp of its type, unless the
   /// accuracy is correctly rounded. Throws InvalidArgument if the dimension (even, 2 to
   /// max_d_model; the message calls it d_model), the base (finite and > 1) or the rule is not
-  /// allowed, or if no backend promises the accuracy.
+  /// allowed, if the rule has to be given an attention factor, or if no backend promises the
+  /// accuracy.
   explicit Rotary(std::int64_t dimension, double base = 10000.0,
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
                   const FrequencyRule& frequencies = {});

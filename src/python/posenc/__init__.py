@@ -37,8 +37,8 @@ from posenc.frequencies import (
     YarnScaling,
     dynamic_ntk_scaling,
     real_positions,
-    rotary_from_config,
 )
+from posenc.rotary_config import rotary_from_config
 
 __all__ = [
     "Accuracy",
@@ -71,12 +71,9 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
            **convention: Any) -> Any:
     """Returns correctly rounded encodings: an array of shape (rows, d_model).
 
-    positions: the number of rows from position 0, or what Encoder.encode() takes.
-    convention: base, layout, spacing, frequencies, backend or accuracy, as in Encoder().
+    positions: the number of rows, from position `first`, or what Encoder.encode() takes.
+    convention: base, layout, spacing, frequencies, first, backend or accuracy, as in Encoder().
     """
-    if isinstance(positions, int):
-        if positions < 0:
-            raise ValueError(f"rows is {positions}; allowed: at least 0")
-        positions = range(positions)
-    encoder = Encoder(d_model, rows=len(positions), dtype=dtype, threads=threads, **convention)
+    rows = positions if isinstance(positions, int) else len(positions)
+    encoder = Encoder(d_model, rows=max(rows, 0), dtype=dtype, threads=threads, **convention)
     return encoder.encode(positions, dtype=dtype, threads=threads)

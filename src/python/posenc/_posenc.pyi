@@ -32,6 +32,7 @@ class Encoder:
         layout: str = "interleaved",
         spacing: str = "paper",
         frequencies: Frequencies = None,
+        first: int = 0,
         backend: str | None = None,
         accuracy: Accuracy | float | None = None,
         rows: int = 4096,
@@ -40,7 +41,7 @@ class Encoder:
     ) -> None: ...
     def encode(
         self,
-        positions: Positions,
+        positions: Positions | int,
         out: Array | None = None,
         dtype: DType = "float32",
         threads: int = 1,
@@ -54,9 +55,13 @@ class Encoder:
     def reason(self) -> str: ...
     @property
     def d_model(self) -> int: ...
+    @property
+    def first(self) -> int: ...
 
 class Cursor:
-    def __init__(self, encoder: Encoder, first: int = 0, dtype: DType = "float32") -> None: ...
+    def __init__(
+        self, encoder: Encoder, first: int | None = None, dtype: DType = "float32"
+    ) -> None: ...
     def seek(self, position: int) -> None: ...
     def __iter__(self) -> Cursor: ...
     def __next__(self) -> Array: ...
@@ -74,6 +79,7 @@ class PositionalEncoding:
         layout: str = "interleaved",
         spacing: str = "paper",
         frequencies: Frequencies = None,
+        first: int = 0,
         accuracy: Accuracy | float | None = None,
         source: str = "automatic",
     ) -> None: ...
@@ -82,7 +88,7 @@ class PositionalEncoding:
         x: Array,
         out: Array | None = None,
         *,
-        offset: int = 0,
+        offset: int | None = None,
         training: bool = False,
         seed: int = 0,
         threads: int = 1,

@@ -6,15 +6,14 @@ d_model / 2 frequencies in radians per position. w_k is the frequency of the bas
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc._posenc import Rotary, dynamic_ntk_factor, round_positions
+from posenc._posenc import dynamic_ntk_factor, round_positions
 
 __all__ = [
     "LinearScaling",
@@ -25,7 +24,6 @@ __all__ = [
     "YarnScaling",
     "dynamic_ntk_scaling",
     "real_positions",
-    "rotary_from_config",
 ]
 
 
@@ -86,8 +84,8 @@ class YarnScaling:
     """YaRN: w_k for fast frequencies, w_k / s for slow ones, a ramp between.
 
     Frequencies that turn beta_fast times or more in trained_rows rows are fast, those that turn
-    beta_slow times or less are slow. Rotary multiplies its cosines and sines by attention_factor;
-    0 stands for 0.1 ln s + 1.
+    beta_slow times or less are slow. attention_factor: what Rotary multiplies its cosines and sines
+    by; 0 stands for 0.1 ln s + 1. Encodings apply none and take 1 alone.
     """
 
     rule: ClassVar[str] = "yarn"
@@ -113,107 +111,16 @@ class Llama3Scaling:
 
 @dataclass(frozen=True)
 class LongRopeScaling:
-    """LongRoPE: w_k / factors[k]. Rotary multiplies its cosines and sines by attention_factor."""
+    """LongRoPE: w_k / factors[k].
+
+    attention_factor: what Rotary multiplies its cosines and sines by, sqrt(1 + ln s / ln rows) for
+    a model that was trained with that many rows and extended by s; it has to be given. Encodings
+    apply none and take 1 alone.
+    """
 
     rule: ClassVar[str] = "longrope"
     factors: Sequence[float]
-    attention_factor: float = 1.0
+    attention_factor: float = 0.0
 
 
 Scaling = Union[LinearScaling, NtkScaling, YarnScaling, Llama3Scaling, LongRopeScaling]
-
-
-def rotary_from_config(config: Mapping[str, Any], rows: int | None = None) -> Rotary:
-    """The rotary embedding of a model of Transformers, from its config.json.
-
-    rows: of the longest sequence, on which the rules "dynamic" and "longrope" depend; by default
-    max_position_embeddings.
-    """
-    scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    nested = [name for name, value in scaling.items() if isinstance(value, Mapping)]
-    if nested:
-        raise ValueError(
-            f"config has a rule for each of {', '.join(map(str, nested))}; allowed: one rule, such "
-            "as config with rope_parameters set to one of them"
-        )
-    head = config.get("head_dim") or (
-        _value(config, "hidden_size") // _value(config, "num_attention_heads")
-    )
-    share = config.get("partial_rotary_factor") or scaling.get("partial_rotary_factor") or 1.0
-    dimension = config.get("qk_rope_head_dim") or int(head * share)
-    base = scaling.get("rope_theta") or config.get("rope_theta") or 10000.0
-    return Rotary(dimension, base=base, frequencies=_rule_of(config, scaling, rows))
-
-
-def _rule_of(
-    config: Mapping[str, Any], scaling: Mapping[str, Any], rows: int | None
-) -> Scaling | None:
-    kind = scaling.get("rope_type", scaling.get("type", "default"))
-    if kind == "default":
-        return None
-    if kind == "linear":
-        return LinearScaling(_value(scaling, "factor"))
-    most_rows = _value(config, "max_position_embeddings")
-    trained_rows = (
-        config.get("original_max_position_embeddings")
-        or scaling.get("original_max_position_embeddings")
-        or most_rows
-    )
-    if rows is None:
-        rows = most_rows
-    if kind == "dynamic":
-        return dynamic_ntk_scaling(_value(scaling, "factor"), trained_rows, rows)
-    if kind == "yarn":
-        return YarnScaling(
-            _value(scaling, "factor"),
-            trained_rows,
-            scaling.get("beta_fast") or 32.0,
-            scaling.get("beta_slow") or 1.0,
-            scaling.get("truncate", True),
-            _yarn_attention_factor(scaling),
-        )
-    if kind == "llama3":
-        return Llama3Scaling(
-            _value(scaling, "factor"),
-            trained_rows,
-            _value(scaling, "low_freq_factor"),
-            _value(scaling, "high_freq_factor"),
-        )
-    if kind in ("longrope", "su"):
-        factors = _value(scaling, "long_factor" if rows > trained_rows else "short_factor")
-        attention_factor = _longrope_attention_factor(scaling, most_rows, trained_rows)
-        return LongRopeScaling(factors, attention_factor)
-    raise ValueError(
-        f"rope_type is '{kind}'; allowed: default, linear, dynamic, yarn, llama3, longrope, su"
-    )
-
-
-def _value(config: Mapping[str, Any], name: str) -> Any:
-    if config.get(name) is None:
-        raise ValueError(f"the configuration has no {name}")
-    return config[name]
-
-
-def _yarn_attention_factor(scaling: Mapping[str, Any]) -> float:
-    given = scaling.get("attention_factor")
-    if given is not None:
-        return float(given)
-    mscale, of_all = scaling.get("mscale"), scaling.get("mscale_all_dim")
-    if not (mscale and of_all):
-        return 0.0
-    growth = 0.1 * math.log(max(scaling["factor"], 1.0))
-    return float((mscale * growth + 1) / (of_all * growth + 1))
-
-
-def _longrope_attention_factor(
-    scaling: Mapping[str, Any], most_rows: int, trained_rows: int
-) -> float:
-    given = scaling.get("attention_factor")
-    if given is not None:
-        return float(given)
-    extension = most_rows / trained_rows
-    if extension == 1:
-        extension = scaling.get("factor") or 1.0
-    if extension <= 1:
-        return 1.0
-    return math.sqrt(1 + math.log(extension) / math.log(trained_rows))

@@ -1,0 +1,349 @@
+"""rotary_from_config() against the formulas of the models, in float64, and what it refuses."""
+
+import sys
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
+
+import posenc
+
+POSITIONS = range(1000, 1040)
+LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+         "max_position_embeddings": 4096}  # fmt: skip
+PHI_3 = {"model_type": "phi3", "hidden_size": 3072, "num_attention_heads": 32,
+         "rope_theta": 10000.0, "max_position_embeddings": 131072}  # fmt: skip
+SHORT, LONG = [1.0 + k / 50 for k in range(48)], [1.0 + k for k in range(48)]
+DEEPSEEK_V3 = {
+    "model_type": "deepseek_v3", "hidden_size": 7168, "num_attention_heads": 128,
+    "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128,
+    "max_position_embeddings": 163840, "rope_theta": 10000,
+    "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale": 1.0,
+                     "mscale_all_dim": 1.0, "original_max_position_embeddings": 4096,
+                     "type": "yarn"},
+}  # fmt: skip
+HUNYUAN = {
+    "model_type": "hunyuan_v1_dense", "hidden_size": 4096, "num_attention_heads": 32,
+    "head_dim": 128, "attention_head_dim": 128, "max_position_embeddings": 32768,
+    "rope_theta": 10000.0, "use_rotary_pos_emb": True,
+    "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0,
+                     "mscale": 1.0, "mscale_all_dim": 1.0, "type": "dynamic"},
+}  # fmt: skip
+
+
+def base_frequencies(dimension, base):
+    return float(base) ** (-np.arange(0, dimension, 2) / dimension)
+
+
+def yarn(dimension, base, factor, trained_rows, fast=32, slow=1, truncate=True):
+    def index(turns):
+        return dimension * np.log(trained_rows / (turns * 2 * np.pi)) / (2 * np.log(base))
+
+    low, high = index(fast), index(slow)
+    if truncate:
+        low, high = np.floor(low), np.ceil(high)
+    w = base_frequencies(dimension, base)
+    low, high = max(low, 0), min(high, dimension - 1)
+    ramp = np.clip((np.arange(dimension // 2) - low) / (high - low), 0, 1)
+    return w / factor * ramp + w * (1 - ramp)
+
+
+def llama3(dimension, base, factor, low, high, trained_rows):
+    w = base_frequencies(dimension, base)
+    smooth = np.clip((trained_rows * w / (2 * np.pi) - low) / (high - low), 0, 1)
+    return (1 - smooth) * w / factor + smooth * w
+
+
+def partner_of_the_first_channel(rotary):
+    """The channel with which channel 0 is turned."""
+    x = np.zeros((1, rotary.dimension), np.float32)
+    x[0, 0] = 1
+    return np.flatnonzero(rotary.apply(x, 1)[0])[1]
+
+
+class ReadingTest(unittest.TestCase):
+    def assert_reading(self, config, w, channels="halves", attention_factor=1.0, **arguments):
+        """Compares a cache with an array of exact frequencies."""
+        rotary = posenc.rotary_from_config(config, **arguments)
+        angles = np.outer(POSITIONS, w)
+        expected = np.concatenate([np.cos(angles), np.sin(angles)], axis=1) * attention_factor
+        self.assertEqual(rotary.dimension, 2 * len(w))
+        self.assertAlmostEqual(rotary.attention_factor, attention_factor, 12)
+        np.testing.assert_allclose(
+            rotary.cache(POSITIONS), expected, atol=1e-7 * attention_factor, rtol=0)
+        partner = {"halves": len(w), "interleaved": 1}[channels]
+        self.assertEqual(partner_of_the_first_channel(rotary), partner)
+
+    def test_models_without_a_rule(self):
+        heads = {"hidden_size": 1024, "num_attention_heads": 16}
+        given = heads | {"head_dim": 64, "rope_theta": 5e5}
+        cases = [
+            (LLAMA, 128, 1e4, "halves"),
+            (LLAMA | {"rope_scaling": None, "rope_interleaved": False}, 128, 1e4, "halves"),
+            (LLAMA | {"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
+             128, 5e5, "halves"),
+            (given | {"model_type": "qwen3", "use_mrope": False}, 64, 5e5, "halves"),
+            (given | {"model_type": "gemma2", "head_dim": 256}, 256, 5e5, "halves"),
+            (given | {"model_type": "mistral", "head_dim": 128}, 128, 5e5, "halves"),
+            (given | {"model_type": "smollm3", "no_rope_layers": [1, 1],
+                      "no_rope_layer_interval": 4}, 64, 5e5, "halves"),
+            (given | {"model_type": "phi", "head_dim": None, "rope_theta": 10000,
+                      "hidden_size": 2560, "num_attention_heads": 32,
+                      "partial_rotary_factor": 0.4}, 32, 1e4, "halves"),
+            (given | {"model_type": "glm4_moe", "partial_rotary_factor": 0.5}, 32, 5e5, "halves"),
+            (heads | {"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 20000},
+             16, 2e4, "halves"),
+            (heads | {"model_type": "gpt_neox", "rope_parameters": {
+                "rope_theta": 20000, "partial_rotary_factor": 0.25}}, 16, 2e4, "halves"),
+            (given | {"model_type": "minimax_m2", "rotary_dim": 48}, 48, 5e5, "halves"),
+            ({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "rotary_dim": 64,
+              "n_positions": 2048, "rotary": True}, 64, 1e4, "interleaved"),
+            ({"model_type": "codegen", "n_embd": 1024, "n_head": 16, "rotary_dim": 32},
+             32, 1e4, "interleaved"),
+            (given | {"model_type": "cohere2", "position_embedding_type": "rope_gptj",
+                      "rotary_pct": 1.0}, 64, 5e5, "interleaved"),
+            (given | {"model_type": "cohere"}, 64, 5e5, "interleaved"),
+            (given | {"model_type": "ernie4_5"}, 64, 5e5, "interleaved"),
+            (given | {"model_type": "glm4", "partial_rotary_factor": 0.5}, 32, 5e5, "interleaved"),
+            (given | {"model_type": "llama4_text", "no_rope_layers": [1]}, 64, 5e5, "interleaved"),
+            ({"model_type": "chatglm", "kv_channels": 128, "original_rope": True},
+             64, 1e4, "interleaved"),
+            ({"model_type": "kimi_k2", "qk_rope_head_dim": 64, "rope_theta": 5e4},
+             64, 5e4, "interleaved"),
+        ]  # fmt: skip
+        for config, dimension, base, channels in cases:
+            with self.subTest(config):
+                self.assert_reading(config, base_frequencies(dimension, base), channels)
+
+    def test_channels_can_be_given(self):
+        for config in (LLAMA, DEEPSEEK_V3):
+            for channels, partner in (("halves", None), ("interleaved", 1)):
+                rotary = posenc.rotary_from_config(config, channels=channels)
+                self.assertEqual(
+                    partner_of_the_first_channel(rotary), partner or rotary.dimension // 2)
+
+    def test_llama_3_1(self):
+        config = LLAMA | {
+            "max_position_embeddings": 131072, "rope_theta": 500000.0,
+            "rope_scaling": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                             "original_max_position_embeddings": 8192, "rope_type": "llama3"},
+        }  # fmt: skip
+        self.assert_reading(config, llama3(128, 5e5, 8, 1, 4, 8192))
+
+    def test_yarn(self):
+        qwen = {
+            "model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28,
+            "max_position_embeddings": 32768, "rope_theta": 1000000.0,
+            "rope_scaling": {"factor": 4.0, "original_max_position_embeddings": 32768,
+                             "type": "yarn"},
+        }  # fmt: skip
+        w = yarn(128, 1e6, 4, 32768)
+        self.assert_reading(qwen, w, attention_factor=0.1 * np.log(4) + 1)
+        rule = {"rope_type": "yarn", "factor": 4.0}  # trained rows: max_position_embeddings
+        self.assert_reading(
+            qwen | {"rope_scaling": rule}, w, attention_factor=0.1 * np.log(4) + 1)
+        self.assert_reading(
+            qwen | {"rope_scaling": rule | {"attention_factor": 0.5}}, w, attention_factor=0.5)
+        gpt_oss = {
+            "model_type": "gpt_oss", "hidden_size": 2880, "num_attention_heads": 64,
+            "head_dim": 64, "max_position_embeddings": 131072, "rope_theta": 150000,
+            "rope_scaling": {"beta_fast": 32.0, "beta_slow": 1.0, "factor": 32.0,
+                             "original_max_position_embeddings": 4096, "rope_type": "yarn",
+                             "truncate": False},
+        }  # fmt: skip
+        self.assert_reading(gpt_oss, yarn(64, 150000, 32, 4096, truncate=False),
+                            attention_factor=0.1 * np.log(32) + 1)
+
+    def test_deepseek_has_the_quotient_of_two_factors(self):
+        w = yarn(64, 1e4, 40, 4096)
+        self.assert_reading(DEEPSEEK_V3, w, "interleaved")
+        self.assert_reading(DEEPSEEK_V3 | {"rope_interleave": True}, w, "interleaved")
+        self.assert_reading(DEEPSEEK_V3 | {"rope_interleave": False, "head_dim": 64}, w)
+        rule = DEEPSEEK_V3["rope_scaling"] | {"mscale_all_dim": 0.707}
+        quotient = (0.1 * np.log(40) + 1) / (0.0707 * np.log(40) + 1)
+        self.assert_reading(DEEPSEEK_V3 | {"rope_scaling": rule}, w, "interleaved", quotient)
+
+    def test_longrope_depends_on_the_longest_sequence(self):
+        rule = {"type": "longrope", "short_factor": SHORT, "long_factor": LONG}
+        trained = {"original_max_position_embeddings": 4096}
+        w, factor = base_frequencies(96, 1e4), np.sqrt(1 + np.log(32) / np.log(4096))
+        for config in (PHI_3 | trained | {"rope_scaling": rule},
+                       PHI_3 | trained | {"rope_scaling": rule | {"type": "su"}},
+                       PHI_3 | trained | {"rope_scaling": rule | trained | {"factor": 32.0}},
+                       PHI_3 | {"model_type": "qwen2", "rope_scaling": rule | trained}):
+            for rows, factors in ((None, LONG), (4097, LONG), (4096, SHORT)):
+                self.assert_reading(config, w / factors, attention_factor=factor, rows=rows)
+
+    def test_linear_dynamic_and_alpha(self):
+        w = base_frequencies(128, 1e4)
+        self.assert_reading(LLAMA | {"rope_scaling": {"rope_type": "linear", "factor": 2.5}},
+                            w / 2.5)
+        internlm2 = LLAMA | {"model_type": "internlm2", "rope_theta": 10000,
+                             "rope_scaling": {"type": "dynamic", "factor": 2.0}}
+        for rows, factor in ((None, 1), (4000, 1), (16384, 7)):
+            self.assert_reading(internlm2, base_frequencies(128, 1e4 * factor ** (128 / 126)),
+                                rows=rows)
+        self.assert_reading(HUNYUAN, base_frequencies(128, 1e4 * 1000 ** (128 / 126)))
+
+
+class RefusalTest(unittest.TestCase):
+    def refuse(self, cases):
+        for message, config in cases:
+            with self.subTest(message):
+                with self.assertRaisesRegex(ValueError, f"^{message}") as raised:
+                    posenc.rotary_from_config(config)
+                self.assertNotIn("\n", str(raised.exception))
+
+    def test_model_types_that_are_not_read(self):
+        self.refuse([
+            ("model_type is None; allowed: arcee, chatglm", {"hidden_size": 64}),
+            ("model_type is 'spiral'; allowed: arcee", LLAMA | {"model_type": "spiral"}),
+            ("model_type is \\['llama'\\]; allowed: arcee", LLAMA | {"model_type": ["llama"]}),
+            ("model_type is 'bert'; allowed: none; its positions are learned",
+             LLAMA | {"model_type": "bert"}),
+            ("model_type is 'gemma3'; .*config\\['text_config'\\]",
+             {"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}}),
+            ("model_type is 'gemma3_text'; .* a rule each", {"model_type": "gemma3_text"}),
+            ("model_type is 'qwen2_5_vl'; .* several axes", {"model_type": "qwen2_5_vl"}),
+        ])  # fmt: skip
+
+    def test_every_key_that_is_not_read(self):
+        scaled = {"rope_type": "linear", "factor": 2.0}
+        self.refuse([
+            (f"{key} is {value!r}; allowed: ".replace("[", "\\["), LLAMA | {key: value})
+            for key, value in {
+                "alibi": True, "alpha": 2.0, "compression_ratio": 2.0, "global_head_dim": 512,
+                "global_rope_theta": 1e6, "kv_channels": 64, "local_rope_theta": 1e4,
+                "mrope_section": [1], "n_positions": 7, "no_rope_layer_interval": 4,
+                "no_rope_layers": [1, 0], "nope_layers": [0], "partial_rotary_factor": 0.5,
+                "position_embedding_type": "alibi", "qk_rope_head_dim": 64,
+                "rope_interleave": True, "rope_interleaved": True,
+                "rope_local_base_freq": 1e4, "rope_pct": 0.5, "rope_ratio": 8, "rope_style": "new",
+                "rotary_dim": 64, "rotary_emb_base": 1e4, "rotary_pct": 0.25, "use_dynamic_ntk": 1,
+                "yarn_factor": 2,
+            }.items()
+        ] + [
+            (f"the rule's {key} is ", LLAMA | {"rope_scaling": scaled | {key: value}})
+            for key, value in {
+                "alpha": 1.0, "attention_factor": 1.0, "beta_fast": 32, "finetuned": True,
+                "mrope_section": [1, 2], "original_max_position_embeddings": 2048,
+                "partial_rotary_factor": 0.5, "truncate": True,
+            }.items()
+        ] + [
+            ("attn_config.rope_theta is 500000.0", LLAMA | {"attn_config": {"rope_theta": 5e5}}),
+            ("text_config.rope_theta is .*config\\['text_config'\\]",
+             LLAMA | {"text_config": {"rope_theta": 5e5}}),
+            ("rope_theta is 10000.0; allowed: none",
+             {"model_type": "gptj", "n_embd": 64, "n_head": 1, "rotary_dim": 64,
+              "rope_theta": 10000.0}),
+        ])  # fmt: skip
+
+    def test_keys_that_contradict_each_other(self):
+        def rule(**keys):
+            return LLAMA | {"rope_scaling": keys}
+
+        self.refuse([
+            ("type is 'linear'; allowed: 'yarn', which rope_type is",
+             rule(rope_type="yarn", type="linear", factor=2.0)),
+            ("the rule's rope_theta is 5.0; allowed: 7.0, which rope_theta is",
+             rule(rope_theta=5) | {"rope_theta": 7}),
+            ("rope_scaling is .*; allowed: rope_parameters",
+             rule(rope_type="linear", factor=2) | {"rope_parameters": {"rope_theta": 1e4}}),
+            ("max_position_embeddings is 4096; allowed: 2048, which original_max",
+             rule(rope_type="dynamic", factor=2, original_max_position_embeddings=2048)),
+            ("max_position_embeddings / original_max_position_embeddings is 32.0; allowed: 4.0",
+             PHI_3 | {"original_max_position_embeddings": 4096, "rope_scaling": {
+                 "type": "su", "factor": 4.0, "short_factor": SHORT, "long_factor": LONG}}),
+            ("head_dim is 64; allowed: 128, which hidden_size / num_attention_heads is",
+             LLAMA | {"model_type": "cohere2", "head_dim": 64}),
+            ("head_dim is 192; allowed: 64, which qk_rope", DEEPSEEK_V3 | {"head_dim": 192}),
+            ("attention_head_dim is 64; allowed: 128", HUNYUAN | {"attention_head_dim": 64}),
+            ("mscale is 0.5; allowed: mscale and mscale_all_dim",
+             rule(rope_type="yarn", factor=2, mscale=0.5)),
+        ])  # fmt: skip
+
+    def test_rules_that_are_not_read(self):
+        trained = {"original_max_position_embeddings": 4096}
+
+        def rule(**keys):
+            return LLAMA | {"rope_scaling": keys}
+
+        self.refuse([
+            ("rope_type is 'spiral'; allowed: default, dynamic, linear, llama3, longrope, yarn",
+             {"model_type": "llama", "rope_scaling": {"type": "spiral", "factor": 2.0}}),
+            ("rope_type is 'mrope'", rule(type="mrope", mrope_section=[16, 24, 24])),
+            ("rope_type is 'proportional'", rule(rope_type="proportional")),
+            ("rope_type is 'su'", rule(type="su")),
+            ("rope_type is ''", rule(type="")),
+            ("rope_type is 4", rule(type=4)),
+            ("rope_type is 'yarn'; allowed: default$",
+             {"model_type": "gptj", "rope_scaling": {"type": "yarn", "factor": 2.0}}),
+            ("rope_scaling is 'yarn'; allowed: a mapping", LLAMA | {"rope_scaling": "yarn"}),
+            ("rope_parameters has a rule for each of full_attention; allowed: one rule",
+             LLAMA | {"rope_parameters": {"full_attention": {"rope_type": "default"}}}),
+            ("the configuration has no factor", rule(rope_type="yarn")),
+            ("the configuration has no original_max_position_embeddings",
+             rule(rope_type="llama3", factor=8.0, low_freq_factor=1, high_freq_factor=4)),
+            ("the rule's long_factor is None; allowed: a list of 48 numbers",
+             PHI_3 | trained | {"rope_scaling": {"type": "su", "short_factor": SHORT}}),
+            ("the configuration has no original_max_position_embeddings",
+             PHI_3 | {"rope_scaling": {"type": "su", **trained}}),
+            ("rope_type is 'linear'; allowed: default, longrope",
+             PHI_3 | {"rope_scaling": {"type": "linear", "factor": 2}}),
+            ("the rule's short_factor is .*; allowed: a list of 48 numbers",
+             PHI_3 | trained | {"rope_scaling": {"type": "su", "short_factor": ["1"] * 48}}),
+            ("the rule's attention_factor is 0;",
+             rule(rope_type="yarn", factor=2, attention_factor=0)),
+            ("the rule's truncate is 1; allowed: true, false",
+             rule(rope_type="yarn", factor=2, truncate=1)),
+            ("factor is 0.5; allowed: 1 to", rule(rope_type="yarn", factor=0.5)),
+        ])  # fmt: skip
+
+    def test_sizes_and_numbers(self):
+        def without(config, key):
+            return {name: value for name, value in config.items() if name != key}
+
+        integer = "allowed: an integer from 1 to 9007199254740992"
+        self.refuse([
+            (f"{key} is {value!r}; {integer}", LLAMA | {key: value})
+            for key in ("hidden_size", "num_attention_heads", "head_dim")
+            for value in (0, -1, 32.5, 32.0, True, "32", float("nan"), 2**53 + 1)
+        ] + [
+            (f"rope_theta is {name}; allowed: a finite number above 1", LLAMA | {"rope_theta": bad})
+            for name, bad in (("0", 0), ("1", 1), ("-5.0", -5.0), ("True", True), ("'1'", "1"),
+                              ("inf", float("inf")), ("nan", float("nan")),
+                              ("10+\\.\\.\\.0+", 10**400))
+        ] + [
+            (f"the configuration has no {key}, which is needed", without(config, key))
+            for config, key in (
+                (LLAMA, "hidden_size"), (LLAMA, "num_attention_heads"), (PHI_3, "rope_theta"),
+                (HUNYUAN, "head_dim"), (DEEPSEEK_V3, "qk_rope_head_dim"))
+        ] + [
+            ("partial_rotary_factor is 1.5; allowed: a finite number above 0, at most 1",
+             PHI_3 | {"partial_rotary_factor": 1.5}),
+            ("the configuration has no partial_rotary_factor", PHI_3 | {"model_type": "phi"}),
+            ("the dimension, from head_dim, is 25; allowed: even", LLAMA | {"head_dim": 25}),
+            ("rotary_dim is 128; allowed: at most 64",
+             {"model_type": "gptj", "n_embd": 64, "n_head": 1, "rotary_dim": 128}),
+            ("no_rope_layers is None; allowed: \\[1, 1, ...\\]",
+             LLAMA | {"model_type": "smollm3", "rope_theta": 1e4}),
+        ])  # fmt: skip
+
+    def test_arguments(self):
+        for bad in ("config.json", None, [("model_type", "llama")]):
+            with self.assertRaisesRegex(TypeError, "^config is of type .*; allowed: a mapping"):
+                posenc.rotary_from_config(bad)
+        for rows in (0, -1, 2.5, "9", True):
+            with self.assertRaisesRegex(ValueError, "^rows is .*; allowed: an integer"):
+                posenc.rotary_from_config(LLAMA, rows=rows)
+        with self.assertRaisesRegex(ValueError, "^channels is 'pairs'; allowed: halves, inter"):
+            posenc.rotary_from_config(LLAMA, channels="pairs")
+        with self.assertRaisesRegex(ValueError, "^rows is 32769; allowed: at most max_position"):
+            posenc.rotary_from_config(HUNYUAN, rows=32769)
+
+
+if __name__ == "__main__":
+    unittest.main()
