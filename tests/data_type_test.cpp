@@ -20,6 +20,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -272,9 +273,9 @@ T exact(const Frequencies& frequencies, std::int64_t k, std::int64_t position, b
   const Turns phase = frequencies.phase(k, position);
   const std::uint64_t bits =
       round_to_bits(is_cosine ? cosine(phase) : sine(phase), data_type_of<T>);
-  T value;
-  std::memcpy(static_cast<void*>(&value), &bits, sizeof value);  // little-endian
-  return value;
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  return std::bit_cast<T>(static_cast<Bits>(bits));
 }
 
 TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {
