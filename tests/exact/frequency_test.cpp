@@ -31,6 +31,20 @@ TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
   }
 }
 
+/// The second stage of rounding computes one frequency at a time.
+TEST_P(FrequencyTest, WidestIsWithinItsBoundOfMpfr) {
+  const EncodingSpec spec = GetParam();
+  const Frequencies frequencies(spec);
+  const std::int64_t step = std::max<std::int64_t>(1, frequencies.count() / 30);
+  for (std::int64_t k = frequencies.count() - 1; k >= 0; k -= step) {
+    MpfrValue expected = exact_frequency(spec, k);
+    mpfr_div(expected.get(), expected.get(), two_pi().get(), MPFR_RNDN);
+    mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
+    if (expected < MpfrValue(0)) expected = expected + MpfrValue(1);
+    ASSERT_LE(log2_distance(to_mpfr(frequencies.widest(k)), expected), -640) << "k = " << k;
+  }
+}
+
 /// The k of the frequency that turns `rotations` times in the trained rows.
 MpfrValue index_of(const EncodingSpec& spec, std::int64_t trained_rows, double rotations) {
   const MpfrValue rows(static_cast<double>(trained_rows));
