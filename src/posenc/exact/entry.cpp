@@ -24,7 +24,7 @@ constexpr std::uint64_t series_terms() noexcept {
 }
 
 /// 1 - (1 - z / (s (s + 1)) (1 - z / ((s + 2) (s + 3)) (...))) for z = square < 1. Each term is
-/// truncated by a unit, and its product with the rest, by less than 22; the next one keeps at most
+/// truncated by a unit, and its product with the rest, by less than 24; the next one keeps at most
 /// half of that.
 Widest complement_of_series(const Widest& square, std::uint64_t start) noexcept {
   Widest sum;

@@ -3,7 +3,7 @@
 //
 // Method. First stage: the phase of 256 bits, and the value to 118 bits (sincos.h). If a midpoint
 // between two values of the type is within the errors of the value and of its phase, the second
-// stage computes the frequency anew to 640 bits, and the value from it in 704.
+// stage computes the frequency anew to 640 bits, and the value from it in 768.
 //
 // Error bound: every entry is correctly rounded that is farther than 2^-584 from a midpoint. The
 // first stage decides only what is farther than its errors, and the second has an absolute error
@@ -37,7 +37,7 @@
 namespace posenc {
 
 /// The absolute error of the second stage's values is below 2^-widest_precision at every position:
-/// 2 pi 2^(53 - 640) < 2^-584.3 of the phase, and less than 2^8 units of 2^-704 of the series.
+/// 2 pi 2^(53 - 640) < 2^-584.3 of the phase, and less than 2^8 units of 2^-768 of the series.
 inline constexpr int widest_precision = 584;
 
 /// The precisions that the stages claim. Tests claim less, so that the second stage has to decide,
@@ -63,7 +63,7 @@ struct WidestValue {
   bool negative;
 };
 
-/// sin of 2 pi phase, within 2^8 units of 2^-704. 1 becomes 1 less a unit.
+/// sin of 2 pi phase, within 2^8 units of 2^-768. 1 becomes 1 less a unit.
 WidestValue widest_sine(const Widest& phase) noexcept;
 
 }  // namespace posenc

@@ -24,17 +24,16 @@ class Blend {
   explicit Blend(double factor) : factor_(factor) {}
 
   Number slow(const Number& turns) const noexcept { return divide(turns, factor_); }
-  /// w r + w / s (1 - r), r = numerator / denominator in (0, 1). Both are given as multiples of
-  /// the same unit, which exceeds the denominator.
-  Number mixed(const Number& turns, const Number& numerator, double denominator) const noexcept {
-    return slow(turns) + divide(numerator, denominator) * (turns - slow(turns));
+  /// w r + w / s (1 - r)
+  Number mixed(const Number& turns, const Number& r) const noexcept {
+    return slow(turns) + r * (turns - slow(turns));
   }
 
  private:
   double factor_;
 };
 
-/// The unit of Blend::mixed, as an exponent of 2.
+/// A unit, as an exponent of 2, of which a value above 0 is a fraction.
 int unit_above(double value) noexcept { return std::ilogb(value) + 1; }
 
 /// Computes consecutive frequencies in fractions of `Limbs` limbs, and keeps the leading `Kept`.
@@ -43,7 +42,8 @@ int unit_above(double value) noexcept { return std::ilogb(value) + 1; }
 /// within 2^32 units (2^21 of the base's and 2^10 for log_unit_bits), and the truncation of the
 /// quotient adds k 2^10 < 2^30. exp_minus() is within 2^23 units if the logarithm is below 1, and
 /// k 2^23 is below 2^42; else k is below 2^10, and k 2^33 below 2^43. A division by 2^-10 to 1 adds
-/// 10 bits to them, and its own truncation is below 2^63 units, which is most.
+/// 10 bits to them, and its own truncation is below 2^63 units, which is most. Only on Llama 3.1's
+/// ramp can it be more, by high / (high - low) < 2^54: 2^97 units of the base's frequency.
 template <std::size_t Limbs, std::size_t Kept>
 class Rules {
   using Number = Fraction<Limbs>;
@@ -88,8 +88,8 @@ class Rules {
       if (share >= 1) return turns;
       if (share <= 0) return blend.slow(turns);
       const int unit = unit_above(denominator);
-      return blend.mixed(turns, to_fraction<Limbs>(std::ldexp(numerator, -unit)),
-                         std::ldexp(denominator, -unit));
+      return blend.mixed(turns, divide(to_fraction<Limbs>(std::ldexp(numerator, -unit)),
+                                       std::ldexp(denominator, -unit)));
     });
   }
 
@@ -107,7 +107,8 @@ class Rules {
           shifted(turns, -unit) * static_cast<std::uint64_t>(llama3.trained_rows);
       if (!less(lowest, in_rows)) return blend.slow(turns);
       if (!less(in_rows, highest)) return turns;
-      return blend.mixed(turns, in_rows - lowest, std::ldexp(high - low, -unit));
+      // Not by high - low in double, which may round.
+      return blend.mixed(turns, quotient_of(in_rows - lowest, highest - lowest));
     });
   }
 
@@ -166,7 +167,12 @@ Frequencies::Frequencies(const EncodingSpec& spec)
     : spec_(spec), turns_(static_cast<std::size_t>(spec.d_model / 2)) {
   constexpr std::size_t limbs = std::tuple_size_v<decltype(Wide::limb)>,
                         kept = std::tuple_size_v<decltype(Turns::limb)>;
-  std::visit(Rules<limbs, kept>(spec, 0, turns_), spec.frequencies);
+  if (const auto* const llama3 = std::get_if<Llama3Scaling>(&spec.frequencies)) {
+    // A narrow ramp takes away more than a limb.
+    Rules<limbs + 1, kept>(spec, 0, turns_)(*llama3);
+  } else {
+    std::visit(Rules<limbs, kept>(spec, 0, turns_), spec.frequencies);
+  }
 }
 
 Widest Frequencies::widest(std::int64_t k) const noexcept {

@@ -17,8 +17,8 @@ namespace posenc {
 /// does not reach the limbs of Turns.
 using Wide = Fraction<5>;
 
-/// 704 bits, for the entries that 256 bits of a phase leave undecided (entry.h).
-using Widest = Fraction<11>;
+/// 768 bits, for the entries that 256 bits of a phase leave undecided (entry.h).
+using Widest = Fraction<12>;
 
 /// The leading limbs of a wider fraction.
 template <std::size_t Limbs, std::size_t More>
@@ -33,13 +33,13 @@ constexpr Fraction<Limbs> leading(const Fraction<More>& wider) noexcept {
 inline constexpr Widest turns_of_one_radian = {
     {0x28be60db9391054a, 0x7f09d5f47d4d3770, 0x36d8a5664f10e410, 0x7f9458eaf7aef158,
      0x6dc91b8e909374b8, 0x01924bba82746487, 0x3f877ac72c4a69cf, 0xba208d7d4baed121,
-     0x3a671c09ad17df90, 0x4e64758e60d4ce7d, 0x272117e2ef7e4a0e}};
+     0x3a671c09ad17df90, 0x4e64758e60d4ce7d, 0x272117e2ef7e4a0e, 0xc7fe25fff7816603}};
 
 /// pi / 4.
 inline constexpr Widest quarter_pi = {{0xc90fdaa22168c234, 0xc4c6628b80dc1cd1, 0x29024e088a67cc74,
                                        0x020bbea63b139b22, 0x514a08798e3404dd, 0xef9519b3cd3a431b,
                                        0x302b0a6df25f1437, 0x4fe1356d6d51c245, 0xe485b576625e7ec6,
-                                       0xf44c42e9a637ed6b, 0x0bff5cb6f406b7ed}};
+                                       0xf44c42e9a637ed6b, 0x0bff5cb6f406b7ed, 0xee386bfb5a899fa5}};
 
 /// Logarithms reach 709.8. Divided by 1024, they are fractions.
 inline constexpr int log_unit_bits = 10;
@@ -54,10 +54,15 @@ constexpr bool is_zero(const Fraction<Limbs>& x) noexcept {
   return x == Fraction<Limbs>{};
 }
 
+template <std::size_t Limbs>
+constexpr bool less(const Fraction<Limbs>& a, const Fraction<Limbs>& b) noexcept {
+  return a.limb < b.limb;
+}
+
 /// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
-/// most 1/3. Too low by less than 2^9 units if Limbs <= 11: a product adds 2 Limbs - 1 units to the
+/// most 1/3. Too low by less than 2^9 units if Limbs <= 12: a product adds 2 Limbs - 1 units to the
 /// error of a power, of which the next one keeps 1/9; term n has 1 / (2 n + 1) of it, and a unit of
-/// its own; and there are at most 225 terms.
+/// its own; and there are at most 245 terms.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
                                        std::uint64_t denominator) noexcept {
@@ -160,6 +165,21 @@ Fraction<Limbs> divide(const Fraction<Limbs>& x, double divisor) noexcept {
   return shifted(x / parts.mantissa, -parts.exponent);
 }
 
+/// a / b for a < b < 1/2; truncated.
+template <std::size_t Limbs>
+Fraction<Limbs> quotient_of(Fraction<Limbs> a, const Fraction<Limbs>& b) noexcept {
+  Fraction<Limbs> quotient;
+  for (std::uint64_t& limb : quotient.limb) {
+    for (int bit = 63; bit >= 0; --bit) {
+      a += a;
+      if (less(a, b)) continue;
+      a -= b;
+      limb |= std::uint64_t{1} << bit;
+    }
+  }
+  return quotient;
+}
+
 /// A frequency in radians of at most 2^64, in turns modulo 1, within 2^65 units: the unit's digits,
 /// truncated, times the mantissa or the frequency.
 template <std::size_t Limbs>
@@ -171,11 +191,6 @@ Fraction<Limbs> to_turns(double frequency) noexcept {
       shifted(leading<Limbs>(turns_of_one_radian), std::min(parts.exponent, 0));
   const Fraction<Limbs> turns = shifted(unit * parts.mantissa, std::max(parts.exponent, 0));
   return frequency < 0 ? Fraction<Limbs>{} - turns : turns;
-}
-
-template <std::size_t Limbs>
-constexpr bool less(const Fraction<Limbs>& a, const Fraction<Limbs>& b) noexcept {
-  return a.limb < b.limb;
 }
 
 /// The value in [-1/2, 1/2) that equals x modulo 1. The relative error is below 3 * 2^-53.
