@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
-groups="build test python pictures torch report peers aarch64 riscv64 powerpc64le avx512 ci"
+groups="build test python pictures torch report peers aarch64 riscv64 powerpc64le s390x avx512 ci"
 
 # The Debian packages that a group requires.
 needed_of() {
@@ -18,7 +18,7 @@ needed_of() {
       echo "g++ cmake ninja-build git python3 libxsimd-dev libbenchmark-dev libgtest-dev"
       echo "libgmock-dev libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev"
       ;;
-    aarch64 | riscv64 | powerpc64le) echo "g++-$1-linux-gnu googletest qemu-user" ;;
+    aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache" ;;
   esac

@@ -1,8 +1,8 @@
 // Element types: conversions, and the guarantees of float32 tables for every other type.
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
+#include "posenc/exact/entry.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/registry.h"
 #include "posenc/tuning/accuracy_report.h"
 #include "support.h"
@@ -20,6 +20,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -269,12 +270,11 @@ class RotationType : public testing::TestWithParam<BackendAndType> {};
 
 template <class T>
 T exact(const Frequencies& frequencies, std::int64_t k, std::int64_t position, bool is_cosine) {
-  const Turns phase = frequencies.phase(k, position);
   const std::uint64_t bits =
-      round_to_bits(is_cosine ? cosine(phase) : sine(phase), data_type_of<T>);
-  T value;
-  std::memcpy(static_cast<void*>(&value), &bits, sizeof value);  // little-endian
-  return value;
+      rounded_entry(frequencies, k, position, is_cosine, data_type_of<T>).bits;
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  return std::bit_cast<T>(static_cast<Bits>(bits));
 }
 
 TEST_P(RotationType, IsCorrectlyRoundedInEveryShape) {

@@ -5,18 +5,19 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/text.h"
+#include "posenc/support/little_endian.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -25,9 +26,6 @@
 
 namespace posenc::cli {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "all formats but csv are written as the memory holds them");
 
 /// Size of the blocks in which a table is encoded and written.
 constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
@@ -104,7 +102,8 @@ std::string safetensors_header(const TableShape& shape, DataType type) {
       to_string(shape.spec.spacing), to_string(shape.spec.frequencies), shape.rows.first,
       types[static_cast<std::size_t>(type)], shape.rows.count, shape.spec.d_model, bytes);
   fields.resize((fields.size() + 7) / 8 * 8, ' ');
-  const std::uint64_t length = fields.size();
+  std::uint64_t length = fields.size();
+  to_little_endian(std::span(&length, 1));
   std::string header(sizeof length, '\0');
   std::memcpy(header.data(), &length, sizeof length);
   return header + fields;
@@ -164,11 +163,15 @@ void check_space(const std::string& file, std::int64_t bytes) {
                   bytes_text(static_cast<std::int64_t>(space.available))));
 }
 
+/// Writes the first rows of a block, whose memory is used up: all formats but csv hold its bytes in
+/// little-endian order.
 template <class T>
-void write_block(Output& output, const BasicMatrix<T>& block, std::int64_t rows,
+void write_block(Output& output, BasicMatrix<T>& block, std::int64_t rows,
                  const std::string& format, std::optional<int> digits) {
   if (format != "csv") {
-    output.write(block.data(), static_cast<std::size_t>(rows * block.columns()) * sizeof(T));
+    const std::span elements(block.data(), static_cast<std::size_t>(rows * block.columns()));
+    to_little_endian(elements);
+    output.write(elements.data(), elements.size_bytes());
     return;
   }
   fmt::memory_buffer text;

@@ -32,9 +32,11 @@ class Backend {
   virtual bool supports(DataType) const noexcept { return true; }
   /// True if its encoders can add encodings to an input in one pass (Encoder::add).
   virtual bool supports_add() const noexcept { return false; }
-  /// True if every entry of a table of that type is proven to be the type's value nearest to the
-  /// exact one, for every spec and every row (float64: every spec whose frequencies are 0 or at
-  /// least 2^-100 radians per position). The bits are then the same on every ISA and compiler.
+  /// True if every entry of a table of that type is the type's value nearest to the exact one, for
+  /// every spec and every row (float64: every spec whose frequencies are 0 or at least 2^-100
+  /// radians per position). This is proven for every entry that is farther than 2^-584 from the
+  /// midpoint of two values. A spec has a nearer one by chance, with a probability below 2^-327; it
+  /// would be the same wrong value everywhere. The bits are the same on every ISA and compiler.
   virtual bool is_correctly_rounded(DataType) const noexcept { return false; }
   /// Throws InvalidArgument, with the allowed types, unless supports(type).
   void check_supports(DataType type) const;

@@ -31,7 +31,7 @@ py::dict measured_accuracy(const PyEncoder& encoder, const py::object& positions
     report = measure_accuracy(one, rows, options).front();
   }
   py::dict result;
-  result["backend"] = encoder.backend().name();
+  result["backend"] = encoder.backend();
   result["reference"] = report.reference;
   result["entries"] = report.entries;
   result["max_abs"] = report.error.max_abs;

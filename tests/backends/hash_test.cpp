@@ -3,12 +3,12 @@
 // tables as every other machine.
 //
 // The constants come from the exact values. PinnedHash.MatchesTheExactValues verifies each of them:
-// it computes every entry in integers, as round_to_bits(sine(Frequencies(spec).phase(k,
-// position))), and hashes the table. If cases change, that test prints the new list to paste below:
+// it computes every entry in integers, by rounded_entry(), and hashes the table. If cases change,
+// that test prints the new list to paste below:
 //   POSENC_PRINT_HASHES=1 posenc_tests --gtest_filter='*PinnedHash.*' | grep '^ *{"'
 #include "posenc/encoder.h"
+#include "posenc/exact/entry.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/exact/sincos.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/tuning/accuracy_report.h"
@@ -185,10 +185,14 @@ Matrix exact_rows(const EncodingSpec& spec, std::span<const std::int64_t> positi
   float* row = table.data();
   for (const std::int64_t position : positions) {
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-      const Turns phase = frequencies.phase(k, position);
+      const auto exact = [&](bool is_cosine) {
+        const std::uint64_t bits =
+            rounded_entry(frequencies, k, position, is_cosine, DataType::float32).bits;
+        return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      };
       const ChannelPair channel = channels_of(spec, k);
-      row[channel.sine] = round_to_float(sine(phase));
-      row[channel.cosine] = round_to_float(cosine(phase));
+      row[channel.sine] = exact(false);
+      row[channel.cosine] = exact(true);
     }
     row += spec.d_model;
   }
@@ -239,10 +243,12 @@ std::uint64_t exact_hash(const Case& c) {
   Hash hash;
   for (std::int64_t r = 0; r < c.rows.count; ++r) {
     for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-      const Turns phase = frequencies.phase(k, c.rows.first + r);
+      const auto exact = [&](bool is_cosine) {
+        return rounded_entry(frequencies, k, c.rows.first + r, is_cosine, c.type).bits;
+      };
       const ChannelPair channel = channels_of(c.spec, k);
-      row[static_cast<std::size_t>(channel.sine)] = round_to_bits(sine(phase), c.type);
-      row[static_cast<std::size_t>(channel.cosine)] = round_to_bits(cosine(phase), c.type);
+      row[static_cast<std::size_t>(channel.sine)] = exact(false);
+      row[static_cast<std::size_t>(channel.cosine)] = exact(true);
     }
     for (const std::uint64_t word : row) hash.add(word, c.type);
   }

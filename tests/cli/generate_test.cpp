@@ -3,6 +3,7 @@
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
+#include "posenc/support/little_endian.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -45,12 +47,14 @@ std::vector<std::vector<float>> parse_csv(const std::string& text) {
   return rows;
 }
 
-/// The bytes of the library's table.
+/// The bytes of the library's table, in the order of files.
+template <class T = float>
 std::string library_bytes(const Backend& backend, const EncodingSpec& spec, RowRange rows) {
-  Matrix table(rows.count, spec.d_model);
+  BasicMatrix<T> table(rows.count, spec.d_model);
   backend.plan(spec)->encode(rows, table.view());
-  return {reinterpret_cast<const char*>(table.data()),
-          static_cast<std::size_t>(rows.count * spec.d_model) * sizeof(float)};
+  const std::span elements(table.data(), static_cast<std::size_t>(rows.count * spec.d_model));
+  to_little_endian(elements);
+  return {reinterpret_cast<const char*>(elements.data()), elements.size_bytes()};
 }
 
 TEST(Generate, GivesThePapersFirstValues) {
@@ -153,11 +157,8 @@ TEST(Generate, EveryTypeIsTheLibrarysBytes) {
   for (const DataType type : all_data_types) {
     const std::string name(to_string(type));
     const std::string expected = with_type(type, [&]<class T>(T) {
-      BasicMatrix<T> table(33, 66);
-      backend("rotation")
-          .plan({.d_model = 66})
-          ->encode({.first = 1'000'000, .count = 33}, table.view());
-      return std::string(reinterpret_cast<const char*>(table.data()), 33 * 66 * sizeof(T));
+      return library_bytes<T>(backend("rotation"), {.d_model = 66},
+                              {.first = 1'000'000, .count = 33});
     });
     const Arguments shape = {"generate",  "--rows", "33",      "--first", "1000000",
                              "--d-model", "66",     "--dtype", name};
@@ -234,6 +235,7 @@ TEST(Generate, SafetensorsHoldsOneTensor) {
     std::uint64_t length = 0;
     ASSERT_GT(file.size(), sizeof length);
     std::memcpy(&length, file.data(), sizeof length);
+    to_little_endian(std::span(&length, 1));
     EXPECT_EQ(length % 8, 0U);
     ASSERT_LE(sizeof length + length, file.size());
     const auto fields = nlohmann::json::parse(file.substr(sizeof length, length));

@@ -1,5 +1,5 @@
-# Toolchain file: Debian's cross compiler for POSENC_CROSS_TARGET (aarch64, riscv64 or powerpc64le).
-# Libraries are found only among those that tests/emulated/test-emulated.sh has staged.
+# Toolchain file: Debian's cross compiler for POSENC_CROSS_TARGET (aarch64, riscv64, powerpc64le or
+# s390x). Libraries are found only among those that tests/emulated/test-emulated.sh has staged.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES POSENC_CROSS_TARGET)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${POSENC_CROSS_TARGET})

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Cross-compiles the library and its tests for another processor and runs the tests of its numerics
-# under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]. The arguments go to
-# the tests and replace the default selection:
+# under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]. s390x is
+# big-endian. The arguments go to the tests and replace the default selection:
 #   tests/emulated/test-emulated.sh riscv64 --gtest_filter='*KernelTest*'
 # Exits with 77 if the cross compiler or the emulator is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-usage="usage: test-emulated.sh aarch64|riscv64|powerpc64le [ARGUMENT...]"
+usage="usage: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]"
 target=${1:?$usage}
 shift
 # Debian and qemu name some processors differently.
@@ -15,8 +15,9 @@ case $target in
   aarch64) package=aarch64 emulator=aarch64 isa=neon64 ;;
   riscv64) package=riscv64 emulator=riscv64 isa=scalar ;;
   powerpc64le) package=powerpc64le emulator=ppc64le isa=scalar ;;
+  s390x) package=s390x emulator=s390x isa=scalar ;;
   *)
-    echo "test-emulated.sh: processor is '$target'; allowed: aarch64, riscv64, powerpc64le" >&2
+    echo "test-emulated.sh: processor is '$target'; allowed: aarch64, riscv64, powerpc64le, s390x" >&2
     exit 2
     ;;
 esac
@@ -32,6 +33,7 @@ selection=(
   '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*'
   "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldAtLargePositions/*_${isa}_tutorial"
   'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
+  'LittleEndian.*'
 )
 too_slow='*HoldForEveryRuleOfFrequencies*'  # many exact values
 

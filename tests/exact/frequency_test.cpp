@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posenc::test {
@@ -28,6 +29,20 @@ TEST_P(FrequencyTest, IsWithinItsBoundOfMpfr) {
     mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
     if (expected < MpfrValue(0)) expected = expected + MpfrValue(1);
     ASSERT_LE(log2_distance(to_mpfr(frequencies[k]), expected), -254) << "k = " << k;
+  }
+}
+
+/// The second stage of rounding computes one frequency at a time.
+TEST_P(FrequencyTest, WidestIsWithinItsBoundOfMpfr) {
+  const EncodingSpec spec = GetParam();
+  const Frequencies frequencies(spec);
+  const std::int64_t step = std::max<std::int64_t>(1, frequencies.count() / 30);
+  for (std::int64_t k = frequencies.count() - 1; k >= 0; k -= step) {
+    MpfrValue expected = exact_frequency(spec, k);
+    mpfr_div(expected.get(), expected.get(), two_pi().get(), MPFR_RNDN);
+    mpfr_frac(expected.get(), expected.get(), MPFR_RNDN);
+    if (expected < MpfrValue(0)) expected = expected + MpfrValue(1);
+    ASSERT_LE(log2_distance(to_mpfr(frequencies.widest(k)), expected), -640) << "k = " << k;
   }
 }
 
@@ -94,13 +109,59 @@ INSTANTIATE_TEST_SUITE_P(
         EncodingSpec{256, std::numeric_limits<double>::max(), interleaved, inclusive}),
     [](const auto& test) { return "case_" + std::to_string(test.index); });
 
-std::vector<EncodingSpec> specs_of_rules() {
+std::vector<EncodingSpec> specs_of(const std::vector<SpecOfRule>& rules) {
   std::vector<EncodingSpec> specs;
-  for (const SpecOfRule& each : specs_of_every_rule()) specs.push_back(each.spec);
+  for (const SpecOfRule& each : rules) specs.push_back(each.spec);
   return specs;
 }
-INSTANTIATE_TEST_SUITE_P(Rules, FrequencyTest, testing::ValuesIn(specs_of_rules()),
+INSTANTIATE_TEST_SUITE_P(Rules, FrequencyTest, testing::ValuesIn(specs_of(specs_of_every_rule())),
                          [](const auto& test) { return specs_of_every_rule()[test.index].name; });
+
+/// The other spacing, and parameters at their limits, with all digits that a double has.
+std::vector<SpecOfRule> specs_at_the_limits() {
+  constexpr double least_factor = 0x1.fffffffffffffp-10;
+  const auto of = [](FrequencyRule rule, double base = 1e4, Spacing spacing = inclusive) {
+    return EncodingSpec{
+        .d_model = 64, .base = base, .spacing = spacing, .frequencies = std::move(rule)};
+  };
+  LongRopeScaling longrope;
+  OwnFrequencies own;
+  for (int k = 0; k < 32; ++k) {
+    longrope.factors.push_back(k % 2 == 0 ? least_factor : 0x1.fffffffffffffp0 + k);
+    own.values.push_back(k % 2 == 0 ? 0x1.fffffffffffffp31 - k : -0x1.fffffffffffffp-100 * (k + 1));
+  }
+  const Llama3Scaling llama3 = {.factor = 1.1,
+                                .trained_rows = max_position,
+                                .low_frequency_factor = 0x1.fffffffffffffp-20,
+                                .high_frequency_factor = 0x1.fffffffffffffp19};
+  // The first frequency turns 8192 / (2 pi) times: in the middle of this ramp.
+  const Llama3Scaling narrow = {.factor = 7.1,
+                                .low_frequency_factor = 1303.7972938088065 * (1 - 0x1p-45),
+                                .high_frequency_factor = 1303.7972938088067 * (1 + 0x1p-45)};
+  const YarnScaling yarn = {.factor = 1.1,
+                            .trained_rows = max_position,
+                            .beta_fast = 0x1.fffffffffffffp19,
+                            .beta_slow = 0x1.fffffffffffffp-20,
+                            .truncate = false};
+  return {{"linear_inclusive", of(LinearScaling{3})},
+          {"linear_least", of(LinearScaling{least_factor})},
+          {"linear_least_base_1e300", of(LinearScaling{least_factor}, 1e300)},
+          {"llama3_inclusive", of(Llama3Scaling{}, 5e5)},
+          {"llama3_limits", of(llama3, 1e20)},
+          {"llama3_limits_paper", of(llama3, 1e20, paper)},
+          {"llama3_narrow", of(narrow)},
+          {"longrope_inclusive", of(longrope)},
+          {"longrope_base_1_5", of(longrope, 1.5)},
+          {"own_limits", of(own)},
+          {"yarn_limits", of(yarn, 1e20, paper)},
+          {"ntk_limits", of(NtkScaling{1.0000000000000002}, 1e300, paper)}};
+}
+INSTANTIATE_TEST_SUITE_P(Limits, FrequencyTest, testing::ValuesIn(specs_of(specs_at_the_limits())),
+                         [](const auto& test) { return specs_at_the_limits()[test.index].name; });
+
+TEST(FrequencyLimits, AreAllowed) {
+  for (const auto& [name, spec] : specs_at_the_limits()) EXPECT_NO_THROW(validate(spec)) << name;
+}
 
 }  // namespace
 }  // namespace posenc::test

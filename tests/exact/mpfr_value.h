@@ -1,11 +1,16 @@
 // An RAII wrapper of mpfr_t, and the exact entries computed with it.
 #pragma once
 
+#include "posenc/data_type.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/spec.h"
+#include "posenc/support/float_format.h"
 
 #include <mpfr.h>
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -14,7 +19,7 @@ namespace posenc::test {
 
 class MpfrValue {
  public:
-  static constexpr mpfr_prec_t precision = 640;
+  static constexpr mpfr_prec_t precision = 1024;
 
   MpfrValue() { mpfr_init2(value_, precision); }
   explicit MpfrValue(double value) : MpfrValue() { mpfr_set_d(value_, value, MPFR_RNDN); }
@@ -129,12 +134,31 @@ inline MpfrValue exact_phase(const EncodingSpec& spec, std::int64_t k, std::int6
   return phase;
 }
 
-/// The exact entry: sine or cosine of pos w_k, rounded to 640 bits.
+/// The exact entry: sine or cosine of pos w_k, rounded to 1024 bits.
 inline MpfrValue exact_entry(const EncodingSpec& spec, std::int64_t k, std::int64_t position,
                              bool cosine) {
   MpfrValue value = exact_phase(spec, k, position);
   (cosine ? mpfr_cos : mpfr_sin)(value.get(), value.get(), MPFR_RNDN);
   return value;
+}
+
+/// The bits of the value of `type` that is nearest to `value`, subnormal values included.
+inline std::uint64_t rounded_by_mpfr(const MpfrValue& value, DataType type) {
+  const FloatFormat format = format_of(type);
+  // |value| is in [2^(exponent - 1), 2^exponent).
+  const auto exponent = static_cast<int>(mpfr_get_exp(value.get()));
+  const int ulp = std::max(exponent - format.precision, format.least_exponent);
+  MpfrValue multiple;
+  mpfr_abs(multiple.get(), value.get(), MPFR_RNDN);
+  mpfr_mul_2si(multiple.get(), multiple.get(), -ulp, MPFR_RNDN);
+  mpfr_rint(multiple.get(), multiple.get(), MPFR_RNDN);
+  const double nearest = std::ldexp(mpfr_get_d(multiple.get(), MPFR_RNDN), ulp);  // exact
+  const double signed_value = mpfr_sgn(value.get()) < 0 ? -nearest : nearest;
+  if (type == DataType::float64) return std::bit_cast<std::uint64_t>(signed_value);
+  if (type == DataType::float32)
+    return std::bit_cast<std::uint32_t>(static_cast<float>(signed_value));
+  return type == DataType::float16 ? posenc::nearest<Float16>(signed_value).bits
+                                   : posenc::nearest<BFloat16>(signed_value).bits;
 }
 
 template <std::size_t Limbs>

@@ -10,7 +10,7 @@
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/backends/vectorised.h"
-#include "posenc/exact/sincos.h"
+#include "posenc/exact/entry.h"
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
@@ -188,8 +188,8 @@ class RotationEncoder final : public Encoder {
 
   static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
                                    bool is_cosine, DataType type) noexcept {
-    const Turns phase = static_cast<const RotationEncoder*>(self)->exact_.phase(k, position);
-    return round_to_bits(is_cosine ? cosine(phase) : sine(phase), type);
+    const auto* const encoder = static_cast<const RotationEncoder*>(self);
+    return rounded_entry(encoder->exact_, k, position, is_cosine, type).bits;
   }
 
   void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }

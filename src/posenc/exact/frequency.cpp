@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
+#include <tuple>
+#include <type_traits>
 #include <variant>
 
 namespace posenc {
@@ -12,105 +15,120 @@ namespace {
 
 // The usual base, whose logarithm is computed at compile time.
 constexpr double usual_base = 10000.0;
-constexpr Wide logarithm_of_usual_base = natural_logarithm(usual_base);
+constexpr Wide logarithm_of_usual_base = natural_logarithm<5>(usual_base);
 
 /// Where a rule blends a frequency w and w / s.
+template <class Number>
 class Blend {
  public:
   explicit Blend(double factor) : factor_(factor) {}
 
-  Wide slow(const Wide& turns) const noexcept { return divide(turns, factor_); }
-  /// w r + w / s (1 - r), r = numerator / denominator in (0, 1). Both are given as multiples of
-  /// the same unit, which exceeds the denominator.
-  Wide mixed(const Wide& turns, const Wide& numerator, double denominator) const noexcept {
-    return slow(turns) + divide(numerator, denominator) * (turns - slow(turns));
+  Number slow(const Number& turns) const noexcept { return divide(turns, factor_); }
+  /// w r + w / s (1 - r)
+  Number mixed(const Number& turns, const Number& r) const noexcept {
+    return slow(turns) + r * (turns - slow(turns));
   }
 
  private:
   double factor_;
 };
 
-/// The unit of Blend::mixed, as an exponent of 2.
+/// A unit, as an exponent of 2, of which a value above 0 is a fraction.
 int unit_above(double value) noexcept { return std::ilogb(value) + 1; }
 
-/// Fills turns with one frequency after the other.
+/// Computes consecutive frequencies in fractions of `Limbs` limbs, and keeps the leading `Kept`.
+///
+/// Error bound: the base's frequencies are within 2^43 units. The logarithm of a ratio times k is
+/// within 2^32 units (2^21 of the base's and 2^10 for log_unit_bits), and the truncation of the
+/// quotient adds k 2^10 < 2^30. exp_minus() is within 2^23 units if the logarithm is below 1, and
+/// k 2^23 is below 2^42; else k is below 2^10, and k 2^33 below 2^43. A division by 2^-10 to 1 adds
+/// 10 bits to them, and its own truncation is below 2^63 units, which is most. Only on Llama 3.1's
+/// ramp can it be more, by high / (high - low) < 2^54: 2^97 units of the base's frequency.
+template <std::size_t Limbs, std::size_t Kept>
 class Rules {
+  using Number = Fraction<Limbs>;
+
  public:
-  Rules(const EncodingSpec& spec, std::vector<Turns>& turns) : spec_(spec), turns_(turns) {}
+  /// Fills `turns` with the frequencies from `first` on.
+  Rules(const EncodingSpec& spec, std::int64_t first, std::span<Fraction<Kept>> turns)
+      : spec_(spec), first_(first), turns_(turns) {}
 
   void operator()(const BaseFrequencies&) const {
-    fill([](const Wide& turns, std::int64_t) { return turns; });
+    fill([](const Number& turns, std::int64_t) { return turns; });
   }
 
   void operator()(const OwnFrequencies& own) const {
-    for (std::size_t k = 0; k < turns_.size(); ++k) turns_[k] = leading(to_turns(own.values[k]));
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      turns_[i] = leading<Kept>(to_turns<Limbs>(own.values[static_cast<std::size_t>(first_) + i]));
+    }
   }
 
   void operator()(const LinearScaling& linear) const {
-    fill([&](const Wide& turns, std::int64_t) { return divide(turns, linear.factor); });
+    fill([&](const Number& turns, std::int64_t) { return divide(turns, linear.factor); });
   }
 
   /// The logarithm of the base grows by d / (d - 2) ln s, and that of the ratio of two frequencies
   /// by 2 / (d - 2) ln s. The only frequency of d = 2 does not depend on the base.
   void operator()(const NtkScaling& ntk) const {
-    Wide logarithm = logarithm_of_ratio();
+    Number logarithm = logarithm_of_ratio();
     if (ntk.factor > 1 && spec_.d_model > 2) {
       logarithm +=
-          natural_logarithm(ntk.factor) / static_cast<std::uint64_t>(spec_.d_model / 2 - 1);
+          natural_logarithm<Limbs>(ntk.factor) / static_cast<std::uint64_t>(spec_.d_model / 2 - 1);
     }
-    fill([](const Wide& turns, std::int64_t) { return turns; }, logarithm);
+    fill([](const Number& turns, std::int64_t) { return turns; }, logarithm);
   }
 
   void operator()(const YarnScaling& yarn) const {
     const auto [low, high] = yarn_range(spec_, yarn);
-    const Blend blend(yarn.factor);
-    fill([&, low = low, high = high](const Wide& turns, std::int64_t k) {
+    const Blend<Number> blend(yarn.factor);
+    fill([&, low = low, high = high](const Number& turns, std::int64_t k) {
       // The share of w, which is 1 - r.
       const double numerator = high - static_cast<double>(k), denominator = high - low;
       const double share = numerator / denominator;
       if (share >= 1) return turns;
       if (share <= 0) return blend.slow(turns);
       const int unit = unit_above(denominator);
-      return blend.mixed(turns, to_fraction(std::ldexp(numerator, -unit)),
-                         std::ldexp(denominator, -unit));
+      return blend.mixed(turns, divide(to_fraction<Limbs>(std::ldexp(numerator, -unit)),
+                                       std::ldexp(denominator, -unit)));
     });
   }
 
   void operator()(const Llama3Scaling& llama3) const {
     const double low = llama3.low_frequency_factor, high = llama3.high_frequency_factor;
     const int unit = unit_above(high) + 1;
-    const Wide lowest = to_fraction(std::ldexp(low, -unit)),
-               highest = to_fraction(std::ldexp(high, -unit));
-    const Blend blend(llama3.factor);
-    fill([&](const Wide& turns, std::int64_t) {
+    const Number lowest = to_fraction<Limbs>(std::ldexp(low, -unit)),
+                 highest = to_fraction<Limbs>(std::ldexp(high, -unit));
+    const Blend<Number> blend(llama3.factor);
+    fill([&](const Number& turns, std::int64_t) {
       // Far above `high`, the multiple of a unit would exceed 1.
       const double rows = static_cast<double>(llama3.trained_rows);
       if (rows * std::ldexp(static_cast<double>(turns.limb[0]), -64) > 1.5 * high) return turns;
-      const Wide in_rows = shifted(turns, -unit) * static_cast<std::uint64_t>(llama3.trained_rows);
+      const Number in_rows =
+          shifted(turns, -unit) * static_cast<std::uint64_t>(llama3.trained_rows);
       if (!less(lowest, in_rows)) return blend.slow(turns);
       if (!less(in_rows, highest)) return turns;
-      return blend.mixed(turns, in_rows - lowest, std::ldexp(high - low, -unit));
+      // Not by high - low in double, which may round.
+      return blend.mixed(turns, quotient_of(in_rows - lowest, highest - lowest));
     });
   }
 
   void operator()(const LongRopeScaling& longrope) const {
-    fill([&](const Wide& turns, std::int64_t k) {
+    fill([&](const Number& turns, std::int64_t k) {
       return divide(turns, longrope.factors[static_cast<std::size_t>(k)]);
     });
   }
 
  private:
-  static Turns leading(const Wide& wide) noexcept {
-    Turns turns;
-    for (std::size_t i = 0; i < turns.limb.size(); ++i) turns.limb[i] = wide.limb[i];
-    return turns;
+  /// -ln(w_(k+1) / w_k) / 2^log_unit_bits
+  Number logarithm_of_ratio() const noexcept {
+    return logarithm_of_base() / static_cast<std::uint64_t>(exponent_denominator(spec_));
   }
 
-  /// -ln(w_(k+1) / w_k) / 2^log_unit_bits
-  Wide logarithm_of_ratio() const noexcept {
-    const Wide logarithm =
-        spec_.base == usual_base ? logarithm_of_usual_base : natural_logarithm(spec_.base);
-    return logarithm / static_cast<std::uint64_t>(exponent_denominator(spec_));
+  Number logarithm_of_base() const noexcept {
+    if constexpr (std::is_same_v<Number, Wide>) {
+      if (spec_.base == usual_base) return logarithm_of_usual_base;
+    }
+    return natural_logarithm<Limbs>(spec_.base);
   }
 
   template <class Scaled>
@@ -119,33 +137,58 @@ class Rules {
   }
 
   template <class Scaled>
-  void fill(const Scaled& scaled, const Wide& logarithm) const {
-    const Wide ratio = exp_minus(logarithm);
-    Wide turns = turns_of_one_radian;
-    for (std::size_t k = 0; k < turns_.size(); ++k) {
-      turns_[k] = leading(scaled(turns, static_cast<std::int64_t>(k)));
+  void fill(const Scaled& scaled, const Number& logarithm) const {
+    const Number ratio = exp_minus(logarithm);
+    Number turns = base_frequency(ratio, first_);
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      turns_[i] = leading<Kept>(scaled(turns, first_ + static_cast<std::int64_t>(i)));
       turns = turns * ratio;
     }
   }
 
+  /// 1 / (2 pi) ratio^k
+  static Number base_frequency(Number ratio, std::int64_t k) noexcept {
+    Number turns = leading<Limbs>(turns_of_one_radian);
+    for (; k != 0; k >>= 1) {
+      if ((k & 1) != 0) turns = turns * ratio;
+      ratio = ratio * ratio;
+    }
+    return turns;
+  }
+
   const EncodingSpec& spec_;
-  std::vector<Turns>& turns_;
+  std::int64_t first_;
+  std::span<Fraction<Kept>> turns_;
 };
 
 }  // namespace
 
 Frequencies::Frequencies(const EncodingSpec& spec)
-    : turns_(static_cast<std::size_t>(spec.d_model / 2)) {
-  std::visit(Rules(spec, turns_), spec.frequencies);
+    : spec_(spec), turns_(static_cast<std::size_t>(spec.d_model / 2)) {
+  constexpr std::size_t limbs = std::tuple_size_v<decltype(Wide::limb)>,
+                        kept = std::tuple_size_v<decltype(Turns::limb)>;
+  if (const auto* const llama3 = std::get_if<Llama3Scaling>(&spec.frequencies)) {
+    // A narrow ramp takes away more than a limb.
+    Rules<limbs + 1, kept>(spec, 0, turns_)(*llama3);
+  } else {
+    std::visit(Rules<limbs, kept>(spec, 0, turns_), spec.frequencies);
+  }
+}
+
+Widest Frequencies::widest(std::int64_t k) const noexcept {
+  constexpr std::size_t limbs = std::tuple_size_v<decltype(Widest::limb)>;
+  Widest turns;
+  std::visit(Rules<limbs, limbs>(spec_, k, {&turns, 1}), spec_.frequencies);
+  return turns;
 }
 
 YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept {
   const auto d_model = static_cast<double>(spec.d_model);
   // Halved, because it may exceed 1/2.
-  const double of_base = 2 * to_signed_double(natural_logarithm(spec.base) / 2);
+  const double of_base = 2 * to_signed_double(natural_logarithm<5>(spec.base) / 2);
   const auto index = [&](double rotations) {
-    const Wide logarithm = natural_logarithm(static_cast<double>(yarn.trained_rows)) -
-                           natural_logarithm(rotations) - logarithm_of_two_pi;
+    const Wide logarithm = natural_logarithm<5>(static_cast<double>(yarn.trained_rows)) -
+                           natural_logarithm<5>(rotations) - logarithm_of_two_pi;
     return d_model / 2 * (to_signed_double(logarithm) / of_base);
   };
   double low = index(yarn.beta_fast), high = index(yarn.beta_slow);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "posenc/exact/fixed_point.h"
+#include "posenc/exact/wide.h"
 #include "posenc/spec.h"
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace posenc {
 using Turns = Fraction<4>;
 
 /// w_k / (2 pi) modulo 1 for k = 0 .. d_model / 2 - 1, each within 2^-254 turns of the exact value
-/// (tested against MPFR). A phase at position 2^53 is then within 2^-201 turns.
+/// (wide.h derives it, and a test compares with MPFR). A phase at position 2^53 is then within
+/// 2^-201 turns.
 class Frequencies {
  public:
   /// The spec must be valid.
@@ -31,7 +34,18 @@ class Frequencies {
     return (*this)[k] * static_cast<std::uint64_t>(position);
   }
 
+  /// log2 of an upper bound of the error of phase() in radians: 2 pi 2^-254 position < 2^(-251 +
+  /// b), b the number of bits of the position.
+  static int log2_phase_error(std::int64_t position) noexcept {
+    return -251 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(position)));
+  }
+
+  /// Frequency k within 2^-640 turns, computed anew from the spec. Takes about 0.1 milliseconds,
+  /// and allocates nothing.
+  Widest widest(std::int64_t k) const noexcept;
+
  private:
+  EncodingSpec spec_;
   std::vector<Turns> turns_;
 };
 

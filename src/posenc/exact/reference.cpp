@@ -1,5 +1,6 @@
 #include "posenc/exact/reference.h"
 
+#include "posenc/exact/entry.h"
 #include "posenc/exact/sincos.h"
 #include "posenc/support/format.h"
 
@@ -79,15 +80,15 @@ ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const
 double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine, long double value,
                           DataType type) const noexcept {
   return with_type(type, [&]<class T>(T) {
-    const Turns phase = frequencies_.phase(k, position);
     const auto exact = [&] {
-      return value_of_bits<T>(round_to_bits(is_cosine ? cosine(phase) : sine(phase), type));
+      return value_of_bits<T>(rounded_entry(frequencies_, k, position, is_cosine, type).bits);
     };
     if (method_ == ReferenceMethod::integers) return exact();
     // Values are rounded to double before 16 bits, which could round twice. The wider margin puts
     // doubles on both sides of a midpoint.
     constexpr long double margin_of_type = sizeof(T) == 2 ? 0x1p-51L : relative_error;
-    const long double margin = std::fabs(value) * margin_of_type;
+    const long double margin = std::fabs(value) * margin_of_type +
+                               std::ldexp(1.0L, Frequencies::log2_phase_error(position));
     const auto round = [](long double x) {
       if constexpr (sizeof(T) == 2) {
         return to_double(posenc::nearest<T>(static_cast<double>(x)));
@@ -96,7 +97,7 @@ double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine,
       }
     };
     const double below = round(value - margin);
-    return below == round(value + margin) ? below : exact();
+    return below == round(value + margin) ? round(value) : exact();
   });
 }
 

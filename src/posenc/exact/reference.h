@@ -20,8 +20,11 @@ struct ReferencePair {
   double cosine_rest = 0;
 };
 
-/// The method that computes the exact values. No backend computes its values by either method;
-/// rotation recomputes uncertain ones by that of integers.
+/// The method that computes the exact values. Both start from the frequencies and phases of
+/// exact/frequency.h, as the vectorised backends do: an error of a frequency would be in both, and
+/// no comparison with the reference would show it. Tests compare the frequencies of every rule with
+/// MPFR instead. From the phases on, no backend computes its values by either method; rotation
+/// recomputes uncertain ones by that of integers.
 enum class ReferenceMethod {
   /// Phases of 256 bits, reduced to an eighth of a turn in two long doubles, then sinl and cosl.
   long_double,
@@ -49,12 +52,13 @@ class Reference {
   ReferencePair operator()(std::int64_t k, std::int64_t position) const noexcept;
 
   /// The value of that type nearest to the exact one. `value` is the sine or cosine of operator(),
-  /// which is rounded if its rounding is certain; else 118 bits are rounded.
+  /// which is rounded if its rounding is certain; else the entry is rounded in integers (entry.h).
   double nearest(std::int64_t k, std::int64_t position, bool cosine, long double value,
                  DataType type = DataType::float32) const noexcept;
 
-  /// The largest relative error. sinl and cosl of the C library are within 1 ulp (2^-63), and the
-  /// rest of the phase adds half an ulp. The integers are within 2^-105.
+  /// The largest relative error, given the phase, whose own error is below 2^-198 radians. sinl and
+  /// cosl of the C library are within 1 ulp (2^-63), and the rest of the phase adds half an ulp.
+  /// The integers are within 2^-105.
   static constexpr long double relative_error = 0x1p-62L;
 
  private:

@@ -1,6 +1,9 @@
 #include "posenc/exact/sincos.h"
+
+#include "posenc/exact/wide.h"
 #include "posenc/support/float_format.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -9,8 +12,8 @@
 namespace posenc {
 namespace {
 
-constexpr uint128 quarter_pi =
-    (static_cast<uint128>(0xc90fdaa22168c234) << 64) | 0xc4c6628b80dc1cd1;  // Q128
+constexpr uint128 leading_quarter_pi =
+    (static_cast<uint128>(quarter_pi.limb[0]) << 64) | quarter_pi.limb[1];  // Q128
 
 constexpr std::size_t terms = 16;
 
@@ -51,13 +54,11 @@ ExactValue normalised(uint128 mantissa, int exponent, bool negative) noexcept {
 }  // namespace
 
 ReducedAngle reduce_to_radians(const Turns& phase) noexcept {
-  constexpr Turns eighth = {{std::uint64_t{1} << 61, 0, 0, 0}};
+  const ReducedPhase reduced(phase);
+  const Turns& rest = reduced.rest;
   ReducedAngle angle;
-  Turns rest = phase + eighth;
-  angle.quadrant = static_cast<unsigned>(rest.limb[0] >> 62);
-  rest.limb[0] &= ~std::uint64_t{0} >> 2;
-  angle.negative = rest.limb[0] < eighth.limb[0];
-  rest = angle.negative ? eighth - rest : rest - eighth;
+  angle.quadrant = reduced.quadrant;
+  angle.negative = reduced.negative;
 
   std::size_t first = 0;
   while (first < rest.limb.size() && rest.limb[first] == 0) ++first;
@@ -70,7 +71,7 @@ ReducedAngle reduce_to_radians(const Turns& phase) noexcept {
   uint128 top = (static_cast<uint128>(limb(first)) << 64) | limb(first + 1);
   if (shift > 0) top = (top << shift) | (limb(first + 2) >> (64 - shift));
   // top 2^-128 2^(-64 first - shift) turns, times 2 pi = 8 quarter_pi
-  angle.mantissa = multiply_high(top, quarter_pi);
+  angle.mantissa = multiply_high(top, leading_quarter_pi);
   angle.exponent = -128 - 64 * static_cast<int>(first) - shift + 3;
   const int zeros = leading_zeros(angle.mantissa);
   angle.mantissa <<= zeros;
@@ -101,19 +102,30 @@ ExactValue cosine(const Turns& phase) noexcept {
   return sine(phase + quarter);
 }
 
-std::uint64_t round_to_bits(const ExactValue& value, DataType type) noexcept {
+Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_error,
+                      int precision) noexcept {
+  if (value.mantissa == 0) return {0, true};
+  const FloatFormat format = format_of(type);
+  const auto is_certain = [&] {
+    // The mantissa's bits below the last one that the type keeps. From 130 on, the value is below a
+    // quarter of the type's least, and so far from its half that no error reaches it.
+    const int dropped = std::max(128 - format.precision, format.least_exponent - value.exponent);
+    if (dropped >= 130) return true;
+    const auto bit = [](int n) { return static_cast<uint128>(1) << n; };
+    // The distance from the midpoint 2^(dropped - 1), without the bits that are kept. The midpoint
+    // 2^128 wraps to 0, and the mantissa is below it.
+    const uint128 rest = dropped < 128 ? value.mantissa & (bit(dropped) - 1) : value.mantissa;
+    const uint128 half = dropped < 129 ? bit(dropped - 1) : 0;
+    const uint128 distance = dropped < 129 && rest > half ? rest - half : half - rest;
+    // log2 of twice the larger error, which bounds their sum, in units of the mantissa.
+    const int error = std::max(128 - precision, log2_phase_error - value.exponent) + 1;
+    return error < 127 && distance > bit(error);
+  };
   const int sign_bit = static_cast<int>(8 * size_of(type)) - 1;
   const std::uint64_t sign = value.negative ? std::uint64_t{1} << sign_bit : 0;
-  if (value.mantissa == 0) return 0;
-  // A tie in the top 64 bits has more bits below them: the sine and cosine of an algebraic number
-  // other than 0 are transcendental. (A frequency on Llama 3.1's ramp holds 1 / pi and is not
-  // algebraic. There a tie is as improbable as an undecided rounding.)
+  // What is certain is no tie, so that the top 64 bits have others below them.
   const auto top = static_cast<std::uint64_t>(value.mantissa >> 64);
-  return sign | round_to_bits(format_of(type), top, value.exponent + 64, true);
-}
-
-float round_to_float(const ExactValue& value) noexcept {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(round_to_bits(value, DataType::float32)));
+  return {sign | round_to_bits(format, top, value.exponent + 64, true), is_certain()};
 }
 
 }  // namespace posenc

@@ -1,14 +1,34 @@
 // Sine and cosine of an exactly reduced phase to 118 bits, in integers: the slow path of correct
-// rounding.
+// rounding. A rounding that 118 bits leave undecided is detected; entry.h then takes more.
 #pragma once
 
 #include "posenc/data_type.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace posenc {
+
+/// A phase reduced to the nearest quarter turn: quadrant quarters, plus or minus a rest of at most
+/// an eighth of a turn. Exact.
+template <std::size_t Limbs>
+struct ReducedPhase {
+  unsigned quadrant;
+  bool negative;
+  Fraction<Limbs> rest;
+
+  explicit constexpr ReducedPhase(const Fraction<Limbs>& phase) noexcept {
+    Fraction<Limbs> eighth;
+    eighth.limb[0] = std::uint64_t{1} << 61;
+    rest = phase + eighth;
+    quadrant = static_cast<unsigned>(rest.limb[0] >> 62);
+    rest.limb[0] &= ~std::uint64_t{0} >> 2;
+    negative = rest.limb[0] < eighth.limb[0];
+    rest = negative ? eighth - rest : rest - eighth;
+  }
+};
 
 /// A phase in radians, reduced to the nearest quarter turn: quadrant * pi / 2 + x, where
 /// x = (negative ? -1 : 1) * mantissa * 2^exponent is at most pi / 4 in magnitude. The mantissa's
@@ -30,17 +50,30 @@ struct ExactValue {
   bool negative = false;
 };
 
-/// sin and cos of 2 pi phase. The relative error is below 2^-118 if the phase is a multiple of a
-/// quarter turn, or at least 2^-120 turns away from the nearest one. No entry of an encoding is
-/// closer by chance.
+/// The relative error of sine() and cosine() is below 2^-sincos_precision for every phase, taken as
+/// exact: that of the reduced angle, which keeps its 128 leading bits however small it is, is below
+/// 2^-124; the series, whose sum is at least 1/2, loses at most 4 units of 2^-128 in each of 16
+/// terms, and omits terms below 2^-128; and the last product loses 3 units.
+inline constexpr int sincos_precision = 118;
+
+/// sin and cos of 2 pi phase.
 ExactValue sine(const Turns& phase) noexcept;
 ExactValue cosine(const Turns& phase) noexcept;
 
-/// The bits of the nearest value of that type. The rounding is undecided if, between the type's
-/// precision and bit 118, all bits after the first are 0 or all are 1. This holds for one float32
-/// entry in 2^93 and one float64 entry in 2^64.
-std::uint64_t round_to_bits(const ExactValue& value, DataType type) noexcept;
+/// log2 of the error in radians of a phase that is exact.
+inline constexpr int no_phase_error = -1000;
 
-float round_to_float(const ExactValue& value) noexcept;
+/// The bits of the value of a type that is nearest to a computed one, and whether it is certain to
+/// be the nearest to the exact one.
+struct Rounded {
+  std::uint64_t bits;
+  bool is_certain;
+};
+
+/// Rounds to the nearest value of that type. It is certain unless a midpoint is as near as the
+/// errors of the value, 2^-precision of it, and of its phase, 2^log2_phase_error radians. A float32
+/// near 1 is uncertain with a probability of 2^-92, and a float64 with one of 2^-63.
+Rounded round_to_bits(const ExactValue& value, DataType type, int log2_phase_error,
+                      int precision = sincos_precision) noexcept;
 
 }  // namespace posenc

@@ -1,12 +1,15 @@
-// Fractions of 320 bits, in which frequencies are computed: logarithms, exponentials, and doubles
+// Fractions of many bits, in which frequencies are computed: logarithms, exponentials, and doubles
 // that are taken exactly. Integer operations alone, so that every machine has the same bits.
 #pragma once
 
 #include "posenc/exact/fixed_point.h"
+#include "posenc/support/odd_mantissa.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 namespace posenc {
 
@@ -14,10 +17,29 @@ namespace posenc {
 /// does not reach the limbs of Turns.
 using Wide = Fraction<5>;
 
+/// 768 bits, for the entries that 256 bits of a phase leave undecided (entry.h).
+using Widest = Fraction<12>;
+
+/// The leading limbs of a wider fraction.
+template <std::size_t Limbs, std::size_t More>
+constexpr Fraction<Limbs> leading(const Fraction<More>& wider) noexcept {
+  static_assert(Limbs <= More);
+  Fraction<Limbs> result;
+  for (std::size_t i = 0; i < Limbs; ++i) result.limb[i] = wider.limb[i];
+  return result;
+}
+
 /// 1 / (2 pi).
-inline constexpr Wide turns_of_one_radian = {{0x28be60db9391054a, 0x7f09d5f47d4d3770,
-                                              0x36d8a5664f10e410, 0x7f9458eaf7aef158,
-                                              0x6dc91b8e909374b8}};
+inline constexpr Widest turns_of_one_radian = {
+    {0x28be60db9391054a, 0x7f09d5f47d4d3770, 0x36d8a5664f10e410, 0x7f9458eaf7aef158,
+     0x6dc91b8e909374b8, 0x01924bba82746487, 0x3f877ac72c4a69cf, 0xba208d7d4baed121,
+     0x3a671c09ad17df90, 0x4e64758e60d4ce7d, 0x272117e2ef7e4a0e, 0xc7fe25fff7816603}};
+
+/// pi / 4.
+inline constexpr Widest quarter_pi = {{0xc90fdaa22168c234, 0xc4c6628b80dc1cd1, 0x29024e088a67cc74,
+                                       0x020bbea63b139b22, 0x514a08798e3404dd, 0xef9519b3cd3a431b,
+                                       0x302b0a6df25f1437, 0x4fe1356d6d51c245, 0xe485b576625e7ec6,
+                                       0xf44c42e9a637ed6b, 0x0bff5cb6f406b7ed, 0xee386bfb5a899fa5}};
 
 /// Logarithms reach 709.8. Divided by 1024, they are fractions.
 inline constexpr int log_unit_bits = 10;
@@ -27,21 +49,33 @@ inline constexpr Wide logarithm_of_two_pi = {{0x00759fc72192fad2, 0x9a4a5e4800a2
                                               0x11e7d847c689a2c5, 0xa6ef6351899ed50a,
                                               0xae9097cebff00743}};
 
-constexpr bool is_zero(const Wide& x) noexcept { return x == Wide{}; }
+template <std::size_t Limbs>
+constexpr bool is_zero(const Fraction<Limbs>& x) noexcept {
+  return x == Fraction<Limbs>{};
+}
+
+template <std::size_t Limbs>
+constexpr bool less(const Fraction<Limbs>& a, const Fraction<Limbs>& b) noexcept {
+  return a.limb < b.limb;
+}
 
 /// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
-/// most 1/3.
-constexpr Wide atanh_series(std::uint64_t numerator, std::uint64_t denominator) noexcept {
-  Wide quotient;
+/// most 1/3. Too low by less than 2^9 units if Limbs <= 12: a product adds 2 Limbs - 1 units to the
+/// error of a power, of which the next one keeps 1/9; term n has 1 / (2 n + 1) of it, and a unit of
+/// its own; and there are at most 245 terms.
+template <std::size_t Limbs>
+constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
+                                       std::uint64_t denominator) noexcept {
+  Fraction<Limbs> quotient;
   uint128 remainder = numerator;
   for (auto& limb : quotient.limb) {
     const uint128 part = remainder << 64;
     limb = static_cast<std::uint64_t>(part / denominator);
     remainder = part % denominator;
   }
-  const Wide square = quotient * quotient;
-  Wide power = quotient / (std::uint64_t{1} << log_unit_bits);
-  Wide sum;
+  const Fraction<Limbs> square = quotient * quotient;
+  Fraction<Limbs> power = quotient / (std::uint64_t{1} << log_unit_bits);
+  Fraction<Limbs> sum;
   for (std::uint64_t odd = 1; !is_zero(power); odd += 2) {
     sum += power / odd;
     power = power * square;
@@ -50,35 +84,114 @@ constexpr Wide atanh_series(std::uint64_t numerator, std::uint64_t denominator) 
 }
 
 /// ln(value) / 2^log_unit_bits for a normal value above 0, from
-/// ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3). A negative logarithm is given
-/// modulo 1.
-constexpr Wide natural_logarithm(double value) noexcept {
+/// ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3), within 2^21 units, since |e| <= 1023.
+/// A negative logarithm is given modulo 1.
+template <std::size_t Limbs>
+constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<std::int64_t>(bits >> 52) - 1023;
   const std::uint64_t one = std::uint64_t{1} << 52;
   const std::uint64_t mantissa = (bits & (one - 1)) | one;
-  const Wide of_mantissa = atanh_series(mantissa - one, mantissa + one);
-  const Wide of_two = atanh_series(1, 3);
-  const Wide of_power = of_two * static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
+  const Fraction<Limbs> of_mantissa = atanh_series<Limbs>(mantissa - one, mantissa + one);
+  const Fraction<Limbs> of_two = atanh_series<Limbs>(1, 3);
+  const Fraction<Limbs> of_power =
+      of_two * static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
   return (exponent < 0 ? of_mantissa - of_power : of_mantissa + of_power) * 2;
 }
 
+/// The number of terms y^n / n!, y < 2^-small_bits, after which they are below a unit.
+template <std::size_t Limbs>
+constexpr std::uint64_t exponential_terms(int small_bits) noexcept {
+  int bits = 0;  // at most log2(2^(small_bits n) n!)
+  std::uint64_t n = 0;
+  while (bits < 64 * static_cast<int>(Limbs)) {
+    ++n;
+    bits += small_bits + static_cast<int>(std::bit_width(n)) - 1;
+  }
+  return n;
+}
+
 /// exp(-x) for the argument x / 2^log_unit_bits > 0.
-Wide exp_minus(const Wide& scaled) noexcept;
+///
+/// x is halved until it is small, and the result is squared as often: 16 times if x < 1, else at
+/// most 26 times. Each squaring doubles the error, which is below 2^6 units at first, and adds less
+/// than 2 Limbs units: an error below 2^23 units if x < 1, else below 2^33.
+template <std::size_t Limbs>
+Fraction<Limbs> exp_minus(const Fraction<Limbs>& scaled) noexcept {
+  constexpr int small_bits = 16;  // y < 2^-16
+  const int integer_bits = std::max(0, log_unit_bits - std::countl_zero(scaled.limb[0]));
+  const int halvings = small_bits + integer_bits;
+  // y = scaled 2^log_unit_bits / 2^halvings
+  const Fraction<Limbs> y = scaled / (std::uint64_t{1} << (halvings - log_unit_bits));
+  // g = 1 - exp(-y) = y (1 - y / 2 (1 - y / 3 (...))). Near 0, exp(-y) itself may round to 1, which
+  // is not a fraction.
+  Fraction<Limbs> g;
+  for (std::uint64_t n = exponential_terms<Limbs>(small_bits); n > 0; --n) {
+    const Fraction<Limbs> term = y / n;
+    g = term - term * g;
+  }
+  Fraction<Limbs> power = Fraction<Limbs>{} - g;
+  for (int i = 0; i < halvings; ++i) power = power * power;
+  return power;
+}
 
 /// x 2^exponent modulo 1; truncated if the exponent is negative.
-Wide shifted(Wide x, int exponent) noexcept;
+template <std::size_t Limbs>
+Fraction<Limbs> shifted(Fraction<Limbs> x, int exponent) noexcept {
+  constexpr int most = 63;
+  while (exponent != 0) {
+    const int step = std::clamp(exponent, -most, most);
+    const std::uint64_t power = std::uint64_t{1} << std::abs(step);
+    x = step > 0 ? x * power : x / power;
+    exponent -= step;
+  }
+  return x;
+}
 
-/// A double in [0, 1), 0 or at least 2^-200.
-Wide to_fraction(double value) noexcept;
+/// A double in [0, 1), 0 or at least 2^-200. Exact.
+template <std::size_t Limbs>
+Fraction<Limbs> to_fraction(double value) noexcept {
+  if (value == 0) return {};
+  const OddMantissa parts(value);
+  Fraction<Limbs> units;
+  units.limb.back() = parts.mantissa;
+  return shifted(units, 64 * static_cast<int>(Limbs) + parts.exponent);
+}
 
-/// x / divisor modulo 1, within 2^-256 if the divisor is at least 2^-10.
-Wide divide(const Wide& x, double divisor) noexcept;
+/// x / divisor modulo 1. If the divisor is at least 2^-10, the truncation is within 2^63 units.
+template <std::size_t Limbs>
+Fraction<Limbs> divide(const Fraction<Limbs>& x, double divisor) noexcept {
+  const OddMantissa parts(divisor);
+  return shifted(x / parts.mantissa, -parts.exponent);
+}
 
-/// A frequency in radians, in turns modulo 1.
-Wide to_turns(double frequency) noexcept;
+/// a / b for a < b < 1/2; truncated.
+template <std::size_t Limbs>
+Fraction<Limbs> quotient_of(Fraction<Limbs> a, const Fraction<Limbs>& b) noexcept {
+  Fraction<Limbs> quotient;
+  for (std::uint64_t& limb : quotient.limb) {
+    for (int bit = 63; bit >= 0; --bit) {
+      a += a;
+      if (less(a, b)) continue;
+      a -= b;
+      limb |= std::uint64_t{1} << bit;
+    }
+  }
+  return quotient;
+}
 
-constexpr bool less(const Wide& a, const Wide& b) noexcept { return a.limb < b.limb; }
+/// A frequency in radians of at most 2^64, in turns modulo 1, within 2^65 units: the unit's digits,
+/// truncated, times the mantissa or the frequency.
+template <std::size_t Limbs>
+Fraction<Limbs> to_turns(double frequency) noexcept {
+  if (frequency == 0) return {};
+  const OddMantissa parts(frequency);
+  // Digits must not be lost at the upper end before the product.
+  const Fraction<Limbs> unit =
+      shifted(leading<Limbs>(turns_of_one_radian), std::min(parts.exponent, 0));
+  const Fraction<Limbs> turns = shifted(unit * parts.mantissa, std::max(parts.exponent, 0));
+  return frequency < 0 ? Fraction<Limbs>{} - turns : turns;
+}
 
 /// The value in [-1/2, 1/2) that equals x modulo 1. The relative error is below 3 * 2^-53.
 template <std::size_t Limbs>

@@ -1,7 +1,7 @@
 // rotation: recomputes the entries whose rounding is uncertain, exactly.
 //
 // Method. A tile with an uncertain entry is computed a second time, and each uncertain entry is
-// replaced by RotationTables::exact_entry, which rounds the 128-bit value.
+// replaced by RotationTables::exact_entry, which rounds it in integers.
 //
 // Cost: one entry in about 50 000 is too close to a midpoint for the error bound.
 #pragma once

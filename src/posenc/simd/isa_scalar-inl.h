@@ -78,7 +78,10 @@ inline F32 pack(I32 a, I32 b) {
 }
 inline F32 pack_float16(F32 a, F32 b) { return pack(to_float16(a), to_float16(b)); }
 inline F32 pack_upper_halves(I32 a, I32 b) {
-  return cast_bits<F32>(((a >> 16) & I32(0xffff)) | (b & I32(-1 << 16)));
+  // In memory, the half of `a` precedes that of `b`.
+  constexpr bool is_big_endian = std::endian::native == std::endian::big;
+  const I32 low = is_big_endian ? b : a, high = is_big_endian ? a : b;
+  return cast_bits<F32>(((low >> 16) & I32(0xffff)) | (high & I32(-1 << 16)));
 }
 inline F32 pack_truncated_float16(F32 a, F32 b) {
   const auto truncated = [](F32 x) {

@@ -1,0 +1,184 @@
+// Correctly rounded entries against MPFR, by both stages: by chance the second one never runs, so
+// that the first one claims less than it has, or entries are near a midpoint for a reason.
+#include "posenc/exact/entry.h"
+
+#include "exact/mpfr_value.h"
+#include "frequency_rules.h"
+#include "posenc/backend.h"
+#include "posenc/matrix.h"
+#include "posenc/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace posenc::test {
+namespace {
+
+std::string trace(const EncodingSpec& spec, std::int64_t k, std::int64_t position, bool is_cosine,
+                  DataType type) {
+  return to_string(spec.frequencies) + ", base " + std::to_string(spec.base) + ", k " +
+         std::to_string(k) + ", position " + std::to_string(position) +
+         (is_cosine ? ", cosine, " : ", sine, ") + std::string(to_string(type));
+}
+
+std::vector<EncodingSpec> specs() {
+  std::vector<EncodingSpec> all;
+  for (const SpecOfRule& each : specs_of_every_rule()) all.push_back(each.spec);
+  for (const double base : {1e4, 1.0001, 1e12, 1e60, 1e308})
+    all.push_back({96, base, Layout::interleaved, Spacing::inclusive});
+  return all;
+}
+
+/// How many of the entries that were checked each stage decided.
+struct Decided {
+  int first = 0, second = 0;
+};
+
+/// Compares random entries of every spec with MPFR.
+Decided expect_exact_entries(EntryPrecision precision, int entries) {
+  Decided decided;
+  std::mt19937_64 random(3);
+  for (const EncodingSpec& spec : specs()) {
+    const Frequencies frequencies(spec);
+    for (int i = 0; i < entries; ++i) {
+      const auto k =
+          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(frequencies.count()));
+      // Positions in every octave.
+      const auto position = static_cast<std::int64_t>(random() >> (11 + random() % 53));
+      const MpfrValue frequency = exact_frequency(spec, k);
+      const bool is_tiny = mpfr_zero_p(frequency.get()) == 0 && mpfr_get_exp(frequency.get()) < -99;
+      for (const bool is_cosine : {false, true}) {
+        const MpfrValue exact = exact_entry(spec, k, position, is_cosine);
+        for (const DataType type : all_data_types) {
+          if (type == DataType::float64 && is_tiny) continue;  // not promised
+          const RoundedEntry entry =
+              rounded_entry(frequencies, k, position, is_cosine, type, precision);
+          const std::uint64_t expected =
+              mpfr_zero_p(exact.get()) != 0 ? 0 : rounded_by_mpfr(exact, type);
+          EXPECT_TRUE(entry.is_certain) << trace(spec, k, position, is_cosine, type);
+          EXPECT_EQ(entry.bits, expected) << trace(spec, k, position, is_cosine, type);
+          if (testing::Test::HasFailure()) return decided;
+          ++(entry.by_second_stage ? decided.second : decided.first);
+        }
+      }
+    }
+  }
+  return decided;
+}
+
+TEST(RoundedEntry, IsThatOfMpfr) {
+  const Decided decided = expect_exact_entries({}, 300);
+  EXPECT_GT(decided.first, 40000);
+  EXPECT_EQ(decided.second, 0);
+}
+
+/// With 56 bits, every fourth float64 or so is uncertain; with 12, every float64 and float32.
+TEST(RoundedEntry, IsDecidedByTheSecondStageIfTheFirstCannot) {
+  const Decided some = expect_exact_entries({.first = 56}, 60);
+  EXPECT_GT(some.first, 6000);
+  EXPECT_GT(some.second, 300);
+  const Decided most = expect_exact_entries({.first = 12}, 20);
+  EXPECT_GT(most.second, most.first);
+}
+
+/// What the second stage leaves uncertain is said to be so, and every machine has the same bits,
+/// those of the nearest value to what was computed.
+TEST(RoundedEntry, SaysIfItIsUncertain) {
+  const EncodingSpec spec = {.d_model = 64};
+  const Frequencies frequencies(spec);
+  int uncertain = 0;
+  for (std::int64_t position = 1; position <= 200; ++position) {
+    const RoundedEntry entry = rounded_entry(frequencies, 1, position, false, DataType::float64,
+                                             {.first = 56, .second = 56});
+    EXPECT_EQ(entry.bits, rounded_entry(frequencies, 1, position, false, DataType::float64).bits);
+    EXPECT_TRUE(entry.is_certain || entry.by_second_stage);
+    uncertain += entry.is_certain ? 0 : 1;
+  }
+  EXPECT_GT(uncertain, 20);
+  EXPECT_LT(uncertain, 150);
+}
+
+/// For a small x that is a midpoint, sin(x) is x^3 / 6 away from it: nearer than 118 bits can tell
+/// from 2^-59 on, and nearer than a phase of 256 bits from 2^-80 on.
+TEST(RoundedEntry, IsDecidedNextToAMidpoint) {
+  struct Case {
+    DataType type;
+    double frequency;
+    std::int64_t position;
+  };
+  std::vector<Case> cases;
+  for (const double sign : {1.0, -1.0}) {
+    for (int exponent = -85; exponent >= -100; --exponent) {
+      // Products with a bit more than the type has: (2^24 + 1) 2^exponent, and so on.
+      const double unit = std::ldexp(sign, exponent);
+      for (const std::int64_t odd : {1, 3, 5, 12345})
+        cases.push_back({DataType::float32, unit, (std::int64_t{1} << 24) + odd});
+      for (const std::int64_t odd : {1, 3}) {
+        cases.push_back({DataType::float16, unit, (std::int64_t{1} << 11) + odd});
+        cases.push_back({DataType::bfloat16, unit, (std::int64_t{1} << 8) + odd});
+        // 2^53 + 1 = 3 * 3002399751580331
+        cases.push_back({DataType::float64, 3002399751580331 * unit * 0x1p-40, 3 * odd});
+        cases.push_back({DataType::float64, 3002399751580331 * unit * 0x1p-46, 3 * odd});
+      }
+    }
+  }
+  int second = 0;
+  for (const auto& [type, frequency, position] : cases) {
+    if (std::fabs(frequency) < 0x1p-100) continue;
+    EncodingSpec spec = {.d_model = 2};
+    spec.frequencies = OwnFrequencies{{frequency}};
+    const Frequencies frequencies(spec);
+    const RoundedEntry entry = rounded_entry(frequencies, 0, position, false, type);
+    const MpfrValue exact = exact_entry(spec, 0, position, false);
+    ASSERT_TRUE(entry.is_certain) << trace(spec, 0, position, false, type);
+    ASSERT_EQ(entry.bits, rounded_by_mpfr(exact, type)) << trace(spec, 0, position, false, type);
+    second += entry.by_second_stage ? 1 : 0;
+    // And so it is in a table.
+    with_type(type, [&]<class T>(T) {
+      BasicMatrix<T> table(1, 2);
+      backend("rotation").plan(spec)->encode({.first = position, .count = 1}, table.view());
+      using Bits =
+          std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                             std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+      ASSERT_EQ(std::bit_cast<Bits>(table(0, 0)), static_cast<Bits>(entry.bits))
+          << trace(spec, 0, position, false, type);
+    });
+  }
+  EXPECT_GT(second, 200);
+}
+
+/// The second stage's sine and cosine, to the precision that it claims and beyond.
+TEST(WidestSine, IsWithinItsErrorOfMpfr) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 400; ++i) {
+    Widest phase;
+    for (std::uint64_t& limb : phase.limb) limb = random();
+    // Also near and at multiples of an eighth of a turn.
+    if (i >= 200) phase.limb[0] &= ~std::uint64_t{0} << 61;
+    if (i >= 300) phase = shifted(shifted(phase, -(i - 200)), 3) + Widest{{phase.limb[0]}};
+    MpfrValue expected = to_mpfr(phase) * two_pi();
+    mpfr_sin(expected.get(), expected.get(), MPFR_RNDN);
+    const auto [magnitude, negative] = widest_sine(phase);
+    const MpfrValue got = to_mpfr(magnitude) * MpfrValue(negative ? -1 : 1);
+    ASSERT_LE(log2_distance(got, expected), -768 + 8) << i;
+  }
+  for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {
+    const Widest phase{{eighth << 61}};
+    MpfrValue expected = to_mpfr(phase) * two_pi();
+    mpfr_sin(expected.get(), expected.get(), MPFR_RNDN);
+    const auto [magnitude, negative] = widest_sine(phase);
+    const MpfrValue got = to_mpfr(magnitude) * MpfrValue(negative ? -1 : 1);
+    EXPECT_LE(log2_distance(got, expected), -768 + 8) << eighth;
+  }
+}
+
+}  // namespace
+}  // namespace posenc::test
