@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from measuring.errors import BadInput, Skipped
+from reporting.failures import BadInput, Skipped
 
 CHECK_FAILED = 1
 BAD_INPUT = 2
