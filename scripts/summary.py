@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's tables, as Markdown: Gfloat/s of one thread for each table and backend at its best
+"""The README's tables: Gfloat/s of one thread for each table and backend at its best
 ISA, beside a copy of a finished table and the limit of the memory, and the largest error.
 
 DOCUMENTS are those of posenc measure, or folders of them. Each CPU has tables of its own."""
@@ -11,7 +11,7 @@ from reporting.command import ArgumentParser, run_main
 from reporting.documents import read_machines
 from reporting.failures import BadInput
 from reporting.files import write_whole
-from reporting.summary import summary_of
+from reporting.summary import FORMATS, summary_of
 
 
 def parse_size(text: str) -> str:
@@ -29,6 +29,8 @@ def parse_arguments() -> argparse.Namespace:
                         help="ROWSxD (default: all that were measured)")
     parser.add_argument("--peers", action="store_true",
                         help="also a table with a row for each backend and each other library")
+    parser.add_argument("--format", choices=FORMATS, default="markdown",
+                        help="markdown, or text with aligned columns (default: %(default)s)")
     parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
     return parser.parse_args()
 
@@ -36,7 +38,7 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> int:
     arguments = parse_arguments()
     machines = read_machines(arguments.documents)
-    text = summary_of(machines, arguments.tables, arguments.peers)
+    text = summary_of(machines, arguments.tables, arguments.peers, arguments.format)
     if not text:
         wanted = ", ".join(arguments.tables) or "float32 of one thread"
         raise BadInput(f"DOCUMENT has no times of {wanted}; allowed: documents of posenc measure")

@@ -4,10 +4,13 @@ ISA on each table, beside a copy of a finished table and the limit of the memory
 from collections.abc import Callable, Sequence
 
 from reporting.documents import COPY, Machine, Measurement, Table
-from reporting.tables import Row, markdown_table
+from reporting.tables import markdown_table, text_table
 from reporting.units import error_text, share_text, speed_text
 
 ROWS_BY_D_MODEL = "rows x d_model"
+
+
+Lines = list[list[str]]  # the heading and the rows of a table
 
 
 class Summary:
@@ -40,10 +43,10 @@ class Summary:
         speed = self.speeds.get((name, table), 0.0)
         return speed_text(speed) if speed else ""
 
-    def markdown(self) -> str:
+    def by_table(self) -> Lines:
         """A row for each table, a column for each backend; errors in two rows below."""
         names = self._best_first()
-        rows: list[list[str]] = []
+        rows = [[ROWS_BY_D_MODEL, *(f"`{name}`" for name in names), "copy", "limit"]]
         for table, size in zip(self.tables, self.names_of_tables()):
             loops = (self.machine.loops(table).get(COPY, 0.0), self.machine.limit(table))
             speeds = [self._speed_cell(name, table) for name in names]
@@ -54,18 +57,20 @@ class Summary:
         rounded = [share_text(error.correctly_rounded) if error else "" for error in errors]
         rows.append([f"largest error, {furthest.size}", *largest, "", ""])
         rows.append(["correctly rounded", *rounded, "", ""])
-        heading = [ROWS_BY_D_MODEL, *(f"`{name}`" for name in names), "copy", "limit"]
-        return markdown_table(heading, rows, left=(0,))
+        return rows
 
-    def markdown_by_backend(self) -> str:
+    def by_backend(self) -> Lines:
         """The same with a row for each backend, for many of them."""
-        rows: list[Row] = []
-        fastest = lambda name: -self.speeds.get((name, self.tables[-1]), 0.0)  # noqa: E731
-        for name in sorted(self.encoders, key=fastest):
+
+        def order(name: str) -> float:
+            return -self.speeds.get((name, self.tables[-1]), 0.0)
+
+        rows = [["", *self.names_of_tables(), "largest error"]]
+        for name in sorted(self.encoders, key=order):
             error = self.encoders[name].error
             speeds = [self._speed_cell(name, table) for table in self.tables]
             rows.append([f"`{name}`", *speeds, error_text(error.max_abs) if error else ""])
-        return markdown_table(["", *self.names_of_tables(), "largest error"], rows, left=(0,))
+        return rows
 
 
 def _order(table: Table) -> tuple[int, int, str]:
@@ -85,8 +90,22 @@ def heading(machine: Machine) -> str:
     return "; ".join(parts)
 
 
-def summary_of(machines: Sequence[Machine], sizes: Sequence[str], with_peers: bool) -> str:
-    """Markdown; empty if nothing was timed. Sizes such as "5000 x 512", or none for all."""
+def _markdown(lines: Lines) -> str:
+    return markdown_table(lines[0], lines[1:], left=(0,))
+
+
+def _text(lines: Lines) -> str:
+    plain = [[cell.strip("`") for cell in row] for row in lines]
+    return text_table(plain[0], plain[1:], left=(0,))
+
+
+FORMATS = {"markdown": _markdown, "text": _text}
+
+
+def summary_of(
+    machines: Sequence[Machine], sizes: Sequence[str], with_peers: bool, format: str
+) -> str:
+    """Empty if nothing was timed. Sizes such as "5000 x 512", or none for all."""
 
     def is_shown(each: Measurement) -> bool:
         is_plain = each.table.threads == 1 and each.table.dtype == "float32"
@@ -102,7 +121,7 @@ def summary_of(machines: Sequence[Machine], sizes: Sequence[str], with_peers: bo
         if machine.facts["disturbed"]:
             parts.append(f"Not reliable: {machine.facts['disturbed']}.")
         if ours.tables:
-            parts.append(ours.markdown())
+            parts.append(FORMATS[format](ours.by_table()))
         if with_peers and everything.encoders.keys() != ours.encoders.keys():
-            parts.append(everything.markdown_by_backend())
+            parts.append(FORMATS[format](everything.by_backend()))
     return "\n\n".join(parts)

@@ -34,6 +34,12 @@ class SummaryTest(ScriptTest):
         self.assertEqual(done.stdout, TABLE)
         self.assertEqual(self.summary(sample(), "--peers").stdout, TABLE + PEERS)
 
+    def test_text_is_aligned(self):
+        lines = self.summary(sample(), "--format", "text").stdout.splitlines()
+        self.assertEqual(lines[2].split(), "rows x d_model rotation rotation32 copy limit".split())
+        self.assertEqual(lines[3].split(), "8 x 512 4.0 7.0 13 20".split())
+        self.assertEqual(len(lines[3]), len(lines[2]))
+
     def test_only_the_tables_that_are_asked_for(self):
         lines = self.summary(sample(), "--tables", "8x512").stdout.splitlines()
         self.assertEqual(lines[4:6], TABLE.splitlines()[4:5] + [
