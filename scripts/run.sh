@@ -96,5 +96,5 @@ printf '\nDocuments: %s\n' "$results"
 if [[ -e $page ]]; then echo "Figures:   $page"; fi
 if [[ -e $profile ]]; then
   printf 'Use it:    POSENC_PROFILE=%q PROGRAM\n' "$PWD/$profile"
-  echo "Keep it:   $bin/posenc pick --save measures again, for all programs of this user"
+  echo "Keep it:   $bin/posenc pick $measured --save    (for all programs of this user)"
 fi

@@ -88,7 +88,8 @@ class TextTest(ScriptTest):
 
     def test_tables(self):
         rows = [("a|b", "10"), ("", "1")]
-        self.assertEqual(tables.text_table(("name", "n"), rows, (0,)), "name   n\na|b   10\n       1")
+        text = tables.text_table(("name", "n"), rows, (0,))
+        self.assertEqual(text, "name   n\na|b   10\n       1")
         expected = "| name | n |\n|---|---:|\n| a\\|b | 10 |\n| | 1 |"
         self.assertEqual(tables.markdown_table(("name", "n"), rows, (0,)), expected)
 

@@ -1,5 +1,5 @@
-"""scripts/plot_encoding.py: pictures that appear whole, and bad input. First argument: the folder of
-the built programs."""
+"""scripts/plot_encoding.py: pictures that appear whole, and bad input. First argument: the folder
+of the built programs."""
 
 import os
 import xml.etree.ElementTree

@@ -130,7 +130,8 @@ class ReportTest(ScriptTest):
         (scripts / "python_with.sh").write_text(f"#!/bin/bash\n{none}", encoding="utf-8")
         done = run(scripts / "report.py", path, "--output", self.folder / "none", flags=["-S"])
         self.assertEqual(done.returncode, SKIPPED)
-        self.assertRegex(done.stderr, r"^report.py: skipped: .* has no matplotlib \(Debian: .*\)\n$")
+        reason = r"^report.py: skipped: .* has no matplotlib \(Debian: python3-matplotlib\)\n$"
+        self.assertRegex(done.stderr, reason)
         self.assertFalse((self.folder / "none").exists())
 
 

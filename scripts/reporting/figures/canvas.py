@@ -137,7 +137,8 @@ def compact_svg(text: str) -> str:
     text = re.sub(r'base64,\s*([^"]*)', lambda data: "base64," + "".join(data[1].split()), text)
     text = re.sub(r"> <", "><", re.sub(r"\s+", " ", text).replace(' "', '"'))
     text = re.sub(r"(?<![\w.#])([1-9]\d*\.\d\d)\d+", r"\1", text)  # scales are below 1
-    return re.sub(r'(?=<g id="(?:axes|matplotlib|line2d|text|legend|patch))', "\n", text.rstrip()) + "\n"
+    groups = "axes|matplotlib|line2d|text|legend|patch"
+    return re.sub(f'(?=<g id="(?:{groups}))', "\n", text.rstrip()) + "\n"
 
 
 def svg_text(figure: Figure, transparent: bool = False) -> str:
