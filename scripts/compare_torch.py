@@ -7,12 +7,9 @@ Works (float32, the paper's convention):
   x + table      torch.add into memory that is there; here PositionalEncoding.forward
   module         the tutorial's module in evaluation, which allocates its result; here as above
 
-Each program fills its table by its own formula: PyTorch the tutorial's in float32, NumPy the
-textbook's in double, rounded once. Times are medians of several processes. Errors are against
-posenc's correctly rounded float64 table.
-
---output writes the kept tables of PyTorch and NumPy as a document of measurements, whose rows
-report.py and summary.py show beside the backends. It judges nothing."""
+PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
+Errors are against posenc's correctly rounded float64 table. --output writes the kept tables of both
+as a document, whose rows report.py and summary.py show beside the backends."""
 
 import argparse
 import datetime
@@ -24,10 +21,10 @@ import random
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median
+from timeit import timeit
 from typing import Any
 
 from reporting.command import ArgumentParser, integer, run_main, show_progress
@@ -75,8 +72,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def need_posenc(folder: str | None) -> Any:
-    """Imports the package. Throws BadInput if --package has none, and Skipped if this Python cannot
-    import it."""
+    """Imports the package. Throws Skipped if this Python cannot."""
     if folder and not os.path.isdir(os.path.join(folder, "posenc")):
         allowed = "a folder that holds the Python package posenc"
         raise BadInput(f"--package is '{folder}'; allowed: {allowed}")
@@ -174,17 +170,11 @@ def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
 
 
 def median_seconds(work: Callable[[], Any]) -> float:
-    """Of one call, after some that warm up."""
-
-    def seconds_of(calls: int) -> float:
-        start = time.perf_counter()
-        for _ in range(calls):
-            work()
-        return (time.perf_counter() - start) / calls
-
+    """Of one call, after two that warm up."""
     work()
-    calls = max(1, int(SECONDS / SAMPLES / max(seconds_of(1), 1e-7)))
-    return median(seconds_of(calls) for _ in range(SAMPLES))
+    once = timeit(work, number=1)
+    calls = max(1, int(SECONDS / SAMPLES / max(once, 1e-7)))
+    return median(timeit(work, number=calls) / calls for _ in range(SAMPLES))
 
 
 def time_once(posenc: Any, options: argparse.Namespace) -> list[tuple[Shape, str, str, float]]:
@@ -214,13 +204,23 @@ def error_of(got: Any, posenc: Any) -> dict[str, float]:
     }
 
 
-def document_of(rows: list[dict[str, Any]], posenc: Any) -> dict[str, Any]:
+def document_of(peers: list[dict[str, Any]], threads: int, posenc: Any) -> dict[str, Any]:
+    """Of rows that have a shape, as posenc measure writes documents."""
     torch, numpy = need_module("torch"), need_module("numpy")
     isas = list(dict.fromkeys(name.partition(":")[2] for name in posenc.backends()))
-    unknown = {f"l{level}_bytes": 0 for level in (1, 2, 3)}
+    machine = {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count()}
+    paper = {"base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base"}
+    stored = {"dtype": "float32", "threads": threads, "stores": "automatic"}
+    rows = []
+    for each in peers:
+        count, d_model = each.pop("shape")
+        place = {"name": f"{count}x{d_model}", "rows": {"first": 0, "count": count}}
+        table = {**place, "spec": {"d_model": d_model, **paper}, "stride": d_model, **stored}
+        row = {**each, "isa": "", "role": "peer", "table": table, "self_ratios": [], "bound": None}
+        rows.append(row)
     return {
         "version": VERSION,
-        "machine": {"cpu": posenc.cpu(), "isas": isas, **unknown, "logical_cores": os.cpu_count()},
+        "machine": {**machine, "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
         "compiler": f"PyTorch {torch.__version__}, NumPy {numpy.__version__}",
         "library_version": posenc.__version__,
         "kernels": "",
@@ -228,18 +228,6 @@ def document_of(rows: list[dict[str, Any]], posenc: Any) -> dict[str, Any]:
         "disturbed": "",
         "measurements": rows,
     }
-
-
-def row_of(
-    program: str, shape: Shape, threads: int, seconds: list[float], error: dict[str, float]
-) -> dict[str, Any]:
-    (count, d_model), name = shape, f"{shape[0]}x{shape[1]}"
-    spec = {"d_model": d_model, "base": 10000.0, "layout": "interleaved", "spacing": "paper"}
-    spec["frequencies"] = "base"
-    table = {"name": name, "spec": spec, "rows": {"first": 0, "count": count}, "dtype": "float32",
-             "stride": d_model, "threads": threads, "stores": "automatic"}  # fmt: skip
-    return {"backend": program, "isa": "", "role": "peer", "table": table, "seconds": seconds,
-            "self_ratios": [], "error": error, "bound": None}  # fmt: skip
 
 
 def main() -> int:
@@ -252,9 +240,9 @@ def main() -> int:
         print(json.dumps(time_once(posenc, options)))
         return 0
     seconds: dict[tuple[Shape, str], dict[str, list[float]]] = {}
+    command = [sys.executable, *sys.argv, "--one-process"]
     for process in range(options.processes):
         show_progress(f"process {process + 1} of {options.processes}")
-        command = [sys.executable, *sys.argv, "--one-process"]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         if done.returncode != 0:
             return done.returncode  # it has said why
@@ -262,7 +250,7 @@ def main() -> int:
             of_work = seconds.setdefault(((rows, d_model), work), {})
             of_work.setdefault(program, []).append(each)
     show_progress()
-    lines, documents = [], []
+    lines, peers = [], []
     order = {KEPT: 0, "new table": 1, "x + table": 2, "module": 3}
     for (shape, work), programs in sorted(seconds.items(), key=lambda item: order[item[0][1]]):
         size = f"{shape[0]} x {shape[1]}"
@@ -271,7 +259,8 @@ def main() -> int:
         tables = works_of(posenc, shape, options)[KEPT] if work == KEPT else {}
         for program in [each for each in tables if each != "posenc"]:
             error = error_of(tables[program](), posenc)
-            documents.append(row_of(program, shape, options.threads, programs[program], error))
+            row = {"backend": program, "shape": shape, "seconds": programs[program]}
+            peers.append({**row, "error": error})
             share = share_text(error["correctly_rounded"])
             lines[-1][5 + (program == "numpy")] = f"{error_text(error['max_abs'])}, {share}"
     header = ["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]
@@ -279,7 +268,7 @@ def main() -> int:
     print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
     print("Errors: the largest, and the share of entries that are correctly rounded.")
     if options.output:
-        write_json(options.output, document_of(documents, posenc))
+        write_json(options.output, document_of(peers, options.threads, posenc))
     return 0
 
 

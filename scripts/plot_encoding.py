@@ -3,15 +3,13 @@
 
 Pictures (all unless named):
   heat_map    the table: value by position and channel
-  channels    single channels along the positions: 4 to 7 of d_model 20 over 100 positions
   drift       the largest error of each backend along the positions
 
 Tables come from posenc generate, errors from posenc accuracy. Options after -- go to the command:
-the spec, the backend, and in heat_map and channels the rows."""
+the spec, the backend, and in heat_map the rows."""
 
 import argparse
 import os
-import re
 import sys
 
 from reporting.command import ArgumentParser, integer, run_main
@@ -19,20 +17,12 @@ from reporting.documents import read_machines
 from reporting.failures import need_modules
 from reporting.figures.canvas import Figure, pyplot, save
 from reporting.figures.drift import draw_drift, measure_drift
-from reporting.figures.encoding import MOST_CHANNELS, draw_channels, draw_heat_map
+from reporting.figures.encoding import draw_heat_map
 from reporting.files import ROOT, make_folder
 from reporting.posenc import Posenc
 
-PICTURES = ("heat_map", "channels", "drift")
+PICTURES = ("heat_map", "drift")
 FORMATS = ("png", "svg")
-
-
-def parse_channels(text: str) -> list[int]:
-    """ "0,1,8", ascending."""
-    if not re.fullmatch(r"\d{1,7}(,\d{1,7})*", text) or text.count(",") >= MOST_CHANNELS:
-        allowed = f"at most {MOST_CHANNELS} channels such as 4,5,6,7"
-        raise argparse.ArgumentTypeError(f"is '{text}'; allowed: {allowed}")
-    return sorted(set(map(int, text.split(","))))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -48,8 +38,6 @@ def parse_arguments() -> argparse.Namespace:
                         help="pixels of an inch in png, 30 to 600 (default: %(default)s)")
     parser.add_argument("--posenc", default=f"{ROOT}/build/release/bin/posenc", metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
-    parser.add_argument("--channels", type=parse_channels, default=[4, 5, 6, 7], metavar="LIST",
-                        help="of the picture channels, such as 0,1,8 (default: 4,5,6,7)")
     parser.add_argument("--accuracy", nargs="+", metavar="DOCUMENT",
                         help="of posenc accuracy --format json: drift is drawn from these and "
                         "nothing is measured")
@@ -67,8 +55,6 @@ def draw(name: str, options: argparse.Namespace) -> Figure:
     posenc = Posenc(options.posenc, options.passed_on)
     if name == "heat_map":
         return draw_heat_map(posenc)
-    if name == "channels":
-        return draw_channels(posenc, options.channels)
     if not options.accuracy:
         return draw_drift(measure_drift(posenc), options.passed_on)
     machines = read_machines(options.accuracy)

@@ -10,7 +10,7 @@ from script_support import (
 )  # fmt: skip
 
 skip_without("matplotlib", "numpy")
-PICTURES = ("heat_map", "channels", "drift")
+PICTURES = ("heat_map", "drift")
 
 
 class PlotEncodingTest(ScriptTest):
@@ -52,9 +52,7 @@ class PlotEncodingTest(ScriptTest):
         refused(("--dpi", "'1'", "30 to"), "--dpi", 1)
         refused(("d_model is 7", "even"), "heat_map", "--", "--d-model", 7)
         refused(("none", "whisper"), "heat_map", "--", "--preset", "none")
-        refused(("none", "rotation"), "channels", "--", "--backend", "none")
-        refused(("7-4", "4,5"), "channels", "--channels", "7-4")
-        refused(("20", "0 to 19"), "channels", "--channels", "20")
+        refused(("none", "rotation"), "heat_map", "--", "--backend", "none")
         refused(("--unknown",), "--unknown")
         refused(("--posenc",), posenc="/nonexistent/posenc")
         refused(("/nonexistent.json",), "drift", "--accuracy", "/nonexistent.json")
@@ -65,7 +63,7 @@ class PlotEncodingTest(ScriptTest):
                     "--accuracy", path)  # fmt: skip
         self.assertEqual([name for _, _, names in os.walk(self.output) for name in names], [])
         self.output = "/dev/null/pictures"
-        refused(("--output", "/dev/null/pictures"), "channels")
+        refused(("--output", "/dev/null/pictures"), "heat_map")
 
 
 if __name__ == "__main__":
