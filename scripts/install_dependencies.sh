@@ -66,7 +66,7 @@ qemu-user           command qemu-x86_64         | the tests on emulated CPUs
 binutils            command nm                  | the test of symbol tables
 groff-base          command groff               | the test of the manual pages
 help2man            command help2man            | the manual pages
-chromium            command chromium chromium-browser google-chrome | the test of the page in a browser
+chromium            command chromium chromium-browser google-chrome | the test of the page
 python3-matplotlib  module matplotlib           | figures and the report
 python3-numpy       module numpy                | figures, and NumPy's tables
 python3-torch       module torch                | PyTorch's tables

@@ -12,8 +12,7 @@ import argparse
 import os
 import sys
 
-from reporting.command import ArgumentParser, integer, run_main
-from reporting.documents import read_machines
+from reporting.command import ArgumentParser, run_main
 from reporting.failures import need_modules
 from reporting.figures.canvas import Figure, pyplot, save
 from reporting.figures.drift import draw_drift, measure_drift
@@ -34,13 +33,8 @@ def parse_arguments() -> argparse.Namespace:
                         help="folder, made if it is missing (default: %(default)s)")
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS),
                         metavar="KIND", help="png, svg (default: both)")
-    parser.add_argument("--dpi", type=integer(30, 600), default=150, metavar="N",
-                        help="pixels of an inch in png, 30 to 600 (default: %(default)s)")
     parser.add_argument("--posenc", default=f"{ROOT}/build/release/bin/posenc", metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
-    parser.add_argument("--accuracy", nargs="+", metavar="DOCUMENT",
-                        help="of posenc accuracy --format json: drift is drawn from these and "
-                        "nothing is measured")
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:end])
@@ -55,11 +49,7 @@ def draw(name: str, options: argparse.Namespace) -> Figure:
     posenc = Posenc(options.posenc, options.passed_on)
     if name == "heat_map":
         return draw_heat_map(posenc)
-    if not options.accuracy:
-        return draw_drift(measure_drift(posenc), options.passed_on)
-    machines = read_machines(options.accuracy)
-    measured = [each for machine in machines for each in machine.measurements]
-    return draw_drift(measured, options.passed_on)
+    return draw_drift(measure_drift(posenc), options.passed_on)
 
 
 def main() -> int:
@@ -68,7 +58,7 @@ def main() -> int:
     make_folder(options.output)
     for name in options.pictures or PICTURES:
         figure = draw(name, options)
-        for path in save(figure, options.output, name, options.formats, options.dpi):
+        for path in save(figure, options.output, name, options.formats):
             print(f"{path}  {os.path.getsize(path) / 1000:.0f} kB")
         pyplot().close(figure)
     return 0

@@ -3,8 +3,8 @@
 from cache to memory, errors by position and by channel, threads, and all measurements.
 
 DOCUMENTS are what posenc measure, posenc accuracy --format json and compare_torch.py --output
-write, profiles among them, or folders of those. They are grouped by their CPU. Where two have the
-same row, the later one counts.
+write, profiles among them. They are grouped by their CPU. Where two have the same row, the later
+one counts.
 
 Writes index.html, which needs nothing else, and each figure as SVG and PNG."""
 
@@ -18,9 +18,9 @@ from reporting.report import write_report
 
 
 def parse_arguments() -> argparse.Namespace:
-    example = "report.py build/results --output build/report"
+    example = "report.py build/results/*.json --output build/report"
     parser = ArgumentParser(example=example, description=__doc__)
-    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files, or folders")
+    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
     parser.add_argument("--output", required=True, metavar="DIR",
                         help="folder, made if it is missing")
     return parser.parse_args()

@@ -2,7 +2,7 @@
 """The README's tables: Gfloat/s of one thread for each table and backend at its best
 ISA, beside a copy of a finished table and the limit of the memory, and the largest error.
 
-DOCUMENTS are those of posenc measure, or folders of them. Each CPU has tables of its own."""
+DOCUMENTS are those of posenc measure. Each CPU has tables of its own."""
 
 import argparse
 import re
@@ -24,7 +24,7 @@ def parse_size(text: str) -> str:
 def parse_arguments() -> argparse.Namespace:
     example = "summary.py build/results/measurements.json --tables 8x512 5000x512"
     parser = ArgumentParser(example=example, description=__doc__)
-    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files, or folders")
+    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
     parser.add_argument("--tables", nargs="+", type=parse_size, default=[], metavar="SIZE",
                         help="ROWSxD (default: all that were measured)")
     parser.add_argument("--peers", action="store_true",

@@ -2,14 +2,13 @@
 write them, sorted by the CPU that they are of."""
 
 import math
-import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
 from typing import Any
 
-from reporting.failures import BadInput, reading
+from reporting.failures import reading
 from reporting.files import read_json
 
 VERSION = 4
@@ -233,9 +232,9 @@ def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
 
 
 def read_machines(paths: Iterable[str]) -> list[Machine]:
-    """Machines in the order of their first file. A path is a document, or a folder of documents."""
+    """Machines in the order of their first file."""
     machines: dict[str, Machine] = {}
-    for path in _files_of(paths):
+    for path in paths:
         document = read_json(path)
         with reading(path):
             measurements = read_measurements(document)
@@ -245,17 +244,3 @@ def read_machines(paths: Iterable[str]) -> list[Machine]:
             machine.merge(each)
         machine.files.append(path)
     return list(machines.values())
-
-
-def _files_of(paths: Iterable[str]) -> list[str]:
-    files = []
-    for path in paths:
-        if not os.path.isdir(path):
-            files.append(path)
-            continue
-        inside = sorted(name for name in os.listdir(path) if name.endswith(".json"))
-        if not inside:
-            allowed = "folders with JSON files in them"
-            raise BadInput(f"DOCUMENT names the folder '{path}'; allowed: {allowed}")
-        files += [os.path.join(path, name) for name in inside]
-    return files

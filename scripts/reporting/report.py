@@ -69,7 +69,7 @@ def _draw(folder: str, id: str, draw: Draw, caption: str) -> tuple[str, list[str
         return "", []
     part = page.figure(id, canvas.svg_text(drawn, transparent=True), caption)
     drawn.set_layout_engine("none")  # keeps what the constrained layout found
-    paths = canvas.save(drawn, folder, id, ("svg", "png"), dpi=150)
+    paths = canvas.save(drawn, folder, id, ("svg", "png"))
     canvas.pyplot().close(drawn)
     return part, paths
 

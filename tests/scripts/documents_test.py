@@ -69,8 +69,7 @@ class DocumentsTest(ScriptTest):
                     self.assert_refused(run(*script, path), str(path), word)
         self.assertEqual(os.listdir(self.folder), ["broken.json"])
         self.assert_refused(run("summary.py", "/nonexistent.json"), "/nonexistent.json: No such")
-        (self.folder / "empty").mkdir()
-        self.assert_refused(run("summary.py", self.folder / "empty"), "DOCUMENT", "empty", "JSON")
+        self.assert_refused(run("summary.py", self.folder), str(self.folder))
 
 
 class TextTest(ScriptTest):

@@ -148,8 +148,8 @@ def svg_text(figure: Figure, transparent: bool = False) -> str:
     return compact_svg(buffer.getvalue())
 
 
-def save(figure: Figure, folder: str, name: str, formats: Iterable[str], dpi: int) -> list[str]:
-    """Writes name.png, name.svg ...; returns the paths. Dots an inch count in PNG alone."""
+def save(figure: Figure, folder: str, name: str, formats: Iterable[str]) -> list[str]:
+    """Writes name.png, name.svg ...; returns the paths."""
     paths = []
     for kind in formats:
         paths.append(os.path.join(folder, f"{name}.{kind}"))
@@ -157,6 +157,6 @@ def save(figure: Figure, folder: str, name: str, formats: Iterable[str], dpi: in
             write_whole(paths[-1], svg_text(figure))
             continue
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, dpi=dpi, metadata={"Software": None})
+        figure.savefig(buffer, format=kind, dpi=150, metadata={"Software": None})
         write_whole(paths[-1], buffer.getvalue())
     return paths

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from reporting.command import show_progress
 from reporting.documents import Measurement
-from reporting.failures import BadInput
 from reporting.figures import canvas, style
 from reporting.figures.canvas import Figure
 from reporting.figures.error import Curve, plot_error_curves
@@ -39,9 +38,6 @@ def drift_of(measured: Iterable[Measurement]) -> dict[str, Curve]:
 
 def draw_drift(measured: Sequence[Measurement], options: Sequence[str]) -> Figure:
     curves = drift_of(measured)
-    if not curves:
-        allowed = "documents of posenc accuracy --format json"
-        raise BadInput(f"--accuracy has no errors at positions above 0; allowed: {allowed}")
     figure, (axes,) = canvas.panels(width=8, height=4.6)
     best_first = sorted(curves, key=lambda name: curves[name][-1][1])
     plot_error_curves(axes, {name: curves[name] for name in reversed(best_first)})

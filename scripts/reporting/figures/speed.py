@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reporting.documents import COPY, Machine, Measurement, Table
@@ -156,21 +156,11 @@ def thread_scaling(machine: Machine) -> Figure | None:
     return figure
 
 
-def _common_table(machines: Sequence[Machine]) -> str:
-    """The table that most machines have; the tutorial's if that is one of them."""
-    names = [{each.table.name for each in _plain(machine)} for machine in machines]
-    rank: Callable[[str], tuple[int, bool, str]] = lambda name: (  # noqa: E731
-        sum(name in each for each in names), name == QUOTED, name
-    )  # fmt: skip
-    return max(set().union(*names), key=rank, default="")
-
-
 def across_cpus(machines: Sequence[Machine]) -> Figure | None:
-    """Speed of each backend on each machine, for the table that most machines have."""
-    name = _common_table(machines)
-    if not name:
+    """Speed of each backend on each machine, for the tutorial's table."""
+    found = [[each for each in _plain(m) if each.table.name == QUOTED] for m in machines]
+    if not any(found):
         return None
-    found = [[each for each in _plain(machine) if each.table.name == name] for machine in machines]
     points: dict[str, list[tuple[float, float]]] = {}
     for place, measured in enumerate(found):
         for each in measured:
@@ -185,6 +175,6 @@ def across_cpus(machines: Sequence[Machine]) -> Figure | None:
     canvas.log_x_axis(axes)
     axes.set(xlabel="Gfloat/s")
     axes.grid(True)
-    canvas.title(axes, "Across CPUs", f"{name}, best ISA of each, one thread")
+    canvas.title(axes, "Across CPUs", f"{QUOTED}, best ISA of each, one thread")
     canvas.legend_below(axes, 5)
     return figure
