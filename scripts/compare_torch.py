@@ -56,8 +56,8 @@ def parse_arguments() -> argparse.Namespace:
     example = "compare_torch.py --shapes 5000x512 --output build/results/torch.json"
     parser = ArgumentParser(example=example, description=__doc__)
     parser.add_argument("--shapes", nargs="+", type=parse_shape, metavar="ROWSxD",
-                        default=[(8, 512), (512, 512), (5000, 512), (131072, 128)],
-                        help="default: 8x512 512x512 5000x512 131072x128")
+                        default=[(8, 512), (1024, 1024), (5000, 512), (131072, 128)],
+                        help="default: 8x512 1024x1024 5000x512 131072x128")
     parser.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N",
                         help="of PyTorch and posenc (default: %(default)s)")
     parser.add_argument("--processes", type=integer(1, 100), default=5, metavar="N",

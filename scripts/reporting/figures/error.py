@@ -13,13 +13,13 @@ Reports = list[tuple[Measurement, Report]]
 
 
 def _reports(machine: Machine, rank: Callable[[Report], int]) -> Reports:
-    """Of each backend at its best ISA, the report of the table that ranks highest; the least
-    accurate backend first."""
+    """Of each backend at its best ISA, the report of the table that ranks highest, of those from
+    position 0 if there are some; the least accurate backend first."""
     measured = machine.best_isas(lambda each: each.report is not None)
     found = [(each, each.report) for each in measured if each.report]
     if not found:
         return []
-    best = max(found, key=lambda pair: rank(pair[1]))[0].table.encoded
+    best = max(found, key=lambda pair: (pair[0].table.first == 0, rank(pair[1])))[0].table.encoded
     same = [pair for pair in found if pair[0].table.encoded == best]
     return sorted(same, key=lambda pair: -pair[0].error.max_abs if pair[0].error else 0.0)
 
