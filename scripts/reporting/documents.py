@@ -242,5 +242,6 @@ def read_machines(paths: Iterable[str]) -> list[Machine]:
         machine = machines.setdefault(found.cpu, found)
         for each in measurements:
             machine.merge(each)
+        machine.facts["disturbed"] = machine.facts["disturbed"] or found.facts["disturbed"]
         machine.files.append(path)
     return list(machines.values())
