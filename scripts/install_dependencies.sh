@@ -4,7 +4,7 @@
 # installed by a package manager counts as installed too.
 #   install_dependencies.sh [GROUP ...]              the default group is build
 #   install_dependencies.sh --left-out [GROUP ...]   installs nothing; lists missing optional parts
-# The bash of macOS has no associative arrays: tables are functions, and lists are strings of words.
+# The bash of macOS has no associative arrays: tables are text, and lists are strings of words.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,72 +42,56 @@ optional_of() {
   esac
 }
 
-# The part that is left out if an optional package is missing.
-part_of() {
-  case $1 in
-    libmpfr-dev) echo "the tests against MPFR" ;;
-    libsleef-dev) echo "SLEEF among the peers" ;;
-    libhwy-dev) echo "Highway among the peers" ;;
-    qemu-user) echo "the tests on emulated CPUs" ;;
-    binutils) echo "the test of symbol tables" ;;
-    groff-base) echo "the test of the manual pages" ;;
-    help2man) echo "the manual pages" ;;
-    chromium) echo "the test of the report in a browser" ;;
-    python3-matplotlib) echo "figures and the report" ;;
-    python3-numpy) echo "figures, and NumPy's tables" ;;
-    python3-torch) echo "PyTorch's tables" ;;
-    libomp-dev) echo "OpenMP with clang" ;;
-    libclang-rt-dev) echo "sanitizers and fuzzing" ;;
-    debootstrap) echo "the tests on other releases of Debian" ;;
-    pkg-config) echo "the test of the pkg-config file" ;;
-    python3-dev | pybind11-dev) echo "the Python package, and PyTorch's tables" ;;
-    python3-venv) echo "the test of the Python package's installation" ;;
-  esac
-}
-
-# How to detect a package's content without a package manager: by a command, a header, a Python
-# module or a file. The words after the kind are alternatives.
-sign_of() {
-  case $1 in
-    g++) echo "command g++ clang++ c++" ;;
-    cmake) echo "command cmake" ;;
-    ninja-build) echo "command ninja ninja-build" ;;
-    git) echo "command git" ;;
-    python3) echo "command python3" ;;
-    libxsimd-dev) echo "header xsimd/xsimd.hpp" ;;
-    libbenchmark-dev) echo "header benchmark/benchmark.h" ;;
-    libgtest-dev) echo "header gtest/gtest.h" ;;
-    libgmock-dev) echo "header gmock/gmock.h" ;;
-    libcli11-dev) echo "header CLI/CLI.hpp" ;;
-    libfmt-dev) echo "header fmt/format.h" ;;
-    nlohmann-json3-dev) echo "header nlohmann/json.hpp" ;;
-    libmpfr-dev) echo "header mpfr.h" ;;
-    libeigen3-dev) echo "header eigen3/Eigen/Core Eigen/Core" ;;
-    libsleef-dev) echo "header sleef.h" ;;
-    libhwy-dev) echo "header hwy/highway.h" ;;
-    qemu-user) echo "command qemu-x86_64" ;;
-    binutils) echo "command nm" ;;
-    groff-base) echo "command groff" ;;
-    help2man) echo "command help2man" ;;
-    chromium) echo "command chromium chromium-browser google-chrome" ;;
-    python3-matplotlib) echo "module matplotlib" ;;
-    python3-numpy) echo "module numpy" ;;
-    python3-torch) echo "module torch" ;;
-    g++-*-linux-gnu) echo "command ${1#g++-}-g++" ;;
-    googletest) echo "file /usr/src/googletest/CMakeLists.txt" ;;
-    xorriso) echo "command xorriso" ;;
-    cpio) echo "command cpio" ;;
-    clang) echo "command clang++" ;;
-    clang-format) echo "command clang-format" ;;
-    ccache) echo "command ccache" ;;
-    mypy) echo "command mypy" ;;
-    pyflakes3) echo "command pyflakes3 pyflakes" ;;
-    debootstrap) echo "command debootstrap" ;;
-    pkg-config) echo "command pkg-config pkgconf" ;;
-    python3-dev) echo "python_header Python.h" ;;
-    pybind11-dev) echo "header pybind11/pybind11.h" ;;
-    python3-venv) echo "module ensurepip" ;;
-  esac
+# Of each package, how to detect its content without a package manager: a kind (command, header,
+# module, python_header or file) and alternatives. Behind the bar, the part that is left out if an
+# optional package is missing.
+packages="
+g++                 command g++ clang++ c++
+cmake               command cmake
+ninja-build         command ninja ninja-build
+git                 command git
+python3             command python3
+libxsimd-dev        header xsimd/xsimd.hpp
+libbenchmark-dev    header benchmark/benchmark.h
+libgtest-dev        header gtest/gtest.h
+libgmock-dev        header gmock/gmock.h
+libcli11-dev        header CLI/CLI.hpp
+libfmt-dev          header fmt/format.h
+nlohmann-json3-dev  header nlohmann/json.hpp
+libmpfr-dev         header mpfr.h               | the tests against MPFR
+libeigen3-dev       header eigen3/Eigen/Core Eigen/Core
+libsleef-dev        header sleef.h              | SLEEF among the peers
+libhwy-dev          header hwy/highway.h        | Highway among the peers
+qemu-user           command qemu-x86_64         | the tests on emulated CPUs
+binutils            command nm                  | the test of symbol tables
+groff-base          command groff               | the test of the manual pages
+help2man            command help2man            | the manual pages
+chromium            command chromium chromium-browser google-chrome | the test of the page
+python3-matplotlib  module matplotlib           | figures and the report
+python3-numpy       module numpy                | figures, and NumPy's tables
+python3-torch       module torch                | PyTorch's tables
+googletest          file /usr/src/googletest/CMakeLists.txt
+xorriso             command xorriso
+cpio                command cpio
+clang               command clang++
+clang-format        command clang-format
+ccache              command ccache
+mypy                command mypy
+pyflakes3           command pyflakes3 pyflakes
+debootstrap         command debootstrap         | the tests on other releases of Debian
+pkg-config          command pkg-config pkgconf  | the test of the pkg-config file
+python3-dev         python_header Python.h      | the Python package, and PyTorch's tables
+pybind11-dev        header pybind11/pybind11.h  | the Python package, and PyTorch's tables
+python3-venv        module ensurepip            | the test of the package's installation
+libomp-dev                                      | OpenMP with clang
+libclang-rt-dev                                 | sanitizers and fuzzing
+"
+line_of() {
+  local name rest
+  while read -r name rest; do
+    if [[ $name == "$1" ]]; then echo "$rest"; fi
+  done <<<"$packages"
+  if [[ $1 == g++-* ]]; then echo "command ${1#g++-}-g++"; fi
 }
 
 fail() { echo "install_dependencies.sh: $1" >&2; exit 2; }
@@ -140,11 +124,10 @@ has_python_header() {
 has_file() { [[ -e $1 ]]; }
 
 is_there() {
-  local sign name
-  sign=$(sign_of "$1")
-  if [[ -n $sign ]]; then
-    for name in ${sign#* }; do ! "has_${sign%% *}" "$name" || return 0; done
-  fi
+  local kind names name line
+  line=$(line_of "$1")
+  read -r kind names <<<"${line%%|*}"
+  for name in $names; do ! "has_$kind" "$name" || return 0; done
   has_command dpkg-query || return 1
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
@@ -230,7 +213,10 @@ done
 look
 if [[ $mode == left-out ]]; then
   [[ -z $optional_missing ]] || echo "Left out, since it is not installed:"
-  for package in $optional_missing; do echo "  $(part_of "$package") (Debian: $package)"; done
+  for package in $optional_missing; do
+    line=$(line_of "$package")
+    echo "  ${line#*| } (Debian: $package)"
+  done
   exit 0
 fi
 [[ -n $missing ]] || exit 0

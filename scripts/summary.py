@@ -1,76 +1,52 @@
 #!/usr/bin/env python3
-"""One table of speed and accuracy, from the results of bench_encode and of posenc accuracy.
+"""The README's tables: Gfloat/s of one thread for each table and backend at its best
+ISA, beside a copy of a finished table and the limit of the memory, and the largest error.
 
-Speed: medians over the repetitions, of all processes if there are several. The smallest preset
-comes first, and of each preset the fastest backend."""
+DOCUMENTS are those of posenc measure. Each CPU has tables of its own."""
 
 import argparse
-import glob
-import itertools
+import re
 
-from measuring.command import CHECK_FAILED, ArgumentParser, run_main
-from measuring.errors import BadInput, reading
-from measuring.files import read_json, write_whole
-from measuring.results import Document
-from measuring.results.accuracy import AccuracyReport, read_accuracy
-from measuring.results.benchmarks import Benchmark, read_benchmarks
-from measuring.speeds import HEADER, LEFT, noise_note, notes_of, presets_of, speeds_of, table_of
-from measuring.tables import markdown_table
+from reporting.command import ArgumentParser, run_main
+from reporting.documents import read_machines
+from reporting.failures import BadInput
+from reporting.files import write_whole
+from reporting.summary import FORMATS, summary_of
+
+
+def parse_size(text: str) -> str:
+    """ "5000x512" as "5000 x 512"."""
+    if not re.fullmatch(r"\d+x\d+", text):
+        raise argparse.ArgumentTypeError(f"is '{text}'; allowed: ROWSxD, such as 5000x512")
+    return text.replace("x", " x ")
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(
-        example="summary.py --benchmark build/results/benchmark.json "
-        "--accuracy build/results/accuracy_tutorial.json",
-        description=__doc__,
-    )
-    parser.add_argument("--benchmark", nargs="+", default=["build/results/benchmark.json"],
-                        metavar="FILE",
-                        help="of measure.py, bench_encode --benchmark_out=FILE or "
-                        "compare_torch.py --output (default: build/results/benchmark.json)")
-    parser.add_argument("--accuracy", nargs="+", metavar="FILE",
-                        default=sorted(glob.glob("build/results/accuracy_*.json")),
-                        help="of posenc accuracy --format json "
-                        "(default: build/results/accuracy_*.json)")
-    parser.add_argument("--markdown", metavar="FILE", help="also write the table as Markdown")
-    parser.add_argument("files", nargs="*", metavar="RESULT",
-                        help="further result files, to be named below the table")
+    example = "summary.py build/results/measurements.json --tables 8x512 5000x512"
+    parser = ArgumentParser(example=example, description=__doc__)
+    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
+    parser.add_argument("--tables", nargs="+", type=parse_size, default=[], metavar="SIZE",
+                        help="ROWSxD (default: all that were measured)")
+    parser.add_argument("--peers", action="store_true",
+                        help="also a table with a row for each backend and each other library")
+    parser.add_argument("--format", choices=FORMATS, default="markdown",
+                        help="markdown, or text with aligned columns (default: %(default)s)")
+    parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
     return parser.parse_args()
-
-
-def read_reports(paths: list[str]) -> list[AccuracyReport]:
-    reports = []
-    for path in paths:
-        document = read_json(path)
-        with reading(path):
-            reports += read_accuracy(document)
-    return reports
-
-
-def read_presets(path: str, document: Document) -> list[Benchmark]:
-    with reading(path):
-        found = presets_of(read_benchmarks(document))
-    if not found:
-        raise BadInput(f"{path}: no benchmark of a preset; allowed: results of bench_encode")
-    return found
 
 
 def main() -> int:
     arguments = parse_arguments()
-    documents = {path: read_json(path) for path in arguments.benchmark}
-    found = [read_presets(path, document) for path, document in documents.items()]
-    speeds = speeds_of(itertools.chain(*found), read_reports(arguments.accuracy))
-    print(table_of(speeds))
-    notes = [noise_note(document.get("context", {})) for document in documents.values()]
-    for note in [*filter(None, notes), *notes_of(speeds)]:
-        print(f"\n{note}")
-    written = [arguments.markdown] if arguments.markdown else []
-    for path in written:
-        write_whole(path, markdown_table(HEADER, [each.cells() for each in speeds], LEFT))
-    print("\nresults")
-    for path in [*arguments.benchmark, *arguments.accuracy, *written, *arguments.files]:
-        print(f"  {path}")
-    return CHECK_FAILED if any(each.benchmark.error for each in speeds) else 0
+    machines = read_machines(arguments.documents)
+    text = summary_of(machines, arguments.tables, arguments.peers, arguments.format)
+    if not text:
+        wanted = ", ".join(arguments.tables) or "float32 of one thread"
+        raise BadInput(f"DOCUMENT has no times of {wanted}; allowed: documents of posenc measure")
+    if arguments.output:
+        write_whole(arguments.output, text + "\n")
+    else:
+        print(text)
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,124 +1,55 @@
-"""The figures of scripts/report.py, drawn of results made up here: no two series look alike, no
-line to a label meets a text, the speed-up of one thread is 1."""
+"""The figures of scripts/report.py, drawn of measurements made up here: they have the right points,
+no two series look alike, no line to a label meets a text. First argument: the folder of the built
+programs, of which none is used."""
 
-import math
-import unittest
+import pathlib
+import re
 import warnings
 
 import script_support
-from script_support import skip_without
+from script_support import LARGE, LOOPS, ROOT, ScriptTest, document, row, skip_without, table
 
 skip_without("matplotlib", "numpy")
-from measuring.figures import canvas, errors, speed, style, time
-from measuring.results.accuracy import AccuracyReport, Rows, Spec
-from measuring.results.benchmarks import Benchmark, name_of
-from measuring.results.machines import Machine
+import matplotlib.text
+
+from reporting.documents import read_machines
+from reporting.figures import canvas, error, speed, style
 
 PEERS = (
     *("sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64", "highway_f32"),
-    *("highway_f64", "eigen", "ggml_recurrence", "drifting_rotation", "cached_copy"),
+    *("highway_f64", "eigen", "ggml_recurrence", "drifting_rotation", "cached_copy", "pytorch"),
 )
-# Backends that users add.
-NEW = ("lookup_table", "chebyshev", "my_backend", "taylor", "cordic")
-BACKENDS = (*style.BACKENDS, *PEERS, "pytorch", "numpy", *NEW)
-SHAPES = (("chunk", 8, 512), ("tutorial", 5000, 512), ("wide", 8192, 4096))
-CPU = "A CPU"
-
-
-def spec_of(d_model):
-    return Spec(d_model, 10000.0, "interleaved", "paper")
-
-
-def add(machine, name, gfloats, rows=None, **counters):
-    """An encoder's benchmark, timed once."""
-    found = Benchmark(
-        name_of(name),
-        [[1 / gfloats / 1e6]],
-        {"items_per_second": gfloats * 1e9, "share_of_limit": gfloats / 30, **counters},
-    )
-    if rows:
-        found.spec, found.rows = spec_of(int(found.name.parts["d"])), Rows(0, rows)
-    machine.benchmarks[found.name] = found
-
-
-def report_of(backend, place, rows, d_model):
-    """An accuracy report; every third backend is as accurate as rotation: points coincide."""
-    most = 2.98e-8 if place % 3 == 0 else 1e-7 * 10 ** (place % 7 / 1.5)
-    return AccuracyReport(
-        backend,
-        "avx2",
-        spec_of(d_model),
-        Rows(0, rows),
-        max_abs=most,
-        correctly_rounded=0.5,
-        can_be_picked=backend in style.BACKENDS,
-        by_position=[(2**power, most) for power in range(int(math.log2(rows)) + 1)],
-        by_channel=[most] * d_model,
-        quantiles=[(share, most * share) for share in (0.5, 0.9, 0.99, 1.0)],
-    )
-
-
-def add_backend(machine, place, backend):
-    gfloats = 20 * 0.78**place
-    is_program = backend in ("pytorch", "numpy")
-    own_error = {"max_abs": 1e-4, "correctly_rounded": 0.1} if is_program else {}
-    for preset, rows, d_model in SHAPES:
-        shape = f"rows:{rows}/d:{d_model}"
-        name = f"encode/{backend}:avx2/preset:{preset}/{shape}"
-        add(machine, name, gfloats, rows, **own_error)
-        add(machine, f"encode/{backend}:avx2/{shape}", gfloats)
-        machine.accuracy.append(report_of(backend, place, rows, d_model))
-    for kind in ("row_cursor", "row_next", "row_random", "plan"):
-        run = "rows:32/" if kind == "row_cursor" else ""
-        add(machine, f"{kind}/{backend}:avx2/{run}d:512", gfloats)
-    for threads in (1, 2, 4):
-        name = f"encode/{backend}:avx2/rows:512/d:512/threads:{threads}"
-        add(machine, name, gfloats * threads**0.5, speed_up=1.07 * threads)
-
-
-def machine_with_everything():
-    machine = Machine(CPU, {"cache_sizes": "L1d 32 KiB, L2 1 MiB, L3 32 MiB"})
-    for place, backend in enumerate(BACKENDS):
-        add_backend(machine, place, backend)
-    for kind in ("store", "non_temporal_store", "copy"):
-        for size in (1 << 14, 1 << 20):
-            add(machine, f"limit/{kind}/bytes:{size}", 30)
-    return machine
-
-
+NEW = ("lookup_table", "chebyshev", "my_backend", "taylor", "cordic")  # that users add
+BACKENDS = (*style.BACKENDS, *PEERS, *NEW)
 DRAWINGS = (
-    speed.speed_against_error,
-    speed.throughput_over_size,
-    errors.error_along_position,
-    errors.error_by_channel,
-    errors.error_quantiles,
-    time.latency,
-    time.thread_scaling,
+    *(speed.speed_against_error, speed.throughput_over_size, speed.thread_scaling),
+    *(error.error_along_position, error.error_by_channel),
 )
+
+
+def crowd():
+    """Every third backend is as accurate as rotation, so that points coincide."""
+    rows = []
+    for size in ((8, 512), (5000, 512), (8192, 4096)):
+        for place, name in enumerate(BACKENDS):
+            worst = 2.98e-8 if place % 3 == 0 else 1e-7 * 10 ** (place % 7 / 1.5)
+            role = "peer" if name in PEERS else "backend"
+            for threads in (1, 2, 4):
+                octaves = [worst] * 13 if size == (5000, 512) and threads == 1 else ()
+                fast = 20 * 0.78**place * threads**0.5
+                of_table = table(*size, threads=threads)
+                rows.append(row(f"{name}:avx2", of_table, fast, worst, role, by_position=octaves))
+        rows += [row(name, table(*size), rate, role="limit") for name, rate in LOOPS]
+    return document(*rows)
 
 
 def series_of(axes):
     """(label, colour, marker, dash) of each series: not of grids, and of lines without a name."""
+    named = (line for line in axes.get_lines() if not line.get_label().startswith("_"))
     return [
-        (
-            line.get_label(),
-            str(line.get_color()),
-            str(line.get_marker()),
-            str(line._unscaled_dash_pattern),
-        )
-        for line in axes.get_lines()
-        if not line.get_label().startswith("_")
+        (line.get_label(), line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern))
+        for line in named
     ]
-
-
-def look_alike(axes):
-    """Pairs of series that share colour, marker and dash."""
-    looks, pairs = {}, []
-    for label, *look in series_of(axes):
-        if tuple(look) in looks:
-            pairs.append((looks[tuple(look)], label))
-        looks[tuple(look)] = label
-    return pairs
 
 
 def meets(box, start, end):
@@ -138,76 +69,100 @@ def meets(box, start, end):
     return low <= high
 
 
-def crossings(figure):
-    """(text of the label, text that its line meets) for each line from a label to its point, in a
-    figure that was drawn."""
-    import matplotlib.text
+def labels_of(figure):
+    """The labels with lines to their points."""
+    texts = figure.findobj(matplotlib.text.Text)
+    return [text for text in texts if getattr(text, "arrow_patch", None) is not None]
 
-    texts = [text for text in all_texts(figure) if text.get_visible() and text.get_text()]
+
+def crossings(figure):
+    """(label, text that its line meets) in a figure that was drawn."""
+    texts = figure.findobj(matplotlib.text.Text)
     found = []
-    for label in texts:
-        arrow = getattr(label, "arrow_patch", None)
-        if arrow is None:
-            continue
-        vertices = arrow.get_path().transformed(arrow.get_transform()).vertices
+    for label in labels_of(figure):
+        arrow = label.arrow_patch
+        ends = arrow.get_path().transformed(arrow.get_transform()).vertices[[0, -1]]
         for text in texts:
             box = matplotlib.text.Text.get_window_extent(text)
-            if text is not label and meets(box, vertices[0], vertices[-1]):
+            is_other = text is not label and text.get_visible() and text.get_text()
+            if is_other and meets(box, *ends):
                 found.append((label.get_text(), text.get_text()))
     return found
 
 
-class FigureTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.machine = machine_with_everything()
-        cls.figures = {}
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            for draw in DRAWINGS:
-                for narrow in (False, True):
-                    figure = draw(cls.machine, narrow)
-                    figure.draw_without_rendering()
-                    cls.figures[f"{draw.__name__}, {'narrow' if narrow else 'wide'}"] = figure
-        cls.warnings = [str(each.message) for each in warned]
-        cls.addClassCleanup(canvas.pyplot().close, "all")
+class FigureTest(ScriptTest):
+    def draw(self, drawing, content):
+        (machine,) = read_machines([str(self.write("measured.json", content))])
+        figure = drawing(machine)
+        if figure is not None:
+            self.addCleanup(canvas.pyplot().close, figure)
+            figure.draw_without_rendering()
+        return figure
 
-    def test_latency_is_that_of_a_row(self):
-        figure = time.latency(self.machine, False)
+    def points_of(self, axes):
+        return {
+            line.get_label(): [(round(x, 12), round(y, 6)) for x, y in line.get_xydata()]
+            for line in axes.get_lines()
+            if not line.get_label().startswith("_")
+        }
+
+    def test_many_backends_stay_legible(self):
+        for drawing in DRAWINGS:
+            with self.subTest(drawing.__name__), warnings.catch_warnings():
+                warnings.simplefilter("error")  # of axes without room
+                figure = self.draw(drawing, crowd())
+                self.assertEqual(crossings(figure), [])
+                for axes in figure.axes:
+                    looks = [tuple(look) for _, *look in series_of(axes)]
+                    self.assertEqual(len(set(looks)), len(looks))
+        figure = self.draw(speed.speed_against_error, crowd())
+        self.assertEqual(len(labels_of(figure)), 2 * len(BACKENDS))
+
+    def test_crossings_are_found(self):
+        figure, axes = canvas.pyplot().subplots()
         self.addCleanup(canvas.pyplot().close, figure)
-        (axes,) = figure.get_axes()
-        least = {line.get_label(): min(line.get_xdata()) for line in axes.get_lines()}
-        self.assertAlmostEqual(
-            least["row at a random position"] / least["next row, from a cursor"], 32
-        )
+        axes.text(0.5, 0.5, "in the way")
+        axes.annotate("label", (0, 0.5), xytext=(1, 0.5), arrowprops={"arrowstyle": "-"})
+        figure.draw_without_rendering()
+        self.assertIn(("label", "in the way"), crossings(figure))
 
-    def each_figure(self):
-        for name, figure in self.figures.items():
-            with self.subTest(name):
-                yield figure
+    def test_speed_against_error(self):
+        figure = self.draw(speed.speed_against_error, script_support.sample())
+        (tutorial,) = figure.axes  # which is the largest here, too
+        points = self.points_of(tutorial)
+        expected = {"rotation": [(2.98e-8, 2.0)], "rotation32": [(1.5e-7, 3.5)]}
+        self.assertEqual(points, {**expected, "sleef": [(4e-4, 0.5)]})
+        notes = [text.get_text() for text in tutorial.texts]
+        self.assertIn("one thread; line: limit of the memory, 10", notes)
 
-    def test_there_is_room_for_the_axes(self):
-        self.assertEqual(self.warnings, [])
+    def test_throughput(self):
+        figure = self.draw(speed.throughput_over_size, script_support.sample())
+        points = self.points_of(figure.axes[0])
+        sizes = (8 * 512 * 4, 5000 * 512 * 4)
+        self.assertEqual(points["rotation"], [(sizes[0], 4.0), (sizes[1], 2.0)])
+        self.assertEqual(points["limit: stores"], [(sizes[0], 20.0), (sizes[1], 10.0)])
+        self.assertEqual(points["copy of a finished table"], [(sizes[0], 13.0), (sizes[1], 6.5)])
+        self.assertNotIn("sleef", points)
 
-    def test_no_two_series_look_alike(self):
-        most = 0
-        for figure in self.each_figure():
-            for axes in figure.axes:
-                self.assertEqual(look_alike(axes), [])
-                most = max(most, len(series_of(axes)))
-        self.assertGreaterEqual(most, len(BACKENDS))
-        figure = speed.across_cpus([self.machine], False)
-        self.assertEqual(look_alike(figure.axes[0]), [])
+    def test_errors(self):
+        octaves = [0.0, 1e-8, 2e-8, 4e-8]
+        measured = document(row("x:avx2", LARGE, 0, 4e-8, by_position=octaves))
+        figure = self.draw(error.error_along_position, measured)
+        self.assertEqual(list(figure.axes[0].get_lines()[0].get_xdata()), [1, 3, 7])
+        self.assertEqual(list(figure.axes[0].get_lines()[0].get_ydata()), octaves[1:])
+        figure = self.draw(error.error_by_channel, measured)
+        self.assertEqual(figure.axes[0].get_images()[0].get_array().shape, (1, 4))
 
-    def test_points_differ_in_colour_or_marker(self):
-        looks = [style.backend_style(name) for name in BACKENDS]
-        self.assertEqual(len({(look["color"], look["marker"]) for look in looks}), len(BACKENDS))
+    def test_threads(self):
+        rows = [row("x:avx2", table(512, 512, threads=n), s, 1e-7) for n, s in ((1, 4), (2, 6))]
+        figure = self.draw(speed.thread_scaling, document(*rows))
+        self.assertEqual(self.points_of(figure.axes[0])["x"], [(1, 1.0), (2, 1.5)])
+        self.assertIsNone(self.draw(speed.thread_scaling, document(rows[1])))
 
-    def test_a_backend_looks_the_same_again(self):
-        before = {name: style.backend_style(name) for name in BACKENDS}
-        style.backend_style("one_more")
-        self.assertEqual({name: style.backend_style(name) for name in reversed(BACKENDS)}, before)
-        self.assertNotIn(style.backend_style("one_more"), before.values())
+    def test_what_was_not_measured_is_not_drawn(self):
+        for drawing in DRAWINGS:
+            self.assertIsNone(self.draw(drawing, document()))
+        self.assertIsNone(speed.across_cpus([]))
 
     def test_every_colour_has_one_for_dark_pages(self):
         colors = {style.backend_style(name)["color"] for name in BACKENDS}
@@ -215,77 +170,33 @@ class FigureTest(unittest.TestCase):
         self.assertLessEqual(colors, style.ON_DARK.keys())
         self.assertEqual(len(set(style.ON_DARK.values())), len(style.ON_DARK))
 
-    def test_lines_to_labels_meet_no_text(self):
-        lines = 0
-        for figure in self.each_figure():
-            self.assertEqual(crossings(figure), [])
-            arrows = [getattr(text, "arrow_patch", None) for text in all_texts(figure)]
-            lines += sum(arrow is not None for arrow in arrows)
-        self.assertGreaterEqual(lines, 4 * (len(BACKENDS) - 1))
-
-    def test_crossings_and_look_alikes_are_found(self):
-        figure, axes = canvas.pyplot().subplots()
-        axes.plot([0, 1], [0, 1], color="#123456", marker="o", label="one")
-        axes.plot([0, 1], [1, 0], color="#123456", marker="o", label="two")
-        axes.text(0.5, 0.5, "in the way")
-        axes.annotate("label", (0, 0.5), xytext=(1, 0.5), arrowprops={"arrowstyle": "-"})
-        figure.draw_without_rendering()
-        self.assertIn(("label", "in the way"), crossings(figure))
-        self.assertEqual(look_alike(axes), [("one", "two")])
-
-    def test_speed_up_of_one_thread_is_one(self):
-        speed_ups = time.speed_ups(self.machine)
-        self.assertEqual(speed_ups.keys(), {"512 x 512"})
-        self.assertEqual(speed_ups["512 x 512"].keys(), set(BACKENDS))
-        for by_threads in speed_ups["512 x 512"].values():
-            self.assertEqual(by_threads[1], 1)
-            self.assertAlmostEqual(by_threads[4], 2)
-
-    def test_without_one_thread_the_binary_says_the_speed_up(self):
-        machine = Machine(CPU)
-        add(machine, "encode/rotation:avx2/rows:512/d:512/threads:2", 5, speed_up=1.9)
-        self.assertEqual(time.speed_ups(machine), {"512 x 512": {"rotation": {2: 1.9}}})
-
-
-def all_texts(figure):
-    import matplotlib.text
-
-    return figure.findobj(matplotlib.text.Text)
-
-
-class CurvesTest(unittest.TestCase):
-    """What is drawn, and of what."""
-
-    def test_a_sweep_is_of_tables_of_float32_in_rows_without_gaps(self):
-        machine = Machine(CPU)
-        add(machine, "encode/rotation:avx2/rows:512/d:512/dtype:float16", 9)
-        add(machine, "encode/rotation:avx2/rows:512/d:512/stride:640", 8)
-        add(machine, "encode/rotation:avx2/rows:512/d:512/threads:2", 7)
-        add(machine, "encode/rotation:avx2/rows:512/d:512", 5)
-        figure = speed.throughput_over_size(machine, False)
-        (line,) = (line for line in figure.axes[0].get_lines() if line.get_label() == "rotation")
-        self.assertEqual(list(line.get_xdata()), [512 * 512 * 4])
-        self.assertAlmostEqual(line.get_ydata()[0], 5)
-
-    def test_limits_beside_encoders_are_drawn_as_those_of_their_own_binary(self):
-        machine = Machine(CPU)
-        add(machine, "encode/rotation:avx2/rows:512/d:512", 5)
-        for name in ("limit/store", "limit/non_temporal_store"):
-            add(machine, f"{name}/bytes:16384", 30)
-        figure = speed.throughput_over_size(machine, False)
-        labels = [label for label, *_ in series_of(figure.axes[0])]
-        self.assertEqual(labels, ["limit: non-temporal stores", "limit: stores", "rotation"])
-
-    def test_what_was_not_measured_is_not_drawn(self):
-        for draw in DRAWINGS:
-            self.assertIsNone(draw(Machine(CPU), False))
-        self.assertIsNone(speed.across_cpus([Machine(CPU)], False))
-
     def test_labels_are_spread_apart(self):
         self.assertEqual(canvas.spread_labels([5, 1], 1), [1, 5])
         low, high = canvas.spread_labels([1, 1.5], 1)
         self.assertAlmostEqual(high - low, 1)
         self.assertAlmostEqual(high + low, 2.5)
+
+
+class SvgTest(ScriptTest):
+    def test_drawings_are_compact(self):
+        text = canvas.compact_svg(
+            '<?xml version="1.0"?>\n<!-- made -->\n<svg>\n <metadata>\n  x\n </metadata>\n'
+            ' <g id="axes_1">\n  <path d="M 1.23456 0.015625 \nL 12.3456 -7.891 \n" id="m1.2345"/>'
+            '\n  <image href="data:image/png;base64,\nab\ncd"/>\n </g>\n</svg>\n'
+        )
+        expected = (
+            '<g id="axes_1"><path d="M 1.23 0.015625 L 12.34 -7.89" id="m1.2345"/>'
+            '<image href="data:image/png;base64,abcd"/></g></svg>'
+        )
+        self.assertEqual(text.splitlines(), ["<svg>", expected])
+
+    def test_those_of_the_pages_are_small(self):
+        found = sorted(pathlib.Path(ROOT, "docs").glob("*.svg"))
+        texts = [path.read_text(encoding="utf-8") for path in found]
+        self.assertLess(sum(map(len, texts)), 300_000)
+        for path, text in zip(found, texts):
+            self.assertLess(text.count("\n"), 500, path)
+            self.assertTrue(re.match(r"<svg\b.*</svg>\n$", text, re.DOTALL), path)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""What the tests of the scripts share: running one as a person would, and what its failures must
-look like. Makes the scripts' package importable."""
+"""What the tests of the scripts share: running one as a person would, what its failures must look
+like, and a document of measurements. Makes the scripts' package importable."""
 
+import copy
 import importlib.util
 import json
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
-import xml.etree.ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = os.path.join(ROOT, "scripts")
@@ -28,44 +30,135 @@ def binary(name):
     return os.path.join(BIN, name)
 
 
-def read_json(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
-
-
-def write_json(path, document):
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(document, file)
-
-
-def run(script, *arguments, flags=()):
+def run(script, *arguments, flags=(), **variables):
     environment = {key: text for key, text in os.environ.items() if not key.startswith("POSENC_")}
     # What the user has picked on this machine decides no test.
-    environment["POSENC_PROFILE"] = "/nonexistent/posenc/profile.json"
+    environment |= {"POSENC_PROFILE": "/nonexistent/posenc/profile.json", **variables}
     command = [sys.executable, *flags, os.path.join(SCRIPTS, script), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
+def table(rows, d_model, threads=1, **spec):
+    """Of a document: the paper's table in float32, unless it says otherwise."""
+    paper = {"base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base"}
+    return {
+        "name": f"{rows}x{d_model}",
+        "spec": {"d_model": d_model, **paper, **spec},
+        "rows": {"first": 0, "count": rows},
+        "dtype": "float32",
+        "stride": d_model,
+        "threads": threads,
+        "stores": "automatic",
+    }
+
+
+def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, by_position=()):
+    """A measurement. Speed: 10^9 entries a second in the median of three processes; 0: not timed.
+    By position: the largest errors of octaves, from position 0."""
+    backend, _, isa = name.partition(":")
+    count = of_table["rows"]["count"]
+    seconds = count * of_table["spec"]["d_model"] / speed / 1e9 if speed else 0
+    error = {"max_abs": max_abs, "max_ulp": 0.5, "rms": 1e-9, "correctly_rounded": 0.25}
+    if rounded:
+        error["correctly_rounded"] = 1.0
+    bound = {"max_abs": max_abs, "max_ulp": None, "correctly_rounded": rounded}
+    found = {
+        "backend": backend,
+        "isa": isa,
+        "role": role,
+        "table": of_table,
+        "seconds": [seconds, 4 * seconds, seconds / 2] if speed else [],
+        "self_ratios": [],
+        "error": None if max_abs is None else error,
+        "bound": None if max_abs is None else bound,
+    }
+    if by_position:
+        octaves = [(2**power >> 1, (2**power + 1) >> 1) for power in range(len(by_position))]
+        found["report"] = {
+            "by_position": [
+                {"first": first, "count": number, "max_abs": worst}
+                for (first, number), worst in zip(octaves, by_position)
+            ],
+            "by_channel": [{"channel": channel, "max_abs": max_abs} for channel in range(4)],
+        }
+    return found
+
+
+def document(*rows, cpu="A CPU"):
+    machine = {"cpu": cpu, "isas": ["scalar", "sse2", "avx2"], "logical_cores": 2}
+    machine |= {"l1_bytes": 32768, "l2_bytes": 524288, "l3_bytes": None}
+    return {
+        "version": 4,
+        "machine": machine,
+        "compiler": "g++ 12.2.0",
+        "library_version": "0.1.0",
+        "kernels": "3f9c0a",
+        "measured_at": "2026-11-24T05:00:00Z",
+        "disturbed": "",
+        "measurements": list(copy.deepcopy(rows)),
+    }
+
+
+SMALL, LARGE = table(8, 512), table(5000, 512)
+LOOPS = (("store", 20), ("non_temporal_store", 8), ("copy", 13))
+
+
+def sample(cpu="A CPU"):
+    """Two tables by two ISAs of a backend, a second backend, a peer, and the memory loops."""
+    rows = []
+    for of_table, factor in ((SMALL, 1), (LARGE, 0.5)):
+        octaves = {"by_position": [0.0, *[3e-8] * 3]} if of_table is SMALL else {}
+        rows += [
+            row("rotation:sse2", of_table, 2 * factor, 2.98e-8, rounded=True),
+            row("rotation:avx2", of_table, 4 * factor, 2.98e-8, rounded=True, **octaves),
+            row("rotation32:avx2", of_table, 7 * factor, 1.5e-7),
+            row("sleef:avx2", of_table, 1 * factor, 4e-4, role="peer"),
+        ]
+        rows += [row(name, of_table, speed * factor, role="limit") for name, speed in LOOPS]
+    return document(*rows, cpu=cpu)
+
+
+# What no script may take for a document of measurements.
+BROKEN = (
+    "",
+    "[]",
+    "{}",
+    '{"version": 1, "results": []}',
+    '{"benchmarks": [], "context": {}}',
+    json.dumps({**sample(), "version": 5}),
+    json.dumps({**sample(), "machine": 3}),
+    json.dumps({**sample(), "measurements": [3]}),
+    json.dumps(document({**row("x:avx2", SMALL, 1, 1e-8), "seconds": [0]})),
+    json.dumps(document({**row("x:avx2", SMALL, 1, 1e-8), "seconds": ["x"]})),
+    json.dumps(document({**row("x:avx2", SMALL, 1, 1e-8), "role": "other"})),
+    json.dumps(document({**row("x:avx2", SMALL, 1, 1e-8), "table": {}})),
+)
+
+
 class ScriptTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, content):
+        """A file of the test's folder, of text or of a document; its path."""
+        path = self.folder / name
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8")
+        return path
+
     def assert_refused(self, done, *words):
         """Exit 2 and one line on stderr that has the words; nothing on stdout."""
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(done.stdout, "")
         for word in words:
             self.assertIn(word, done.stderr)
 
     def assert_good(self, done):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
-
-    def assert_whole_picture(self, path):
-        with open(path, "rb") as file:
-            content = file.read()
-        if path.endswith(".png"):
-            is_whole = content.startswith(b"\x89PNG\r\n") and content.endswith(b"IEND\xaeB`\x82")
-        else:
-            is_whole = xml.etree.ElementTree.fromstring(content).tag.endswith("svg")
-        self.assertTrue(is_whole, path)
 
 
 def main():

@@ -1,6 +1,6 @@
-"""What scripts/run.sh and test.sh are made of: installing that stops nothing, building that is
-quiet, the answer at the end, and what the modules of the scripts may use. First argument: the
-folder of the built programs, of which none is used."""
+"""scripts/run.sh and test.sh, and what they are made of: installing that stops nothing, building
+and testing that are quiet, an answer at the end; and what the modules of the scripts may use. First
+argument: the folder of the built programs, of which none is used."""
 
 import ast
 import json
@@ -9,14 +9,16 @@ import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 
 import script_support
-from script_support import SCRIPTS, ScriptTest, run
+from script_support import SCRIPTS, ScriptTest, sample
 
-import measuring
+import reporting
 
-TOOLS = ("cat", "chmod", "date", "dirname", "env", "id", "mkdir", "python3", "tail", "touch")
+TOOLS = (
+    *("bash", "cat", "chmod", "cp", "date", "dirname", "env", "id", "mkdir", "python3", "rm"),
+    *("sed", "tail", "tee", "touch"),
+)
 FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
 # Knows every package but groff-base, and fails if qemu-user is among those to install.
 APT_CACHE = """#!/bin/bash
@@ -40,12 +42,10 @@ class ShellTest(ScriptTest):
     """A copy of the scripts in a folder of its own, and a path with few commands."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name, "project")
+        super().setUp()
+        self.root, self.path = self.folder / "project", self.folder / "bin"
         compiled = shutil.ignore_patterns("__pycache__")
         shutil.copytree(SCRIPTS, self.root / "scripts", ignore=compiled)
-        self.path = pathlib.Path(folder.name, "bin")
         self.path.mkdir()
         for tool in TOOLS:
             os.symlink(os.path.realpath(shutil.which(tool, path="/usr/bin:/bin")), self.path / tool)
@@ -195,94 +195,140 @@ class BuildTest(ShellTest):
         self.assertEqual(done.stdout.count("\n"), 1)
 
 
-class ConclusionTest(ScriptTest):
-    PICK = {
-        "version": 1,
-        "cpu": {"model": "A CPU"},
-        "dtype": "float32",
-        "threads": 1,
-        "max_error": 1e-6,
-        "max_ulp": None,
-        "picks": [
-            {
-                "shape_class": "l1",
-                "threads": 1,
-                "backend": "rotation32",
-                "isa": "avx2",
-                "gfloats_per_second": 6.2,
-                "relative_iqr": 0.01,
-                "max_abs": 1.4e-7,
-                "ties": ["rotation:avx2"],
-            }
-        ],
-    }
+CTEST = """Test project /x
+      Start  1: good
+ 1/20 Test  #1: good ......   Passed    0.01 sec
+      Start  2: bad
+ 2/20 Test  #2: bad ......***Failed    0.02 sec
+why it failed
+      Start  3: fine
+ 3/20 Test  #3: fine ......   Passed    0.01 sec
+what it says
+20/20 Test #20: left_out ......***Skipped   0.00 sec
+
+95% tests passed, 1 tests failed out of 20
+Errors while running CTest
+"""
+
+
+class TestTest(ShellTest):
+    """scripts/test.sh, with a ctest that says what CTEST says."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
+        self.provide("cmake", "#!/bin/bash\n")
+        self.provide("ctest", f"#!/bin/bash\necho \"ctest $*\"\ncat <<'E'\n{CTEST}E\nexit 8\n")
 
-    def conclude(self, document, *arguments):
-        path = self.folder / "pick.json"
-        path.write_text(json.dumps(document), encoding="utf-8")
-        return run("conclusion.py", path, *arguments)
+    def test_shows_failures_and_the_summary_alone(self):
+        done = self.script("test.sh", "-R", "a|b")
+        self.assertEqual(done.returncode, 8)
+        lines = done.stdout.splitlines()
+        start = lines.index("== Testing preset release (log: build/logs/test.log)") + 1
+        end = lines.index("Errors while running CTest")
+        self.assertEqual(lines[start:end], [
+            "  10 % of 20 tests",
+            " 2/20 Test  #2: bad ......***Failed    0.02 sec",
+            "why it failed",
+            " 100 % of 20 tests",
+            "20/20 Test #20: left_out ......***Skipped   0.00 sec",
+            "",
+            "95% tests passed, 1 tests failed out of 20",
+        ])  # fmt: skip
+        self.assertEqual(self.log("test.log"), f"ctest --preset release -j2 -R a|b\n{CTEST}")
 
-    def test_says_what_is_fastest_and_how_to_use_it(self):
-        profile = self.folder / "a profile.json"
-        profile.write_text("{}", encoding="utf-8")
-        none = self.folder / "none" / "index.html"
-        paths = ("--profile", profile, "--report", none, "--posenc", "bin/posenc")
-        done = self.conclude(self.PICK, *paths)
-        self.assert_good(done)
-        for text in (
-            "A CPU\nFastest within an error of 1e-06 (float32, 1 thread):\n",
-            "  tables in L1 cache  rotation32:avx2  6.20 Gfloat/s  error 1.40e-07; as fast: ",
-            f"Profile: {profile}\n",
-            f"  POSENC_PROFILE='{profile}' PROGRAM\n",
-            "  bin/posenc pick --save\n",
+    def test_verbose_shows_everything(self):
+        self.assertIn(CTEST, self.script("test.sh", "-V").stdout)
+
+    def test_a_thousand_good_tests_take_few_lines(self):
+        lines = [f"{n}/1000 Test #{n}: t ...   Passed    0.01 sec" for n in range(1, 1001)]
+        text = "\n".join([*lines, "", "100% tests passed, 0 tests failed out of 1000"])
+        self.provide("ctest", f"#!/bin/bash\ncat <<'E'\n{text}\nE\n")
+        done = self.script("test.sh")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("\n100% tests passed, 0 tests failed out of 1000\n", done.stdout)
+        self.assertLess(done.stdout.count("\n"), 30)
+
+
+# Stands for the programs: says what it was asked for, and writes the sample as its document.
+PROGRAM = """#!/bin/bash
+what=$1
+echo "${0##*/} $*"
+while [[ $# -gt 0 ]]; do
+  case $1 in --output | --save) cp "$FAKE/sample.json" "$2" ;; esac
+  shift
+done
+"""
+
+
+class RunTest(ShellTest):
+    """scripts/run.sh, with programs that write the sample of a document."""
+
+    def run_it(self, program=PROGRAM):
+        (self.path / "sample.json").write_text(json.dumps(sample()), encoding="utf-8")
+        self.provide("cmake", "#!/bin/bash\n")
+        for script in ("compare_torch.py", "report.py"):  # which need more than Python
+            (self.root / "scripts" / script).write_text("#!/bin/bash\nexit 77\n")
+        programs = self.root / "build" / "release" / "bin"
+        programs.mkdir(parents=True)
+        for name in ("posenc", "posenc_peers"):
+            self.provide(name, program)
+            shutil.copy(self.path / name, programs)
+        return self.script("run.sh")
+
+    def test_ends_with_the_answer_and_says_little(self):
+        done = self.run_it()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(done.stdout.count("\n"), 150)
+        measured = "build/results/measurements.json"
+        for line in (
+            "posenc accuracy --preset tutorial\n",
+            f"posenc_peers measure --processes 3 --format json --output {measured}\n",
+            "\n8 x 512                         4.0         7.0    13     20\n",
+            f"posenc pick {measured} --max-error 1e-6 --save build/results/profile.json\n",
+            f"\nUse it:    POSENC_PROFILE={self.root}/build/results/profile.json PROGRAM\n",
         ):
-            self.assertIn(text, done.stdout)
-        self.assertNotIn("Report", done.stdout)  # there is none
+            self.assertIn(line, done.stdout)
+        self.assertNotIn("Figures: ", done.stdout)  # report.py was skipped
+        self.assertEqual(sorted(os.listdir(self.root)), ["build", "scripts"])
+        self.assertEqual(os.listdir(self.root / "build" / "tmp"), [])
+        self.assertTrue((self.root / "build" / "results" / "summary.md").exists())
 
-    def test_a_disturbed_pick_is_not_trusted(self):
-        result = self.conclude({**self.PICK, "disturbed": "other work runs"})
-        self.assertIn("Not to be trusted: other work runs.\n", result.stdout)
-        self.assertIn("No profile was saved.", result.stdout)
+    def test_a_disturbed_measurement_is_shown_and_no_profile(self):
+        fails = "[[ $what != measure && $what != pick ]]\n"
+        done = self.run_it(PROGRAM.replace(" | --save", "") + fails)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("8 x 512", done.stdout)
+        self.assertIn("\nDocuments: build/results\n", done.stdout)
+        self.assertNotIn("POSENC_PROFILE", done.stdout)
 
-    def test_without_a_profile_none_is_named(self):
-        none = self.folder / "none.json"
-        done = self.conclude(self.PICK, "--profile", none, "--posenc", "bin/posenc")
-        self.assert_good(done)
-        self.assertNotIn("rofile", done.stdout)
+    def test_an_error_beyond_its_bound_stops_it(self):
+        done = self.run_it(PROGRAM + "[[ $what != accuracy ]]\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("The answer", done.stdout)
 
-    def test_nothing_within_the_budget(self):
-        done = self.conclude({**self.PICK, "picks": [], "max_error": None, "max_ulp": 0.1})
-        self.assert_good(done)
-        self.assertIn("No backend is within an error of 0.1 ulp (float32, 1 thread).", done.stdout)
-
-    def test_bad_input_is_one_line(self):
-        for document in ({}, [], {**self.PICK, "picks": [3]}, {**self.PICK, "max_error": None}):
-            self.assert_refused(self.conclude(document), "pick.json")
-        self.assert_refused(run("conclusion.py", "/nonexistent.json"), "/nonexistent.json")
+    def test_bad_input_stops_it(self):
+        done = self.run_it("#!/bin/bash\nexit 2\n")
+        self.assertEqual(done.returncode, 2)
+        self.assertNotIn("The answer", done.stdout)
 
 
 class PackageTest(ScriptTest):
-    """The map in scripts/measuring/__init__.py holds."""
+    """The map in scripts/reporting/__init__.py holds."""
 
     def imports_of(self, path):
-        """Modules and subpackages of measuring that a file imports."""
+        """Modules and subpackages of reporting that a file imports."""
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == "measuring":
+            if isinstance(node, ast.ImportFrom) and node.module == "reporting":
                 yield from (each.name for each in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module.startswith("measuring."):
+            elif isinstance(node, ast.ImportFrom) and node.module.startswith("reporting."):
                 yield node.module.split(".")[1]
 
     def test_a_module_uses_only_those_above_it(self):
-        lines = [line for line in measuring.__doc__.splitlines() if line.startswith("  ")]
+        lines = [line for line in reporting.__doc__.splitlines() if line.startswith("  ")]
         names = [re.split(" {2,}", line.strip())[0].split(", ") for line in lines]
         order = [name.rstrip("/") for of_line in names for name in of_line]
-        package = pathlib.Path(measuring.__file__).parent
-        found = {path.stem for path in package.glob("[a-z]*") if path.suffix not in (".css", ".js")}
+        package = pathlib.Path(reporting.__file__).parent
+        found = {path.stem for path in package.glob("[a-z]*") if path.suffix != ".css"}
         self.assertEqual(sorted(order), sorted(found - {"__pycache__"}))
         for path in package.rglob("*.py"):
             place = path.relative_to(package).parts[0].removesuffix(".py")

@@ -1,131 +1,88 @@
-"""scripts/summary.py: the table of speed and accuracy, its notes, bad input. First argument: the
-folder of the built programs, of which none is used."""
+"""scripts/summary.py: the tables of the README. First argument: the folder of the built programs,
+of which none is used."""
 
-import os
-import tempfile
+import pathlib
 
 import script_support
-from script_support import ScriptTest, run, write_json
+from script_support import ROOT, SMALL, ScriptTest, document, row, run, sample, table
 
-SPEC = {"d_model": 4, "base": 10000.0, "layout": "interleaved", "spacing": "paper"}
+TABLE = """A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes:
 
-
-def label_of(first=0, count=8, spacing="paper"):
-    return f"d_model=4 base=10000 layout=interleaved spacing={spacing} first={first} count={count}"
-
-
-def entry(backend, gfloats, preset="chunk", rows=8, label="", **further):
-    name = f"encode/{backend}/preset:{preset}/rows:{rows}/d:4"
-    return {
-        "run_name": name,
-        "run_type": "iteration",
-        "cpu_time": 1.0,
-        "time_unit": "us",
-        "items_per_second": gfloats * 1e9,
-        "label": label or label_of(count=rows),
-        **further,
-    }
-
-
-def report(backend, max_abs, first=0, count=8, **further):
-    name, isa = backend.split(":")
-    return {
-        "backend": name,
-        "isa": isa,
-        "spec": SPEC,
-        "rows": {"first": first, "count": count},
-        "max_abs": max_abs,
-        "correctly_rounded": 0.5,
-        "by_position": [],
-        "by_channel": [],
-        "quantiles": [],
-        **further,
-    }
+| rows x d_model | `rotation` | `rotation32` | copy | limit |
+|---|---:|---:|---:|---:|
+| 8 x 512 | 4.0 | 7.0 | 13 | 20 |
+| 5000 x 512 | 2.0 | 3.5 | 6.5 | 10 |
+| largest error, 5000 x 512 | 2.98e-8 | 1.50e-7 | | |
+| correctly rounded | all | 25.0 % | | |
+"""
+PEERS = """
+| | 8 x 512 | 5000 x 512 | largest error |
+|---|---:|---:|---:|
+| `rotation32` | 7.0 | 3.5 | 1.50e-7 |
+| `rotation` | 4.0 | 2.0 | 2.98e-8 |
+| `sleef` | 1.0 | 0.50 | 4.00e-4 |
+"""
 
 
 class SummaryTest(ScriptTest):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+    def summary(self, content, *arguments):
+        return run("summary.py", self.write("measured.json", content), *arguments)
 
-    def write(self, name, document):
-        path = os.path.join(self.folder, name)
-        write_json(path, document)
-        return path
-
-    def summarise(self, entries, reports=(), *arguments):
-        benchmark = self.write("b.json", {"context": {}, "benchmarks": list(entries)})
-        accuracy = self.write("a.json", {"version": 1, "results": list(reports)})
-        return run("summary.py", "--benchmark", benchmark, "--accuracy", accuracy, *arguments)
-
-    def test_the_smallest_preset_and_the_fastest_backend_come_first(self):
-        done = self.summarise(
-            [
-                entry("slow:avx2", 1, "wide", 9),
-                entry("slow:avx2", 1, share_of_limit=0.125),
-                entry("fast:avx2", 2),
-            ],
-            [report("slow:avx2", 1e-7)],
-        )
+    def test_the_table_is_that_of_the_readme(self):
+        done = self.summary(sample())
         self.assert_good(done)
-        lines = [line.split() for line in done.stdout.splitlines()[1:4]]
-        self.assertEqual(lines[0], "chunk 8 x 4 fast avx2 2.000 - - -".split())
-        self.assertEqual(lines[1], "slow avx2 1.000 12.5 % 1.00e-07 50.00 %".split())
-        self.assertEqual(lines[2], "wide 9 x 4 slow avx2 1.000 - - -".split())
+        self.assertEqual(done.stdout, TABLE)
+        self.assertEqual(self.summary(sample(), "--peers").stdout, TABLE + PEERS)
 
-    def test_the_smallest_report_that_covers_the_rows_is_taken(self):
-        reports = [
-            report("x:avx2", 4e-7, count=7),
-            report("x:avx2", 3e-7, count=100),
-            report("x:avx2", 2e-7, count=10),
-            report("x:avx2", 1e-7, first=1, count=8),
-            report("x:sse2", 9e-7),
-        ]
-        done = self.summarise([entry("x:avx2", 1)], reports)
-        self.assertIn(" 2.00e-07+ ", done.stdout)
-        self.assertIn("\n+ over more rows than were timed\n", done.stdout)
-        done = self.summarise([entry("x:avx2", 1)], [*reports, report("x:avx2", 5e-7)])
-        self.assertIn(" 5.00e-07 ", done.stdout)
-        self.assertNotIn("\n+ ", done.stdout)
-        other_spec = entry("x:avx2", 1, label=label_of(spacing="inclusive"))
-        self.assertNotIn("e-07", self.summarise([other_spec], reports).stdout)
+    def test_text_is_aligned(self):
+        lines = self.summary(sample(), "--format", "text").stdout.splitlines()
+        self.assertEqual(lines[2].split(), "rows x d_model rotation rotation32 copy limit".split())
+        self.assertEqual(lines[3].split(), "8 x 512 4.0 7.0 13 20".split())
+        self.assertEqual(len(lines[3]), len(lines[2]))
 
-    def test_what_cannot_be_picked_is_marked(self):
-        own = {"max_abs": 4e-5, "correctly_rounded": 0.25}
-        done = self.summarise(
-            [entry("peer:avx2", 1), entry("pytorch", 2, **own)],
-            [report("peer:avx2", 1e-7, can_be_picked=False)],
-        )
-        self.assertRegex(done.stdout, r"peer\* +avx2 ")
-        self.assertRegex(done.stdout, r"pytorch\* +- +2.000 +- +4.00e-05 +25.00 %\n")
-        self.assertIn("\n* not part of the library, cannot be picked\n", done.stdout)
+    def test_only_the_tables_that_are_asked_for(self):
+        lines = self.summary(sample(), "--tables", "8x512").stdout.splitlines()
+        self.assertEqual(lines[4:6], TABLE.splitlines()[4:5] + [
+            "| largest error, 8 x 512 | 2.98e-8 | 1.50e-7 | | |"])  # fmt: skip
+        self.assert_refused(self.summary(sample(), "--tables", "3x4"), "3 x 4", "posenc measure")
+        self.assert_refused(self.summary(sample(), "--tables", "3"), "--tables: is '3'", "ROWSxD")
 
-    def test_a_refused_encoder_is_named_and_fails_the_check(self):
-        failed = entry("x:avx2", 1, error_occurred=True, error_message="an error of 1")
-        done = self.summarise([failed, entry("y:avx2", 1)])
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, r"x +avx2 +wrong +- +- +-\n")
-        self.assertIn("\nx:avx2 on chunk was not timed: an error of 1\n", done.stdout)
-
-    def test_markdown_has_every_cell(self):
-        path = os.path.join(self.folder, "summary.md")
-        done = self.summarise(
-            [entry("x:avx2", 1), entry("y:avx2", 2)], [], "--markdown", path, "further.json"
-        )
+    def test_what_was_not_measured_is_left_empty(self):
+        rows = [row("x:avx2", SMALL, 1, 1e-7), row("y:avx2", table(9, 4), 2, 1e-7)]
+        done = self.summary(document(*rows))
         self.assert_good(done)
-        self.assertTrue(done.stdout.endswith(f"  {path}\n  further.json\n"), done.stdout)
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-        self.assertEqual(lines[1], "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |")
-        self.assertEqual(lines[3], "| chunk | 8 x 4 | x | avx2 | 1.000 | - | - | - |")
+        self.assertIn("\n| 9 x 4 | 2.0 | | | |\n| 8 x 512 | | 1.0 | | |\n", done.stdout)
+        untimed = document(row("x:avx2", SMALL, 0, 1e-7))
+        self.assert_refused(self.summary(untimed), "DOCUMENT has no times")
 
-    def test_bad_input_is_one_line(self):
-        self.assert_refused(self.summarise([]), "b.json", "no benchmark of a preset")
-        self.assert_refused(self.summarise([{}]), "b.json", "not as posenc")
-        self.assert_refused(self.summarise([{**entry("x:avx2", 1), "cpu_time": "x"}]), "b.json")
-        self.assert_refused(self.summarise([entry("x:avx2", 1)], [{}]), "a.json", "not as posenc")
-        self.assert_refused(run("summary.py", "--benchmark", "/nonexistent.json"), "/nonexistent")
+    def test_disturbed_times_are_marked(self):
+        done = self.summary({**sample(), "disturbed": "other work ran"})
+        self.assertIn("processes:\n\nNot reliable: other work ran.\n\n| rows", done.stdout)
+
+    def test_tables_of_one_size_are_told_apart(self):
+        tables = (SMALL, table(8, 512, layout="halves"))
+        done = self.summary(document(*(row("x:avx2", each, 1, 1e-7) for each in tables)))
+        self.assertIn("\n| 8 x 512 | 1.0 ", done.stdout)
+        self.assertIn("\n| 8 x 512 (halves) | 1.0 ", done.stdout)
+
+    def test_several_threads_and_other_types_have_no_place_in_it(self):
+        others = ({**SMALL, "threads": 2}, {**SMALL, "dtype": "float16"})
+        rows = [row("x:avx2", each, 9, 1e-7) for each in others]
+        done = self.summary(document(*rows, row("x:avx2", SMALL, 1, 1e-7)))
+        self.assertEqual(done.stdout.count("\n| 8 x 512"), 1)
+
+    def test_output_goes_to_a_file(self):
+        path = self.folder / "summary.md"
+        done = self.summary(sample(), "--output", path)
+        self.assert_good(done)
+        self.assertEqual((done.stdout, path.read_text(encoding="utf-8")), ("", TABLE))
+
+    def test_the_readme_shows_the_documents_that_it_names(self):
+        readme = pathlib.Path(ROOT, "README.md").read_text(encoding="utf-8")
+        for path in sorted(pathlib.Path(ROOT, "docs", "measured").glob("*.json")):
+            if path.name in readme:
+                lines = run("summary.py", path).stdout.splitlines()
+                self.assertIn("\n".join(lines[2:]), readme, path)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from measuring.results import OTHER_PROGRAMS
-
 Look = dict[str, Any]  # keyword arguments of matplotlib's Axes.plot
 
 INK = "#1c2733"
@@ -58,7 +56,8 @@ OTHER_DASHES: tuple[Any, ...] = (
 # appearance, and keep them.
 _others = [
     "sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64", "highway_f32",
-    "highway_f64", "eigen", "ggml_recurrence", "drifting_rotation", "cached_copy", *OTHER_PROGRAMS,
+    "highway_f64", "eigen", "ggml_recurrence", "drifting_rotation", "cached_copy",
+    "pytorch", "numpy",
 ]  # fmt: skip
 
 RC = {

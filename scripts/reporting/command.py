@@ -7,14 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from measuring.errors import BadInput, Skipped
+from reporting.failures import BadInput, Skipped
 
-CHECK_FAILED = 1
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
 EXIT_CODES = (
-    f"Exit codes: 0 good, {CHECK_FAILED} a check failed, {BAD_INPUT} bad input or failed input "
-    f"or output, {SKIPPED} skipped."
+    f"Exit codes: 0 good, {BAD_INPUT} bad input or failed input or output, {SKIPPED} skipped, "
+    "since a module is missing."
 )
 
 
@@ -24,7 +23,7 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(self, example: str, **options: Any) -> None:
         super().__init__(
             prog=example.split()[0],
-            epilog=f"{options.pop('epilog', '')}\n\nexample: {example}\n\n{EXIT_CODES}".lstrip(),
+            epilog=f"example: {example}\n\n{EXIT_CODES}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
             **options,
@@ -79,10 +78,6 @@ def run_main(main: Callable[[], int]) -> NoReturn:
 def _discard_output() -> None:
     """Else the interpreter would write what is buffered once more, at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def warn(message: str) -> None:
-    print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr)
 
 
 def show_progress(text: str = "") -> None:

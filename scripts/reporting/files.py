@@ -1,22 +1,12 @@
-"""Files that appear whole or not at all, and temporary ones that no killed run leaves behind."""
+"""Files that appear whole or not at all."""
 
-import contextlib
-import glob
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from measuring.errors import BadInput
+from reporting.failures import BadInput
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def built_program(name: str) -> str:
-    """The path of a program of the preset that the scripts use."""
-    return os.path.join(ROOT, "build", "release", "bin", name)
 
 
 def read_json(path: str) -> Any:
@@ -49,37 +39,6 @@ def check_writable(path: str) -> None:
         raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
-def is_running(process: str) -> bool:
-    """True if a process has this number, and for text that is not the number of a process."""
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError, ValueError):
-        pass
-    return True
-
-
-def remove_leftovers(before: str, after: str, remove: Callable[[str], None]) -> None:
-    """Removes files or folders BEFORE<process>AFTER whose process was killed before it could."""
-    for path in glob.glob(f"{glob.escape(before)}*{glob.escape(after)}"):
-        if not is_running(path[len(before) : len(path) - len(after)]):
-            with contextlib.suppress(OSError):
-                remove(path)
-
-
-@contextlib.contextmanager
-def temporary_folder() -> Iterator[str]:
-    """A folder for as long as the context lasts. Removes those of earlier runs that were killed."""
-    remove_leftovers(os.path.join(tempfile.gettempdir(), "posenc-"), "-scripts", shutil.rmtree)
-    folder = os.path.join(tempfile.gettempdir(), f"posenc-{os.getpid()}-scripts")
-    os.mkdir(folder, mode=0o700)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _write(path: str, data: bytes) -> None:
     with open(path, "wb") as file:
         file.write(data)
@@ -95,7 +54,6 @@ def write_whole(path: str, content: str | bytes) -> None:
         if os.path.exists(target) and not os.path.isfile(target):
             _write(target, data)
         else:
-            remove_leftovers(f"{target}.", ".tmp", os.remove)
             _write(temporary, data)
             os.replace(temporary, target)
     except OSError as error:

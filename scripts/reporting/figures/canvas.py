@@ -2,48 +2,43 @@
 
 import io
 import math
+import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from measuring.errors import need_module
-from measuring.files import write_whole
-from measuring.figures import style
+from reporting.failures import need_module
+from reporting.figures import style
+from reporting.files import write_whole
 
 # matplotlib is imported when a figure is drawn, so that scripts can say that it is missing.
 Axes = Any
 Figure = Any
 
-WIDE, NARROW = (9.4, 4.5), (3.75, 3.9)  # inches
+WIDTH, HEIGHT = 9.4, 4.5  # inches
 LEGEND_LINE = 0.2  # inches
 HALF_ULP = 2.0**-25  # of 1, the largest value: no float32 table can promise less
 LEAST_ERROR = 1e-9  # an error of 0 has no place on a logarithmic axis
 
 
-def matplotlib(module: str) -> Any:
-    return need_module(f"matplotlib.{module}", "python3-matplotlib")
-
-
 def pyplot() -> Any:
-    need_module("matplotlib", "python3-matplotlib").use("Agg")
-    found = matplotlib("pyplot")
+    need_module("matplotlib").use("Agg")
+    found = need_module("matplotlib.pyplot")
     found.rcParams.update(style.RC)
     return found
 
 
-def panels(narrow: bool, count: int = 1, height: float | None = None) -> tuple[Figure, list[Axes]]:
-    """Panels beside each other, or below each other if it is narrow. Height in inches."""
-    width, usual = NARROW if narrow else WIDE
-    total = (height or usual) * (count * 0.85 if narrow and count > 1 else 1)
-    shape = (count, 1) if narrow else (1, count)
-    size = {"figsize": (width, total), "layout": "constrained"}
-    figure, axes = pyplot().subplots(*shape, squeeze=False, **size)
+def panels(count: int = 1, height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, Any]:
+    """Panels beside each other. Sizes in inches."""
+    size = {"figsize": (width, height), "layout": "constrained"}
+    figure, axes = pyplot().subplots(1, count, squeeze=False, **size)
     return figure, list(axes.flat)
 
 
 def log_x_axis(axes: Axes) -> None:
     """A logarithmic axis with labels at powers of ten alone: those between them would overlap."""
     axes.set_xscale("log")
-    axes.xaxis.set_minor_formatter(matplotlib("ticker").NullFormatter())
+    axes.xaxis.set_minor_formatter(need_module("matplotlib.ticker").NullFormatter())
 
 
 def half_ulp_line(axes: Axes, along: str) -> None:
@@ -66,7 +61,8 @@ def heat_map(axes: Axes, values: Any, first: int = 0, **further: Any) -> Any:
     rows, columns = values.shape
     extent = (-0.5, columns - 0.5, first + rows - 0.5, first - 0.5)
     axes.spines[:].set_visible(False)
-    look = {"cmap": "cividis", "aspect": "auto", "interpolation": "nearest"}
+    # "none" keeps the pixels of the array: a small picture, which the viewer scales.
+    look = {"cmap": "cividis", "aspect": "auto", "interpolation": "none"}
     return axes.imshow(values, extent=extent, **look, **further)
 
 
@@ -83,7 +79,8 @@ def legend_below(axes: Axes, columns: int) -> None:
     lines = math.ceil(len(axes.get_legend_handles_labels()[0]) / columns)
     figure = axes.figure
     figure.set_figheight(figure.get_figheight() + LEGEND_LINE * max(0, lines - 2))
-    down = matplotlib("transforms").ScaledTranslation(0, -38 / 72, figure.dpi_scale_trans)
+    transforms = need_module("matplotlib.transforms")
+    down = transforms.ScaledTranslation(0, -38 / 72, figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
     look = {"ncol": columns, "columnspacing": 1.2, "handlelength": 3}
     axes.legend(bbox_transform=axes.transAxes + down, **place, **look)
@@ -115,9 +112,7 @@ def label_beside(axes: Axes, labels: Iterable[Label]) -> None:
     points."""
     line_points = 12.5
     low, high = (math.log10(edge) for edge in axes.get_ylim())
-    rows = axes.get_subplotspec().get_gridspec().nrows
-    height_points = 72 * axes.figure.get_figheight() * 0.72 / (2 if rows > 1 else 1)
-    gap = (high - low) * line_points / height_points
+    gap = (high - low) * line_points / (72 * axes.figure.get_figheight() * 0.72)
     labels = sorted(labels, key=lambda label: label[2])
     heights = spread_labels((math.log10(label[2]) for label in labels), gap)
     shift = min(0.0, high - heights[-1]) + max(0.0, low - heights[0])
@@ -134,22 +129,34 @@ def plot_markers(axes: Axes, points: Sequence[tuple[float, float]], look: style.
     axes.plot(*zip(*points), **{"linestyle": "none", "markersize": 9, **look})
 
 
-def svg_text(figure: Figure) -> str:
-    """The figure as SVG on no ground of its own, for a page."""
+def compact_svg(text: str) -> str:
+    """matplotlib's SVG in few lines: a line for each group of elements, coordinates to a hundredth
+    of a point, and neither comments nor metadata."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'base64,\s*([^"]*)', lambda data: "base64," + "".join(data[1].split()), text)
+    text = re.sub(r"> <", "><", re.sub(r"\s+", " ", text).replace(' "', '"'))
+    text = re.sub(r"(?<![\w.#])([1-9]\d*\.\d\d)\d+", r"\1", text)  # scales are below 1
+    groups = "axes|matplotlib|line2d|text|legend|patch"
+    return re.sub(f'(?=<g id="(?:{groups}))', "\n", text.rstrip()) + "\n"
+
+
+def svg_text(figure: Figure, transparent: bool = False) -> str:
+    """Without a date, so that the same picture has the same bytes."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
-    figure.set_layout_engine("none")  # keeps what the constrained layout found, for other formats
-    return buffer.getvalue()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=transparent)
+    return compact_svg(buffer.getvalue())
 
 
-def save(figure: Figure, stem: str, formats: Iterable[str], dpi: int = 150) -> list[str]:
-    """Writes stem.png, stem.svg ...; returns the paths. Dots an inch count in PNG alone."""
+def save(figure: Figure, folder: str, name: str, formats: Iterable[str]) -> list[str]:
+    """Writes name.png, name.svg ...; returns the paths."""
     paths = []
     for kind in formats:
+        paths.append(os.path.join(folder, f"{name}.{kind}"))
+        if kind == "svg":
+            write_whole(paths[-1], svg_text(figure))
+            continue
         buffer = io.BytesIO()
-        # Without a date, so that the same picture has the same bytes.
-        metadata = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
-        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
-        paths.append(f"{stem}.{kind}")
+        figure.savefig(buffer, format=kind, dpi=150, metadata={"Software": None})
         write_whole(paths[-1], buffer.getvalue())
     return paths
