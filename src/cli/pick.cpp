@@ -78,10 +78,10 @@ std::vector<std::string> tied_with_pick(const Verdict& verdict) {
   return names;
 }
 
-std::string interval_text(const JudgedCandidate& candidate) {
-  return std::isfinite(candidate.high)
-             ? fmt::format("{:.3f} .. {:.3f}", candidate.low, candidate.high)
-             : "unknown";
+/// "2.412 (2.313 .. 2.516)": with one process, there is no interval.
+std::string ratio_text(const JudgedCandidate& candidate) {
+  if (!std::isfinite(candidate.high)) return fmt::format("{:.3f}", candidate.ratio);
+  return fmt::format("{:.3f} ({:.3f} .. {:.3f})", candidate.ratio, candidate.low, candidate.high);
 }
 
 std::string verdicts_text(const std::vector<Verdict>& verdicts) {
@@ -89,22 +89,26 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts) {
                {"picked", Align::left},
                {"Gfloat/s"},
                {"next", Align::left},
-               {"next/pick"},
-               {"95 %"},
+               {"next/pick, 95 %"},
                {"noise"},
                {"tied with", Align::wrapped}});
+  std::string heading;
   for (const Verdict& each : verdicts) {
+    const MeasuredClass& measured = each.measured;
+    const std::string shape(to_string(measured.shape));
+    const std::string tables =
+        fmt::format("{}, {}", to_string(measured.type), threads_text(measured.threads));
+    if (std::exchange(heading, tables) != tables) table.add_heading(tables);
     if (!each.pick) {
-      table.add_row({each.measured.text(), "none", "-", "", "", "", "", ""});
+      table.add_row({shape, "none", "-", "", "", "", ""});
       continue;
     }
     const JudgedCandidate* const next = each.next();
-    table.add_row({each.measured.text(), each.pick->candidate.full_name(),
+    table.add_row({shape, each.pick->candidate.full_name(),
                    fmt::format("{:.2f}", each.pick->candidate.gfloats_per_second),
                    next != nullptr ? next->candidate.full_name() : "",
-                   next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
-                   next != nullptr ? interval_text(*next) : "",
-                   fmt::format("{:.1f} %", 100 * each.measured.noise_floor),
+                   next != nullptr ? ratio_text(*next) : "",
+                   fmt::format("{:.1f} %", 100 * measured.noise_floor),
                    fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
   }
   return table.text();

@@ -1,7 +1,8 @@
-// Includes every public header that a program needs to encode. Measuring accuracy and speed has
-// separate headers: tuning/accuracy.h and tuning/pick.h.
+// Includes every public header that a program needs to encode. Layers have posenc/layers.h, and
+// measuring has separate headers: tuning/accuracy_report.h, tuning/measure.h and tuning/pick.h.
 #pragma once
 
+#include "posenc/accuracy.h"
 #include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/cursor.h"
@@ -12,12 +13,6 @@
 #include "posenc/frequency_rule.h"
 #include "posenc/grid.h"
 #include "posenc/isa.h"
-#include "posenc/layers/dropout.h"
-#include "posenc/layers/input_embedding.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
-#include "posenc/layers/sequence_view.h"
-#include "posenc/layers/tied_output.h"
 #include "posenc/matrix.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"

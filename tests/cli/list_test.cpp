@@ -30,7 +30,7 @@ TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   const json document = json::parse(run_posenc({"list", "--format", "json"}).out);
   EXPECT_EQ(document.at("version"), 1);
   EXPECT_EQ(document.at("backends").size(), backends().size());
-  EXPECT_EQ(document.at("cpu").at("model"), cpu().model);
+  EXPECT_EQ(document.at("machine").at("cpu"), cpu().model);
 }
 
 }  // namespace

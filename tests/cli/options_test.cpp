@@ -156,8 +156,8 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"compare_bad_filter", {"compare", "a", "b", "--filter", "("}, "--filter is '('"},
       BadCase{"compare_missing_file",
               {"compare", "/nonexistent/a.json", "/nonexistent/b.json"},
-              "/nonexistent/a.json cannot be read (No such file or directory)"},
-      BadCase{"compare_folder", {"compare", "/", "/"}, "/ cannot be read (Is a directory)"}};
+              "/nonexistent/a.json, which cannot be read: No such file"},
+      BadCase{"compare_folder", {"compare", "/", "/"}, "/, which cannot be read: Is a directory"}};
   return all;
 }
 

@@ -1,5 +1,4 @@
-// The rule for ties, with the same cases as tests/scripts/statistics_test.py, so that C++ and
-// Python agree on what is a tie.
+// The rule of ties, by the cases of tests/data/ties.json.
 #include "posenc/measuring/ties.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +23,7 @@ json cases(const char* kind) {
   return json::parse(file).at(kind);
 }
 
-TEST(Ties, PairsAreJudgedAsInPython) {
+TEST(Ties, PairsAreJudgedByIntervalAndNoise) {
   const json pairs = cases("pairs");
   ASSERT_FALSE(pairs.empty());
   for (const json& each : pairs) {
@@ -43,7 +42,7 @@ TEST(Ties, PairsAreJudgedAsInPython) {
   }
 }
 
-TEST(Ties, NoiseFloorsAreThoseOfPython) {
+TEST(Ties, TheNoiseFloorIgnoresAFifthOfTheProcesses) {
   const json floors = cases("floors");
   ASSERT_FALSE(floors.empty());
   for (const json& each : floors) {

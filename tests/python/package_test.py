@@ -139,34 +139,25 @@ class EncoderTest(unittest.TestCase):
         self.assertEqual((report["wrongly_rounded"], report["entries"]), (0, ROWS * D_MODEL))
         self.assertLessEqual(report["max_abs"], report["error_bound"])
 
-    def test_pick_measures_backends_within_the_error(self):
+    def test_picks_are_verdicts_on_measurements(self):
         with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "profile.json")
-            picked = posenc.pick(
-                accuracy=1e-6, shapes=[(16, 64), (200, 512)], processes=2, samples=2,
-                seconds_per_sample=1e-5, save=file)
-            self.assertEqual(os.path.exists(file), not picked["disturbed"])
-        self.assertEqual(len(picked["classes"]), 2)
-        for each in picked["classes"]:
-            self.assertLessEqual(each["pick"]["error_bound"], 1e-6)
-            self.assertEqual(each["pick"]["time_ratio"], 1)
-            self.assertIn(each["pick"]["backend"], posenc.backends())
-            self.assertTrue(each["others"])
-
-    def test_a_pick_keeps_the_other_measurements_of_its_profile(self):
-        quick = {"shapes": [(16, 64)], "processes": 2, "samples": 2, "seconds_per_sample": 1e-5}
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "profile.json")
-            saved = set()
-            for dtype in ("float32", "bfloat16"):
-                if not posenc.pick(dtype=dtype, save=file, **quick)["disturbed"]:
-                    saved.add(dtype)
-                if saved:
-                    content = pathlib.Path(file).read_text(encoding="utf-8")
-                    self.assertEqual({each for each in ("float32", "bfloat16")
-                                      if f'"{each}"' in content}, saved)
-        with self.assertRaisesRegex(ValueError, "^accuracy is correctly rounded; allowed for"):
-            posenc.pick(accuracy=posenc.Accuracy.correctly_rounded(), **quick)
+            file = os.path.join(folder, "here.json")
+            posenc.measure(file, shapes=[(16, 64), (5000, 512)], samples=2, seconds_per_sample=1e-5)
+            exact = posenc.pick(file)
+            rough = posenc.pick(file, accuracy=1e-6)
+            self.assertEqual(exact, posenc.pick(file, posenc.Accuracy.correctly_rounded()))
+            self.assertEqual([each["pick"] for each in posenc.pick(file, 1e-12)], [None, None])
+        for classes in (exact, rough):
+            self.assertEqual(len(classes), 2)
+            for each in classes:
+                self.assertLessEqual(each["pick"]["error_bound"], 1e-6)
+                self.assertEqual(each["pick"]["time_ratio"], 1)
+                self.assertIn(each["pick"]["backend"], posenc.backends())
+                self.assertTrue(each["others"])
+        for each in exact:
+            self.assertTrue(each["pick"]["backend"].startswith("rotation:"))
+        with self.assertRaisesRegex(ValueError, "nothing.json"):
+            posenc.pick("/nonexistent/nothing.json")
 
     def test_grids_are_those_of_their_systems(self):
         rows, columns, d_model = 3, 5, 16
@@ -382,8 +373,7 @@ class BadInputTest(unittest.TestCase):
             "factor is 0;": lambda: posenc.Rotary(8, frequencies=posenc.NtkScaling(0)),
             "dtype is float64": lambda: rotary.cache(range(3), dtype="float64"),
             "first": lambda: rotary.apply(out, -1),
-            "processes": lambda: posenc.pick(processes=0),
-            "max_error is -1": lambda: posenc.pick(accuracy=-1.0),
+            "samples": lambda: posenc.measure("/dev/null", samples=0),
         }
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):

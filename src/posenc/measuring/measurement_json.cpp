@@ -230,7 +230,7 @@ Measurements measurements_from(const JsonNode& root) {
   Measurements document = {.machine = machine_from(root["machine"]),
                            .compiler = root["compiler"].text(),
                            .library_version = root["library_version"].text(),
-                           .kernels = root["kernels"].text(),
+                           .kernels = text_or_empty(root["kernels"]),
                            .measured_at = root["measured_at"].text(),
                            .disturbed = text_or_empty(root["disturbed"]),
                            .all = {}};

@@ -1,5 +1,4 @@
-// The definition of a tie, for pick, selection and scripts/measuring/statistics.py.
-// tests/data/ties.json tests that C++ and Python give the same verdicts.
+// The definition of a tie, for pick, compare and selection. Internal: not installed.
 #pragma once
 
 #include "posenc/isa.h"

@@ -145,17 +145,16 @@ def encode_grid(
     dtype: DType = "float32",
     threads: int = 1,
 ) -> Array: ...
-def pick(
+def measure(
+    file: str,
     *,
-    accuracy: Accuracy | float | None = None,
     shapes: Sequence[tuple[int, int]] = (),
     dtype: DType = "float32",
     threads: int = 1,
-    processes: int = 7,
     samples: int = 9,
     seconds_per_sample: float = 0.005,
-    save: str | None = None,
-) -> dict[str, Any]: ...
+) -> None: ...
+def pick(file: str, accuracy: Accuracy | float | None = None) -> list[dict[str, Any]]: ...
 def preset(name: str) -> dict[str, Any]: ...
 def presets() -> dict[str, str]: ...
 def round_positions(

@@ -1,0 +1,9 @@
+// Includes every header of the layers: what stands around a table in a model.
+#pragma once
+
+#include "posenc/layers/dropout.h"
+#include "posenc/layers/input_embedding.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/layers/sequence_view.h"
+#include "posenc/layers/tied_output.h"
