@@ -161,7 +161,6 @@ void add_simd_peers(Peers& peers);  ///< SLEEF, libmvec, Eigen
 void add_highway_peers(Peers& peers);
 void add_ggml_recurrence(Peers& peers);
 void add_drifting_rotation(Peers& peers);
-void add_cached_copy(Peers& peers);
 
 /// The kernels of every ISA that the vectorised peers are compiled for, ascending.
 std::vector<const Kernels*> peer_kernels();

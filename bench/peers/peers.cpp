@@ -12,7 +12,6 @@ Peers all_peers() {
   Peers all;
   add_ggml_recurrence(all);
   add_drifting_rotation(all);
-  add_cached_copy(all);
   add_simd_peers(all);
 #ifdef POSENC_PEER_HIGHWAY
   add_highway_peers(all);
