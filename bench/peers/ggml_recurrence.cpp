@@ -21,16 +21,16 @@ class GgmlRecurrence final : public PeerEncoder {
     }
   }
 
- private:
   /// An ulp of the sine; the position's rounding; and 2^-24 of the scale's rounding and of the
   /// product's for each of the k channels before: position w_k k 2^-23, for the worst k. A
   /// tenth more for what the products of those errors add.
-  double bound_before_narrowing(RowRange rows, DataType) const noexcept override {
+  double error_bound(RowRange rows, DataType) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     return std::min(any_error, 0x1p-24 + 1.1 * last * 0x1p-24 * (1 + 2 * worst_growth_));
   }
 
-  void write_rows(const RowTask& task) const noexcept override {
+ private:
+  void encode_rows(const RowTask& task) const noexcept override {
     for (std::int64_t row = 0; row < task.count; ++row) {
       float* const out = task.row<float>(row);
       float theta = static_cast<float>(task.first + row);

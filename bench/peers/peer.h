@@ -6,9 +6,7 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
-#include "posenc/simd/dispatch.h"
 #include "posenc/simd/row_task.h"
-#include "posenc/support/scratch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,40 +24,11 @@ namespace posenc::peers {
 /// The largest error that values between -1 and 1 can have.
 inline constexpr double any_error = 2;
 
-/// Writes float32 tables, as the libraries' users do, and 16-bit ones by rounding float32 rows once
-/// more.
+/// Writes float32 tables, as the libraries' users do.
 class PeerEncoder : public Encoder {
  public:
   using Encoder::Encoder;
-  bool supports(DataType type) const noexcept override { return type != DataType::float64; }
-
-  double error_bound(RowRange rows, DataType type) const noexcept final {
-    const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
-    return std::min(any_error, bound_before_narrowing(rows, type) + narrowing);
-  }
-
- private:
-  /// Of float32, or of float64 if that is supported.
-  virtual double bound_before_narrowing(RowRange rows, DataType type) const noexcept = 0;
-
-  /// Writes rows of float32, or of float64 if that is supported.
-  virtual void write_rows(const RowTask& task) const noexcept = 0;
-
-  void encode_rows(const RowTask& task) const noexcept final {
-    if (size_of(task.type) != 2) return write_rows(task);
-    constexpr std::int64_t step = 16;
-    const std::int64_t columns = spec().d_model;
-    float* const floats = scratch(step * columns);
-    for (RowTask rest = task; rest.count > 0;) {
-      const std::int64_t count = std::min(step, rest.count);
-      write_rows({rest.first, count, floats, columns, DataType::float32, false});
-      for (std::int64_t row = 0; row < count; ++row) {
-        simd::best_kernels().narrow(floats + row * columns, columns,
-                                    task.type == DataType::bfloat16, rest.row<std::uint16_t>(row));
-      }
-      rest = rest.after(count);
-    }
-  }
+  bool supports(DataType type) const noexcept override { return type == DataType::float32; }
 };
 
 class PeerBackend final : public Backend {
@@ -112,47 +81,45 @@ template <class T>
 class SincosPeer final : public PeerEncoder {
  public:
   /// `sine_error`: largest absolute error of the library's sine and cosine.
-  /// `to_float64`, of phases in double: writes float64 rows, if it is not null.
   SincosPeer(const EncodingSpec& spec, std::string name, Isa isa, SincosKernel<T> kernel,
-             double sine_error, SincosKernel<T> to_float64)
+             double sine_error, bool writes_float64)
       : PeerEncoder(spec, std::move(name), isa),
         kernel_(kernel),
-        to_float64_(to_float64),
         sine_error_(sine_error),
+        writes_float64_(writes_float64),
         radians_(radians<T>(spec)) {}
 
   bool supports(DataType type) const noexcept override {
-    return type != DataType::float64 || to_float64_ != nullptr;
+    return PeerEncoder::supports(type) || (type == DataType::float64 && writes_float64_);
+  }
+
+  double error_bound(RowRange rows, DataType type) const noexcept override {
+    const double last = static_cast<double>(rows.first + rows.count);
+    const bool is_rounded = sizeof(T) == sizeof(double) && type != DataType::float64;
+    const double rounding = is_rounded ? 0x1p-25 : 0;
+    return std::min(any_error, rounding + sine_error_ + last * phase_error<T>);
   }
 
  private:
-  double bound_before_narrowing(RowRange rows, DataType type) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
-    const bool is_rounded = sizeof(T) == sizeof(double) && type != DataType::float64;
-    return (is_rounded ? 0x1p-25 : 0) + sine_error_ + last * phase_error<T>;
-  }
-
-  void write_rows(const RowTask& task) const noexcept override {
-    const auto kernel = task.type == DataType::float64 ? to_float64_ : kernel_;
-    kernel({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
+  void encode_rows(const RowTask& task) const noexcept override {
+    kernel_({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
   }
 
   SincosKernel<T> kernel_;
-  SincosKernel<T> to_float64_;
   double sine_error_;
+  bool writes_float64_;
   std::vector<T> radians_;
 };
 
 /// Adds nothing if the kernel is null.
 template <class T>
 void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description,
-                     SincosKernel<T> kernel, double sine_error,
-                     SincosKernel<T> to_float64 = nullptr) {
+                     SincosKernel<T> kernel, double sine_error, bool writes_float64 = false) {
   if (kernel == nullptr) return;
   peers.push_back(
       std::make_unique<PeerBackend>(name, isa, description, [=](const EncodingSpec& spec) {
         return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error,
-                                               to_float64);
+                                               writes_float64);
       }));
 }
 
