@@ -238,6 +238,8 @@ void add_limits() {
 
 void register_benchmarks() {
   peers::register_peers();
+  if (!peers::missing_peers().empty())
+    benchmark::AddCustomContext("missing_peers", std::string(peers::missing_peers()));
   add_presets();
   add_sizes();
   add_positions();

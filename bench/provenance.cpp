@@ -7,23 +7,16 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <fstream>
 #include <string>
 
 namespace posenc::bench {
 namespace {
 
-std::string cache_size(std::int64_t bytes) {
-  if (bytes <= 0) return "unknown";
-  constexpr std::int64_t mebibyte = 1 << 20;
-  return bytes % mebibyte == 0 ? fmt::format("{} MiB", bytes / mebibyte)
-                               : fmt::format("{} KiB", bytes >> 10);
-}
-
+/// As the library sees them; 0 if unknown.
 std::string caches() {
-  return fmt::format("L1d {}, L2 {}, L3 {}", cache_size(cpu().l1_bytes), cache_size(cpu().l2_bytes),
-                     cache_size(cpu().l3_bytes));
+  return fmt::format("L1d {} KiB, L2 {} KiB, L3 {} KiB", cpu().l1_bytes >> 10, cpu().l2_bytes >> 10,
+                     cpu().l3_bytes >> 10);
 }
 
 std::string isas() {
