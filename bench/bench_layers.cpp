@@ -9,7 +9,7 @@
 //   dropout/training:1/batch:1/...                      x = dropout(x + PE)
 //   embed/one_pass/batch:1/...                          y = sqrt(d_model) E[id] + PE
 //   embed/in_turn/batch:1/...                           lookup, scaling, adding a table, in turn
-//   rotate/source:fused/rows:4096/heads:32/d:128/...    queries or keys, angles computed
+//   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
 //   rotate/source:cached/...                            the same from a cache of sines and cosines
 //   limit/scale/batch:1/...                             x *= 1: what the memory allows in place
 //
@@ -213,18 +213,12 @@ struct Heads {
   static constexpr std::int64_t heads = 32, dimension = 128;
 };
 
-/// The cosines and sines that a Rotary computes, compared with the reference as an encoder's are.
-bool is_verified_rotary(benchmark::State& state, const Rotary& rotary, std::int64_t rows) {
-  const EncodingSpec spec = {.d_model = rotary.dimension(), .layout = Layout::halves_cos_first};
-  Table table = table_of(rows, spec.d_model);
-  table.spec = spec;
-  return verified(state, *rotary.selection().backend, table) != nullptr;
-}
-
 /// Is a cache of cosines and sines faster than computing them again?
 void rotate(benchmark::State& state, const Heads& heads) {
   static const Rotary rotary(Heads::dimension);
-  if (!is_verified_rotary(state, rotary, heads.rows)) return;
+  Table angles = table_of(heads.rows, Heads::dimension);
+  angles.spec.layout = Layout::halves_cos_first;
+  if (verified(state, *rotary.selection().backend, angles) == nullptr) return;
   Matrix cache(heads.rows, Heads::dimension);
   rotary.cache({0, heads.rows}, RotaryLayout::halves, cache.view());
   const std::int64_t elements = heads.rows * Heads::heads * Heads::dimension;

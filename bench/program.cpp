@@ -1,7 +1,6 @@
 #include "program.h"
 
 #include "encoders.h"
-#include "provenance.h"
 
 #include <fmt/format.h>
 

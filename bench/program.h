@@ -7,6 +7,9 @@
 
 namespace posenc::bench {
 
+/// Adds the machine and the build to the context of Google Benchmark's output.
+void add_provenance();
+
 /// Notes that a benchmark was run, and not only listed.
 void count_run();
 

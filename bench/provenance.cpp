@@ -1,4 +1,5 @@
-#include "provenance.h"
+// Where results come from.
+#include "program.h"
 
 #include "posenc/cpu.h"
 #include "posenc/version.h"
