@@ -61,10 +61,13 @@ inline F32 rounded(F64 low, F64 high) noexcept {
 inline void store_columns(float* row, const Columns& columns, std::int64_t frequencies,
                           std::int64_t k, SineAndCosine values) noexcept {
   if (k + lanes > frequencies) {
+    float sines[lanes], cosines[lanes];
+    store(sines, values.sine);
+    store(cosines, values.cosine);
     const std::int64_t step = columns.interleaved ? 2 : 1;
     for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
-      row[columns.sine + (k + lane) * step] = values.sine[lane];
-      row[columns.cosine + (k + lane) * step] = values.cosine[lane];
+      row[columns.sine + (k + lane) * step] = sines[lane];
+      row[columns.cosine + (k + lane) * step] = cosines[lane];
     }
   } else if (columns.interleaved) {
     constexpr std::make_index_sequence<lanes> all;
