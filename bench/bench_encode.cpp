@@ -1,35 +1,24 @@
-// How fast does each backend encode, and how far is that from what the memory system allows?
+// How fast are tables encoded, and how far is that from what the memory system allows?
 //
-//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   shapes of real systems, warm memory
-//   encode/<backend>:<isa>/rows:512/d:512                    sizes from L1 to memory
-//   encode/.../d:512/dtype:float16                           other types than float32
-//   encode/.../stores:non_temporal                           --stores overrides the library
-//   encode_repeated/<backend>:<isa>/rows:512/d:512           planned for these rows
-//   copy/rows:512/d:512                                      the table, kept elsewhere and copied
-//   limit/store/bytes:1048576                                the limit (baselines.h)
-//   encode_fresh/<backend>:<isa>/memory:vector/...           new memory (fresh_memory.h)
-//   positions/<backend>:<isa>/first:1e12/rows:200/d:512      what slows encoding down, and widths/,
-//                                                            strides/ ... (slowdowns.h)
+//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (see tables.h for names)
+//   encode_repeated/<backend>:<isa>/rows:512/d:512           planned for the rows of the table
+//   encode_fresh/<backend>:<isa>/memory:pages/rows:512/d:512 memory that the system has just given
+//   limit/store/bytes:16384                                  loops over memory, and copies of it
 
-#include "baselines.h"
-#include "checked_encoder.h"
-#include "fresh_memory.h"
-#include "options.h"
+#include "encoders.h"
 #include "peers.h"
 #include "program.h"
-#include "provenance.h"
-#include "slowdowns.h"
-#include "table_shape.h"
-#include "warm_memory.h"
+#include "tables.h"
 
-#include "cli/text.h"
+#include "posenc/cpu.h"
+#include "posenc/tuning/internal/memory_loops.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <CLI/App.hpp>
+#include <malloc.h>
+#include <sys/mman.h>
 
-#include <algorithm>
-#include <map>
+#include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,222 +26,236 @@
 namespace posenc::bench {
 namespace {
 
-/// What the command line says of every table.
-struct TableOptions {
-  StorePolicy stores;
-  DataType type;
-};
-
-void add_encode(const Backend& backend, const TableShape& shape, StorePolicy stores,
-                PlannedRows rows = PlannedRows::any) {
-  if (!backend.plan({.d_model = 2})->supports(shape.type)) return;
-  const auto body = [=](benchmark::State& state, const Encoder& encoder) {
-    const OutputView view = view_of(shape, warm_memory(shape.span_bytes()));
-    for (auto _ : state) {
-      encoder.encode(shape.rows, view, {1, stores});
-      benchmark::ClobberMemory();
-    }
-    count_elements_and_bytes(state, shape);
-  };
-  add_checked(fmt::format("{}/{}/{}{}", rows == PlannedRows::any ? "encode" : "encode_repeated",
-                          backend.full_name(), to_string(shape), suffix_of(stores)),
-              backend, shape, body, {share_of_limit(shape.bytes())}, Clock::thread, rows);
-}
-
-using Backends = std::vector<const Backend*>;
-
-void add_all(const Backends& backends, const TableShape& shape, const TableOptions& options) {
-  begin_group();
-  for (const Backend* backend : backends)
-    add_encode(*backend, with_type_of(shape, options.type), options.stores);
-}
-
-void add_presets(const Backends& backends, const TableOptions& options) {
-  for (const Preset& preset : presets()) add_all(backends, shape_of(preset), options);
-  for (const Preset& each : benchmark_shapes()) add_all(backends, shape_of(each), options);
-}
-
-void add_sweep(const Backends& backends, const TableOptions& options) {
-  for (const std::int64_t d_model : {64, 512}) {
-    for (const std::int64_t bytes : swept_bytes())
-      add_all(backends, shape_of(bytes / 4 / d_model, d_model), options);
+void encode(benchmark::State& state, const Backend* backend, const Table& table,
+            PlannedRows planned) {
+  const Encoder* const encoder = verified(state, *backend, table, planned);
+  if (encoder == nullptr) return;
+  const OutputView view = warm_view(table);
+  const TableCounters counters(state, table);
+  for (auto _ : state) {
+    encoder->encode(table.rows, view, table.options());
+    benchmark::ClobberMemory();
   }
 }
 
-void add_cache_to_memory(const Backends& backends, const TableOptions& options) {
-  for (const TableShape& shape : cache_to_memory_shapes()) {
-    add_all(leave_out_slow(best_isa_only(backends), shape), shape, options);
-    const TableShape copied = with_type_of(shape, options.type);
-    add_copy(fmt::format("copy/{}", to_string(copied)), copied.bytes(),
-             {share_of_limit(copied.bytes())});
+void add_encode(const Backend& backend, const Table& table,
+                PlannedRows planned = PlannedRows::any) {
+  if (!backend.supports(table.type)) return;
+  const char* const question = planned == PlannedRows::any ? "encode" : "encode_repeated";
+  const std::string name = fmt::format("{}/{}/{}", question, backend.full_name(), to_string(table));
+  auto* const added = add(name, encode, &backend, table, planned);
+  if (table.threads > 0) added->UseRealTime();
+}
+
+/// Real tables, one for each size: other presets differ in layout or spacing, which cost next to
+/// nothing.
+void add_presets() {
+  for (const char* name :
+       {"chunk", "model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"}) {
+    for (const Backend* backend : running_backends())
+      add_encode(*backend, table_of(preset_or_benchmark_shape(name)));
   }
 }
 
-/// Calls that check no rounding, beside those that do, and copies.
-void add_repeated(const Backends& backends, const TableOptions& options) {
-  for (const TableShape& shape : cache_to_memory_shapes()) {
-    const TableShape typed = with_type_of(shape, options.type);
-    begin_group();
-    for (const Backend* backend : leave_out_slow(best_isa_only(backends), shape)) {
-      if (!backend->plan({.d_model = 2})->is_correctly_rounded(typed.type)) continue;
-      add_encode(*backend, typed, options.stores);
-      add_encode(*backend, typed, options.stores, PlannedRows::repeated);
-    }
-    add_copy(fmt::format("copy/{}", to_string(typed)), typed.bytes(),
-             {share_of_limit(typed.bytes())});
+/// Where do the caches end?
+void add_sizes() {
+  for (const std::int64_t bytes : swept_bytes()) {
+    for (const Backend* backend : best_backends())
+      add_encode(*backend, table_of(bytes / 4 / 512, 512));
   }
 }
 
-void add_fresh(const Backends& backends, const TableOptions& options) {
-  for (const TableShape& shape : {shape_of(512, 512), shape_of(5000, 512), shape_of(8192, 4096)}) {
-    add_fresh_memory(leave_out_slow(best_isa_only(backends), shape),
-                     with_type_of(shape, options.type), options.stores);
+/// Does a row cost more if it is further out? libmvec's float32 sine is slower beyond 1e4 rad,
+/// SLEEF's beyond 125, Highway's users reduce phases beyond 39000, and libm's reduction has more
+/// steps for large phases.
+void add_positions() {
+  for (const std::int64_t first : {0LL, 100'000LL, 1'000'000'000'000LL}) {
+    Table table = table_of(200, 512);
+    table.rows.first = first;
+    for (const Backend* backend : best_backends()) add_encode(*backend, table);
   }
 }
 
-/// The same tables in every type, whatever --dtype says: half the bytes should take half the time
-/// if memory decides.
-void add_dtypes(const Backends& backends, const TableOptions& options) {
-  for (const TableShape& shape :
-       {shape_of(512, 512), shape_of(131072, 128), shape_of(8192, 4096)}) {
-    for (const DataType type : all_data_types) {
-      add_all(leave_out_slow(best_isa_only(backends), shape), shape, {options.stores, type});
+/// 512 KiB each. Vectors and panels of columns divide some of the widths and not others.
+void add_widths() {
+  for (const std::int64_t d_model : {20, 96, 1000, 4096, 4098}) {
+    for (const Backend* backend : fast_backends())
+      add_encode(*backend, table_of((1 << 17) / d_model, d_model));
+  }
+}
+
+/// Rows that are whole pages apart fall into few sets of a cache; a cache line more, and they fall
+/// into all of them. Rows that begin within a cache line end in one, too: beyond the caches,
+/// non-temporal stores write whole lines.
+void add_places_of_rows() {
+  for (const std::int64_t rows : {256, 32768}) {
+    for (const Backend* backend : fast_backends()) {
+      Table table = table_of(rows, 1024);
+      add_encode(*backend, table);
+      table.offset = 1;
+      add_encode(*backend, table);
+      table.offset = 0;
+      for (const std::int64_t stride : {1040, 1027}) {
+        table.stride = stride;
+        add_encode(*backend, table);
+      }
     }
   }
 }
 
-const std::vector<std::pair<std::string, void (*)(const Backends&, const TableOptions&)>> sets = {
-    {"presets", add_presets},
-    {"sweep", add_sweep},
-    {"cache-to-memory", add_cache_to_memory},
-    {"dtypes", add_dtypes},
-    {"fresh", add_fresh},
-    {"repeated", add_repeated},
-    {"slowdowns",
-     [](const Backends& backends, const TableOptions& options) {
-       add_slowdowns(best_isa_only(backends), options.stores, options.type);
-     }},
+/// Half the bytes take half the time if memory decides. float32 is among the tables above.
+void add_types() {
+  for (const auto& [rows, d_model] : {std::pair{512, 512}, {131072, 128}, {8192, 4096}}) {
+    for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16}) {
+      for (const Backend* backend : fast_backends())
+        add_encode(*backend, table_of(rows, d_model, type));
+    }
+  }
+}
+
+/// Is the choice of StorePolicy::automatic the faster one?
+void add_store_policies() {
+  for (const std::int64_t rows : {1024, 4096, 16384, 65536}) {
+    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+      Table table = table_of(rows, 1024);
+      table.stores = stores;
+      for (const Backend* backend : fast_backends()) add_encode(*backend, table);
+    }
+  }
+}
+
+/// What do calls gain that need not check how close to a midpoint an entry is?
+void add_repeated() {
+  for (const std::int64_t bytes : swept_bytes())
+    add_encode(backend("rotation"), table_of(bytes / 4 / 512, 512), PlannedRows::repeated);
+}
+
+/// What do more threads gain? Wall time.
+void add_threads() {
+  std::set<int> counts = {1, cpu().logical_cores};
+  for (int threads = 2; threads < cpu().logical_cores; threads *= 2) counts.insert(threads);
+  for (const auto& [rows, d_model] : {std::pair{512, 512}, {2048, 1024}, {8192, 4096}}) {
+    for (const int threads : counts) {
+      Table table = table_of(rows, d_model);
+      table.threads = threads;
+      for (const Backend* backend : fast_backends()) add_encode(*backend, table);
+    }
+  }
+}
+
+/// Pages that nobody has touched, none of them huge.
+class Pages {
+ public:
+  explicit Pages(const Table& table)
+      : bytes_(static_cast<std::size_t>(table.bytes())),
+        pages_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    madvise(pages_, bytes_, MADV_NOHUGEPAGE);
+  }
+  ~Pages() { munmap(pages_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  void* data() const { return pages_; }
+
+ private:
+  std::size_t bytes_;
+  void* pages_;
 };
 
-const std::map<std::string, StorePolicy> stores_by_name = {
-    {"automatic", StorePolicy::automatic},
-    {"cached", StorePolicy::cached},
-    {"non_temporal", StorePolicy::non_temporal}};
-
-struct Options {
-  bool quick = false;
-  bool all = false;
-  std::vector<std::string> sets;
-  std::vector<std::string> presets;
-  BackendChoice choice;
-  std::string stores = "automatic";
-  std::string type = "float32";
-  bool with_peers = false;
+/// Fills itself with zeros first.
+struct Vector : std::vector<float> {
+  explicit Vector(const Table& table) : vector(static_cast<std::size_t>(table.elements())) {}
 };
 
-/// Peers join the backends. The header names those that this build lacks, so that nobody takes
-/// them for beaten.
-void add_peers() {
+/// Has huge pages if the table is large and the system gives them.
+struct OwnMatrix : Matrix {
+  explicit OwnMatrix(const Table& table) : Matrix(table.rows.count, table.spec.d_model) {}
+};
+
+/// What do page faults cost? Includes giving the memory back.
+template <class Memory>
+void encode_fresh(benchmark::State& state, const Backend* backend, const Table& table) {
+  const Encoder* const encoder = verified(state, *backend, table);
+  if (encoder == nullptr) return;
+  for (auto _ : state) {
+    Memory memory(table);
+    encoder->encode(table.rows, view_of(table, memory.data()));
+    benchmark::ClobberMemory();
+  }
+  count_elements(state, table);
+}
+
+void add_fresh() {
+#ifdef M_MMAP_THRESHOLD
+  // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
+  for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
+    for (const Backend* backend : fast_backends()) {
+      const Table table = table_of(rows, d_model);
+      const auto name = [&](const char* memory) {
+        return fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), memory,
+                           to_string(table));
+      };
+      add(name("vector"), encode_fresh<Vector>, backend, table);
+      add(name("pages"), encode_fresh<Pages>, backend, table);
+      add(name("matrix"), encode_fresh<OwnMatrix>, backend, table);
+    }
+  }
+}
+
+using StoreLoop = void (*)(void* destination, std::int64_t bytes) noexcept;
+
+void store(benchmark::State& state, StoreLoop loop, std::int64_t bytes) {
+  float* memory = warm_memory(bytes);
+  for (auto _ : state) {
+    loop(memory, bytes);
+    benchmark::DoNotOptimize(memory);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+/// A finished table that is kept, copied. Source and destination are both warm.
+void copy(benchmark::State& state, std::int64_t bytes) {
+  const std::int64_t aligned_bytes = (bytes + 63) / 64 * 64;
+  float* destination = warm_memory(2 * aligned_bytes);
+  for (auto _ : state) {
+    copy_loop(destination, destination + aligned_bytes / 4, bytes);
+    benchmark::DoNotOptimize(destination);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+void add_limits() {
+  for (const std::int64_t bytes : swept_bytes()) {
+    add(fmt::format("limit/store/bytes:{}", bytes), store, store_loop, bytes);
+    add(fmt::format("limit/non_temporal_store/bytes:{}", bytes), store, non_temporal_store_loop,
+        bytes);
+    add(fmt::format("limit/copy/bytes:{}", bytes), copy, bytes);
+  }
+}
+
+void register_benchmarks() {
   peers::register_peers();
-  const auto count = std::ranges::count_if(best_isa_only(backends()),
-                                           [](auto* each) { return !each->can_be_picked(); });
-  add_header_line(
-      "peers",
-      fmt::format("{} other libraries and methods, not part of the library, cannot be picked",
-                  count));
-  std::vector<std::string> missing;
-  for (const auto& each : peers::missing_peers())
-    missing.push_back(fmt::format("{}: {}", each.names, each.reason));
-  if (!missing.empty()) add_header_line("without", fmt::format("{}", fmt::join(missing, "; ")));
-}
-
-void add_quick(const Backends& backends, const std::vector<std::string>& presets,
-               const TableOptions& options) {
-  // One name for each size of table: other presets differ in layout or spacing, which cost next to
-  // nothing.
-  const std::vector<std::string> sizes = {"chunk",   "model_garden", "m2m_100", "tutorial",
-                                          "whisper", "long_context", "wide"};
-  for (const Preset& preset : select_presets(presets.empty() ? sizes : presets)) {
-    const TableShape shape = shape_of(preset);
-    add_all(leave_out_slow(best_isa_only(backends), shape), shape, options);
-  }
-}
-
-void register_all(const Options& options) {
-  if (options.with_peers) add_peers();
-  const Backends backends = select_backends(options.choice);
-  const TableOptions table = {stores_by_name.at(options.stores), parse_data_type(options.type)};
-  const bool has_choice = options.all || !options.sets.empty() || !options.presets.empty();
-  if (options.quick || !has_choice) return add_quick(backends, options.presets, table);
-  for (const Preset& preset : select_presets(options.presets))
-    add_all(backends, shape_of(preset), table);
-  for (const auto& [name, add_set] : sets) {
-    if (options.all || std::ranges::count(options.sets, name) > 0) add_set(backends, table);
-  }
-}
-
-/// What is registered. A filter cannot say it: the sets share names, the best ISA differs between
-/// machines, and a backend is planned and estimated before a name is there to be filtered.
-void add_selecting_options(CLI::App& app, Options& options) {
-  CLI::Option* const quick = app.add_flag(
-      "--quick", options.quick,
-      "Seven tables of different sizes, or those of --preset, best ISAs only; about a minute. "
-      "The default if nothing is chosen");
-  CLI::Option* const all =
-      app.add_flag("--all", options.all, "Every set of --set")->excludes(quick);
-  std::vector<std::string> names;
-  for (const auto& each : sets) names.push_back(each.first);
-  CLI::Option* const set =
-      app.add_option("--set", options.sets,
-                     fmt::format("Only these benchmarks; may be repeated: {}. presets and sweep at "
-                                 "every ISA, the others at the best. cache-to-memory: the shapes "
-                                 "that speeds are quoted for; repeated: planned for their rows; "
-                                 "slowdowns: what position, width, stride, alignment, planning and "
-                                 "threads cost",
-                                 fmt::join(names, ", ")))
-          ->type_name("NAME")
-          ->excludes(quick)
-          ->excludes(all)
-          ->allow_extra_args(false);
-  allow_only(*set, names);
-  app.add_option("--preset", options.presets,
-                 "Only this preset, or the shape chunk, long_context or wide, at every ISA; may be "
-                 "repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  add_backend_options(app, options.choice);
-  app.add_flag("--peers", options.with_peers,
-               "Other libraries and methods too: SLEEF, Highway, Eigen, libmvec, ggml's "
-               "recurrence, a cached copy ...");
-}
-
-/// How tables are written.
-void add_table_options(CLI::App& app, Options& options) {
-  CLI::Option* const stores =
-      app.add_option("--stores", options.stores,
-                     "How tables are stored, instead of as the library chooses")
-          ->type_name("NAME");
-  allow_only(*stores, {"automatic", "cached", "non_temporal"});
-  app.add_option("--dtype", options.type,
-                 "Elements of the tables: " + cli::names_text(all_data_types))
-      ->type_name("NAME");
+  if (!peers::missing_peers().empty())
+    benchmark::AddCustomContext("missing_peers", std::string(peers::missing_peers()));
+  add_presets();
+  add_sizes();
+  add_positions();
+  add_widths();
+  add_places_of_rows();
+  add_types();
+  add_store_policies();
+  add_repeated();
+  add_threads();
+  add_fresh();
+  add_limits();
 }
 
 }  // namespace
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  using namespace posenc::bench;
-  Options options;
-  const auto add_options = [&](CLI::App& app) {
-    add_selecting_options(app, options);
-    add_table_options(app, options);
-  };
-  return run(
-      argc, argv,
-      {.name = "bench_encode",
-       .description = "Times the encoders of all backends: presets, sizes from L1 to memory, "
-                      "element types, fresh memory, and what slows them down.",
-       .add_options = add_options,
-       .register_benchmarks = [&] { register_all(options); }});
+  return posenc::bench::run(argc, argv, posenc::bench::register_benchmarks);
 }

@@ -1,28 +1,30 @@
-// What does a row cost if rows are not asked for as a table?
+// What does a row cost if rows are not asked for as a table, and what does planning cost?
 //
-//   row_random/<backend>:<isa>/bits:20/d:512                one row at random positions below 2^20,
-//                                                           and below 2^40
+//   row_random/<backend>:<isa>/bits:20/d:512                one row at random positions below 2^20
 //   row_next/<backend>:<isa>/d:512                          consecutive rows, one encode call each
 //   row_cursor/<backend>:<isa>/rows:32/d:512                consecutive rows from a Cursor, as
 //                                                           decoding asks for them
 //   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
 //   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive rows
-//                                                           in one call
+//   plan/<backend>:<isa>/d:512/spacing:paper                planning, and destroying the encoder
+//   plan_repeated/<backend>:<isa>/rows:512/d:512            planning for rows that repeat
+//   plan_and_encode/<backend>:<isa>/rows:100/d:20           a small table from nothing
+//   frequencies/d:512/spacing:paper                         the exact frequencies alone
+//
+// Positions are below 2^20 unless the name has other bits. The formula as it is read is `naive`.
 
-#include "baselines.h"
-#include "checked_encoder.h"
-#include "options.h"
+#include "encoders.h"
 #include "program.h"
-#include "warm_memory.h"
+#include "tables.h"
 
 #include "posenc/cursor.h"
+#include "posenc/exact/frequency.h"
 
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <random>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace posenc::bench {
@@ -30,126 +32,181 @@ namespace {
 
 constexpr int near_bits = 20, far_bits = 40;
 
-/// What an iteration gives: `count` rows at positions below 2^bits.
-struct Rows {
-  std::int64_t d_model;
-  std::int64_t count = 1;
-  int bits = near_bits;
-};
+/// Consecutive rows begin in the middle: naive is faster where most phases are below one.
+constexpr std::int64_t middle = std::int64_t{1} << (near_bits - 1);
 
-MatrixView<float> warm_rows(const Rows& rows) {
-  return {warm_memory(4 * rows.count * rows.d_model), rows.count, rows.d_model, rows.d_model};
+/// Rows of that width at positions below 2^bits, which an encoder is verified for.
+Table rows_below(int bits, std::int64_t d_model) {
+  return table_of(std::int64_t{1} << bits, d_model);
 }
 
-/// Consecutive rows begin in the middle of the range: naive is faster if most phases are below one.
-std::int64_t middle(const Rows& rows) { return std::int64_t{1} << (rows.bits - 1); }
-
-/// Times what `prepare(encoder, rows)` returns: a call of it gives the rows.
-template <class Prepare>
-void add_rows(std::string_view question, std::string_view detail, const Backend& backend,
-              const Rows& rows, Prepare prepare) {
-  const auto body = [=](benchmark::State& state, const Encoder& encoder) {
-    auto give_rows = prepare(encoder, rows);
-    for (auto _ : state) {
-      give_rows();
-      benchmark::ClobberMemory();
-    }
-    state.SetItemsProcessed(state.iterations() * rows.count * rows.d_model);
-    using benchmark::Counter;
-    state.counters["seconds_per_row"] = Counter(
-        static_cast<double>(rows.count), Counter::kIsIterationInvariantRate | Counter::kInvert);
-  };
-  const TableShape checked = {{}, {.d_model = rows.d_model}, {0, std::int64_t{1} << rows.bits}};
-  add_checked(fmt::format("{}/{}/{}d:{}", question, backend.full_name(), detail, rows.d_model),
-              backend, checked, body, {times_naive(rows.d_model, rows.bits, rows.count)});
+/// The same positions in every run, spread evenly over [0, 2^bits).
+std::vector<std::int64_t> random_positions(std::int64_t count, int bits) {
+  std::mt19937_64 random;  // the default seed
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
+  for (std::int64_t& position : positions)
+    position = static_cast<std::int64_t>(random() >> (64 - bits));
+  return positions;
 }
 
-auto random_rows(const Encoder& encoder, const Rows& rows) {
-  return [&encoder, view = warm_rows(rows), positions = random_positions(4096, rows.bits),
-          next = std::size_t{0}]() mutable {
+/// Counts elements/s, and the seconds of one of the rows that an iteration gives.
+void count_rows(benchmark::State& state, std::int64_t rows, std::int64_t d_model) {
+  using benchmark::Counter;
+  state.SetItemsProcessed(state.iterations() * rows * d_model);
+  state.counters["seconds_per_row"] =
+      Counter(static_cast<double>(rows), Counter::kIsIterationInvariantRate | Counter::kInvert);
+}
+
+void row_random(benchmark::State& state, const Backend* backend, int bits, std::int64_t d_model) {
+  const Encoder* const encoder = verified(state, *backend, rows_below(bits, d_model));
+  if (encoder == nullptr) return;
+  const OutputView row = warm_view(table_of(1, d_model));
+  const std::vector<std::int64_t> positions = random_positions(4096, bits);
+  std::size_t next = 0;
+  for (auto _ : state) {
     next = (next + 1) % positions.size();
-    encoder.encode({.first = positions[next], .count = 1}, view);
-  };
+    encoder->encode({.first = positions[next], .count = 1}, row);
+    benchmark::ClobberMemory();
+  }
+  count_rows(state, 1, d_model);
 }
 
-auto next_rows(const Encoder& encoder, const Rows& rows) {
-  return
-      [&encoder, view = warm_rows(rows), first = middle(rows), position = middle(rows)]() mutable {
-        encoder.encode({.first = position, .count = 1}, view);
-        if (++position == 2 * first) position = first;
-      };
+void row_next(benchmark::State& state, const Backend* backend, std::int64_t d_model) {
+  const Encoder* const encoder = verified(state, *backend, rows_below(near_bits, d_model));
+  if (encoder == nullptr) return;
+  const OutputView row = warm_view(table_of(1, d_model));
+  std::int64_t position = middle;
+  for (auto _ : state) {
+    encoder->encode({.first = position, .count = 1}, row);
+    benchmark::ClobberMemory();
+    if (++position == 2 * middle) position = middle;
+  }
+  count_rows(state, 1, d_model);
 }
 
 /// A cursor encodes that many rows at a time: an iteration that gave fewer would time all or none
 /// of their cost.
 constexpr std::int64_t cursor_run = 32;
 
-auto cursor_rows(const Encoder& encoder, const Rows& rows) {
-  return
-      [cursor = Cursor(encoder, middle(rows)), first = middle(rows), count = rows.count]() mutable {
-        for (std::int64_t row = 0; row < count; ++row) {
-          const float* values = cursor.next().data();
-          benchmark::DoNotOptimize(values);
-        }
-        if (cursor.position() == 2 * first) cursor.seek(first);
-      };
+void row_cursor(benchmark::State& state, const Backend* backend, std::int64_t d_model) {
+  const Encoder* const encoder = verified(state, *backend, rows_below(near_bits, d_model));
+  if (encoder == nullptr) return;
+  Cursor cursor(*encoder, middle);
+  for (auto _ : state) {
+    for (std::int64_t row = 0; row < cursor_run; ++row) {
+      const float* values = cursor.next().data();
+      benchmark::DoNotOptimize(values);
+    }
+    if (cursor.position() == 2 * middle) cursor.seek(middle);
+  }
+  count_rows(state, cursor_run, d_model);
 }
 
-auto gather(const Encoder& encoder, const Rows& rows, std::vector<std::int64_t> positions) {
-  return [&encoder, view = warm_rows(rows), positions = std::move(positions)]() {
-    encoder.encode(positions, view);
-  };
+void gather(benchmark::State& state, const Backend* backend, std::int64_t d_model,
+            const std::vector<std::int64_t>& positions) {
+  const Encoder* const encoder = verified(state, *backend, rows_below(near_bits, d_model));
+  if (encoder == nullptr) return;
+  const auto rows = static_cast<std::int64_t>(positions.size());
+  const OutputView view = warm_view(table_of(rows, d_model));
+  for (auto _ : state) {
+    encoder->encode(positions, view);
+    benchmark::ClobberMemory();
+  }
+  count_rows(state, rows, d_model);
 }
 
-auto gathered_rows(const Encoder& encoder, const Rows& rows) {
-  return gather(encoder, rows, random_positions(rows.count, rows.bits));
-}
-
-constexpr std::int64_t run_rows = 16;
-
-auto gathered_runs(const Encoder& encoder, const Rows& rows) {
+std::vector<std::int64_t> runs_of_positions(std::int64_t sequences, std::int64_t run) {
   std::vector<std::int64_t> positions;
-  for (const std::int64_t first : random_positions(rows.count / run_rows, rows.bits)) {
-    for (std::int64_t row = 0; row < run_rows; ++row) positions.push_back(first + row);
+  for (const std::int64_t first : random_positions(sequences, near_bits)) {
+    for (std::int64_t row = 0; row < run; ++row) positions.push_back(first + row);
   }
-  return gather(encoder, rows, std::move(positions));
+  return positions;
 }
 
-void register_all(const BackendChoice& choice) {
-  const std::vector<const Backend*> backends = best_isa_only(select_backends(choice));
-  const auto add_all = [&backends](std::string_view question, const std::string& detail,
-                                   const Rows& rows, auto prepare) {
-    for (const Backend* backend : backends) add_rows(question, detail, *backend, rows, prepare);
+void add_rows(const Backend* backend, std::int64_t d_model) {
+  const auto name = [&](const char* question, const char* detail) {
+    return fmt::format("{}/{}/{}d:{}", question, backend->full_name(), detail, d_model);
   };
-  constexpr std::int64_t gathered = 1024;
-  for (const std::int64_t d_model : {512, 4096}) {
-    begin_group();
-    add_all("row_random", fmt::format("bits:{}/", near_bits), {d_model, 1, near_bits}, random_rows);
-    add_all("row_next", "", {d_model}, next_rows);
-    add_all("row_cursor", fmt::format("rows:{}/", cursor_run), {d_model, cursor_run}, cursor_rows);
-    add_all("gather_random", fmt::format("rows:{}/", gathered), {d_model, gathered}, gathered_rows);
-    add_all("gather_runs", fmt::format("sequences:{}/run:{}/", gathered / run_rows, run_rows),
-            {d_model, gathered}, gathered_runs);
-    begin_group();
-    add_all("row_random", fmt::format("bits:{}/", far_bits), {d_model, 1, far_bits}, random_rows);
+  add(name("row_random", "bits:20/"), row_random, backend, near_bits, d_model);
+  add(name("row_random", "bits:40/"), row_random, backend, far_bits, d_model);
+  add(name("row_next", ""), row_next, backend, d_model);
+  add(name("row_cursor", "rows:32/"), row_cursor, backend, d_model);
+  add(name("gather_random", "rows:1024/"), gather, backend, d_model,
+      random_positions(1024, near_bits));
+  add(name("gather_runs", "sequences:64/run:16/"), gather, backend, d_model,
+      runs_of_positions(64, 16));
+}
+
+/// Planning, for the rows of the table or for any.
+void plan(benchmark::State& state, const Backend* backend, const Table& table,
+          PlannedRows planned) {
+  if (verified(state, *backend, table, planned) == nullptr) return;
+  for (auto _ : state) {
+    const auto encoder = planned == PlannedRows::any
+                             ? backend->plan(table.spec)
+                             : backend->plan(table.spec, {table.rows, table.type});
+    const Encoder* result = encoder.get();
+    benchmark::DoNotOptimize(result);
   }
 }
 
-constexpr std::string_view notes =
-    "bits: positions are drawn from [0, 2^bits), bits 20 if the name has none\n"
-    "times naive: how many times faster than naive for single rows at random positions\n";
+/// What programs pay that plan for every table.
+void plan_and_encode(benchmark::State& state, const Backend* backend, const Table& table) {
+  if (verified(state, *backend, table) == nullptr) return;
+  const OutputView view = warm_view(table);
+  for (auto _ : state) {
+    backend->plan(table.spec)->encode(table.rows, view);
+    benchmark::ClobberMemory();
+  }
+  count_elements(state, table);
+}
+
+/// xsimd, rotation32 and rotation plan these first.
+void frequencies(benchmark::State& state, const EncodingSpec& spec) {
+  for (auto _ : state) {
+    const Frequencies all(spec);
+    const auto* first = &all[0];
+    benchmark::DoNotOptimize(first);
+    benchmark::ClobberMemory();
+  }
+}
+
+void add_planning(std::int64_t d_model, Spacing spacing) {
+  Table table = table_of(100, d_model);
+  table.spec.spacing = spacing;
+  const std::string suffix = fmt::format("d:{}/spacing:{}", d_model, to_string(spacing));
+  add("frequencies/" + suffix, frequencies, table.spec);
+  for (const Backend* backend : best_backends()) {
+    add(fmt::format("plan/{}/{}", backend->full_name(), suffix), plan, backend, table,
+        PlannedRows::any);
+  }
+}
+
+void add_planning_for_tables() {
+  for (const Table& table : {table_of(100, 20), table_of(512, 512)}) {
+    for (const Backend* backend : best_backends()) {
+      add(fmt::format("plan_and_encode/{}/{}", backend->full_name(), to_string(table)),
+          plan_and_encode, backend, table);
+    }
+    const Backend& rotation = backend("rotation");
+    add(fmt::format("plan_repeated/{}/{}", rotation.full_name(), to_string(table)), plan, &rotation,
+        table, PlannedRows::repeated);
+  }
+}
+
+void register_benchmarks() {
+  for (const std::int64_t d_model : {512, 4096}) {
+    for (const Backend* backend : best_backends()) add_rows(backend, d_model);
+  }
+  for (const std::int64_t d_model : {20, 512, 4096}) {
+    for (const Spacing spacing : all_spacings) add_planning(d_model, spacing);
+  }
+  add_planning_for_tables();
+}
 
 }  // namespace
 }  // namespace posenc::bench
 
 int main(int argc, char** argv) {
-  using namespace posenc::bench;
-  BackendChoice choice;
-  return run(argc, argv,
-             {.name = "bench_rows",
-              .description = "Times single rows, consecutive rows and gathers with planned "
-                             "encoders, against naive's single row.",
-              .notes = notes,
-              .add_options = [&](CLI::App& app) { add_backend_options(app, choice); },
-              .register_benchmarks = [&] { register_all(choice); }});
+  return posenc::bench::run(argc, argv, posenc::bench::register_benchmarks);
 }

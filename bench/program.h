@@ -1,35 +1,29 @@
-// The main program of every benchmark binary.
+// The main program of every benchmark binary: Google Benchmark's, with its flags and its output.
 #pragma once
 
-#include <exception>
-#include <functional>
-#include <string>
-#include <string_view>
+#include <benchmark/benchmark.h>
 
-namespace CLI {
-class App;  // Its headers cost every file that includes them many seconds of compiling.
-}
+#include <string>
 
 namespace posenc::bench {
 
-struct Program {
-  std::string name;
-  std::string description = {};
-  std::string_view notes = {};  ///< whole lines above the table: what its columns mean
-  std::function<void(CLI::App& app)> add_options = {};  ///< the program's own, if it has any
-  std::function<void()> register_benchmarks;            ///< calls add() for each
-};
+/// Adds the machine and the build to the context of Google Benchmark's output.
+void add_provenance();
 
-/// Parses the command line (the program's own options, then those of Google Benchmark), registers
-/// the benchmarks, and runs them. Returns the exit code: 0 good, 1 an encoder was wrong and not
-/// timed, 2 bad input or nothing to run.
-int run(int argc, char** argv, const Program& program);
+/// Notes that a benchmark was run, and not only listed.
+void count_run();
 
-/// Parses the command line. Throws CLI::Success if help is asked for, and InvalidArgument with one
-/// line in this project's own words if the parser refuses it.
-void parse(int argc, char** argv, CLI::App& app);
+/// Registers a benchmark that calls function(state, arguments...).
+template <class Function, class... Arguments>
+auto* add(const std::string& name, Function function, Arguments... arguments) {
+  return benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    count_run();
+    function(state, arguments...);
+  });
+}
 
-/// Says on stderr, in one line, why the program ends; returns its exit code.
-int report(const CLI::App& app, const std::exception& error);
+/// Registers the benchmarks, and runs those that the flags select. Returns the exit code: 0 good, 1
+/// an encoder was wrong and not timed, 2 bad flags or nothing to run.
+int run(int argc, char** argv, void (*register_benchmarks)());
 
 }  // namespace posenc::bench

@@ -24,6 +24,10 @@ inline F32 multiply_add(F32 a, F32 b, F32 c) noexcept {
 #endif
 }
 
+inline SineAndCosine load_state(const float* state, std::int64_t padded, std::int64_t k) noexcept {
+  return {load<F32>(state + k), load<F32>(state + padded + k)};
+}
+
 inline SineAndCosine rotated(SineAndCosine at, SineAndCosine by) noexcept {
   return {multiply_add(at.sine, by.cosine, at.cosine * by.sine),
           multiply_add(-at.sine, by.sine, at.cosine * by.cosine)};
@@ -31,62 +35,32 @@ inline SineAndCosine rotated(SineAndCosine at, SineAndCosine by) noexcept {
 
 /// Several vectors of frequencies stay in registers from row to row.
 template <int vectors>
-struct Drift {
-  SineAndCosine at[vectors];
-  SineAndCosine by[vectors];
-
-  Drift(const DriftTables& tables, const float* sine, const float* cosine,
-        std::int64_t k) noexcept {
-    for (int v = 0; v < vectors; ++v) {
-      const std::int64_t from = k + v * lanes;
-      at[v] = {load<F32>(sine + from), load<F32>(cosine + from)};
-      by[v] = {load<F32>(tables.sin_step + from), load<F32>(tables.cos_step + from)};
-    }
+void drift_columns(const DriftTables& tables, const float* state, std::int64_t skipped,
+                   const RowTask& task, std::int64_t k) {
+  SineAndCosine at[vectors], by[vectors];
+  for (int v = 0; v < vectors; ++v) {
+    at[v] = load_state(state, tables.padded, k + v * lanes);
+    by[v] = load_state(tables.step, tables.padded, k + v * lanes);
   }
-
-  void rotate() noexcept {
+  const auto rotate = [&] {
     for (int v = 0; v < vectors; ++v) at[v] = rotated(at[v], by[v]);
-  }
-};
-
-void drift(const DriftTables& tables, std::int64_t rows, float* sine, float* cosine) {
-  for (std::int64_t k = 0; k < tables.frequencies; k += lanes) {
-    Drift<1> state(tables, sine, cosine, k);
-    for (std::int64_t r = 0; r < rows; ++r) state.rotate();
-    store(sine + k, state.at[0].sine);
-    store(cosine + k, state.at[0].cosine);
-  }
-}
-
-template <int vectors, bool is_tail>
-void drift_columns(const DriftTables& tables, std::int64_t skipped, const float* sine,
-                   const float* cosine, const RowTask& task, std::int64_t k) {
-  Drift<vectors> state(tables, sine, cosine, k);
-  for (std::int64_t r = 0; r < skipped; ++r) state.rotate();
+  };
+  for (std::int64_t r = 0; r < skipped; ++r) rotate();
   for (std::int64_t r = 0; r < task.count; ++r) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
-    for (int v = 0; v < vectors; ++v) {
-      if constexpr (is_tail) {
-        store_tail(row, tables.columns, k, tables.frequencies - k, state.at[v]);
-      } else {
-        store_columns(row, tables.columns, k + v * lanes, state.at[v]);
-      }
-    }
-    state.rotate();
+    for (int v = 0; v < vectors; ++v)
+      store_columns(row, tables.columns, tables.frequencies, k + v * lanes, at[v]);
+    rotate();
   }
 }
 
-void drift_rows(const DriftTables& tables, std::int64_t skipped, const float* sine,
-                const float* cosine, const RowTask& task) {
+void drift_rows(const DriftTables& tables, const float* state, std::int64_t skipped,
+                const RowTask& task) {
   constexpr int vectors = 4;
   std::int64_t k = 0;
-  for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes) {
-    drift_columns<vectors, false>(tables, skipped, sine, cosine, task, k);
-  }
-  for (; k + lanes <= tables.frequencies; k += lanes) {
-    drift_columns<1, false>(tables, skipped, sine, cosine, task, k);
-  }
-  if (k < tables.frequencies) drift_columns<1, true>(tables, skipped, sine, cosine, task, k);
+  for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes)
+    drift_columns<vectors>(tables, state, skipped, task, k);
+  for (; k < tables.frequencies; k += lanes) drift_columns<1>(tables, state, skipped, task, k);
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 namespace posenc::peers {
 namespace {
 
-class GgmlRecurrence final : public PeerEncoder {
+class GgmlRecurrence final : public Encoder {
  public:
-  explicit GgmlRecurrence(const EncodingSpec& spec)
-      : PeerEncoder(spec, "ggml_recurrence", Isa::scalar),
+  GgmlRecurrence(const EncodingSpec& spec, const Backend& backend)
+      : Encoder(spec, backend),
         scale_(static_cast<float>(
             std::pow(spec.base, -1 / static_cast<double>(exponent_denominator(spec))))) {
     for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
@@ -21,16 +21,16 @@ class GgmlRecurrence final : public PeerEncoder {
     }
   }
 
- private:
   /// An ulp of the sine; the position's rounding; and 2^-24 of the scale's rounding and of the
   /// product's for each of the k channels before: position w_k k 2^-23, for the worst k. A
   /// tenth more for what the products of those errors add.
-  double bound_before_narrowing(RowRange rows, DataType) const noexcept override {
+  double error_bound(RowRange rows, DataType) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
     return std::min(any_error, 0x1p-24 + 1.1 * last * 0x1p-24 * (1 + 2 * worst_growth_));
   }
 
-  void write_rows(const RowTask& task) const noexcept override {
+ private:
+  void encode_rows(const RowTask& task) const noexcept override {
     for (std::int64_t row = 0; row < task.count; ++row) {
       float* const out = task.row<float>(row);
       float theta = static_cast<float>(task.first + row);
@@ -53,7 +53,9 @@ void add_ggml_recurrence(Peers& peers) {
   peers.push_back(std::make_unique<PeerBackend>(
       "ggml_recurrence", Isa::scalar,
       "ggml's rope cache: each phase from the channel before, sinf, cosf",
-      [](const EncodingSpec& spec) { return std::make_unique<GgmlRecurrence>(spec); }));
+      [](const EncodingSpec& spec, const Backend& backend) {
+        return std::make_unique<GgmlRecurrence>(spec, backend);
+      }));
 }
 
 }  // namespace posenc::peers

@@ -44,22 +44,24 @@ HWY_INLINE V without_turns(D d, V phase) {
                        hn::NegMulAdd(turns, hn::Set(d, turn_high), phase));
 }
 
-/// The phases less their whole turns, which are counted in double.
+/// Phases far out: less their whole turns, which are counted in double.
 template <class D, class V>
 HWY_INLINE V reduced_phase(D d, V radians, double position) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
+    return without_turns(d, hn::Mul(radians, hn::Set(d, position)));
+  } else {
 #if HWY_TARGET == HWY_SCALAR  // one lane, which has no halves
-  const hn::Rebind<double, D> wide;
-  return hn::DemoteTo(
-      d, without_turns(wide, hn::Mul(hn::PromoteTo(wide, radians), hn::Set(wide, position))));
+    const hn::Rebind<double, D> wide;
+    return hn::DemoteTo(d, reduced_phase(wide, hn::PromoteTo(wide, radians), position));
 #else
-  const hn::Half<D> half;
-  const hn::Rebind<double, decltype(half)> wide;
-  const auto at = hn::Set(wide, position);
-  const auto low = hn::Mul(hn::PromoteTo(wide, hn::LowerHalf(half, radians)), at);
-  const auto high = hn::Mul(hn::PromoteTo(wide, hn::UpperHalf(half, radians)), at);
-  return hn::Combine(d, hn::DemoteTo(half, without_turns(wide, high)),
-                     hn::DemoteTo(half, without_turns(wide, low)));
+    const hn::Half<D> half;
+    const hn::Rebind<double, decltype(half)> wide;
+    const auto low = hn::PromoteTo(wide, hn::LowerHalf(half, radians));
+    const auto high = hn::PromoteTo(wide, hn::UpperHalf(half, radians));
+    return hn::Combine(d, hn::DemoteTo(half, reduced_phase(wide, high, position)),
+                       hn::DemoteTo(half, reduced_phase(wide, low, position)));
 #endif
+  }
 }
 
 template <class D, class V>
@@ -97,47 +99,25 @@ HWY_INLINE void write_row(D d, hn::TFromD<D>* row, const Columns& columns, std::
   }
 }
 
-void write_f32(const SincosTables<float>& tables, const RowTask& task) {
-  const hn::ScalableTag<float> d;
-  for (std::int64_t r = 0; r < task.count; ++r) {
-    const std::int64_t position = task.first + r;
-    float* const row = static_cast<float*>(task.out) + r * task.stride;
-    if (position <= last_documented_position) {
-      const auto at = hn::Set(d, static_cast<float>(position));
-      write_row(d, row, tables.columns, tables.frequencies,
-                [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-                  sincos(d, hn::Mul(hn::LoadU(d, tables.radians + k), at), sine, cosine);
-                });
-    } else {
-      const auto at = static_cast<double>(position);
-      write_row(d, row, tables.columns, tables.frequencies,
-                [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-                  sincos(d, reduced_phase(d, hn::LoadU(d, tables.radians + k), at), sine, cosine);
-                });
-    }
-  }
-}
-
-/// Writes rows of T from phases in double.
-template <class T>
-void write_from_double(const SincosTables<double>& tables, const RowTask& task) {
-  const hn::ScalableTag<double> d;
+/// Writes rows of T from phases of type P.
+template <class T, class P>
+void write_rows(const SincosTables<P>& tables, const RowTask& task) {
+  const hn::ScalableTag<P> d;
   const hn::Rebind<T, decltype(d)> rounded;
   for (std::int64_t r = 0; r < task.count; ++r) {
     const std::int64_t position = task.first + r;
-    T* const row = static_cast<T*>(task.out) + r * task.stride;
     const bool is_far = position > last_documented_position;
-    const auto at = hn::Set(d, static_cast<double>(position));
+    T* const row = static_cast<T*>(task.out) + r * task.stride;
     write_row(rounded, row, tables.columns, tables.frequencies,
               [&](std::int64_t k, auto& sine, auto& cosine) HWY_ATTR {
-                auto phase = hn::Mul(hn::LoadU(d, tables.radians + k), at);
-                if (is_far) phase = without_turns(d, phase);
-                decltype(phase) wide_sine, wide_cosine;
-                sincos(d, phase, wide_sine, wide_cosine);
-                if constexpr (sizeof(T) == sizeof(double)) {
-                  sine = wide_sine;
-                  cosine = wide_cosine;
+                const auto radians = hn::LoadU(d, tables.radians + k);
+                auto phase = hn::Mul(radians, hn::Set(d, static_cast<P>(position)));
+                if (is_far) phase = reduced_phase(d, radians, static_cast<double>(position));
+                if constexpr (sizeof(T) == sizeof(P)) {
+                  sincos(d, phase, sine, cosine);
                 } else {
+                  decltype(phase) wide_sine, wide_cosine;
+                  sincos(d, phase, wide_sine, wide_cosine);
                   sine = hn::DemoteTo(rounded, wide_sine);
                   cosine = hn::DemoteTo(rounded, wide_cosine);
                 }
@@ -145,12 +125,16 @@ void write_from_double(const SincosTables<double>& tables, const RowTask& task) 
   }
 }
 
-void write_f64(const SincosTables<double>& tables, const RowTask& task) {
-  write_from_double<float>(tables, task);
+void write_f32(const SincosTables<float>& tables, const RowTask& task) {
+  write_rows<float>(tables, task);
 }
 
-void write_f64_to_f64(const SincosTables<double>& tables, const RowTask& task) {
-  write_from_double<double>(tables, task);
+void write_f64(const SincosTables<double>& tables, const RowTask& task) {
+  if (task.type == DataType::float64) {
+    write_rows<double>(tables, task);
+  } else {
+    write_rows<float>(tables, task);
+  }
 }
 
 }  // namespace posenc::peers::HWY_NAMESPACE
@@ -162,7 +146,6 @@ namespace {
 
 HWY_EXPORT(write_f32);
 HWY_EXPORT(write_f64);
-HWY_EXPORT(write_f64_to_f64);
 
 #define POSENC_TEXT_OF(number) #number
 #define POSENC_TEXT(number) POSENC_TEXT_OF(number)
@@ -200,11 +183,7 @@ void add_highway_peers(Peers& peers) {
         HWY_DYNAMIC_DISPATCH(write_f64)
         (tables, task);
       },
-      ulps * 0x1p-53,
-      [](const SincosTables<double>& tables, const RowTask& task) {
-        HWY_DYNAMIC_DISPATCH(write_f64_to_f64)
-        (tables, task);
-      });
+      ulps * 0x1p-53, true);
 }
 
 }  // namespace posenc::peers

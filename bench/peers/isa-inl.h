@@ -31,8 +31,7 @@ const Kernels POSENC_PEER_KERNELS_NAME(POSENC_PEER_ISA) = {
 #ifdef POSENC_PEER_EIGEN
     .eigen = eigen_rows,
 #endif
-    .drift = drift,
-    .drift_rows = drift_rows,
+    .drift = drift_rows,
 };
 
 }  // namespace posenc::peers

@@ -23,18 +23,17 @@ struct SincosTables {
 template <class T>
 using SincosKernel = void (*)(const SincosTables<T>&, const RowTask&);
 
+/// A state is a sine for each frequency, then a cosine for each, both padded as above.
 struct DriftTables {
   std::int64_t frequencies;
+  std::int64_t padded;
   Columns columns;
-  const float* sin_step;  ///< of one position, padded as above
-  const float* cos_step;
+  const float* step;  ///< the state of position 1
 };
 
-/// Rotates `rows` times without writing; sine and cosine are read and replaced.
-using DriftKernel = void (*)(const DriftTables&, std::int64_t rows, float* sine, float* cosine);
-/// Writes the task's rows; the first is `skipped` rotations away from the sine and cosine given.
-using DriftRowsKernel = void (*)(const DriftTables&, std::int64_t skipped, const float* sine,
-                                 const float* cosine, const RowTask&);
+/// Writes the task's rows, the first of which is `skipped` rotations after the state.
+using DriftKernel = void (*)(const DriftTables&, const float* state, std::int64_t skipped,
+                             const RowTask&);
 
 /// Null if the library was not found.
 struct Kernels {
@@ -46,7 +45,6 @@ struct Kernels {
   SincosKernel<double> libmvec_f64 = nullptr;
   SincosKernel<float> eigen = nullptr;
   DriftKernel drift;
-  DriftRowsKernel drift_rows;
 };
 
 extern const Kernels kernels_sse2;

@@ -6,9 +6,7 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/encoder.h"
 #include "posenc/registry.h"
-#include "posenc/simd/dispatch.h"
 #include "posenc/simd/row_task.h"
-#include "posenc/support/scratch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,63 +24,37 @@ namespace posenc::peers {
 /// The largest error that values between -1 and 1 can have.
 inline constexpr double any_error = 2;
 
-/// Writes float32 tables, as the libraries' users do, and 16-bit ones by rounding float32 rows once
-/// more.
-class PeerEncoder : public Encoder {
- public:
-  using Encoder::Encoder;
-  bool supports(DataType type) const noexcept override { return type != DataType::float64; }
-
-  double error_bound(RowRange rows, DataType type) const noexcept final {
-    const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
-    return std::min(any_error, bound_before_narrowing(rows, type) + narrowing);
-  }
-
- private:
-  /// Of float32, or of float64 if that is supported.
-  virtual double bound_before_narrowing(RowRange rows, DataType type) const noexcept = 0;
-
-  /// Writes rows of float32, or of float64 if that is supported.
-  virtual void write_rows(const RowTask& task) const noexcept = 0;
-
-  void encode_rows(const RowTask& task) const noexcept final {
-    if (size_of(task.type) != 2) return write_rows(task);
-    constexpr std::int64_t step = 16;
-    const std::int64_t columns = spec().d_model;
-    float* const floats = scratch(step * columns);
-    for (RowTask rest = task; rest.count > 0;) {
-      const std::int64_t count = std::min(step, rest.count);
-      write_rows({rest.first, count, floats, columns, DataType::float32, false});
-      for (std::int64_t row = 0; row < count; ++row) {
-        simd::best_kernels().narrow(floats + row * columns, columns,
-                                    task.type == DataType::bfloat16, rest.row<std::uint16_t>(row));
-      }
-      rest = rest.after(count);
-    }
-  }
-};
-
+/// Writes float32 tables, as the libraries' users do, and float64 if it is said to.
 class PeerBackend final : public Backend {
  public:
-  using Maker = std::function<std::unique_ptr<const Encoder>(const EncodingSpec&)>;
+  using Maker = std::function<std::unique_ptr<const Encoder>(const EncodingSpec&, const Backend&)>;
 
-  PeerBackend(std::string_view name, Isa isa, std::string_view description, Maker maker)
-      : name_(name), description_(description), isa_(isa), maker_(std::move(maker)) {}
+  PeerBackend(std::string_view name, Isa isa, std::string_view description, Maker maker,
+              bool writes_float64 = false)
+      : name_(name),
+        description_(description),
+        isa_(isa),
+        maker_(std::move(maker)),
+        writes_float64_(writes_float64) {}
 
   std::string_view name() const noexcept override { return name_; }
   std::string_view description() const noexcept override { return description_; }
   Isa isa() const noexcept override { return isa_; }
   bool can_be_picked() const noexcept override { return false; }
+  bool supports(DataType type) const noexcept override {
+    return type == DataType::float32 || (type == DataType::float64 && writes_float64_);
+  }
 
  private:
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return maker_(spec);
+    return maker_(spec, *this);
   }
 
   std::string name_;
   std::string description_;
   Isa isa_;
   Maker maker_;
+  bool writes_float64_;
 };
 
 using Peers = std::vector<std::unique_ptr<Backend>>;
@@ -109,36 +81,29 @@ inline constexpr double phase_error = sizeof(T) == sizeof(float) ? 3.01 * 0x1p-2
 
 /// A library's sines and cosines of position times frequency, in phases of type T.
 template <class T>
-class SincosPeer final : public PeerEncoder {
+class SincosPeer final : public Encoder {
  public:
   /// `sine_error`: largest absolute error of the library's sine and cosine.
-  /// `to_float64`, of phases in double: writes float64 rows, if it is not null.
-  SincosPeer(const EncodingSpec& spec, std::string name, Isa isa, SincosKernel<T> kernel,
-             double sine_error, SincosKernel<T> to_float64)
-      : PeerEncoder(spec, std::move(name), isa),
+  SincosPeer(const EncodingSpec& spec, const Backend& backend, SincosKernel<T> kernel,
+             double sine_error)
+      : Encoder(spec, backend),
         kernel_(kernel),
-        to_float64_(to_float64),
         sine_error_(sine_error),
         radians_(radians<T>(spec)) {}
 
-  bool supports(DataType type) const noexcept override {
-    return type != DataType::float64 || to_float64_ != nullptr;
+  double error_bound(RowRange rows, DataType type) const noexcept override {
+    const double last = static_cast<double>(rows.first + rows.count);
+    const bool is_rounded = sizeof(T) == sizeof(double) && type != DataType::float64;
+    const double rounding = is_rounded ? 0x1p-25 : 0;
+    return std::min(any_error, rounding + sine_error_ + last * phase_error<T>);
   }
 
  private:
-  double bound_before_narrowing(RowRange rows, DataType type) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
-    const bool is_rounded = sizeof(T) == sizeof(double) && type != DataType::float64;
-    return (is_rounded ? 0x1p-25 : 0) + sine_error_ + last * phase_error<T>;
-  }
-
-  void write_rows(const RowTask& task) const noexcept override {
-    const auto kernel = task.type == DataType::float64 ? to_float64_ : kernel_;
-    kernel({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
+  void encode_rows(const RowTask& task) const noexcept override {
+    kernel_({spec().d_model / 2, columns_of(spec()), radians_.data()}, task);
   }
 
   SincosKernel<T> kernel_;
-  SincosKernel<T> to_float64_;
   double sine_error_;
   std::vector<T> radians_;
 };
@@ -146,14 +111,12 @@ class SincosPeer final : public PeerEncoder {
 /// Adds nothing if the kernel is null.
 template <class T>
 void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_view description,
-                     SincosKernel<T> kernel, double sine_error,
-                     SincosKernel<T> to_float64 = nullptr) {
+                     SincosKernel<T> kernel, double sine_error, bool writes_float64 = false) {
   if (kernel == nullptr) return;
-  peers.push_back(
-      std::make_unique<PeerBackend>(name, isa, description, [=](const EncodingSpec& spec) {
-        return std::make_unique<SincosPeer<T>>(spec, std::string(name), isa, kernel, sine_error,
-                                               to_float64);
-      }));
+  const auto make = [=](const EncodingSpec& spec, const Backend& backend) {
+    return std::make_unique<SincosPeer<T>>(spec, backend, kernel, sine_error);
+  };
+  peers.push_back(std::make_unique<PeerBackend>(name, isa, description, make, writes_float64));
 }
 
 // One maker a library or method.
@@ -161,7 +124,6 @@ void add_simd_peers(Peers& peers);  ///< SLEEF, libmvec, Eigen
 void add_highway_peers(Peers& peers);
 void add_ggml_recurrence(Peers& peers);
 void add_drifting_rotation(Peers& peers);
-void add_cached_copy(Peers& peers);
 
 /// The kernels of every ISA that the vectorised peers are compiled for, ascending.
 std::vector<const Kernels*> peer_kernels();

@@ -2,7 +2,6 @@
 // beside the library's own backends. They are not part of posenc and are never picked.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace posenc::peers {
@@ -10,12 +9,8 @@ namespace posenc::peers {
 /// Adds every peer of this build to the registry, once: further calls do nothing.
 void register_peers();
 
-/// Peers that this build is without.
-struct MissingPeers {
-  std::string_view names;   ///< "sleef_u10, sleef_u35, sleef_f64"
-  std::string_view reason;  ///< "SLEEF was not found when this was built (Debian: libsleef-dev)"
-};
-
-std::span<const MissingPeers> missing_peers();
+/// Peers that this build is without, and where they come from: "eigen (Debian: libeigen3-dev)".
+/// Empty if it has all.
+std::string_view missing_peers();
 
 }  // namespace posenc::peers

@@ -11,10 +11,8 @@
 int main(int argc, char** argv) {
   posenc::peers::register_peers();
   const int code = posenc::cli::run_command(argc, argv);
-  if (code == 0 && argc > 1 && std::string_view(argv[1]) == "list") {
-    for (const auto& each : posenc::peers::missing_peers()) {
-      fmt::print(stderr, "posenc_peers: without {}: {}\n", each.names, each.reason);
-    }
-  }
+  const std::string_view missing = posenc::peers::missing_peers();
+  if (code == 0 && argc > 1 && std::string_view(argv[1]) == "list" && !missing.empty())
+    fmt::print(stderr, "posenc_peers: built without {}\n", missing);
   return code;
 }

@@ -1,0 +1,275 @@
+// What does the input side of a Transformer cost, and when does computing encodings beat a table in
+// memory? Wall time.
+//
+//   add/source:fused/batch:1/rows:512/d:512/threads:1   x += PE. automatic is what the layer does
+//                                                       by itself, fused computes PE, cached keeps
+//                                                       a table
+//   add_out_of_place/...                                y = x + PE
+//   add_sequence_first/...                              x += PE, shape (rows, batch, d_model)
+//   dropout/training:1/batch:1/...                      x = dropout(x + PE)
+//   embed/one_pass/batch:1/...                          y = sqrt(d_model) E[id] + PE
+//   embed/in_turn/batch:1/...                           lookup, scaling, adding a table, in turn
+//   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
+//   rotate/source:cached/...                            the same from a cache of sines and cosines
+//   limit/scale/batch:1/...                             x *= 1: what the memory allows in place
+//
+// The label names the backend that the layer selected.
+
+#include "encoders.h"
+#include "program.h"
+#include "tables.h"
+
+#include "posenc/layers/input_embedding.h"
+#include "posenc/layers/positional_encoding.h"
+#include "posenc/layers/rotary.h"
+#include "posenc/simd/dispatch.h"
+#include "posenc/support/parallel_for.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace posenc::bench {
+namespace {
+
+struct Activations {
+  std::int64_t batch;
+  std::int64_t rows;
+  std::int64_t d_model;
+  int threads = 1;
+
+  std::int64_t elements() const { return batch * rows * d_model; }
+  std::int64_t bytes() const { return elements() * std::int64_t{sizeof(float)}; }
+};
+
+void count(benchmark::State& state, std::int64_t elements, const Selection& selection) {
+  state.SetItemsProcessed(state.iterations() * elements);
+  state.SetBytesProcessed(state.iterations() * elements * std::int64_t{sizeof(float)});
+  state.SetLabel(selection.backend->full_name());
+}
+
+template <class Function, class... Arguments>
+void add_shape(std::string_view question, const Activations& shape, Function function,
+               Arguments... arguments) {
+  const std::string name = fmt::format("{}/batch:{}/rows:{}/d:{}/threads:{}", question, shape.batch,
+                                       shape.rows, shape.d_model, shape.threads);
+  add(name, function, shape, arguments...)->UseRealTime();
+}
+
+/// Kept for the repetitions; a table is shared by all benchmarks of its shape.
+const PositionalEncoding& layer(const Activations& shape, EncodingSource source, double dropout) {
+  using Key = std::tuple<std::int64_t, std::int64_t, EncodingSource, double>;
+  static std::map<Key, PositionalEncoding> kept;
+  const Key key = {shape.rows, shape.d_model, source, dropout};
+  const auto found = kept.find(key);
+  if (found != kept.end()) return found->second;
+  return kept.try_emplace(key, EncodingSpec{.d_model = shape.d_model}, shape.rows, dropout, source)
+      .first->second;
+}
+
+/// One forward call.
+struct Forward {
+  EncodingSource source = EncodingSource::automatic;
+  BatchOrder order = BatchOrder::batch_first;
+  bool in_place = true;
+  double dropout = 0;
+  bool training = false;
+};
+
+void forward(benchmark::State& state, const Activations& shape, const Forward& call) {
+  const PositionalEncoding& encoding = layer(shape, call.source, call.dropout);
+  if (!is_verified(state, encoding.encoder(), {0, shape.rows})) return;
+  float* const memory = warm_memory(call.in_place ? shape.bytes() : 2 * shape.bytes());
+  const auto view = [&](float* data) {
+    return call.order == BatchOrder::batch_first
+               ? batch_first(data, shape.batch, shape.rows, shape.d_model)
+               : sequence_first(data, shape.rows, shape.batch, shape.d_model);
+  };
+  const auto x = view(memory), y = view(call.in_place ? memory : memory + shape.elements());
+  const ForwardOptions options = {.training = call.training, .seed = 1, .threads = shape.threads};
+  for (auto _ : state) {
+    encoding.forward(x, y, options);
+    benchmark::ClobberMemory();
+  }
+  count(state, shape.elements(), encoding.selection());
+}
+
+constexpr std::pair<const char*, EncodingSource> sources[] = {
+    {"automatic", EncodingSource::automatic},
+    {"fused", EncodingSource::fused},
+    {"cached", EncodingSource::cached}};
+
+/// When does computing encodings beat a table?
+void add_sums(const Activations& shape) {
+  for (const auto& [name, source] : sources) {
+    add_shape(fmt::format("add/source:{}", name), shape, forward, Forward{source});
+    add_shape(fmt::format("add_out_of_place/source:{}", name), shape, forward,
+              Forward{.source = source, .in_place = false});
+    if (shape.batch == 1) continue;
+    add_shape(fmt::format("add_sequence_first/source:{}", name), shape, forward,
+              Forward{.source = source, .order = BatchOrder::sequence_first});
+  }
+}
+
+/// What does the mask cost?
+void add_dropout(const Activations& shape) {
+  for (const bool training : {false, true}) {
+    add_shape(fmt::format("dropout/training:{:d}", training), shape, forward,
+              Forward{.dropout = 0.1, .training = training});
+  }
+}
+
+void scale(const Activations& shape, float* x) {
+  parallel_for(shape.elements(), shape.threads, [=](std::int64_t begin, std::int64_t end) {
+    simd::best_kernels().combine({.x = x + begin,
+                                  .encoding = nullptr,
+                                  .out = x + begin,
+                                  .count = end - begin,
+                                  .scale = 1.0f,
+                                  .dropout = nullptr,
+                                  .first_element = 0,
+                                  .non_temporal = false});
+  });
+}
+
+void limit_scale(benchmark::State& state, const Activations& shape) {
+  float* const x = warm_memory(shape.bytes());
+  for (auto _ : state) {
+    scale(shape, x);
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * shape.elements());
+  state.SetBytesProcessed(state.iterations() * shape.bytes());
+}
+
+/// A vocabulary of GPT-2's size, and ids all over it.
+struct Tokens {
+  static constexpr std::int64_t vocabulary = 50257;
+  InputEmbedding embedding;
+  std::vector<std::int32_t> ids;
+
+  explicit Tokens(const Activations& shape) : embedding(vocabulary, shape.d_model) {
+    for (std::int64_t i = 0; i < shape.batch * shape.rows; ++i)
+      ids.push_back(static_cast<std::int32_t>(i * 7919 % vocabulary));
+  }
+
+  /// Writes the embeddings of all ids to y.
+  void look_up(float* y, int threads) const {
+    const MatrixView<const float> weights = embedding.weights();
+    const auto all = static_cast<std::int64_t>(ids.size());
+    parallel_for(all, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        std::copy_n(weights.data + ids[static_cast<std::size_t>(i)] * weights.stride,
+                    weights.columns, y + i * weights.columns);
+      }
+    });
+  }
+};
+
+/// Kept for the repetitions, whatever the number of threads.
+const Tokens& tokens(const Activations& shape) {
+  static std::map<std::pair<std::int64_t, std::int64_t>, Tokens> kept;
+  return kept.try_emplace({shape.batch * shape.rows, shape.d_model}, shape).first->second;
+}
+
+void embed(benchmark::State& state, const Activations& shape) {
+  const PositionalEncoding& encoding = layer(shape, EncodingSource::automatic, 0);
+  if (!is_verified(state, encoding.encoder(), {0, shape.rows})) return;
+  const Tokens& all = tokens(shape);
+  const auto y = batch_first(warm_memory(shape.bytes()), shape.batch, shape.rows, shape.d_model);
+  for (auto _ : state) {
+    all.embedding.forward(all.ids, encoding, y, {.threads = shape.threads});
+    benchmark::ClobberMemory();
+  }
+  count(state, shape.elements(), encoding.selection());
+}
+
+void embed_in_turn(benchmark::State& state, const Activations& shape) {
+  const PositionalEncoding& encoding = layer(shape, EncodingSource::cached, 0);
+  if (!is_verified(state, encoding.encoder(), {0, shape.rows})) return;
+  const Tokens& all = tokens(shape);
+  float* const y = warm_memory(shape.bytes());
+  for (auto _ : state) {
+    all.look_up(y, shape.threads);
+    scale(shape, y);
+    encoding.forward(batch_first(y, shape.batch, shape.rows, shape.d_model),
+                     {.threads = shape.threads});
+    benchmark::ClobberMemory();
+  }
+  count(state, shape.elements(), encoding.selection());
+}
+
+/// Llama's heads at some consecutive positions.
+struct Heads {
+  std::int64_t rows;
+  int threads;
+  bool is_cached;
+  static constexpr std::int64_t heads = 32, dimension = 128;
+};
+
+/// Is a cache of cosines and sines faster than computing them again?
+void rotate(benchmark::State& state, const Heads& heads) {
+  static const Rotary rotary(Heads::dimension);
+  Table angles = table_of(heads.rows, Heads::dimension);
+  angles.spec.layout = Layout::halves_cos_first;
+  if (verified(state, *rotary.selection().backend, angles) == nullptr) return;
+  Matrix cache(heads.rows, Heads::dimension);
+  rotary.cache({0, heads.rows}, RotaryLayout::halves, cache.view());
+  const std::int64_t elements = heads.rows * Heads::heads * Heads::dimension;
+  const auto x =
+      sequence_first(warm_memory(4 * elements), heads.rows, Heads::heads, Heads::dimension);
+  for (auto _ : state) {
+    if (heads.is_cached) {
+      rotary.apply(cache.view(), RotaryLayout::halves, x, heads.threads);
+    } else {
+      rotary.apply(x, 0, heads.threads);
+    }
+    benchmark::ClobberMemory();
+  }
+  count(state, elements, rotary.selection());
+}
+
+void add_rotary(std::int64_t rows, int threads) {
+  for (const bool is_cached : {false, true}) {
+    add(fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}/threads:{}",
+                    is_cached ? "cached" : "fused", rows, Heads::heads, Heads::dimension, threads),
+        rotate, Heads{rows, threads, is_cached})
+        ->UseRealTime();
+  }
+}
+
+/// Tables and batches in the caches of one core, in the shared one, and beyond it.
+void register_benchmarks() {
+  for (const int threads : {1, 2}) {
+    for (const Activations& shape : std::vector<Activations>{{1, 64, 64, threads},
+                                                             {1, 512, 512, threads},
+                                                             {1, 2048, 1024, threads},
+                                                             {1, 131072, 128, threads},
+                                                             {1, 8192, 4096, threads},
+                                                             {8, 512, 512, threads},
+                                                             {8, 4096, 1024, threads}}) {
+      add_sums(shape);
+      add_dropout(shape);
+      add_shape("limit/scale", shape, limit_scale);
+    }
+    for (const Activations& shape : std::vector<Activations>{
+             {1, 512, 512, threads}, {1, 65536, 512, threads}, {8, 4096, 1024, threads}}) {
+      add_shape("embed/one_pass", shape, embed);
+      add_shape("embed/in_turn", shape, embed_in_turn);
+    }
+    for (const std::int64_t rows : {1, 128, 8192}) add_rotary(rows, threads);
+  }
+}
+
+}  // namespace
+}  // namespace posenc::bench
+
+int main(int argc, char** argv) {
+  return posenc::bench::run(argc, argv, posenc::bench::register_benchmarks);
+}

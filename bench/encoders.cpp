@@ -1,0 +1,76 @@
+#include "encoders.h"
+
+#include "posenc/tuning/accuracy.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace posenc::bench {
+namespace {
+
+bool is_any_wrong = false;
+
+struct Planned {
+  const Backend* backend;
+  EncodingSpec spec;
+  RowRange rows;  ///< none if the encoder is planned for any rows
+  DataType type;
+  std::unique_ptr<const Encoder> encoder;
+};
+
+const Encoder& planned_encoder(const Backend& backend, const Table& table, PlannedRows planned) {
+  static std::vector<Planned> all;
+  const bool is_repeated = planned == PlannedRows::repeated;
+  const RowRange rows = is_repeated ? table.rows : RowRange{};
+  const DataType type = is_repeated ? table.type : DataType::float32;
+  for (const Planned& each : all) {
+    if (each.backend == &backend && each.spec == table.spec && each.rows == rows &&
+        each.type == type)
+      return *each.encoder;
+  }
+  auto encoder = is_repeated ? backend.plan(table.spec, {rows, type}) : backend.plan(table.spec);
+  return *all.emplace_back(Planned{&backend, table.spec, rows, type, std::move(encoder)}).encoder;
+}
+
+}  // namespace
+
+std::vector<const Backend*> running_backends() {
+  std::vector<const Backend*> running = backends();
+  std::erase_if(running, [](const Backend* each) { return !each->runs_here(); });
+  return running;
+}
+
+std::vector<const Backend*> best_backends() {
+  std::vector<const Backend*> best = running_backends();
+  std::erase_if(best, [](const Backend* each) { return each != &backend(each->name()); });
+  return best;
+}
+
+std::vector<const Backend*> fast_backends() {
+  return {&backend("rotation"), &backend("rotation32")};
+}
+
+const Encoder* verified(benchmark::State& state, const Backend& backend, const Table& table,
+                        PlannedRows planned) {
+  const Encoder& encoder = planned_encoder(backend, table, planned);
+  return is_verified(state, encoder, table.rows, table.type) ? &encoder : nullptr;
+}
+
+bool is_verified(benchmark::State& state, const Encoder& encoder, RowRange rows, DataType type) {
+  static std::map<std::tuple<const Encoder*, std::int64_t, std::int64_t, DataType>, std::string>
+      errors;
+  const auto [place, is_new] = errors.try_emplace({&encoder, rows.first, rows.count, type});
+  if (is_new) place->second = verify(encoder, rows, type);
+  if (place->second.empty()) return true;
+  is_any_wrong = true;
+  state.SkipWithError(place->second.c_str());
+  return false;
+}
+
+bool is_any_encoder_wrong() { return is_any_wrong; }
+
+}  // namespace posenc::bench

@@ -1,0 +1,135 @@
+#include "tables.h"
+
+#include "posenc/cpu.h"
+#include "posenc/support/cache_line.h"
+#include "posenc/support/parallel_for.h"
+#include "posenc/support/statistics.h"
+#include "posenc/tuning/internal/memory_loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <utility>
+
+namespace posenc::bench {
+namespace {
+
+/// Of the clock that Google Benchmark divides by: wall time if threads share the work.
+double now(int threads) {
+  timespec time = {};
+  clock_gettime(threads > 0 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+using StoreLoop = void (*)(void* destination, std::int64_t bytes) noexcept;
+
+/// Seconds of that many runs of the loop over the memory.
+double seconds_of(StoreLoop loop, float* memory, std::int64_t bytes, int threads, int runs) {
+  const std::int64_t lines = (bytes + cache_line_bytes - 1) / cache_line_bytes;
+  constexpr std::int64_t line_floats = cache_line_bytes / std::int64_t{sizeof(float)};
+  const double begin = now(threads);
+  for (int run = 0; run < runs; ++run) {
+    parallel_for(lines, std::max(1, threads), [=](std::int64_t first, std::int64_t last) {
+      loop(memory + first * line_floats,
+           std::min(last * cache_line_bytes, bytes) - first * cache_line_bytes);
+    });
+    benchmark::ClobberMemory();
+  }
+  return now(threads) - begin;
+}
+
+double median_seconds(StoreLoop loop, float* memory, std::int64_t bytes, int threads) {
+  constexpr double least = 2e-3;
+  int runs = 1;
+  while (seconds_of(loop, memory, bytes, threads, runs) < least) runs *= 2;
+  std::vector<double> samples(9);
+  for (double& each : samples) each = seconds_of(loop, memory, bytes, threads, runs) / runs;
+  return median(std::move(samples));
+}
+
+double limit_of(std::int64_t bytes, int threads) {
+  static std::map<std::pair<std::int64_t, int>, double> known;
+  const auto [place, is_new] = known.try_emplace({bytes, threads});
+  if (is_new) {
+    float* const memory = warm_memory(bytes);
+    place->second = std::min(median_seconds(store_loop, memory, bytes, threads),
+                             median_seconds(non_temporal_store_loop, memory, bytes, threads));
+  }
+  return place->second;
+}
+
+const char* name_of(StorePolicy stores) {
+  return stores == StorePolicy::cached ? "cached" : "non_temporal";
+}
+
+}  // namespace
+
+Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
+  return {.spec = {.d_model = d_model}, .rows = {0, rows}, .type = type};
+}
+
+Table table_of(const Preset& preset) {
+  return {.spec = preset.spec, .rows = preset.rows, .preset = preset.name};
+}
+
+std::string to_string(const Table& table) {
+  std::string text;
+  if (!table.preset.empty()) text += fmt::format("preset:{}/", table.preset);
+  if (table.rows.first > 0 && table.preset.empty())
+    text += fmt::format("first:{}/", table.rows.first);
+  text += fmt::format("rows:{}/d:{}", table.rows.count, table.spec.d_model);
+  if (table.stride > 0) text += fmt::format("/stride:{}", table.stride);
+  if (table.offset > 0) text += fmt::format("/offset:{}", table.offset);
+  if (table.type != DataType::float32) text += fmt::format("/dtype:{}", to_string(table.type));
+  if (table.stores != StorePolicy::automatic)
+    text += fmt::format("/stores:{}", name_of(table.stores));
+  if (table.threads > 0) text += fmt::format("/threads:{}", table.threads);
+  return text;
+}
+
+std::vector<std::int64_t> swept_bytes() {
+  constexpr std::int64_t smallest = 16 << 10, largest = 256 << 20, typical_l3 = 32 << 20;
+  const std::int64_t l3 = cpu().l3_bytes > 0 ? cpu().l3_bytes : typical_l3;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = smallest; bytes <= std::min(4 * l3, largest); bytes *= 4)
+    sizes.push_back(bytes);
+  return sizes;
+}
+
+float* warm_memory(std::int64_t bytes) {
+  static Matrix memory;
+  const std::int64_t floats = (bytes + 3) / 4;
+  if (memory.rows() < floats) memory = Matrix(floats, 1);
+  store_loop(memory.data(), bytes);
+  return memory.data();
+}
+
+OutputView view_of(const Table& table, void* memory) {
+  return with_type(table.type, [&]<class T>(T) {
+    return OutputView(static_cast<T*>(memory) + table.offset, table.rows.count, table.spec.d_model,
+                      table.row_stride());
+  });
+}
+
+OutputView warm_view(const Table& table) { return view_of(table, warm_memory(table.span_bytes())); }
+
+void count_elements(benchmark::State& state, const Table& table) {
+  state.SetItemsProcessed(state.iterations() * table.elements());
+  state.SetBytesProcessed(state.iterations() * table.bytes());
+}
+
+TableCounters::TableCounters(benchmark::State& state, const Table& table)
+    : state_(state),
+      table_(table),
+      limit_(limit_of(table.bytes(), table.threads)),
+      begin_(now(table.threads)) {}
+
+TableCounters::~TableCounters() {
+  const double seconds = now(table_.threads) - begin_;
+  state_.counters["share_of_limit"] = limit_ * static_cast<double>(state_.iterations()) / seconds;
+  count_elements(state_, table_);
+}
+
+}  // namespace posenc::bench
