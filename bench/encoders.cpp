@@ -1,6 +1,6 @@
 #include "encoders.h"
 
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 #include "posenc/cpu.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/support/statistics.h"
+#include "posenc/measuring/statistics.h"
 #include "posenc/tuning/internal/memory_loops.h"
 
 #include <fmt/format.h>

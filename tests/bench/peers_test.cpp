@@ -3,7 +3,8 @@
 #include "peers.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/tuning/accuracy.h"
+#include "posenc/tuning/accuracy_report.h"
+#include "posenc/tuning/measure.h"
 #include "posenc/tuning/pick.h"
 #include "support.h"
 
@@ -174,29 +175,28 @@ TEST(Peers, AreRegisteredOrReportedAsMissing) {
   }
 }
 
-TEST(Peers, AreMeasuredByThePickAndNeverPicked) {
+TEST(Peers, AreMeasuredAndNeverPicked) {
   peers::register_peers();
-  PickOptions options;
-  options.budget = ErrorBudget{.most = 2};
-  options.shapes = {{"small", {.d_model = 64}, {0, 40}}};
-  options.processes = 2;
+  MeasureOptions options;
+  options.tables = {table_of({.d_model = 64}, {0, 40})};
   options.samples = 2;
   options.seconds_per_sample = 1e-4;
-  const PickResult result = pick(options);
+  const Measurements document = measure(options);
   std::set<std::string> measured;
-  for (const PickMeasurement& each : result.measurements) {
-    if (!each.is_peer) continue;
+  for (const Measurement& each : document.all) {
+    if (each.role != Role::peer) continue;
     measured.insert(each.backend);
-    EXPECT_FALSE(each.seconds.empty()) << each.full_name();
-    EXPECT_FALSE(each.picked || each.tied) << each.full_name();
+    EXPECT_TRUE(each.is_timed()) << each.full_name();
   }
   for (const Backend* each : running_peers())
     EXPECT_TRUE(measured.contains(std::string(each->name()))) << each->full_name();
-  ASSERT_EQ(result.decisions.size(), 1U);
-  ASSERT_TRUE(result.decisions.front().pick.has_value());
-  EXPECT_TRUE(backend(result.decisions.front().pick->backend).can_be_picked());
-  for (const MeasuredBackend& each : result.profile.classes.at(0).backends) {
-    EXPECT_TRUE(backend(each.backend).can_be_picked()) << each.backend;
+  const Verdict verdict = pick(document, Accuracy::within(2)).front();
+  ASSERT_TRUE(verdict.pick.has_value());
+  EXPECT_TRUE(backend(verdict.pick->candidate.backend).can_be_picked());
+  for (const JudgedCandidate& each : verdict.others) {
+    if (each.candidate.role == Role::peer) {
+      EXPECT_FALSE(each.tied) << each.candidate.full_name();
+    }
   }
 }
 
