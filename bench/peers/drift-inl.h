@@ -34,7 +34,7 @@ inline SineAndCosine rotated(SineAndCosine at, SineAndCosine by) noexcept {
 }
 
 /// Several vectors of frequencies stay in registers from row to row.
-template <int vectors>
+template <int vectors, bool is_tail>
 void drift_columns(const DriftTables& tables, const float* state, std::int64_t skipped,
                    const RowTask& task, std::int64_t k) {
   SineAndCosine at[vectors], by[vectors];
@@ -48,8 +48,13 @@ void drift_columns(const DriftTables& tables, const float* state, std::int64_t s
   for (std::int64_t r = 0; r < skipped; ++r) rotate();
   for (std::int64_t r = 0; r < task.count; ++r) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
-    for (int v = 0; v < vectors; ++v)
-      store_columns(row, tables.columns, tables.frequencies, k + v * lanes, at[v]);
+    for (int v = 0; v < vectors; ++v) {
+      if constexpr (is_tail) {
+        store_tail(row, tables.columns, k, tables.frequencies - k, at[v]);
+      } else {
+        store_columns(row, tables.columns, k + v * lanes, at[v]);
+      }
+    }
     rotate();
   }
 }
@@ -59,8 +64,10 @@ void drift_rows(const DriftTables& tables, const float* state, std::int64_t skip
   constexpr int vectors = 4;
   std::int64_t k = 0;
   for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes)
-    drift_columns<vectors>(tables, state, skipped, task, k);
-  for (; k < tables.frequencies; k += lanes) drift_columns<1>(tables, state, skipped, task, k);
+    drift_columns<vectors, false>(tables, state, skipped, task, k);
+  for (; k + lanes <= tables.frequencies; k += lanes)
+    drift_columns<1, false>(tables, state, skipped, task, k);
+  if (k < tables.frequencies) drift_columns<1, true>(tables, state, skipped, task, k);
 }
 
 }  // namespace

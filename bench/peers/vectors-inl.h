@@ -57,19 +57,9 @@ inline F32 rounded(F64 low, F64 high) noexcept {
   return both;
 }
 
-/// Columns of the frequencies k, k + 1, ...: of the last vector of a row, only those that it has.
-inline void store_columns(float* row, const Columns& columns, std::int64_t frequencies,
-                          std::int64_t k, SineAndCosine values) noexcept {
-  if (k + lanes > frequencies) {
-    float sines[lanes], cosines[lanes];
-    store(sines, values.sine);
-    store(cosines, values.cosine);
-    const std::int64_t step = columns.interleaved ? 2 : 1;
-    for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
-      row[columns.sine + (k + lane) * step] = sines[lane];
-      row[columns.cosine + (k + lane) * step] = cosines[lane];
-    }
-  } else if (columns.interleaved) {
+inline void store_columns(float* row, const Columns& columns, std::int64_t k,
+                          SineAndCosine values) noexcept {
+  if (columns.interleaved) {
     constexpr std::make_index_sequence<lanes> all;
     store(row + 2 * k, interleaved<0>(values.sine, values.cosine, all));
     store(row + 2 * k + lanes, interleaved<lanes / 2>(values.sine, values.cosine, all));
@@ -79,15 +69,33 @@ inline void store_columns(float* row, const Columns& columns, std::int64_t frequ
   }
 }
 
+/// The last vector of a row: only the columns that it has. (A lane with a variable index would keep
+/// the vector in memory.)
+inline void store_tail(float* row, const Columns& columns, std::int64_t k, std::int64_t count,
+                       SineAndCosine values) noexcept {
+  float sines[lanes], cosines[lanes];
+  store(sines, values.sine);
+  store(cosines, values.cosine);
+  const std::int64_t step = columns.interleaved ? 2 : 1;
+  for (std::int64_t lane = 0; lane < count; ++lane) {
+    row[columns.sine + (k + lane) * step] = sines[lane];
+    row[columns.cosine + (k + lane) * step] = cosines[lane];
+  }
+}
+
 /// Calls sincos(radians, position) for the sines and cosines of `lanes` frequencies at a time.
 template <class T, SineAndCosine (*sincos)(const T*, T)>
 void write_rows(const SincosTables<T>& tables, const RowTask& task) {
   for (std::int64_t r = 0; r < task.count; ++r) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
     const T position = static_cast<T>(task.first + r);
-    for (std::int64_t k = 0; k < tables.frequencies; k += lanes)
-      store_columns(row, tables.columns, tables.frequencies, k,
-                    sincos(tables.radians + k, position));
+    std::int64_t k = 0;
+    for (; k + lanes <= tables.frequencies; k += lanes)
+      store_columns(row, tables.columns, k, sincos(tables.radians + k, position));
+    if (k < tables.frequencies) {
+      store_tail(row, tables.columns, k, tables.frequencies - k,
+                 sincos(tables.radians + k, position));
+    }
   }
 }
 
