@@ -153,10 +153,16 @@ class Comparison {
 
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
-  return escaped(fmt::format("{}  {}: {}, {}, posenc {}, kernels {}", name, file,
-                             document.machine.model, document.compiler, document.library_version,
-                             document.kernels)) +
+  return escaped(fmt::format("{}  {}", name, file)) + "\n   " +
+         escaped(fmt::format("{}, {}, posenc {}, kernels {}", document.machine.model,
+                             document.compiler, document.library_version, document.kernels)) +
          "\n";
+}
+
+std::string heading_of(const MeasuredTable& table) {
+  return fmt::format("{}, {}{}, {}", table.name, to_string(table.type),
+                     table.rows.first == 0 ? "" : fmt::format(", first {}", table.rows.first),
+                     spec_text(table.spec));
 }
 
 std::string error_text_of(const Measurement* row) {
@@ -202,9 +208,7 @@ std::string table_text(const Comparison& comparison) {
     const Measurement& any = row.any();
     if (last == nullptr || !(*last == any.table)) {
       if (last != nullptr) table.add_gap();
-      table.add_heading(fmt::format("{}, {}, positions {}, {}", any.table.name,
-                                    to_string(any.table.type), positions_text(any.table.rows),
-                                    spec_text(any.table.spec)));
+      table.add_heading(heading_of(any.table));
     }
     last = &any.table;
     table.add_row({any.full_name(), error_text_of(row.before), error_text_of(row.after),

@@ -49,8 +49,7 @@ TEST(AccuracyCommand, TheSuffixOfTheOutputNamesTheFormat) {
     EXPECT_EQ(run_posenc(measured + format + Arguments{"--output", folder / file}).exit_code, 0);
     return test::read_file(folder / file);
   };
-  EXPECT_EQ(json::parse(written("report.json", {})).at("measurements").size(),
-            test::running_backends().size());
+  EXPECT_EQ(json::parse(written("report.json", {})).at("measurements").size(), 1U);
   EXPECT_EQ(written("report.csv", {}), run_posenc(measured + Arguments{"--format", "csv"}).out);
   const std::string table = run_posenc(measured).out;
   EXPECT_EQ(written("report.txt", {}), table);
