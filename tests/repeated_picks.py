@@ -16,13 +16,17 @@ REFUSED = 1
 
 
 def pick(command):
-    """The picks by shape class (None if the command refused), and its standard error."""
+    """The picks by shape class (None if the command refused), and its standard error. Each pick has
+    the names of the backends that tie with it."""
     done = subprocess.run(
         [command, "pick", "--format", "json"], capture_output=True, text=True, check=False
     )
     if done.returncode not in (0, REFUSED):
         sys.exit(f"{command} ended with exit code {done.returncode}: {done.stderr}")
-    picks = {each["shape_class"]: each for each in json.loads(done.stdout)["picks"]}
+    picks = {}
+    for each in json.loads(done.stdout)["classes"]:
+        ties = [name_of(other) for other in each["others"] if other["tied"]]
+        picks[each["shape_class"]] = {**each["pick"], "ties": ties}
     return (picks if done.returncode == 0 else None), done.stderr.strip()
 
 
