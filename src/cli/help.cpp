@@ -21,7 +21,7 @@ constexpr std::size_t help_column = 24;
 constexpr const char* common_sections = R"(
 Environment:
   POSENC_BACKEND        for experiments: the backend, or backend:isa, that the library uses if a
-                        program names none
+                        program names none, of those that promise the accuracy asked for
   POSENC_PROFILE        the profile to use instead of the file below
   XDG_CONFIG_HOME       folder of the user's settings (default: .config in HOME)
   HOME                  folder of the user

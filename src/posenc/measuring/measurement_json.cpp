@@ -204,7 +204,18 @@ Json to_json(const Measurements& document) {
 
 std::string text_of(const Json& document) {
   constexpr bool ensure_ascii = true;  // no control characters for a terminal
-  return document.dump(1, ' ', ensure_ascii, Json::error_handler_t::replace) + "\n";
+  const auto text = [](const Json& json, int indent) {
+    return json.dump(indent, ' ', ensure_ascii, Json::error_handler_t::replace);
+  };
+  const auto rows = document.find("measurements");
+  if (rows == document.end() || rows->empty()) return text(document, 1) + "\n";
+  // One line a measurement, so that a document is short, and its changes can be read.
+  Json head = document;
+  head["measurements"] = Json::array();
+  std::string whole = text(head, 1), lines;
+  for (const Json& each : *rows) lines += (lines.empty() ? "[\n  " : ",\n  ") + text(each, -1);
+  constexpr std::string_view key = "\"measurements\": ";
+  return whole.replace(whole.find(key) + key.size(), 2, lines + "\n ]") + "\n";
 }
 
 Measurement measurement_from(const JsonNode& node) {

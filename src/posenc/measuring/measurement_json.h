@@ -51,6 +51,7 @@ Json to_json(RowRange rows);
 Json to_json(const Cpu& machine);
 Json to_json(const Measurement& measured);
 Json to_json(const Measurements& document);
+/// Indented, with one line for each of its measurements.
 std::string text_of(const Json& document);
 
 Measurement measurement_from(const JsonNode& node);
