@@ -7,7 +7,7 @@
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
-#include "posenc/simd/compiled_isas.h"
+#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"

@@ -3,8 +3,8 @@
 
 #include "simd/unrounded.h"
 
-#include "posenc/simd/centres32-inl.h"
-#include "posenc/simd/rotation-inl.h"
+#include "posenc/simd/rotation32/centres-inl.h"
+#include "posenc/simd/rotation/rotation-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -4,7 +4,7 @@
 //
 // Valid range: every position up to max_position; every type but float64.
 //
-// Method, derivation of the bound, cost and source: see simd/rotation32-inl.h.
+// Method, derivation of the bound, cost and source: see simd/rotation32/rotation32-inl.h.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/backends/vectorised.h"

@@ -53,7 +53,7 @@ struct RotationError {
   constexpr double total() const { return middle_row() + second_row() + recurrence(); }
 };
 
-// rotation32: see centres32-inl.h and rotation32-inl.h.
+// rotation32: see centres-inl.h and rotation32-inl.h.
 
 /// Rows that share a centre, and blocks whose phases are sums from one exact phase.
 inline constexpr std::int64_t block_rows32 = 32;
@@ -63,7 +63,7 @@ inline constexpr std::int64_t anchored_blocks32 = 8;
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: the terms of centres32-inl.h.
+  /// The sine or cosine of a centre: the terms of centres-inl.h.
   constexpr double centre() const {
     constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
                      phase = 6.2832 * 0x1p-33 / float_roundoff;
@@ -79,7 +79,7 @@ struct Rotation32Error {
   constexpr double total() const { return 1.41422 * (centre() + angle) + addition(); }
 };
 
-// rotation, to 16-bit types: see rotation16-inl.h.
+// rotation, to 16-bit types: see rotation_to_16_bits-inl.h.
 
 static_assert(block_rows32 == block_rows, "both use the constants that advance by one block");
 
@@ -98,7 +98,7 @@ struct Rotation16Error {
   constexpr double total() const { return value() + width; }
 };
 
-// rotation, to float64: see rotation64-inl.h.
+// rotation, to float64: see rotation_to_float64-inl.h.
 
 /// Rows on either side of a block's middle row.
 inline constexpr std::int64_t side_rows64 = 8;

@@ -2,7 +2,7 @@
 // function with another file.
 #pragma once
 
-#include "posenc/simd/compiled_isas.h"
+#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/simd/error_bounds.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/cache_line.h"

@@ -15,7 +15,7 @@
 // which are some pairs of rows in a few vectors of columns.
 #pragma once
 
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {

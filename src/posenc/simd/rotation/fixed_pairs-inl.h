@@ -1,7 +1,7 @@
 // rotation, to float64: sines and cosines of a panel's frequencies at one position, in about 80
 // bits: from the integer phase, or rotated from those at another position.
 //
-// Error bound: see rotation64-inl.h.
+// Error bound: see rotation_to_float64-inl.h.
 //
 // Valid range: every position up to max_position.
 //
@@ -9,7 +9,7 @@
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
-#include "posenc/simd/fixed-inl.h"
+#include "posenc/simd/rotation/fixed-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -4,7 +4,7 @@
 // j + 1/2 above and below the centre share the products of an angle addition:
 //   sin(centre +- a) = sin(centre) cos(a) +- u,  u = cos(centre) sin(a),  a = (j + 1/2) w
 //   cos(centre +- a) = cos(centre) cos(a) +- u,  u = -sin(centre) sin(a)
-// The sines and cosines of a centre come from its integer phase (see centres32-inl.h), those of the
+// The sines and cosines of a centre come from its integer phase (see centres-inl.h), those of the
 // angles a from a table that is computed when planning. Blocks begin at multiples of their length,
 // so that a row is a function of its position alone. Position 0 is exact.
 //
@@ -20,7 +20,7 @@
 // Source: the angle addition theorems.
 #pragma once
 
-#include "posenc/simd/columns32-inl.h"
+#include "posenc/simd/rotation32/columns32-inl.h"
 
 namespace posenc::simd {
 namespace {

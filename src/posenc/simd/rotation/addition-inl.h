@@ -6,7 +6,7 @@
 // Error bound, valid range and source: those of rotation (see recurrence-inl.h).
 #pragma once
 
-#include "posenc/simd/correction-inl.h"
+#include "posenc/simd/rotation/correction-inl.h"
 
 namespace posenc::simd {
 namespace {

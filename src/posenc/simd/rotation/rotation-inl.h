@@ -1,21 +1,21 @@
 // rotation: angle addition from exactly reduced anchors, in double, rounded once and correctly to
-// float32 and 16-bit types. rotation64-inl.h writes float64.
+// float32 and 16-bit types. rotation_to_float64-inl.h writes float64.
 //
 //   recurrence-inl.h  computes the values of a block of rows; method, error bound and valid range
 //   rounding-inl.h    rounds values to elements, and finds the uncertain ones; cost
 //   tile-inl.h        rounds and stores the rows of a tile
 //   correction-inl.h  recomputes the uncertain ones
 //   addition-inl.h    adds elements to an input
-//   staged_run-inl.h  writes rows by way of a buffer, where tiles cannot store lines well
+//   staged_segment-inl.h  writes rows by way of a buffer, where tiles cannot store lines well
 //
 // This file divides a table into panels of columns, whose constants stay in the first-level cache.
 // It divides a panel into blocks of rows, a block into its two runs, and a run into tiles of
 // columns.
 #pragma once
 
-#include "posenc/simd/rotation16-inl.h"
-#include "posenc/simd/rotation64-inl.h"
-#include "posenc/simd/staged_run-inl.h"
+#include "posenc/simd/rotation/rotation_to_16_bits-inl.h"
+#include "posenc/simd/rotation/rotation_to_float64-inl.h"
+#include "posenc/simd/rotation/staged_segment-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -23,8 +23,8 @@
 // bandwidth.
 #pragma once
 
-#include "posenc/simd/recurrence-inl.h"
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/rotation/recurrence-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {

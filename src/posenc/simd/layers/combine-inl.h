@@ -11,7 +11,7 @@
 // Cost: limited by memory. At most three operations and a mask for two loads and one store.
 #pragma once
 
-#include "posenc/simd/dropout-inl.h"
+#include "posenc/simd/layers/dropout-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -4,7 +4,7 @@
 // Products of high parts, and sums of two of these products, are exact in double, with or without
 // fused operations. Only operations on low parts round.
 //
-// Error bound: see rotation64-inl.h.
+// Error bound: see rotation_to_float64-inl.h.
 //
 // Valid range: values up to 1 in magnitude; angles up to pi / 4.
 //

@@ -4,7 +4,7 @@
 // Method, error bound, valid range and cost: see recurrence-inl.h and rounding-inl.h.
 #pragma once
 
-#include "posenc/simd/rounding-inl.h"
+#include "posenc/simd/rotation/rounding-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -32,8 +32,8 @@
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
-#include "posenc/simd/recurrence-inl.h"
-#include "posenc/simd/uncertain_list-inl.h"
+#include "posenc/simd/rotation/recurrence-inl.h"
+#include "posenc/simd/rotation/uncertain_list-inl.h"
 
 namespace posenc::simd {
 namespace {

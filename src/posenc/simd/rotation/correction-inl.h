@@ -6,7 +6,7 @@
 // Cost: one entry in about 50 000 is too close to a midpoint for the error bound.
 #pragma once
 
-#include "posenc/simd/tile-inl.h"
+#include "posenc/simd/rotation/tile-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -2,15 +2,15 @@
 // whose rows do not begin at cache lines or are whole pages apart.
 //
 // Method. Tiles write to the buffer, some columns of all rows of the run, and each of its rows goes
-// to memory at once (staged_row-inl.h). The cache line that crosses two buffers is kept until it is
+// to memory at once (stores-inl.h). The cache line that crosses two buffers is kept until it is
 // whole. out = x * scale + encoding reads its input in the same order.
 //
 // Error bound, valid range and source: those of rotation (see recurrence-inl.h). Each operation of
 // an addition rounds: the bits are those of encode(), then a multiplication, then an addition.
 #pragma once
 
-#include "posenc/simd/addition-inl.h"
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/rotation/addition-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -7,7 +7,7 @@
 // Method, error bound, valid range and cost: see rotation32-inl.h.
 #pragma once
 
-#include "posenc/simd/centres32-inl.h"
+#include "posenc/simd/rotation32/centres-inl.h"
 #include "posenc/simd/paired_rows-inl.h"
 
 namespace posenc::simd {

@@ -13,7 +13,7 @@
 // Source: that of anchors (anchors-inl.h) and of the rounding (rounding-inl.h).
 #pragma once
 
-#include "posenc/simd/rounding-inl.h"
+#include "posenc/simd/rotation/rounding-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -30,8 +30,8 @@
 // Source: the angle addition theorems.
 #pragma once
 
-#include "posenc/simd/fixed_pairs-inl.h"
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/rotation/fixed_pairs-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -1,0 +1,3 @@
+#include "posenc/simd/isa/isa_neon64-inl.h"
+
+#include "posenc/simd/kernels-inl.h"

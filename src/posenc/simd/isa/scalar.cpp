@@ -1,0 +1,3 @@
+#include "posenc/simd/isa/isa_scalar-inl.h"
+
+#include "posenc/simd/kernels-inl.h"
