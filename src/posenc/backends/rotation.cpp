@@ -5,8 +5,8 @@
 // Valid range: every position up to max_position. Position 0 is written here, the others by the
 // kernels.
 //
-// Method, derivation of the bound, cost and source: see simd/rotation/rotation-inl.h for float32 and 16-bit
-// types, and simd/rotation/rotation_to_float64-inl.h for float64.
+// Method, derivation of the bound, cost and source: see simd/rotation/rotation-inl.h for float32
+// and 16-bit types, and simd/rotation/rotation_to_float64-inl.h for float64.
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/backends/vectorised.h"

@@ -180,6 +180,33 @@ inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
   write(frequencies, w, position, scale, sin_out, cos_out);
 }
 
+/// Sines and cosines at a position, times scale. The tables are padded with the frequency 0, whose
+/// sines are replaced by 1: it is far from a midpoint, so that padding needs no correction.
+inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                        std::int64_t size, std::int64_t position, double scale, double* sine,
+                        double* cosine) {
+  scaled_anchors(size, tables.w.from(begin), static_cast<std::uint64_t>(position), scale, sine,
+                 cosine);
+  for (std::int64_t k = used; k < size; ++k) sine[k] = scale;
+}
+
+/// Advances sines and cosines by angles, given the angles' cosines and sines.
+inline void rotate(const double* cos_angle, const double* sin_angle, std::int64_t size,
+                   double* sine, double* cosine) {
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const F64 s = load(sine + k), c = load(cosine + k);
+    const F64 cos_a = load(cos_angle + k), sin_a = load(sin_angle + k);
+    fused(s, cos_a, c * sin_a).store_unaligned(sine + k);
+    fused_minus(c, cos_a, s * sin_a).store_unaligned(cosine + k);
+  }
+}
+
+/// Advances sines and cosines by one block.
+inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                   double* sine, double* cosine) {
+  rotate(tables.cos_block + begin, tables.sin_block + begin, size, sine, cosine);
+}
+
 /// See AnchorKernel. A file that only tests the parts above does not use it.
 [[maybe_unused]] void anchor_kernel(std::int64_t frequencies, const FrequencyArrays& w,
                                     std::uint64_t position, double* sin_out,

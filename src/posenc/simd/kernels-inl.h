@@ -8,8 +8,8 @@
 #include "posenc/simd/layers/convert-inl.h"
 #include "posenc/simd/layers/rotary-inl.h"
 #include "posenc/simd/rotation/rotation-inl.h"
-#include "posenc/simd/rotation32/rotation32-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
+#include "posenc/simd/rotation32/rotation32-inl.h"
 #ifdef POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/sincos-inl.h"
 #endif

@@ -25,7 +25,7 @@ struct SplitTurns {
   double low;
 };
 
-inline SplitTurns split(std::uint64_t high, std::uint64_t low) {
+inline SplitTurns split_turns(std::uint64_t high, std::uint64_t low) {
   const std::uint64_t rest = ((high & 0xffffff) << 39) | (low >> 25);
   return {static_cast<double>(static_cast<std::int64_t>(high >> 24)),
           static_cast<double>(static_cast<std::int64_t>(rest))};
@@ -126,7 +126,8 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
   SincosPanel panel;
   const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t k = 0; k < padded; ++k) {
-    const SplitTurns step = split(tables.w.turns_high[begin + k], tables.w.turns_low[begin + k]);
+    const SplitTurns step =
+        split_turns(tables.w.turns_high[begin + k], tables.w.turns_low[begin + k]);
     panel.step_high[k] = step.high;
     panel.step_low[k] = step.low;
   }
@@ -139,7 +140,7 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
         const uint128 low = static_cast<uint128>(tables.w.turns_low[begin + k]) * position;
         const std::uint64_t high =
             tables.w.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
-        const SplitTurns anchor = split(high, static_cast<std::uint64_t>(low));
+        const SplitTurns anchor = split_turns(high, static_cast<std::uint64_t>(low));
         panel.anchor_high[k] = anchor.high;
         panel.anchor_low[k] = anchor.low;
       }

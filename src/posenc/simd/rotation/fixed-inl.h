@@ -21,7 +21,7 @@ struct Fixed {
 };
 
 /// high + low as a Fixed, if high is a multiple of 2^-52 below 2, and low is below 2^-24.
-inline Fixed split(F64 high, F64 low) {
+inline Fixed to_fixed(F64 high, F64 low) {
   const F64 magic(0x1.8p26);  // its last bit weighs 2^-26
   const F64 multiple = ((high + low) + magic) - magic;
   return {multiple, (high - multiple) + low};
@@ -40,7 +40,7 @@ inline F64 low_product(const Fixed& a, const Fixed& b, F64 b_value) {
 /// a * b + c.
 inline Fixed multiply_add(const Fixed& a, const Fixed& b, const Fixed& c) {
   const F64 low = fused(a.high, b.low, fused(a.low, b.high + b.low, c.low));
-  return split(fused(a.high, b.high, c.high), low);
+  return to_fixed(fused(a.high, b.high, c.high), low);
 }
 
 inline Fixed constant(double high, double low) { return {F64(high), F64(low)}; }
@@ -61,7 +61,7 @@ template <std::size_t n, std::size_t terms>
   for (std::size_t t = 1; t < terms; ++t) {
     for (std::size_t i = 0; i < n; ++i) tail[i] = fused(tail[i], z[i], F64(term[t]));
   }
-  for (std::size_t i = 0; i < n; ++i) value[i] = split(F64(0.0), tail[i]);
+  for (std::size_t i = 0; i < n; ++i) value[i] = to_fixed(F64(0.0), tail[i]);
 }
 
 /// Sines and cosines of angles up to pi / 4 by their Taylor series: the terms to 1 / 21! and 1 /

@@ -14,11 +14,12 @@
 namespace posenc::simd {
 namespace {
 
-constexpr std::int64_t panel64 = 32;  ///< frequencies
+constexpr std::int64_t fixed_panel = 32;  ///< frequencies
 
-/// Sines and cosines of up to panel64 frequencies as Fixed.
+/// Sines and cosines of up to fixed_panel frequencies as Fixed.
 struct FixedPairs {
-  double sine_high[panel64], sine_low[panel64], cosine_high[panel64], cosine_low[panel64];
+  double sine_high[fixed_panel], sine_low[fixed_panel], cosine_high[fixed_panel],
+      cosine_low[fixed_panel];
 
   FixedPair at(std::int64_t k) const {
     return {{load(sine_high + k), load(sine_low + k)},
@@ -35,7 +36,7 @@ struct FixedPairs {
 /// The place of frequency k in FixedPairs: in order, or permuted within its vector so that
 /// deinterleave_pairs(sines, cosines) gives interleaved columns.
 template <bool interleaved>
-constexpr std::int64_t place64(std::int64_t k) {
+constexpr std::int64_t fixed_place(std::int64_t k) {
   constexpr std::int64_t half = double_lanes / 2;
   const std::int64_t lane = k % double_lanes;
   return interleaved ? k - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1) : k;
@@ -46,14 +47,14 @@ constexpr std::int64_t place64(std::int64_t k) {
 /// forwarding.
 template <bool interleaved>
 struct PlacedPhases {
-  std::uint64_t high[panel64], low[panel64];
+  std::uint64_t high[fixed_panel], low[fixed_panel];
 
   /// The phases at a position for frequencies in units of 2^-128 turns.
   PlacedPhases(std::int64_t count, const FrequencyArrays& w, std::uint64_t position) {
     for (std::int64_t k = 0; k < count; ++k) {
       __extension__ typedef unsigned __int128 uint128;
       const uint128 low_product = static_cast<uint128>(w.turns_low[k]) * position;
-      const std::int64_t at = place64<interleaved>(k);
+      const std::int64_t at = fixed_place<interleaved>(k);
       high[at] = w.turns_high[k] * position + static_cast<std::uint64_t>(low_product >> 64);
       low[at] = static_cast<std::uint64_t>(low_product);
     }
@@ -75,25 +76,25 @@ inline FixedAngle reduce(U64 phase_high, U64 phase_low) {
   const U64 tail = ((in_quarter & U64(0xfffffffff)) << 16) | (phase_low >> 48);
   // 2 pi is the sum of a multiple of 2^-23 with 26 bits, and `rest`.
   const F64 two_pi(0x1.921fb58p+2), rest(-0x1.dde973dcb3b3ap-25);
-  return {biased, split(turns * two_pi, fused(to_doubles(tail, 0), F64(6.283185307179586 * 0x1p-80),
-                                              turns * rest))};
+  return {biased, to_fixed(turns * two_pi, fused(to_doubles(tail, 0),
+                                                 F64(6.283185307179586 * 0x1p-80), turns * rest))};
 }
 
 /// Frequencies that are evaluated together, so that their dependent operations overlap: up to
 /// twice as fast as one vector at a time.
-constexpr std::int64_t anchor_vectors64 = 2;
-static_assert(panel64 % (anchor_vectors64 * double_lanes) == 0);
+constexpr std::int64_t fixed_anchor_vectors = 2;
+static_assert(fixed_panel % (fixed_anchor_vectors * double_lanes) == 0);
 
 /// The pairs of the frequencies begin .. begin + size - 1 at one position.
 template <bool interleaved>
-inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, std::int64_t size,
-                            std::uint64_t position, FixedPairs& pairs) {
+inline void set_fixed_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                              std::uint64_t position, FixedPairs& pairs) {
   const PlacedPhases<interleaved> phases(size, tables.w.from(begin), position);
-  for (std::int64_t k = 0; k < size; k += anchor_vectors64 * double_lanes) {
-    U64 quarters[anchor_vectors64];
-    Fixed angles[anchor_vectors64];
-    FixedPair both[anchor_vectors64];
-    for (std::int64_t i = 0; i < anchor_vectors64; ++i) {
+  for (std::int64_t k = 0; k < size; k += fixed_anchor_vectors * double_lanes) {
+    U64 quarters[fixed_anchor_vectors];
+    Fixed angles[fixed_anchor_vectors];
+    FixedPair both[fixed_anchor_vectors];
+    for (std::int64_t i = 0; i < fixed_anchor_vectors; ++i) {
       const std::int64_t at = k + i * double_lanes;
       const FixedAngle reduced =
           reduce(U64::load_unaligned(phases.high + at), U64::load_unaligned(phases.low + at));
@@ -101,7 +102,7 @@ inline void anchor_kernel64(const RotationTables& tables, std::int64_t begin, st
       angles[i] = reduced.angle;
     }
     small_sincos(angles, both);
-    for (std::int64_t i = 0; i < anchor_vectors64; ++i) {
+    for (std::int64_t i = 0; i < fixed_anchor_vectors; ++i) {
       turn(quarters[i], both[i].sine.high, both[i].cosine.high);
       turn(quarters[i], both[i].sine.low, both[i].cosine.low);
       pairs.set(k + i * double_lanes, both[i]);
@@ -120,8 +121,9 @@ inline void rotate(const FixedPairs& pairs, const FixedPairs& by, std::int64_t s
     const F64 cosine_low =
         low_product(of.cosine, with.cosine, cosine) - low_product(of.sine, with.sine, sine);
     out.set(
-        k, {split(fused(of.sine.high, with.cosine.high, of.cosine.high * with.sine.high), sine_low),
-            split(fused_minus(of.cosine.high, with.cosine.high, of.sine.high * with.sine.high),
+        k,
+        {to_fixed(fused(of.sine.high, with.cosine.high, of.cosine.high * with.sine.high), sine_low),
+         to_fixed(fused_minus(of.cosine.high, with.cosine.high, of.sine.high * with.sine.high),
                   cosine_low)});
   }
 }
@@ -130,7 +132,7 @@ inline void rotate(const FixedPairs& pairs, const FixedPairs& by, std::int64_t s
 template <bool interleaved>
 inline void fill_padding(std::int64_t used, std::int64_t size, FixedPairs& pairs) {
   for (std::int64_t k = used; k < size; ++k) {
-    const std::int64_t at = place64<interleaved>(k);
+    const std::int64_t at = fixed_place<interleaved>(k);
     pairs.sine_high[at] = pairs.cosine_high[at] = 0.75;
     pairs.sine_low[at] = pairs.cosine_low[at] = 0.0;
   }
@@ -144,7 +146,7 @@ inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int
   for (std::int64_t n = 1; n <= rows; ++n) {
     const std::int64_t last_power = n & -n, others = n - last_power;
     if (others == 0) {
-      anchor_kernel64<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n - 1]);
+      set_fixed_anchors<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n - 1]);
     } else {
       rotate(by[others - 1], by[last_power - 1], size, by[n - 1]);
     }

@@ -88,8 +88,8 @@ struct PanelRange {
 template <class Panel>
 inline void set_phases(Panel& panel, const Rotation32Tables& tables, PanelRange range,
                        std::int64_t block) {
-  const auto group = static_cast<std::uint64_t>(block / anchored_blocks32);
-  const U64 in_group(static_cast<std::uint64_t>(block % anchored_blocks32));
+  const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
+  const U64 in_group(static_cast<std::uint64_t>(block % grouped_blocks));
   const auto load_at = [&](const std::uint64_t* from, std::int64_t k) {
     return U64::load_unaligned(from + range.begin + k);
   };
