@@ -34,7 +34,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Measurements some_document() {
-  Measurement limit = {.backend = "store", .role = Role::limit, .table = measured("x", 1).table};
+  Measurement limit;
+  limit.backend = "store";
+  limit.role = Role::limit;
+  limit.table = measured("x", 1).table;
   limit.seconds = {1e-7, 2e-7};
   Measurement broken = measured("broken", 1e-6);
   broken.error->max_ulp = std::nan("");
@@ -162,7 +165,7 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
 }
 
 TEST(Measurements, GarbageAndTruncatedFilesAreRefused) {
-  for (const std::string content :
+  for (const std::string& content :
        {std::string(), std::string("not JSON"), std::string("[]"), std::string("null"),
         std::string("{}"), std::string("\0\xff\xfe garbage", 12), std::string(100'000, '['),
         std::string(17 << 20, ' ')})

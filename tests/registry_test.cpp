@@ -107,7 +107,7 @@ TEST(Registry, FindsARegisteredBackendByItsName) {
   EXPECT_EQ(&backend("made_up:scalar"), &added);
   EXPECT_THAT(backends(), Contains(&added));
   EXPECT_EQ(added.full_name(), "made_up:scalar");
-  EXPECT_EQ(added.plan({.d_model = 4})->backend(), "made_up");
+  EXPECT_EQ(added.plan({.d_model = 4})->backend().name(), "made_up");
   EXPECT_THAT(refusal([] { backend("nonsense"); }), HasSubstr("made_up"));
 }
 

@@ -175,7 +175,7 @@ void write_block(Output& output, BasicMatrix<T>& block, std::int64_t rows,
     return;
   }
   fmt::memory_buffer text;
-  for (std::int64_t row = 0; row < rows; ++row) append_csv(text, block.row(row), digits);
+  for (std::int64_t row = 0; row < rows; ++row) append_csv<T>(text, block.row(row), digits);
   output.write({text.data(), text.size()});
 }
 

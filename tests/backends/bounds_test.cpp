@@ -74,7 +74,7 @@ Totals measure(const Encoder& encoder, RowRange rows) {
   const Encoder* const one[] = {&encoder};
   for (const RowRange block : sampled_blocks(rows, encoder.spec().d_model)) {
     const AccuracyReport report = measure_accuracy(one, block).front();
-    EXPECT_LE(report.error.max_abs, report.error_bound)
+    EXPECT_LE(report.error.max_abs, report.promise.max_abs)
         << "rows " << block.first << " + " << block.count << ", worst: position "
         << report.worst.position << ", channel " << report.worst.channel;
     totals.max_abs = std::max(totals.max_abs, report.error.max_abs);
@@ -142,7 +142,7 @@ TEST_P(BoundsOfBackend, HoldForOtherBasesAndTheSmallestShapes) {
                                     RowRange{max_position - 99, 100}}) {
           const Encoder* const one[] = {encoder.get()};
           const AccuracyReport report = measure_accuracy(one, rows).front();
-          EXPECT_LE(report.error.max_abs, report.error_bound) << "rows from " << rows.first;
+          EXPECT_LE(report.error.max_abs, report.promise.max_abs) << "rows from " << rows.first;
           if (GetParam()->name() == "rotation") {
             EXPECT_EQ(report.wrongly_rounded, 0) << "rows from " << rows.first;
           }
@@ -166,7 +166,7 @@ TEST_P(BoundsOfBackend, HoldForEveryRuleOfFrequencies) {
         options.type = type;
         const Encoder* const one[] = {encoder.get()};
         const AccuracyReport report = measure_accuracy(one, rows, options).front();
-        EXPECT_LE(report.error.max_abs, report.error_bound);
+        EXPECT_LE(report.error.max_abs, report.promise.max_abs);
         if (encoder->backend().is_correctly_rounded(type)) {
           EXPECT_EQ(report.wrongly_rounded, 0);
         }
@@ -244,7 +244,7 @@ TEST(WholeLongContext, IsWithinTheBounds) {
   const std::vector<const Backend*> measured = running_backends();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     SCOPED_TRACE(measured[i]->full_name());
-    EXPECT_LE(reports[i].error.max_abs, reports[i].error_bound);
+    EXPECT_LE(reports[i].error.max_abs, reports[i].promise.max_abs);
     expect_promises_of(*measured[i],
                        {reports[i].error.max_abs, reports[i].entries, reports[i].wrongly_rounded},
                        rows.count);

@@ -115,7 +115,7 @@ class CorrectedRowsTest : public RepeatedRowsTest {
   static std::vector<const Backend*> backends() {
     std::vector<const Backend*> checked = test::running_backends();
     std::erase_if(checked, [](const Backend* each) {
-      return !each->plan({2})->is_correctly_rounded(DataType::float32);
+      return !each->is_correctly_rounded(DataType::float32);
     });
     return checked;
   }

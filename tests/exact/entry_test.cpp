@@ -131,7 +131,10 @@ TEST(RoundedEntry, IsDecidedNextToAMidpoint) {
     }
   }
   int second = 0;
-  for (const auto& [type, frequency, position] : cases) {
+  for (const Case& each : cases) {
+    const DataType type = each.type;
+    const double frequency = each.frequency;
+    const std::int64_t position = each.position;  // clang captures no structured bindings
     if (std::fabs(frequency) < 0x1p-100) continue;
     EncodingSpec spec = {.d_model = 2};
     spec.frequencies = OwnFrequencies{{frequency}};

@@ -15,12 +15,12 @@ using testing::HasSubstr;
 
 TimingRequest::Row row_of(std::string backend, std::string isa, Role role, int samples,
                           bool twice) {
-  return {{.backend = std::move(backend),
-           .isa = std::move(isa),
-           .role = role,
-           .table = table_of({.d_model = 64}, {0, 40})},
-          samples,
-          twice};
+  TimingRequest::Row row = {{}, samples, twice};
+  row.what.backend = std::move(backend);
+  row.what.isa = std::move(isa);
+  row.what.role = role;
+  row.what.table = table_of({.d_model = 64}, {0, 40});
+  return row;
 }
 
 TEST(TimeRows, TimesEachRowAndReportsLostTime) {
