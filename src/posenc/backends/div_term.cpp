@@ -106,6 +106,6 @@ class DivTermBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_div_term_backend() { return std::make_unique<DivTermBackend>(); }
+void add_div_term(BackendList& all) { all.push_back(std::make_unique<DivTermBackend>()); }
 
 }  // namespace posenc

@@ -87,6 +87,6 @@ class NaiveBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_naive_backend() { return std::make_unique<NaiveBackend>(); }
+void add_naive(BackendList& all) { all.push_back(std::make_unique<NaiveBackend>()); }
 
 }  // namespace posenc

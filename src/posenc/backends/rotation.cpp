@@ -254,8 +254,6 @@ class RotationEncoder final : public Encoder {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Backend>> make_rotation_backends() {
-  return backends_of_method<RotationEncoder>(&simd::Kernels::rotation);
-}
+void add_rotation(BackendList& all) { add_method<RotationEncoder>(all, &simd::Kernels::rotation); }
 
 }  // namespace posenc

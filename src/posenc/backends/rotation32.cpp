@@ -43,8 +43,8 @@ class Rotation32Encoder final : public Encoder {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Backend>> make_rotation32_backends() {
-  return backends_of_method<Rotation32Encoder>(&simd::Kernels::rotation32);
+void add_rotation32(BackendList& all) {
+  add_method<Rotation32Encoder>(all, &simd::Kernels::rotation32);
 }
 
 }  // namespace posenc

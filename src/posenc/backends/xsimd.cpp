@@ -70,8 +70,6 @@ class XsimdEncoder final : public Encoder {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Backend>> make_xsimd_backends() {
-  return backends_of_method<XsimdEncoder>(&simd::Kernels::sincos);
-}
+void add_xsimd(BackendList& all) { add_method<XsimdEncoder>(all, &simd::Kernels::sincos); }
 
 }  // namespace posenc
