@@ -56,7 +56,8 @@ struct RoundFloat32<float> {
 void values_between_bounds(const RotationTables& tables, const RowTask& task) noexcept {
   RotationTables unchecked = tables;
   unchecked.error_bounds = 0;
-  write_bracketed_rows<float, false>(unchecked, task);
+  (tables.columns.interleaved ? write_bracketed_rows<float, true, false>
+                              : write_bracketed_rows<float, false, false>)(unchecked, task);
 }
 
 void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept {

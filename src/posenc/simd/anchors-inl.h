@@ -1,28 +1,26 @@
 // Anchors: sine and cosine at one position for all frequencies, from the exactly reduced phase.
 //
-// Method. The phase, position times frequency modulo one turn, is computed in integers of 128 bits,
-// so that nothing is lost at any position. It is reduced to the nearest quarter turn and converted
-// to radians in double. Below position 2^32, the frequency is the sum of two doubles instead: a
-// fused operation gives the distance of the first product from the nearest quarter turn, to which
-// the second product is added. Polynomials give sine and cosine, which the quarter swaps and
-// negates.
+// Method  a phase in integers (or two doubles), less the nearest quarter turn; polynomials
+// Error   2 units of 2^-53 for a cosine; 3 for a sine, relative to its value (RotationError)
+// Range   every position up to max_position
+// Cost    AVX2: 37 operations a vector of frequencies, 68 from position 2^32 on
 //
-// Error bound (RotationError::anchor_cosine and anchor_sine in error_bounds.h), in units of 2^-53:
-// x has the errors of two roundings, each at most half an ulp, together at most 1 because |x| < 1,
-// and at most 2 |x|. A sine adds half an ulp for its last rounding, at most 0.5; 0.46 |x|^3 for
-// those before it, which is 0.17 at most; and 0.194 |x|^3 for the polynomial, at most 0.1. At pi/4
-// this is 0.71 + 0.5 + 0.17 + 0.1 = 1.48. A cosine adds 0.5, 0.5 and 0.01, in all at most 0.71
-// + 1.01 = 1.72. The error is therefore below 2 absolutely. Relative to a sine it is below 3: below
-// pi/6, x adds 2 x / tan(x) <= 2 - 2 x^2 / 3, the last rounding 1 and the rest 0.66 x^2; above it,
-// the sum is (cos(x) + 0.5 + 0.66 x^3) / sin(x), at most 2.93.
+// The phase, position times frequency modulo one turn, has 128 bits, so that nothing is lost at any
+// position. Below position 2^32, the frequency is the sum of two doubles instead: a fused operation
+// gives the distance of the first product from the nearest quarter turn, to which the second
+// product is added.
+//
+// Error, in units of 2^-53: x has the errors of two roundings, each at most half an ulp, together
+// at most 1 because |x| < 1, and at most 2 |x|. A sine adds half an ulp for its last rounding, at
+// most 0.5; 0.46 |x|^3 for those before it, which is 0.17 at most; and 0.194 |x|^3 for the
+// polynomial, at most 0.1. At pi/4 this is 0.71 + 0.5 + 0.17 + 0.1 = 1.48. A cosine adds 0.5, 0.5
+// and 0.01, in all at most 0.71 + 1.01 = 1.72. The error is therefore below 2 absolutely. Relative
+// to a sine it is below 3: below pi/6, x adds 2 x / tan(x) <= 2 - 2 x^2 / 3, the last rounding 1
+// and the rest 0.66 x^2; above it, the sum is (cos(x) + 0.5 + 0.66 x^3) / sin(x), at most 2.93.
 //
 // Truncation adds less than 2^-70 (RotationError::truncation). The sum of two doubles lacks at most
 // 2^-104.1 of a frequency, and 2^-72.1 of a phase below position 2^32. The product with the second
 // double is at most 2^-20, so that it is rounded by 2^-73, and so is the next sum.
-//
-// Valid range: every position up to max_position.
-//
-// Cost with AVX2: 37 operations a vector of frequencies, 68 from position 2^32 on.
 //
 // Source: minimax polynomials: of a sine's error divided by x^3, and of a cosine's error. The first
 // coefficients are 1, and 1 and -1/2; the others are rounded one by one, the lowest first.

@@ -47,7 +47,7 @@ struct FrequencyArrays {
 };
 
 /// Which tables in the caches are written by narrow panels of columns, whose constants stay in L1,
-/// instead of long runs of columns, which prefetchers follow: none, those whose rows are not whole
+/// instead of long rows of columns, which prefetchers follow: none, those whose rows are not whole
 /// pages apart, or all.
 enum class NarrowPanels { never, except_at_pages, always };
 
@@ -114,7 +114,8 @@ struct Addition {
 };
 
 /// Writes the rows of the task, or adds them if `addition` is not null (float32 only). The
-/// rows of a non-temporal task of float64, and their runs of columns, begin and end at cache lines.
+/// rows of a non-temporal task of float64, and their segments of columns, begin and end at cache
+/// lines.
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
                                 const Addition* addition) noexcept;
 /// Writes the rows of the task in any type but float64.

@@ -1,7 +1,12 @@
-// The rows of aligned blocks, in pairs around the centre of their block.
+// The rows of aligned blocks, in pairs around the centre of their block: for rotation to 16-bit
+// types and for rotation32.
 //
-// Blocks begin at multiples of their length, so that a row is a function of its position alone. The
-// rows of a block, of which H = paired_block_rows / 2 are above its centre:
+// Method  panels of columns, groups of blocks, then tiles: pairs of rows in a few vectors
+// Error   none: the tiles are the caller's
+// Range   every output; blocks begin at multiples of their length: a row depends on its position
+// Cost    that of the tiles; rows that begin inside a cache line go through a buffer (stores-inl.h)
+//
+// The rows of a block, of which H = paired_block_rows / 2 are above its centre:
 //
 //   row 2 H - 1     centre + (H - 1/2) w     j = H - 1
 //   ...                                      ...
@@ -10,9 +15,6 @@
 //   row H - 1       centre - w / 2           j = 0
 //   ...                                      ...
 //   row 0           centre - (H - 1/2) w     j = H - 1
-//
-// A table is divided into panels of columns, a panel into groups of blocks, and a block into tiles,
-// which are some pairs of rows in a few vectors of columns.
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -20,8 +22,9 @@
 namespace posenc::simd {
 namespace {
 
-/// Columns of the widest panel.
-constexpr std::int64_t most_paired_columns = 1024;
+/// Frequencies of a panel, and columns of the widest.
+constexpr std::int64_t narrow_panel = 64, wide_panel = 512;
+constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 
 /// Writes consecutive columns of the rows of a block. Tiles has
 ///   Element        the type of the elements
@@ -170,7 +173,6 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pair
                          const RowTask& task) {
   constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
   constexpr std::int64_t most = Panel::most_frequencies;
-  static_assert(2 * most <= most_paired_columns);
   Panel panel(tables);
   for (std::int64_t row = 0; row < task.count;) {
     const std::int64_t left = task.count - row,
@@ -193,14 +195,18 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pair
 
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
-/// panels alternate between two rows, in long runs that prefetchers follow.
-template <template <std::int64_t most> class Panel>
-void write_paired_rows(const typename Panel<64>::Tables& tables, const RowTask& task) {
-  const bool at_pages = is_stride_of<typename Panel<64>::Element>(page_bytes, task.stride);
+/// panels alternate between two rows, in long rows that prefetchers follow.
+template <class Narrow, class Wide>
+void write_paired_rows(const typename Wide::Tables& tables, const RowTask& task) {
+  const bool at_pages = is_stride_of<typename Wide::Element>(page_bytes, task.stride);
   const bool wide = task.non_temporal || tables.narrow_panels == NarrowPanels::never ||
                     (at_pages && tables.narrow_panels == NarrowPanels::except_at_pages);
-  if (wide) return write_paired_panels<Panel<512>>(tables, Panel<512>::pairs_in_wide_panels, task);
-  write_paired_panels<Panel<64>>(tables, at_pages ? 2 : 4, task);
+  if (wide) {
+    write_paired_panels<Wide>(tables, Wide::pairs_in_wide_panels, task);
+  } else {
+    write_paired_panels<Narrow>(tables, at_pages ? 2 : 4, task);
+  }
+  if (task.non_temporal) fence();
 }
 
 }  // namespace

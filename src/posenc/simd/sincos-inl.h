@@ -1,19 +1,14 @@
-// xsimd: xsimd's vectorised sincos of phases in double, which are first reduced to one turn
-// exactly.
+// xsimd: xsimd's vectorised sincos of phases in double, which are first reduced to one turn.
 //
-// Method. The rows of a block share an anchor: phase = anchor + n w, in turns. Each is split into a
-// multiple of 2^-40, whose sums are exact, and a rest. Blocks begin at multiples of
-// sincos_block_rows, so that a row is a function of its position alone.
+// Method  phase = anchor + n w in turns: multiples of 2^-40, whose sums are exact, and a rest
+// Error   2^-50 (XsimdEncoder::error_bound)
+// Range   every position up to max_position; float32 and float64
+// Cost    one sincos of xsimd for two vectors of doubles
 //
-// Error bound (XsimdEncoder::error_bound): a phase in radians, at most pi in magnitude, carries the
-// roundings of a product and of a sum, at most 2^-52 each, and 2^-52.8 from the rounding of 2 pi.
-// xsimd's double sincos adds one ulp, at most 2^-53. Together this is below 2^-50.
-//
-// Valid range: every position up to max_position; float32 and float64.
-//
-// Cost: one sincos of xsimd for two vectors of doubles.
-//
-// Source: xsimd::sincos.
+// A phase in radians, at most pi in magnitude, carries the roundings of a product and of a sum, at
+// most 2^-52 each, and 2^-52.8 from the rounding of 2 pi. xsimd's double sincos adds one ulp, at
+// most 2^-53. Blocks, which share an anchor, begin at multiples of sincos_block_rows, so that a row
+// is a function of its position alone.
 #pragma once
 
 namespace posenc::simd {

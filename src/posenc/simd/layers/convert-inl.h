@@ -1,15 +1,9 @@
 // Converts rows of 16-bit elements to float32 and back, for the layers, which compute in float32.
 //
-// Method. Integer operations on the bits, in plain loops that the compiler vectorises for this ISA.
-//
-// Error bound: widening is exact; narrowing gives the nearest value, ties to even, infinity if a
-// value overflows, and NaN for NaN. These are the bits of to_double() and nearest().
-//
-// Valid range: all values; subnormal values of float16 do not pass through a subnormal float32.
-//
-// Cost: bfloat16 takes 2 operations a vector to widen and 7 to narrow; float16 about 10 and 15.
-//
-// Source: the formats of IEEE 754 and of bfloat16.
+// Method  integer operations on the bits, in plain loops that the compiler vectorises for this ISA
+// Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(), nearest())
+// Range   all values: infinity if a value overflows, NaN for NaN
+// Cost    operations a vector, to widen and to narrow: bfloat16 2 and 7; float16 about 10 and 15
 #pragma once
 
 namespace posenc::simd {

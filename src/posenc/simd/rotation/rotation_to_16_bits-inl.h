@@ -363,26 +363,22 @@ class BracketPanel {
 };
 
 template <class T, bool interleaved, bool checks>
-struct BracketPanels {
-  template <std::int64_t most>
-  using Panel = BracketPanel<T, interleaved, checks, most>;
-};
-
-template <class T, bool checks>
 inline void write_bracketed_rows(const RotationTables& tables, const RowTask& task) {
-  const auto write = tables.columns.interleaved
-                         ? write_paired_rows<BracketPanels<T, true, checks>::template Panel>
-                         : write_paired_rows<BracketPanels<T, false, checks>::template Panel>;
-  write(tables, task);
-  if (task.non_temporal) fence();
+  write_paired_rows<BracketPanel<T, interleaved, checks, narrow_panel>,
+                    BracketPanel<T, interleaved, checks, wide_panel>>(tables, task);
 }
 
 template <class T>
 void rotation_to_16_bits(const RotationTables& tables, const RowTask& task) {
   if (is_single_row(tables, task))
     return write_row_of_anchors<typename RoundFloat32<T>::Round>(tables, task);
-  tables.error_bounds > 0 ? write_bracketed_rows<T, true>(tables, task)
-                          : write_bracketed_rows<T, false>(tables, task);
+  const bool interleaved = tables.columns.interleaved;
+  const auto write = tables.error_bounds > 0
+                         ? (interleaved ? write_bracketed_rows<T, true, true>
+                                        : write_bracketed_rows<T, false, true>)
+                         : (interleaved ? write_bracketed_rows<T, true, false>
+                                        : write_bracketed_rows<T, false, false>);
+  write(tables, task);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // rotation, to float64: angle addition in about 80 bits, rounded once and correctly.
 //
-// Method.
+// Method  anchors and angle additions of two doubles each; both bounds must round alike
+// Error   half an ulp: an entry whose bounds round differently is recomputed in integers
+// Range   every position up to max_position (position 0 is written by the backend)
+// Cost    12 operations a vector: 5 add angles, 4 round bounds, 2 collect uncertain ones, 1 stores
+//
 //   middle row  V and U, the sine and cosine at a block's middle row: from the integer phase every
 //               float64_anchored_blocks blocks, else those of the block before, rotated by
 //               float64_block_rows w
@@ -8,7 +12,7 @@
 //               V sin(n w): four products for two rows. Each call computes a table of the sines and
 //               cosines of n w.
 //
-// Error bound (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
+// Error (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
 //   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two
 //                   factors high + low (2^-80 together) and a new low part (2^-81): below 1/2 for
 //                   each component, so that the norm of both errors grows by less than 1
@@ -18,19 +22,10 @@
 //   block j         2 for its anchor, and 1 + 2 for each rotation, of which 2 for its constants
 //   row             an angle addition without a new low part. The bound is subtracted and added
 //                   before its last sum, which adds 3 * 2^-79: below 1 for the component
-// Truncated frequencies add 2^-125 for each position. An entry whose error decides its rounding is
-// recomputed exactly.
-//
-// Valid range: every position up to max_position. At position 0, whose sines are 0, every sine is
-// uncertain; the backend writes this row itself.
-//
-// Cost: about 12 operations a vector of doubles: 5 for the angle addition, 4 for the rounding of
-// both bounds, 2 to collect uncertain entries, and 1 to interleave.
-//
-// Source: the angle addition theorems.
+// Truncated frequencies add 2^-125 for each position.
 #pragma once
 
-#include "posenc/simd/rotation/fixed_pairs-inl.h"
+#include "posenc/simd/rotation/fixed-inl.h"
 #include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {

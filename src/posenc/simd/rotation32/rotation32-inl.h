@@ -146,12 +146,6 @@ class PanelOf32 {
   std::int64_t used_;
 };
 
-template <class T, bool interleaved>
-struct PanelsOf32 {
-  template <std::int64_t most>
-  using Panel = PanelOf32<T, interleaved, most>;
-};
-
 /// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
 /// cosines 1.
 template <class T>
@@ -168,10 +162,11 @@ void write_origin(const Rotation32Tables& tables, T* row) {
 
 template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  tables.columns.interleaved
-      ? write_paired_rows<PanelsOf32<T, true>::template Panel>(tables, task)
-      : write_paired_rows<PanelsOf32<T, false>::template Panel>(tables, task);
-  if (task.non_temporal) fence();
+  const auto write =
+      tables.columns.interleaved
+          ? write_paired_rows<PanelOf32<T, true, narrow_panel>, PanelOf32<T, true, wide_panel>>
+          : write_paired_rows<PanelOf32<T, false, narrow_panel>, PanelOf32<T, false, wide_panel>>;
+  write(tables, task);
   if (task.first == 0) write_origin(tables, task.row<T>(0));
 }
 
