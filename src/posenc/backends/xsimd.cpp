@@ -1,10 +1,9 @@
 // xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases.
 //
-// Error bound: 2^-50, and half an ulp of types narrower than float64.
-//
-// Valid range: every position up to max_position.
-//
-// Method, derivation of the bound, cost and source: see simd/sincos-inl.h.
+// Method  simd/sincos-inl.h, which also derives the error
+// Error   2^-50, and half an ulp of types narrower than float64
+// Range   every position up to max_position
+// Cost    one sincos of xsimd for two vectors of doubles
 #include "posenc/backends/backends.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"

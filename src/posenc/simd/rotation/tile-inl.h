@@ -239,8 +239,7 @@ struct PlainTiles {
   }
 
   /// Corrects a tile that is not certain, of which `used` columns exist.
-  void correct([[maybe_unused]] std::int64_t column, [[maybe_unused]] std::int64_t used,
-               [[maybe_unused]] Element* out) const {
+  void correct(std::int64_t column, std::int64_t used, Element* out) const {
     if constexpr (Round::checks) correct_tile<Round, vectors>(map, run, column, used, out);
   }
 };
