@@ -12,7 +12,7 @@ namespace POSENC_API posenc {
 enum class StorePolicy {
   automatic,  ///< non-temporal if larger than most_cached_bytes()
   cached,     ///< plain stores
-  /// Non-temporal stores, if the backend has them and every run of columns takes at least 256
+  /// Non-temporal stores, if the backend has them and every segment of columns takes at least 256
   /// bytes, or begins and ends at multiples of 64 bytes (float64: the latter); else plain stores.
   non_temporal,
 };

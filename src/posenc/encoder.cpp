@@ -124,14 +124,14 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
   const RowTask all = {0, count, out.data, out.stride, out.type, non_temporal};
   const auto position_of = [positions](std::int64_t row) { return std::int64_t{positions[row]}; };
   parallel_for(count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    // Runs of consecutive positions, which batches of sequences have, are encoded as ranges.
+    // Consecutive positions, which batches of sequences have, are encoded as ranges.
     for (std::int64_t row = begin; row < end;) {
       std::int64_t last = row;
       while (last + 1 < end && position_of(last + 1) == position_of(last) + 1) ++last;
-      RowTask run = all.after(row);
-      run.first = position_of(row);
-      run.count = last - row + 1;
-      encode_rows(run);
+      RowTask range = all.after(row);
+      range.first = position_of(row);
+      range.count = last - row + 1;
+      encode_rows(range);
       row = last + 1;
     }
   });

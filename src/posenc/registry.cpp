@@ -13,21 +13,17 @@
 namespace posenc {
 namespace {
 
-/// The list of built-in backends: the simplest method first. rotation, which is correctly rounded,
-/// is before rotation32 and wins a tie.
-std::vector<std::unique_ptr<Backend>> built_in_backends() {
-  std::vector<std::unique_ptr<Backend>> all;
-  all.push_back(make_naive_backend());
-  all.push_back(make_div_term_backend());
-  for (auto& of_isa : make_xsimd_backends()) all.push_back(std::move(of_isa));
-  for (auto& of_isa : make_rotation_backends()) all.push_back(std::move(of_isa));
-  for (auto& of_isa : make_rotation32_backends()) all.push_back(std::move(of_isa));
+BackendList built_in_backends() {
+  BackendList all;
+#define POSENC_ADD_METHOD(method) add_##method(all);
+  POSENC_METHODS(POSENC_ADD_METHOD)
+#undef POSENC_ADD_METHOD
   return all;
 }
 
 struct Registry {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Backend>> all = built_in_backends();
+  BackendList all = built_in_backends();
   std::size_t built_in = all.size();
 };
 

@@ -139,18 +139,7 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   return std::move(choices[chosen]);
 }
 
-std::optional<Choice> from_built_in_order(const Request& request, const std::string& why_not,
-                                          bool must_add) {
-  for (const Backend* each : built_in_order()) {
-    if (auto choice = qualified(*each, request, must_add)) {
-      choice->selection.reason = format_text("built-in order: the first that is {} ({})",
-                                             asked_for(request, must_add), why_not);
-      return choice;
-    }
-  }
-  return {};
-}
-
+/// The choice by the profile, or else by the built-in order.
 std::optional<Choice> chosen(const Request& request, bool must_add) {
   const LoadedProfile& profile = profile_in_use();
   std::string why_not = profile.reason;
@@ -165,7 +154,14 @@ std::optional<Choice> chosen(const Request& request, bool must_add) {
                           measured == nullptr ? "nothing" : "no such backend",
                           to_string(request.shape), to_string(options.type));
   }
-  return from_built_in_order(request, why_not, must_add);
+  for (const Backend* each : built_in_order()) {
+    if (auto choice = qualified(*each, request, must_add)) {
+      choice->selection.reason = format_text("built-in order: the first that is {} ({})",
+                                             asked_for(request, must_add), why_not);
+      return choice;
+    }
+  }
+  return {};
 }
 
 [[noreturn]] void throw_none_promises(const Request& request) {
@@ -235,7 +231,7 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
 }
 
 Matrix encode(std::int64_t rows, std::int64_t d_model) {
-  return encode({.first = 0, .count = rows}, {.d_model = d_model});
+  return encode({.first = 0, .count = rows}, {.d_model = d_model}, Accuracy());
 }
 
 }  // namespace posenc

@@ -7,8 +7,8 @@
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/cpu.h"
 #include "posenc/exact/sincos.h"
-#include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/dispatch.h"
+#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/spec.h"
 #include "simd/unrounded.h"
 
@@ -249,17 +249,17 @@ TEST_P(RotationErrors, OfTables) {
   EXPECT_GT(worst / unit, RotationError::anchor) << "the comparison must be able to see an error";
 }
 
-class Rotation16Errors : public RotationErrors {};
+class RotationTo16BitsErrors : public RotationErrors {};
 
 /// The values of whole tables, without the rounding of their last sum. Sines of slow frequencies
 /// have smaller bounds.
-TEST_P(Rotation16Errors, OfTables) {
+TEST_P(RotationTo16BitsErrors, OfTables) {
   struct Case {
     EncodingSpec spec;
     std::int64_t first;
   };
   constexpr Layout halves = Layout::halves;
-  constexpr std::int64_t rows = 2 * simd::block_rows32 * simd::anchored_blocks32 + 40;
+  constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 40;
   const std::vector<Case> cases = {
       {{512}, 1},
       {{512}, max_position - rows},
@@ -268,18 +268,18 @@ TEST_P(Rotation16Errors, OfTables) {
       {{98, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
       {{514, 1e4, halves, Spacing::inclusive}, 1000000000000},
   };
-  const simd::Rotation16Error bound = {kernels().fused_rounds_once};
+  const simd::RotationTo16BitsError bound = {kernels().fused_rounds_once};
   long double worst = 0;
   for (const Case& each : cases) {
     const Frequencies frequencies(each.spec);
     const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    kernels().rows16(constants.tables(each.spec),
-                     {each.first, rows, table.data(), columns, DataType::float32, false});
+    kernels().rows_to_16_bits(constants.tables(each.spec),
+                              {each.first, rows, table.data(), columns, DataType::float32, false});
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = each.first + row;
-      const std::int64_t last = (position / simd::block_rows32 + 1) * simd::block_rows32;
+      const std::int64_t last = (position / simd::paired_block_rows + 1) * simd::paired_block_rows;
       for (std::int64_t k = 0; k < frequencies.count(); ++k) {
         const Turns phase = frequencies.phase(k, position);
         const ChannelPair channel = channels_of(each.spec, k);
@@ -303,7 +303,7 @@ TEST_P(Rotation16Errors, OfTables) {
   EXPECT_GT(worst / simd::float_roundoff, 0.5) << "the comparison must be able to see an error";
 }
 
-class Rotation64Errors : public RotationErrors {};
+class RotationToFloat64Errors : public RotationErrors {};
 
 /// exact - high - low. The first difference is exact, because high has the upper bits of the value.
 long double difference(const ExactValue& exact, double high, double low) {
@@ -317,13 +317,13 @@ long double difference(const ExactValue& exact, double high, double low) {
 }
 
 /// The values of whole tables before they are rounded, against the bound of their block.
-TEST_P(Rotation64Errors, OfTables) {
+TEST_P(RotationToFloat64Errors, OfTables) {
   struct Case {
     EncodingSpec spec;
     std::int64_t first;
   };
   constexpr Layout halves = Layout::halves;
-  constexpr std::int64_t rows = simd::block_rows64 * (simd::anchored_blocks64 + 2) + 5;
+  constexpr std::int64_t rows = simd::float64_block_rows * (simd::float64_anchored_blocks + 2) + 5;
   constexpr long double unit64 = 0x1p-76L;
   const std::vector<Case> cases = {
       {{512}, 1},
@@ -339,13 +339,13 @@ TEST_P(Rotation64Errors, OfTables) {
     const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
-    kernels().rows64(constants.tables(each.spec),
-                     {each.first, rows, high.data(), columns, DataType::float64, false},
-                     low.data());
+    kernels().rows_to_float64(constants.tables(each.spec),
+                              {each.first, rows, high.data(), columns, DataType::float64, false},
+                              low.data());
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t position = each.first + row, block = row / simd::block_rows64;
+      const std::int64_t position = each.first + row, block = row / simd::float64_block_rows;
       const std::int64_t blocks =
-          row >= rows - rows % simd::block_rows64 ? 0 : block % simd::anchored_blocks64;
+          row >= rows - rows % simd::float64_block_rows ? 0 : block % simd::float64_anchored_blocks;
       const long double truncation =
           simd::frequency_error * static_cast<long double>(position) / unit64;
       for (std::int64_t k = 0; k < frequencies.count(); ++k) {
@@ -357,13 +357,13 @@ TEST_P(Rotation64Errors, OfTables) {
           const long double error =
               std::fabs(difference(exact, high[at], low[at])) / unit64 - truncation;
           worst = std::max(worst, error);
-          worst_share = std::max(worst_share, error / simd::Rotation64Error().total(blocks));
+          worst_share = std::max(worst_share, error / simd::RotationToFloat64Error().total(blocks));
         }
       }
     }
   }
   show("float64: values before rounding", worst,
-       simd::Rotation64Error().total(simd::anchored_blocks64 - 1));
+       simd::RotationToFloat64Error().total(simd::float64_anchored_blocks - 1));
   EXPECT_LE(worst_share, 1);
   EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
 }
@@ -396,7 +396,7 @@ TEST_P(Rotation32Errors, OfCentres) {
 /// Entries of whole tables, at the specs and positions that are difficult for rotation.
 TEST_P(Rotation32Errors, OfTables) {
   const simd::Rotation32Error bound = {kernels().fused_rounds_once};
-  constexpr std::int64_t rows = 2 * simd::block_rows32 * simd::anchored_blocks32 + 5;
+  constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 5;
   struct Case {
     EncodingSpec spec;
     std::int64_t first;
@@ -438,7 +438,8 @@ TEST_P(Rotation32Errors, OfTables) {
 /// A row has the same bits in narrow and wide panels, in every part of a block, in every type.
 TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
   const simd::Kernels& all = kernels_of(GetParam().isa);
-  constexpr std::int64_t rows = simd::block_rows32 * (simd::anchored_blocks32 + 2), d_model = 1386;
+  constexpr std::int64_t rows = simd::paired_block_rows * (simd::grouped_blocks + 2),
+                         d_model = 1386;
   for (const Layout layout : {Layout::interleaved, Layout::halves}) {
     for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
@@ -470,10 +471,10 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
 const auto isa_name = [](const auto& test) { return std::string(to_string(test.param.isa)); };
 INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);
-INSTANTIATE_TEST_SUITE_P(Isas, Rotation16Errors, testing::ValuesIn(simd::unrounded_kernels()),
+INSTANTIATE_TEST_SUITE_P(Isas, RotationTo16BitsErrors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);
-INSTANTIATE_TEST_SUITE_P(Isas, Rotation64Errors, testing::ValuesIn(simd::unrounded_kernels()),
-                         isa_name);
+INSTANTIATE_TEST_SUITE_P(Isas, RotationToFloat64Errors,
+                         testing::ValuesIn(simd::unrounded_kernels()), isa_name);
 INSTANTIATE_TEST_SUITE_P(Isas, Rotation32Errors, testing::ValuesIn(simd::unrounded_kernels()),
                          isa_name);
 

@@ -3,11 +3,20 @@
 
 #include "simd/unrounded.h"
 
-#include "posenc/simd/centres32-inl.h"
-#include "posenc/simd/rotation-inl.h"
+#include "posenc/simd/rotation/rotation-inl.h"
+#include "posenc/simd/rotation32/centres-inl.h"
 
 namespace posenc::simd {
 namespace {
+
+/// Stores doubles in the order of the columns, in place of floats.
+template <bool non_temporal>
+void store_vector(const Both<F64>& value, double* out) {
+  double lanes[float_lanes];
+  value.first.store_unaligned(lanes);
+  value.second.store_unaligned(lanes + double_lanes);
+  for (std::int64_t k = 0; k < float_lanes; ++k) out[k] = lanes[deinterleaved_place(k)];
+}
 
 /// A replacement of RoundToFloat32 that stores the values of the recurrence without rounding.
 struct KeepDouble {
@@ -24,18 +33,6 @@ struct KeepDouble {
   static Value round(F64 a, F64 b, Threshold, RoundingMargin&) { return {a, b}; }
   static RoundingMargin largest_margin() { return {}; }
   static auto is_uncertain(const RoundingMargin&, Threshold) { return F32(0.0f) < F32(0.0f); }
-
-  template <bool non_temporal, std::int64_t vectors>
-  static void store(const Value (&values)[vectors], Element* out) {
-    for (std::int64_t i = 0; i < vectors; ++i) {
-      double lanes[float_lanes];
-      values[i].first.store_unaligned(lanes);
-      values[i].second.store_unaligned(lanes + double_lanes);
-      for (std::int64_t k = 0; k < float_lanes; ++k) {
-        out[i * float_lanes + k] = lanes[deinterleaved_place(k)];
-      }
-    }
-  }
 };
 
 /// Keeps the values that are between the bounds of a 16-bit type.
@@ -59,7 +56,8 @@ struct RoundFloat32<float> {
 void values_between_bounds(const RotationTables& tables, const RowTask& task) noexcept {
   RotationTables unchecked = tables;
   unchecked.error_bounds = 0;
-  write_rows16<float, false>(unchecked, task);
+  (tables.columns.interleaved ? write_bracketed_rows<float, true, false>
+                              : write_bracketed_rows<float, false, false>)(unchecked, task);
 }
 
 void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept {
@@ -79,19 +77,19 @@ void store_high_low(const RowTask& task, const HighLow& value, std::int64_t used
   value.low.store_unaligned(low_lanes);
   for (std::int64_t i = 0; i < used && i < double_lanes; ++i) {
     double* const to = high + (interleaved ? 2 * i : i);
-    *to = high_lanes[place64<interleaved>(i)];
-    low[to - task.row<double>(0)] = low_lanes[place64<interleaved>(i)];
+    *to = high_lanes[fixed_place<interleaved>(i)];
+    low[to - task.row<double>(0)] = low_lanes[fixed_place<interleaved>(i)];
   }
 }
 
 template <bool interleaved>
-void unrounded_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
-                       const RowTask& task, double* low) {
+void unrounded_float64_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                             const RowTask& task, double* low) {
   const auto keep = [](F64 high, F64 least, F64) { return HighLow{high, least}; };
-  for_each_rows64<interleaved>(tables, begin, used, task, [&](auto rows) {
+  for_each_float64_rows<interleaved>(tables, begin, used, task, [&](auto rows) {
     rows.error = F64(0.0);
     for (std::int64_t k = 0; k < used; k += double_lanes) {
-      rows.at(k, keep, [&](const Row64& row, const HighLow& sines, const HighLow& cosines) {
+      rows.at(k, keep, [&](const PanelRow& row, const HighLow& sines, const HighLow& cosines) {
         const std::int64_t at = interleaved ? 2 * k : k;
         store_high_low<interleaved>(task, sines, used - k, row.sine + at, low);
         store_high_low<interleaved>(task, cosines, used - k,
@@ -101,12 +99,13 @@ void unrounded_panel64(const RotationTables& tables, std::int64_t begin, std::in
   });
 }
 
-void unrounded_rows64(const RotationTables& tables, const RowTask& task, double* low) noexcept {
+void unrounded_float64_rows(const RotationTables& tables, const RowTask& task,
+                            double* low) noexcept {
   const auto write =
-      tables.columns.interleaved ? unrounded_panel64<true> : unrounded_panel64<false>;
-  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel64) {
+      tables.columns.interleaved ? unrounded_float64_panel<true> : unrounded_float64_panel<false>;
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += fixed_panel) {
     const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < panel64 ? left : panel64, task, low);
+    write(tables, begin, left < fixed_panel ? left : fixed_panel, task, low);
   }
 }
 
@@ -125,7 +124,7 @@ void folded_sines(const std::int32_t* shifted, std::int64_t count, float* sines)
 
 const UnroundedKernels& POSENC_JOIN(POSENC_ISA, _unrounded)() noexcept {
   static constexpr UnroundedKernels kernels = {fused_rounds_once,     unrounded_rows,
-                                               values_between_bounds, unrounded_rows64,
+                                               values_between_bounds, unrounded_float64_rows,
                                                rotate_anchors,        folded_sines};
   return kernels;
 }

@@ -17,15 +17,15 @@ struct UnroundedKernels {
   /// tables need no exact_entry.
   void (*rows)(const RotationTables& tables, const RowTask& task) noexcept;
   /// The same for 16-bit types: stores as float32 the values between the bounds of entries.
-  void (*rows16)(const RotationTables& tables, const RowTask& task) noexcept;
+  void (*rows_to_16_bits)(const RotationTables& tables, const RowTask& task) noexcept;
   /// The same for float64: a value is the sum of two doubles, one of them stored in the table of
   /// the task, the other one in `low` at the same place.
-  void (*rows64)(const RotationTables& tables, const RowTask& task, double* low) noexcept;
+  void (*rows_to_float64)(const RotationTables& tables, const RowTask& task, double* low) noexcept;
   /// Rotates the sines and cosines of `frequencies` frequencies (a multiple of the padding) by one
   /// block.
   void (*rotate)(const RotationTables& tables, std::int64_t frequencies, double* sine,
                  double* cosine) noexcept;
-  /// folded_sine() of `count` values (a multiple of the padding) of centres32-inl.h.
+  /// folded_sine() of `count` values (a multiple of the padding) of centres-inl.h.
   void (*folded_sines)(const std::int32_t* shifted, std::int64_t count, float* sines) noexcept;
 };
 

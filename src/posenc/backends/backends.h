@@ -1,5 +1,5 @@
-// The functions that make the built-in backends, for the registry's list: one for each method. The
-// vectorised methods give one backend for each ISA of the build.
+// The list of built-in methods: one line for each, from the simplest to the most complex, because
+// the simplest wins a tie. rotation, which is correctly rounded, is before rotation32.
 #pragma once
 
 #include "posenc/backend.h"
@@ -7,12 +7,16 @@
 #include <memory>
 #include <vector>
 
+#define POSENC_METHODS(use) use(naive) use(div_term) use(xsimd) use(rotation) use(rotation32)
+
 namespace posenc {
 
-std::unique_ptr<Backend> make_naive_backend();
-std::unique_ptr<Backend> make_div_term_backend();
-std::vector<std::unique_ptr<Backend>> make_xsimd_backends();
-std::vector<std::unique_ptr<Backend>> make_rotation32_backends();
-std::vector<std::unique_ptr<Backend>> make_rotation_backends();
+using BackendList = std::vector<std::unique_ptr<Backend>>;
+
+/// add_<method>(all), which the method's file defines, adds the method's backends to a list: one,
+/// or for a vectorised method one for each ISA of the build, in ascending order.
+#define POSENC_DECLARE_METHOD(method) void add_##method(BackendList& all);
+POSENC_METHODS(POSENC_DECLARE_METHOD)
+#undef POSENC_DECLARE_METHOD
 
 }  // namespace posenc

@@ -1,18 +1,13 @@
-// div_term: the float32 formula of PyTorch's Transformer tutorial, in its arithmetic, value for
-// value.
+// div_term: the float32 formula of PyTorch's Transformer tutorial, value for value.
 //
-// Method.
-//   div_term = exp(arange(0, d, 2) * (-log(base) / d))
-//   sin(position * div_term), cos(position * div_term)
-// If the spacing is inclusive, the same with tensor2tensor's log_timescale_increment. With a rule
-// of frequencies, div_term is the frequency modulo 2 pi, rounded to float32.
+// Method  div_term = exp(arange(0, d, 2) * (-log(base) / d)); sin and cos(position * div_term)
+// Error   2.4e-7 times the position, or 6e-7 times with a rule of frequencies, at most 2
+// Range   every position; the error makes entries useless at large ones
+// Cost    std::sin and std::cos of float for each pair of entries
 //
-// Error bound (error_bound()): 2.4e-7 times the position, or 6e-7 times with a rule of frequencies,
-// at most 2. The roundings of frequency, position and product to float32 decide it.
-//
-// Valid range: every position; the error makes entries useless at large ones.
-//
-// Cost: std::sin and std::cos of float for each pair of entries.
+// The roundings of frequency, position and product to float32 decide the error. If the spacing is
+// inclusive, the formula is the same with tensor2tensor's log_timescale_increment. With a rule of
+// frequencies, div_term is the frequency modulo 2 pi, rounded to float32.
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
@@ -106,6 +101,6 @@ class DivTermBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_div_term_backend() { return std::make_unique<DivTermBackend>(); }
+void add_div_term(BackendList& all) { all.push_back(std::make_unique<DivTermBackend>()); }
 
 }  // namespace posenc

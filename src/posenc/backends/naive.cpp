@@ -1,15 +1,12 @@
-// naive: the formula as it is written, with std::pow, std::sin and std::cos in double for every
-// element, rounded once. It is the baseline that other backends are compared with. With a rule of
-// frequencies, the frequency in double, modulo 2 pi, replaces std::pow.
+// naive: the formula as it is written, the baseline that other backends are compared with.
 //
-// Error bound (error_bound()): half an ulp of 1, and 4 * 2^-53 times the position from the rounding
-// of the phase; with a rule, 16 * 2^-53 times.
+// Method  std::pow, std::sin and std::cos in double for every element, rounded once
+// Error   half an ulp of 1, and 4 * 2^-53 times the position (with a rule: 16 * 2^-53 times)
+// Range   every position; the error grows with it
+// Cost    std::pow and a division for each frequency and row, and std::sin and std::cos
 //
-// Valid range: every position; the error grows with it.
-//
-// Cost: std::pow and a division for each frequency and row, and std::sin and std::cos.
-//
-// Source: "Attention Is All You Need", section 3.5.
+// The error is that of the rounded phase. With a rule of frequencies, the frequency in double,
+// modulo 2 pi, replaces std::pow. Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"
@@ -87,6 +84,6 @@ class NaiveBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_naive_backend() { return std::make_unique<NaiveBackend>(); }
+void add_naive(BackendList& all) { all.push_back(std::make_unique<NaiveBackend>()); }
 
 }  // namespace posenc

@@ -7,7 +7,7 @@
 namespace posenc {
 namespace {
 
-constexpr std::size_t half_block = simd::block_rows32 / 2;
+constexpr std::size_t half_block = simd::paired_block_rows / 2;
 
 /// The least odd multiple of 512 bytes that holds `count` floats. A narrow panel reads 512 bytes of
 /// each row, or two times 256 bytes, half a stride apart. All of them together then occupy every
@@ -111,13 +111,13 @@ Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::K
   for (std::size_t k = 0; k < centre.size(); ++k) {
     const uint128 frequency = turns.turns(k);
     const uint128 in_group =
-        frequency * static_cast<uint128>(simd::anchored_blocks32 * simd::block_rows32);
+        frequency * static_cast<uint128>(simd::grouped_blocks * simd::paired_block_rows);
     group_high[k] = static_cast<std::uint64_t>(in_group >> 64);
     group_low[k] = static_cast<std::uint64_t>(in_group);
     step[k] =
-        static_cast<std::uint64_t>(frequency * static_cast<uint128>(simd::block_rows32) >> 64);
-    // The centre of block 0 is at position (block_rows32 - 1) / 2.
-    const uint128 middle = (frequency >> 1) * static_cast<uint128>(simd::block_rows32 - 1);
+        static_cast<std::uint64_t>(frequency * static_cast<uint128>(simd::paired_block_rows) >> 64);
+    // The centre of block 0 is at position (paired_block_rows - 1) / 2.
+    const uint128 middle = (frequency >> 1) * static_cast<uint128>(simd::paired_block_rows - 1);
     centre[k] = static_cast<std::uint64_t>(middle >> 64) + (std::uint64_t{1} << 31);
   }
 }

@@ -11,8 +11,8 @@ namespace posenc {
 
 /// Sines and cosines of the angles of rows around the centre of a block, a = (j + 1/2) w.
 struct HalfRowAngles {
-  /// Of each of block_rows32 / 2 rows j, the cosines and sines interleaved, or the sines half a
-  /// stride after the cosines; or grouped as simd::angle_index() says.
+  /// Of each of paired_block_rows / 2 rows j, the cosines and sines interleaved, or the sines half
+  /// a stride after the cosines; or grouped as simd::angle_index() says.
   enum class Order { interleaved, separate, grouped };
 
   HalfRowAngles(const FrequencyTables& turns, Order order, const simd::Kernels& kernels);

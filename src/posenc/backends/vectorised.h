@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/backend.h"
+#include "posenc/backends/backends.h"
 #include "posenc/exact/fixed_point.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/isa.h"
@@ -20,8 +21,8 @@ namespace posenc {
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
 /// The task as kernels store it. Non-temporal stores write whole cache lines. Kernels of float64
-/// need every run of columns to begin and end at a line. Others stage runs that do not, if these
-/// are long enough to gain by it.
+/// need every segment of columns to begin and end at a line. Others stage those that do not, if
+/// they are long enough to gain by it.
 RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept;
 
 /// Owns the arrays of simd::FrequencyArrays.
@@ -96,16 +97,13 @@ class VectorisedBackend final : public Backend {
   simd::IsaKernels compiled_;
 };
 
-/// The backends of a method at every ISA of this build that has the kernel `needed`, in ascending
-/// order.
+/// Adds a method at every ISA of this build that has the kernel `needed`, in ascending order.
 template <class MethodEncoder, class Kernel>
-std::vector<std::unique_ptr<Backend>> backends_of_method(Kernel simd::Kernels::*needed) {
-  std::vector<std::unique_ptr<Backend>> all;
+void add_method(BackendList& all, Kernel simd::Kernels::*needed) {
   for (const simd::IsaKernels& each : simd::compiled_kernels()) {
     if (each.kernels.*needed == nullptr) continue;
     all.push_back(std::make_unique<VectorisedBackend<MethodEncoder>>(each));
   }
-  return all;
 }
 
 }  // namespace posenc

@@ -1,10 +1,9 @@
 // xsimd: the vectorised sincos of xsimd in double, of exactly reduced phases.
 //
-// Error bound: 2^-50, and half an ulp of types narrower than float64.
-//
-// Valid range: every position up to max_position.
-//
-// Method, derivation of the bound, cost and source: see simd/sincos-inl.h.
+// Method  simd/sincos-inl.h, which also derives the error
+// Error   2^-50, and half an ulp of types narrower than float64
+// Range   every position up to max_position
+// Cost    one sincos of xsimd for two vectors of doubles
 #include "posenc/backends/backends.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
@@ -70,8 +69,6 @@ class XsimdEncoder final : public Encoder {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Backend>> make_xsimd_backends() {
-  return backends_of_method<XsimdEncoder>(&simd::Kernels::sincos);
-}
+void add_xsimd(BackendList& all) { add_method<XsimdEncoder>(all, &simd::Kernels::sincos); }
 
 }  // namespace posenc

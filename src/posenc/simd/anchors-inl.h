@@ -1,28 +1,26 @@
 // Anchors: sine and cosine at one position for all frequencies, from the exactly reduced phase.
 //
-// Method. The phase, position times frequency modulo one turn, is computed in integers of 128 bits,
-// so that nothing is lost at any position. It is reduced to the nearest quarter turn and converted
-// to radians in double. Below position 2^32, the frequency is the sum of two doubles instead: a
-// fused operation gives the distance of the first product from the nearest quarter turn, to which
-// the second product is added. Polynomials give sine and cosine, which the quarter swaps and
-// negates.
+// Method  a phase in integers (or two doubles), less the nearest quarter turn; polynomials
+// Error   2 units of 2^-53 for a cosine; 3 for a sine, relative to its value (RotationError)
+// Range   every position up to max_position
+// Cost    AVX2: 37 operations a vector of frequencies, 68 from position 2^32 on
 //
-// Error bound (RotationError::anchor_cosine and anchor_sine in error_bounds.h), in units of 2^-53:
-// x has the errors of two roundings, each at most half an ulp, together at most 1 because |x| < 1,
-// and at most 2 |x|. A sine adds half an ulp for its last rounding, at most 0.5; 0.46 |x|^3 for
-// those before it, which is 0.17 at most; and 0.194 |x|^3 for the polynomial, at most 0.1. At pi/4
-// this is 0.71 + 0.5 + 0.17 + 0.1 = 1.48. A cosine adds 0.5, 0.5 and 0.01, in all at most 0.71
-// + 1.01 = 1.72. The error is therefore below 2 absolutely. Relative to a sine it is below 3: below
-// pi/6, x adds 2 x / tan(x) <= 2 - 2 x^2 / 3, the last rounding 1 and the rest 0.66 x^2; above it,
-// the sum is (cos(x) + 0.5 + 0.66 x^3) / sin(x), at most 2.93.
+// The phase, position times frequency modulo one turn, has 128 bits, so that nothing is lost at any
+// position. Below position 2^32, the frequency is the sum of two doubles instead: a fused operation
+// gives the distance of the first product from the nearest quarter turn, to which the second
+// product is added.
+//
+// Error, in units of 2^-53: x has the errors of two roundings, each at most half an ulp, together
+// at most 1 because |x| < 1, and at most 2 |x|. A sine adds half an ulp for its last rounding, at
+// most 0.5; 0.46 |x|^3 for those before it, which is 0.17 at most; and 0.194 |x|^3 for the
+// polynomial, at most 0.1. At pi/4 this is 0.71 + 0.5 + 0.17 + 0.1 = 1.48. A cosine adds 0.5, 0.5
+// and 0.01, in all at most 0.71 + 1.01 = 1.72. The error is therefore below 2 absolutely. Relative
+// to a sine it is below 3: below pi/6, x adds 2 x / tan(x) <= 2 - 2 x^2 / 3, the last rounding 1
+// and the rest 0.66 x^2; above it, the sum is (cos(x) + 0.5 + 0.66 x^3) / sin(x), at most 2.93.
 //
 // Truncation adds less than 2^-70 (RotationError::truncation). The sum of two doubles lacks at most
 // 2^-104.1 of a frequency, and 2^-72.1 of a phase below position 2^32. The product with the second
 // double is at most 2^-20, so that it is rounded by 2^-73, and so is the next sum.
-//
-// Valid range: every position up to max_position.
-//
-// Cost with AVX2: 37 operations a vector of frequencies, 68 from position 2^32 on.
 //
 // Source: minimax polynomials: of a sine's error divided by x^3, and of a cosine's error. The first
 // coefficients are 1, and 1 and -1/2; the others are rounded one by one, the lowest first.
@@ -178,6 +176,33 @@ inline void scaled_anchors(std::int64_t frequencies, const FrequencyArrays& w,
   const auto write =
       has_short_phases(position) ? write_all_anchors<fused_rounds_once> : write_all_anchors<false>;
   write(frequencies, w, position, scale, sin_out, cos_out);
+}
+
+/// Sines and cosines at a position, times scale. The tables are padded with the frequency 0, whose
+/// sines are replaced by 1: it is far from a midpoint, so that padding needs no correction.
+inline void set_anchors(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                        std::int64_t size, std::int64_t position, double scale, double* sine,
+                        double* cosine) {
+  scaled_anchors(size, tables.w.from(begin), static_cast<std::uint64_t>(position), scale, sine,
+                 cosine);
+  for (std::int64_t k = used; k < size; ++k) sine[k] = scale;
+}
+
+/// Advances sines and cosines by angles, given the angles' cosines and sines.
+inline void rotate(const double* cos_angle, const double* sin_angle, std::int64_t size,
+                   double* sine, double* cosine) {
+  for (std::int64_t k = 0; k < size; k += double_lanes) {
+    const F64 s = load(sine + k), c = load(cosine + k);
+    const F64 cos_a = load(cos_angle + k), sin_a = load(sin_angle + k);
+    fused(s, cos_a, c * sin_a).store_unaligned(sine + k);
+    fused_minus(c, cos_a, s * sin_a).store_unaligned(cosine + k);
+  }
+}
+
+/// Advances sines and cosines by one block.
+inline void rotate(const RotationTables& tables, std::int64_t begin, std::int64_t size,
+                   double* sine, double* cosine) {
+  rotate(tables.cos_block + begin, tables.sin_block + begin, size, sine, cosine);
 }
 
 /// See AnchorKernel. A file that only tests the parts above does not use it.

@@ -26,10 +26,9 @@ const Kernels& best_kernels() {
 
 NarrowPanels narrow_panels() noexcept {
 #if defined(__x86_64__)
-  // Measured on Sapphire Rapids: beyond L2, narrow panels are half as fast as wide ones. On
-  // Zen 4, constants beyond 8 KiB cost a quarter of the speed according to a report; not measured
-  // here. On Zen 5, which has 48 KiB of L1, wide panels are 1.1 to 1.6 times as fast as narrow ones
-  // if rows are whole pages apart.
+  // Measured beyond L2: on Sapphire Rapids, narrow panels are half as fast as wide ones. On Zen 5,
+  // which has 48 KiB of L1, wide panels are 1.1 to 1.6 times as fast as narrow ones if rows are
+  // whole pages apart. AMD's processors with less L1 get narrow panels, whose constants fit in it.
   static const NarrowPanels best = [] {
     constexpr std::int64_t large_l1 = 48 << 10;
     __builtin_cpu_init();

@@ -53,17 +53,17 @@ struct RotationError {
   constexpr double total() const { return middle_row() + second_row() + recurrence(); }
 };
 
-// rotation32: see centres32-inl.h and rotation32-inl.h.
+// rotation32: see centres-inl.h and rotation32-inl.h.
 
 /// Rows that share a centre, and blocks whose phases are sums from one exact phase.
-inline constexpr std::int64_t block_rows32 = 32;
-inline constexpr std::int64_t anchored_blocks32 = 8;
+inline constexpr std::int64_t paired_block_rows = 32;
+inline constexpr std::int64_t grouped_blocks = 8;
 
 /// Errors in units of float_roundoff.
 struct Rotation32Error {
   bool has_fused_operations;
 
-  /// The sine or cosine of a centre: the terms of centres32-inl.h.
+  /// The sine or cosine of a centre: the terms of centres-inl.h.
   constexpr double centre() const {
     constexpr double x_and_z = 0.71, polynomial = 4.2e-9 / float_roundoff,
                      phase = 6.2832 * 0x1p-33 / float_roundoff;
@@ -79,12 +79,12 @@ struct Rotation32Error {
   constexpr double total() const { return 1.41422 * (centre() + angle) + addition(); }
 };
 
-// rotation, to 16-bit types: see rotation16-inl.h.
+// rotation, to 16-bit types: see rotation_to_16_bits-inl.h.
 
-static_assert(block_rows32 == block_rows, "both use the constants that advance by one block");
+static_assert(paired_block_rows == block_rows, "both use the constants that advance by one block");
 
 /// The distance of a bound from the value between two bounds, in units of float_roundoff.
-struct Rotation16Error {
+struct RotationTo16BitsError {
   bool has_fused_operations;
 
   /// A centre's sine or cosine, or an angle's. Its error before it is rounded is far smaller.
@@ -98,21 +98,21 @@ struct Rotation16Error {
   constexpr double total() const { return value() + width; }
 };
 
-// rotation, to float64: see rotation64-inl.h.
+// rotation, to float64: see rotation_to_float64-inl.h.
 
 /// Rows on either side of a block's middle row.
-inline constexpr std::int64_t side_rows64 = 8;
-inline constexpr std::int64_t block_rows64 = 2 * side_rows64 + 1;
-inline constexpr std::int64_t anchored_blocks64 = 8;
+inline constexpr std::int64_t float64_side_rows = 8;
+inline constexpr std::int64_t float64_block_rows = 2 * float64_side_rows + 1;
+inline constexpr std::int64_t float64_anchored_blocks = 8;
 
 /// Absolute errors in units of 2^-76.
-struct Rotation64Error {
+struct RotationToFloat64Error {
   double anchor = 2;
   double addition = 1;  ///< of one angle addition, beyond the errors of its operands
   /// Row n is a sum of at most three powers of two, each of which is an anchor.
   constexpr double row_table() const {
     int powers = 0;
-    for (std::int64_t rows = side_rows64; rows > 1; rows /= 2) ++powers;
+    for (std::int64_t rows = float64_side_rows; rows > 1; rows /= 2) ++powers;
     return powers * anchor + (powers - 1) * addition + 1;
   }
   /// The error of an entry, `blocks` blocks after an anchor.

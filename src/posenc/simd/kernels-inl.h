@@ -4,12 +4,12 @@
 #include "posenc/simd/kernels.h"
 
 #include "posenc/simd/anchors-inl.h"
-#include "posenc/simd/combine-inl.h"
-#include "posenc/simd/convert-inl.h"
-#include "posenc/simd/rotary-inl.h"
-#include "posenc/simd/rotation-inl.h"
-#include "posenc/simd/rotation32-inl.h"
-#include "posenc/simd/rotation64-inl.h"
+#include "posenc/simd/layers/combine-inl.h"
+#include "posenc/simd/layers/convert-inl.h"
+#include "posenc/simd/layers/rotary-inl.h"
+#include "posenc/simd/rotation/rotation-inl.h"
+#include "posenc/simd/rotation/rotation_to_float64-inl.h"
+#include "posenc/simd/rotation32/rotation32-inl.h"
 #ifdef POSENC_HAS_VECTOR_SINCOS
 #include "posenc/simd/sincos-inl.h"
 #endif

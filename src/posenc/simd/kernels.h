@@ -2,8 +2,8 @@
 // function with another file.
 #pragma once
 
-#include "posenc/simd/compiled_isas.h"
 #include "posenc/simd/error_bounds.h"
+#include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/philox_constants.h"
@@ -29,9 +29,9 @@ using ExactEntry = std::uint64_t (*)(const void* context, std::int64_t position,
                                      bool cosine, DataType type) noexcept;
 
 /// The place of cos(a) in RotationTables::angles, where a = (j + 1/2) w for frequency k and one of
-/// block_rows32 / 2 rows j. The sine is `lanes` later, the floats of a vector.
+/// paired_block_rows / 2 rows j. The sine is `lanes` later, the floats of a vector.
 constexpr std::int64_t angle_index(std::int64_t k, std::int64_t j, std::int64_t lanes) {
-  return (k / lanes * (block_rows32 / 2) + j) * 2 * lanes + k % lanes;
+  return (k / lanes * (paired_block_rows / 2) + j) * 2 * lanes + k % lanes;
 }
 
 /// Frequencies w in radians per position, padded with zeros.
@@ -47,7 +47,7 @@ struct FrequencyArrays {
 };
 
 /// Which tables in the caches are written by narrow panels of columns, whose constants stay in L1,
-/// instead of long runs of columns, which prefetchers follow: none, those whose rows are not whole
+/// instead of long rows of columns, which prefetchers follow: none, those whose rows are not whole
 /// pages apart, or all.
 enum class NarrowPanels { never, except_at_pages, always };
 
@@ -83,8 +83,9 @@ struct Rotation32Tables {
   const std::uint64_t* group_low;   ///< low half
   const std::uint64_t* centre;      ///< phase of the centre of block 0, plus 2^-33 to round it
   const std::uint64_t* step;        ///< phase that a block advances by
-  /// cos(a) and sin(a) of a = (j + 1/2) w: block_rows32 / 2 rows j, angles_stride apart. In a row,
-  /// both are interleaved like the columns, or the sines are angles_stride / 2 after the cosines.
+  /// cos(a) and sin(a) of a = (j + 1/2) w: paired_block_rows / 2 rows j, angles_stride apart. In a
+  /// row, both are interleaved like the columns, or the sines are angles_stride / 2 after the
+  /// cosines.
   const float* angles;
   std::int64_t angles_stride;
   NarrowPanels narrow_panels;
@@ -113,7 +114,8 @@ struct Addition {
 };
 
 /// Writes the rows of the task, or adds them if `addition` is not null (float32 only). The
-/// rows of a non-temporal task of float64, and their runs of columns, begin and end at cache lines.
+/// rows of a non-temporal task of float64, and their segments of columns, begin and end at cache
+/// lines.
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
                                 const Addition* addition) noexcept;
 /// Writes the rows of the task in any type but float64.

@@ -1,7 +1,12 @@
-// The rows of aligned blocks, in pairs around the centre of their block.
+// The rows of aligned blocks, in pairs around the centre of their block: for rotation to 16-bit
+// types and for rotation32.
 //
-// Blocks begin at multiples of their length, so that a row is a function of its position alone. The
-// rows of a block, of which H = block_rows32 / 2 are above its centre:
+// Method  panels of columns, groups of blocks, then tiles: pairs of rows in a few vectors
+// Error   none: the tiles are the caller's
+// Range   every output; blocks begin at multiples of their length: a row depends on its position
+// Cost    that of the tiles; rows that begin inside a cache line go through a buffer (stores-inl.h)
+//
+// The rows of a block, of which H = paired_block_rows / 2 are above its centre:
 //
 //   row 2 H - 1     centre + (H - 1/2) w     j = H - 1
 //   ...                                      ...
@@ -10,20 +15,18 @@
 //   row H - 1       centre - w / 2           j = 0
 //   ...                                      ...
 //   row 0           centre - (H - 1/2) w     j = H - 1
-//
-// A table is divided into panels of columns, a panel into groups of blocks, and a block into tiles,
-// which are some pairs of rows in a few vectors of columns.
 #pragma once
 
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {
 
-/// Columns of the widest panel.
-constexpr std::int64_t most_paired_columns = 1024;
+/// Frequencies of a panel, and columns of the widest.
+constexpr std::int64_t narrow_panel = 64, wide_panel = 512;
+constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 
-/// Writes consecutive columns of the rows of a block. Columns has
+/// Writes consecutive columns of the rows of a block. Tiles has
 ///   Element        the type of the elements
 ///   wide, narrow   the numbers of vectors that its tiles may have
 ///   staged_pairs   pairs of the widest rows that are computed before they are stored
@@ -35,12 +38,12 @@ constexpr std::int64_t most_paired_columns = 1024;
 ///                  is called after some tiles that share upper, lower and stride, with the column
 ///                  and j of the first of them
 ///   write_uncertain()  corrects the entries in memory, before they are copied
-template <class Columns>
+template <class Tiles>
 struct PairedRows {
-  using T = typename Columns::Element;
-  static constexpr std::int64_t step = Columns::narrow * float_lanes;
+  using T = typename Tiles::Element;
+  static constexpr std::int64_t step = Tiles::narrow * float_lanes;
 
-  Columns& columns;
+  Tiles& tiles;
   std::int64_t count;  ///< columns
   T* out;              ///< in the first row to write
 
@@ -49,30 +52,30 @@ struct PairedRows {
   template <bool above, bool below, bool lines>
   void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
-    constexpr std::int64_t wide = Columns::wide, narrow = Columns::narrow;
+    constexpr std::int64_t wide = Tiles::wide, narrow = Tiles::narrow;
     const auto collect = [&, upper, lower] {
-      columns.template collect_uncertain<above, below, lines>(0, j_begin, upper, lower, stride);
+      tiles.template collect_uncertain<above, below, lines>(0, j_begin, upper, lower, stride);
     };
     for (std::int64_t j = j_begin; j < j_end; j += at_once) {
       const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
       std::int64_t done = 0;
       for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
-        columns.template write_tile<wide, above, below, lines>(done, j, rows, upper + done,
-                                                               lower + done, stride);
+        tiles.template write_tile<wide, above, below, lines>(done, j, rows, upper + done,
+                                                             lower + done, stride);
       }
       if (wide != narrow && done + step <= count) {
-        columns.template write_tile<narrow, above, below, lines>(done, j, rows, upper + done,
-                                                                 lower + done, stride);
+        tiles.template write_tile<narrow, above, below, lines>(done, j, rows, upper + done,
+                                                               lower + done, stride);
         done += step;
       }
       if (done < count) collect();
       for (std::int64_t row = 0; done < count && row < rows; ++row) {
         T last_upper[step], last_lower[step];
-        columns.template write_tile<narrow, above, below, false>(done, j + row, 1, last_upper,
-                                                                 last_lower, 0);
-        columns.template collect_uncertain<above, below, false>(done, j + row, last_upper,
-                                                                last_lower, 0);
-        columns.write_uncertain();
+        tiles.template write_tile<narrow, above, below, false>(done, j + row, 1, last_upper,
+                                                               last_lower, 0);
+        tiles.template collect_uncertain<above, below, false>(done, j + row, last_upper, last_lower,
+                                                              0);
+        tiles.write_uncertain();
         for (std::int64_t i = 0; done + i < count; ++i) {
           if constexpr (above) upper[row * stride + done + i] = last_upper[i];
           if constexpr (below) lower[done + i - row * stride] = last_lower[i];
@@ -91,8 +94,8 @@ struct PairedRows {
                   T* lower, std::ptrdiff_t stride) const {
     using Row = StagedRow<T>;
     // Known to the compiler if there is one pair: the loops are faster by a tenth then.
-    constexpr bool single = Columns::staged_pairs == 1;
-    constexpr std::int64_t capacity = Columns::staged_pairs * most_paired_columns;
+    constexpr bool single = Tiles::staged_pairs == 1;
+    constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
     const std::int64_t in_buffer = single ? 0 : (count + Row::line - 1) / Row::line * Row::line;
     const std::int64_t most = single ? 1 : capacity / in_buffer;
     StagingBuffer<T, capacity> upper_buffer, lower_buffer;
@@ -108,7 +111,7 @@ struct PairedRows {
       T* const from_lower = lower_buffer.place_for(lower) + (pairs - 1) * in_buffer;
       store_side<above, below, false>(j, j + pairs, single ? 1 : at_once, from_upper, from_lower,
                                       in_buffer);
-      columns.write_uncertain();
+      tiles.write_uncertain();
       for (std::int64_t row = 0; row < pairs; ++row) {
         if constexpr (above)
           Row{from_upper + row * in_buffer, upper + row * stride}.store(0, count);
@@ -138,8 +141,8 @@ struct PairedRows {
   /// these are all.
   void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride,
              bool non_temporal) const {
-    constexpr std::int64_t half = block_rows32 / 2;
-    if (end - n == block_rows32) {
+    constexpr std::int64_t half = paired_block_rows / 2;
+    if (end - n == paired_block_rows) {
       return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
                                     stride, non_temporal);
     }
@@ -168,9 +171,8 @@ struct PairedRows {
 template <class Panel>
 void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pairs,
                          const RowTask& task) {
-  constexpr std::int64_t group_rows = anchored_blocks32 * block_rows32;
+  constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
   constexpr std::int64_t most = Panel::most_frequencies;
-  static_assert(2 * most <= most_paired_columns);
   Panel panel(tables);
   for (std::int64_t row = 0; row < task.count;) {
     const std::int64_t left = task.count - row,
@@ -180,9 +182,9 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pair
       const std::int64_t rest = tables.frequencies - begin;
       panel.start(begin, rest < most ? rest : most, group);
       for (std::int64_t done = 0; done < group.count;) {
-        const std::int64_t n = (group.first + done) % block_rows32;
+        const std::int64_t n = (group.first + done) % paired_block_rows;
         const std::int64_t end =
-            group.count - done < block_rows32 - n ? n + group.count - done : block_rows32;
+            group.count - done < paired_block_rows - n ? n + group.count - done : paired_block_rows;
         panel.write_block(n, end, pairs, group.row<typename Panel::Element>(done), group);
         done += end - n;
       }
@@ -193,14 +195,18 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pair
 
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
-/// panels alternate between two rows, in long runs that prefetchers follow.
-template <template <std::int64_t most> class Panel>
-void write_paired_rows(const typename Panel<64>::Tables& tables, const RowTask& task) {
-  const bool at_pages = is_stride_of<typename Panel<64>::Element>(page_bytes, task.stride);
+/// panels alternate between two rows, in long rows that prefetchers follow.
+template <class Narrow, class Wide>
+void write_paired_rows(const typename Wide::Tables& tables, const RowTask& task) {
+  const bool at_pages = is_stride_of<typename Wide::Element>(page_bytes, task.stride);
   const bool wide = task.non_temporal || tables.narrow_panels == NarrowPanels::never ||
                     (at_pages && tables.narrow_panels == NarrowPanels::except_at_pages);
-  if (wide) return write_paired_panels<Panel<512>>(tables, Panel<512>::pairs_in_wide_panels, task);
-  write_paired_panels<Panel<64>>(tables, at_pages ? 2 : 4, task);
+  if (wide) {
+    write_paired_panels<Wide>(tables, Wide::pairs_in_wide_panels, task);
+  } else {
+    write_paired_panels<Narrow>(tables, at_pages ? 2 : 4, task);
+  }
+  if (task.non_temporal) fence();
 }
 
 }  // namespace

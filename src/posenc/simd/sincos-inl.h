@@ -1,19 +1,14 @@
-// xsimd: xsimd's vectorised sincos of phases in double, which are first reduced to one turn
-// exactly.
+// xsimd: xsimd's vectorised sincos of phases in double, which are first reduced to one turn.
 //
-// Method. The rows of a block share an anchor: phase = anchor + n w, in turns. Each is split into a
-// multiple of 2^-40, whose sums are exact, and a rest. Blocks begin at multiples of
-// sincos_block_rows, so that a row is a function of its position alone.
+// Method  phase = anchor + n w in turns: multiples of 2^-40, whose sums are exact, and a rest
+// Error   2^-50 (XsimdEncoder::error_bound)
+// Range   every position up to max_position; float32 and float64
+// Cost    one sincos of xsimd for two vectors of doubles
 //
-// Error bound (XsimdEncoder::error_bound): a phase in radians, at most pi in magnitude, carries the
-// roundings of a product and of a sum, at most 2^-52 each, and 2^-52.8 from the rounding of 2 pi.
-// xsimd's double sincos adds one ulp, at most 2^-53. Together this is below 2^-50.
-//
-// Valid range: every position up to max_position; float32 and float64.
-//
-// Cost: one sincos of xsimd for two vectors of doubles.
-//
-// Source: xsimd::sincos.
+// A phase in radians, at most pi in magnitude, carries the roundings of a product and of a sum, at
+// most 2^-52 each, and 2^-52.8 from the rounding of 2 pi. xsimd's double sincos adds one ulp, at
+// most 2^-53. Blocks, which share an anchor, begin at multiples of sincos_block_rows, so that a row
+// is a function of its position alone.
 #pragma once
 
 namespace posenc::simd {
@@ -25,7 +20,7 @@ struct SplitTurns {
   double low;
 };
 
-inline SplitTurns split(std::uint64_t high, std::uint64_t low) {
+inline SplitTurns split_turns(std::uint64_t high, std::uint64_t low) {
   const std::uint64_t rest = ((high & 0xffffff) << 39) | (low >> 25);
   return {static_cast<double>(static_cast<std::int64_t>(high >> 24)),
           static_cast<double>(static_cast<std::int64_t>(rest))};
@@ -126,7 +121,8 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
   SincosPanel panel;
   const std::int64_t padded = (size + float_lanes - 1) / float_lanes * float_lanes;
   for (std::int64_t k = 0; k < padded; ++k) {
-    const SplitTurns step = split(tables.w.turns_high[begin + k], tables.w.turns_low[begin + k]);
+    const SplitTurns step =
+        split_turns(tables.w.turns_high[begin + k], tables.w.turns_low[begin + k]);
     panel.step_high[k] = step.high;
     panel.step_low[k] = step.low;
   }
@@ -139,7 +135,7 @@ inline void write_sincos_panel(const SincosTables& tables, std::int64_t begin, s
         const uint128 low = static_cast<uint128>(tables.w.turns_low[begin + k]) * position;
         const std::uint64_t high =
             tables.w.turns_high[begin + k] * position + static_cast<std::uint64_t>(low >> 64);
-        const SplitTurns anchor = split(high, static_cast<std::uint64_t>(low));
+        const SplitTurns anchor = split_turns(high, static_cast<std::uint64_t>(low));
         panel.anchor_high[k] = anchor.high;
         panel.anchor_low[k] = anchor.low;
       }

@@ -1,16 +1,13 @@
 // The mask of dropout: Philox4x32-7 (philox.h) with the counters in the lanes of vectors.
 //
-// Method. The low half of a 64-bit lane holds one word of one counter, and the high half is
-// ignored: a product of two words then needs no unpacking. The words are combined in pairs at the
-// end, so that 8 counters give the bytes of a block's 128 elements in the order that dropout.h
-// defines, without a transposition. Each byte is compared with a threshold.
+// Method  one word of one counter a lane; words are combined in pairs, and bytes compared
+// Error   none: the mask is the one that dropout.h defines
+// Range   every seed and element
+// Cost    seven rounds a vector of counters: two products, two shifts, four exclusive ors each
 //
-// Error bound: none. The mask is the one that dropout.h defines, for every seed and element.
-//
-// Cost: seven rounds for each vector of counters. A round is two products, two shifts and four
-// exclusive ors.
-//
-// Source: see philox.h.
+// The low half of a 64-bit lane holds the word, and the high half is ignored: a product of two
+// words then needs no unpacking. 8 counters give the bytes of a block's 128 elements in the order
+// that dropout.h defines, without a transposition.
 #pragma once
 
 namespace posenc::simd {

@@ -1,30 +1,22 @@
-// rotation: rounds the values of the recurrence to float32, and anchors to a 16-bit type, too, and
-// finds the values whose rounding is uncertain.
+// rotation: rounds the values of the recurrence to float32, and anchors to 16-bit types.
 //
-// Method. The recurrence is linear, so it can run on values times a power of two that puts the
-// exponent of the element type into the low bits of the double's exponent: 2^-896 for float32.
-// After half of the dropped part has been added, the float is the sign and bits 29 to 59 of the
-// double. The low 29 bits hold the distance of the value from the midpoint between two floats.
-// Shifts and shuffles turn two vectors of doubles into a vector of floats and a vector of
-// distances; they run on every port, and conversions on one.
+// Method  half of the dropped part is added; sign and bits 29 to 59 of the double are the float
+// Error   correctly rounded: a value too near a midpoint is uncertain, and recomputed in integers
+// Range   that of rotation; position 0, whose every sine would be uncertain, is the backend's
+// Cost    AVX2: 32 floats take 8 + 20 + 12 + 16 operations: recurrence, rounding, sign, margin
 //
-// Error bound: every entry is correctly rounded. A value is certain if its distance exceeds its
-// error (RotationError): the exact value then rounds to the same element. correction-inl.h
-// recomputes the uncertain values exactly. The bits of an entry therefore depend on its position
-// alone.
+// Zen 4 executes these and 4 stores from registers in 14.6 cycles (AVX-512: 13.6). A table in cache
+// takes 20 cycles (AVX-512: 18): 2 more for starting blocks, and 3 for starting tiles and storing.
 //
-// Valid range: that of the recurrence. At position 0, whose sines are 0, every sine is uncertain;
-// the backend writes this row itself.
+// The recurrence is linear, so it can run on values times a power of two that puts the exponent of
+// the element type into the low bits of the double's exponent: 2^-896 for float32. The low 29 bits
+// of the double hold the distance of the value from the midpoint between two floats. Shifts and
+// shuffles turn two vectors of doubles into a vector of floats and a vector of distances; they run
+// on every port, and conversions on one.
 //
-// Cost with AVX2: 32 floats take 8 operations for the recurrence, 20 for the rounding, 12 for the
-// sign, 16 for the margin, and 4 stores. Zen 4 executes these from registers in 14.6 cycles
-// (AVX-512: 13.6). A table in cache takes 20 cycles (AVX-512: 18): 2 more for starting blocks, and
-// 3 for starting tiles and storing. In cache, this method peaks at about a third of the store
-// bandwidth.
+// A value is certain if its distance exceeds its error (RotationError): the exact value then rounds
+// to the same element. The bits of an entry therefore depend on its position alone.
 #pragma once
-
-#include "posenc/simd/recurrence-inl.h"
-#include "posenc/simd/staged_row-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -43,7 +35,7 @@ inline auto is_below(U32 a, U32 b) { return xsimd::max(a, b) != a; }
 /// margin is the bits of distance * value + threshold. Uncertain entries then lie between 0 and
 /// twice the threshold: as unsigned integers, negative floats are larger than positive ones. This
 /// takes two operations; a product, an absolute value and a minimum take three.
-using RoundingMargin32 = std::conditional_t<has_word_minimum, U32, F32>;
+using FloatMargin = std::conditional_t<has_word_minimum, U32, F32>;
 
 template <class RoundingMargin>
 inline RoundingMargin margin_of(F32 distance, F32 magnitude, F32 threshold) {
@@ -57,8 +49,8 @@ inline auto is_uncertain_float(U32 least, F32 threshold) {
   return is_below(least, cast_bits<U32>(threshold + threshold));
 }
 inline auto is_uncertain_float(F32 least, F32 threshold) { return least < threshold; }
-inline RoundingMargin32 largest_margin32() {
-  return RoundingMargin32(std::numeric_limits<typename RoundingMargin32::value_type>::max());
+inline FloatMargin largest_float_margin() {
+  return FloatMargin(std::numeric_limits<typename FloatMargin::value_type>::max());
 }
 
 /// In place of a margin, if nothing is checked.
@@ -72,7 +64,7 @@ struct RoundToFloat32 {
   using Bits = std::uint32_t;
   using Value = F32;
   using Threshold = F32;
-  using RoundingMargin = RoundingMargin32;
+  using RoundingMargin = FloatMargin;
 
   static constexpr bool adds = false, checks = true;
   static constexpr double value_scale = 0x1p-896;
@@ -100,21 +92,23 @@ struct RoundToFloat32 {
     return magnitude | sign;
   }
 
-  static RoundingMargin largest_margin() { return largest_margin32(); }
+  static RoundingMargin largest_margin() { return largest_float_margin(); }
   static auto is_uncertain(const RoundingMargin& least, Threshold threshold) {
     return is_uncertain_float(least, threshold);
-  }
-
-  template <bool non_temporal, std::int64_t vectors>
-  static void store(const Value (&values)[vectors], Element* out) {
-    for (std::int64_t i = 0; i < vectors; ++i)
-      store_vector<non_temporal>(values[i], out + i * float_lanes);
   }
 };
 
 /// Rounds as RoundToFloat32 does; addition-inl.h then adds the values to an input.
 struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
+};
+
+/// Rounds as `Round` does, without looking for uncertain entries.
+template <class Round>
+struct RoundUnchecked : Round {
+  using RoundingMargin = NoMargin;
+  static constexpr bool checks = false;
+  static RoundingMargin largest_margin() { return {}; }
 };
 
 /// Rounds anchors to a 16-bit type in the same way. 2^scale_exponent puts the type's exponent into
@@ -172,12 +166,6 @@ struct RoundTo16Bits {
   }
   static auto is_uncertain(const RoundingMargin& least, Threshold threshold) {
     return is_below(least.distance, U32(2 << 16)) || is_below(least.magnitude, threshold);
-  }
-
-  template <bool non_temporal>
-  static void store(const Value (&values)[2], Element* out) {
-    static_assert(!non_temporal);
-    pack(values[0], values[1]).store_unaligned(reinterpret_cast<float*>(out));
   }
 };
 

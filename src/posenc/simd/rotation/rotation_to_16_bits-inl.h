@@ -1,17 +1,22 @@
 // rotation, to 16-bit types: symmetric angle addition in float32, between bounds of the exact
 // value.
 //
-// Method. A value is the sum of an angle addition in float32 from the centre of its block, as in
-// rotation32 (paired_rows-inl.h), but centres are computed in double and then rounded:
+// Method  sums of an angle addition, plus and minus their error: both bounds must round alike
+// Error   half an ulp: other entries, 1 in 3000 of bfloat16 and 480 of float16, are evaluated anew
+// Range   every position up to max_position
+// Cost    AVX2, four vectors: 10 operations for values and bounds, 17 to compare, 4 to pack (or 10)
+//
+// A value is the sum of an angle addition in float32 from the centre of its block, as in rotation32
+// (paired_rows-inl.h), but centres are computed in double and then rounded:
 //   sin(centre +- a) = sin(centre) cos(a) +- cos(centre) sin(a),  a = (j + 1/2) w
 //   cos(centre +- a) = cos(centre) cos(a) -+ sin(centre) sin(a)
 // Adding and subtracting the error bound E gives an upper and a lower bound of the exact value. If
-// both round to the same element, so does the exact value. Other entries, one in about 3000 of
-// bfloat16 and 480 of float16, are evaluated in double (uncertain_list-inl.h).
+// both round to the same element, so does the exact value. Other entries are evaluated in double
+// (uncertain_list-inl.h).
 //
-// Error bound (Rotation16Error in error_bounds.h), in units of 2^-24. The sine and cosine of a
-// centre and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus
-// E is rounded by 1/2. The sum is rounded, too, but this changes no decision: the midpoints between
+// E (RotationTo16BitsError in error_bounds.h), in units of 2^-24: the sine and cosine of a centre
+// and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus E is
+// rounded by 1/2. The sum is rounded, too, but this changes no decision: the midpoints between
 // elements are floats, and rounding does not cross a float. The other bound is the first one minus
 // or plus 2 E, so that the rounding of the first one, 1/2, counts there; half of it is in E. Above
 // 1, floats are twice as far apart, but no midpoint is near.
@@ -20,28 +25,22 @@
 // Each of the roundings is then at most 2^-24 M, and sin(a) at most M / 2: together 1 + 1/2 + 1/4
 // + 1/2 + 1/2 (+ 1/2 for half the last one) times M. This is below 2 M E.
 //
-// Valid range: every position up to max_position. A value below 2^-14, which has fewer bits in
-// float16, must be recomputed. E is therefore at least 2^-26 for float16: two bounds that are 2^-25
-// apart do not round to the same float of 11 bits. For bfloat16 it is at least 2^-50, because
-// truncated frequencies add an absolute error of 2^-70.
-//
-// Cost with AVX2: four vectors, of a pair of rows, take 10 operations for the values and bounds, 17
-// to compare the bounds, and 4 to round and pack them to bfloat16 (float16: 10).
-//
-// Source: the angle addition theorems.
+// A value below 2^-14, which has fewer bits in float16, must be recomputed. E is therefore at least
+// 2^-26 for float16: two bounds that are 2^-25 apart do not round to the same float of 11 bits. For
+// bfloat16 it is at least 2^-50, because truncated frequencies add an absolute error of 2^-70.
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
-#include "posenc/simd/recurrence-inl.h"
-#include "posenc/simd/uncertain_list-inl.h"
+#include "posenc/simd/rotation/single_row-inl.h"
+#include "posenc/simd/rotation/uncertain_list-inl.h"
 
 namespace posenc::simd {
 namespace {
 
 /// E for columns whose values may be as large as 1. The factor covers the roundings of the bounds
 /// of other columns.
-constexpr float error16 =
-    static_cast<float>(Rotation16Error{fused_rounds_once}.total() * float_roundoff * 1.0001);
+constexpr float bracket_error =
+    static_cast<float>(RotationTo16BitsError{fused_rounds_once}.total() * float_roundoff * 1.0001);
 
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
@@ -91,7 +90,7 @@ enum class Held { both, sines, cosines };
 
 /// The centre of a block, for up to `most` frequencies.
 template <std::int64_t most>
-struct alignas(cache_line_bytes) Centre16 {
+struct alignas(cache_line_bytes) BracketCentre {
   float sine[most], cosine[most];
   float sine_error[most], cosine_error[most];  ///< E of each column
 };
@@ -110,17 +109,17 @@ using ListFor =
 template <std::int64_t capacity>
 struct UncertainPairs {
   std::int64_t count = 0;
-  std::uint32_t places[capacity + 1];  ///< column * block_rows32 + j
+  std::uint32_t places[capacity + 1];  ///< column * paired_block_rows + j
 
   [[gnu::noinline, gnu::cold]] void add(std::uint32_t place) { places[count++] = place; }
 };
 /// As many as half a block of a panel has.
 template <std::int64_t most>
-using PairsOfPanel = UncertainPairs<most / float_lanes * block_rows32 / 2>;
+using PairsOfPanel = UncertainPairs<most / float_lanes * paired_block_rows / 2>;
 
-/// Consecutive columns of a panel (see PairedRows).
+/// Tiles of consecutive columns of a panel (see PairedRows).
 template <class T, Held held, bool checks, std::int64_t most>
-struct Columns16 {
+struct BracketTiles {
   using Element = T;
   using Rounding = RoundFloat32<T>;
   static constexpr std::int64_t wide = 2, narrow = 2, staged_pairs = 2;
@@ -130,7 +129,7 @@ struct Columns16 {
   const float* angles;           ///< of the panel's first frequency
   std::int64_t first_frequency;  ///< of the panel
   std::int64_t below_centre;     ///< the position next to the block's centre
-  const Centre16<most>& centre;
+  const BracketCentre<most>& centre;
 
   /// The first frequency of vector i of a tile, and whether the vector holds cosines.
   static std::int64_t frequency(std::int64_t column, std::int64_t i) {
@@ -144,13 +143,13 @@ struct Columns16 {
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
                                          T* upper, T* lower, std::ptrdiff_t stride) const {
     static_assert(vectors == 2);
-    const Tile16 tile(*this, column, j);
+    const BracketTile tile(*this, column, j);
     [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
       const Differences<above, below> differences =
           write_pair<above, below, lines>(tile, row, upper + row * stride, lower - row * stride);
       if constexpr (checks) {
-        const auto place = static_cast<std::uint32_t>(column * block_rows32 + j + row);
+        const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
         if constexpr (Rounding::often_uncertain) {
           pairs.places[count] = place;
           count += differences.any() ? 1 : 0;
@@ -169,11 +168,11 @@ struct Columns16 {
                                            std::ptrdiff_t stride) const {
     if constexpr (checks) {
       for (std::int64_t i = 0; i < pairs.count; ++i) {
-        const std::int64_t of_column = pairs.places[i] / block_rows32,
-                           of_j = pairs.places[i] % block_rows32;
+        const std::int64_t of_column = pairs.places[i] / paired_block_rows,
+                           of_j = pairs.places[i] % paired_block_rows;
         T again[2][2 * float_lanes];
-        const auto differences =
-            write_pair<above, below, false>(Tile16(*this, of_column, of_j), 0, again[0], again[1]);
+        const auto differences = write_pair<above, below, false>(
+            BracketTile(*this, of_column, of_j), 0, again[0], again[1]);
         const std::ptrdiff_t right = of_column - column, away = (of_j - j) * stride;
         T* rows[] = {upper + away + right, lower - away + right};
         // One loop over all of them ends unpredictably once.
@@ -227,12 +226,13 @@ struct Columns16 {
   };
 
   /// What the rows of a tile share.
-  struct Tile16 {
+  struct BracketTile {
     F32 value[2], other[2], error[2], width[2];
     const float* angles[2];
 
-    [[gnu::always_inline]] Tile16(const Columns16& of, std::int64_t column, std::int64_t j) {
-      const Centre16<most>& panel = of.centre;
+    [[gnu::always_inline]] BracketTile(const BracketTiles& of, std::int64_t column,
+                                       std::int64_t j) {
+      const BracketCentre<most>& panel = of.centre;
       for (std::int64_t i = 0; i < 2; ++i) {
         const std::int64_t k = frequency(column, i);
         value[i] = load((holds_cosines(i) ? panel.cosine : panel.sine) + k);
@@ -240,14 +240,14 @@ struct Columns16 {
         error[i] = load((holds_cosines(i) ? panel.cosine_error : panel.sine_error) + k);
         width[i] = error[i] + error[i];
         // k is a multiple of float_lanes.
-        angles[i] = of.angles + k * block_rows32 + j * 2 * float_lanes;
+        angles[i] = of.angles + k * paired_block_rows + j * 2 * float_lanes;
       }
     }
   };
 
   /// Writes a pair of rows of a tile.
   template <bool above, bool below, bool lines>
-  [[gnu::always_inline]] static Differences<above, below> write_pair(const Tile16& tile,
+  [[gnu::always_inline]] static Differences<above, below> write_pair(const BracketTile& tile,
                                                                      std::int64_t row, T* upper,
                                                                      T* lower) {
     const I32 half(1 << (Rounding::dropped - 1));
@@ -287,26 +287,26 @@ struct Columns16 {
 
 /// Some frequencies of a table (see write_paired_panels()).
 template <class T, bool interleaved, bool checks, std::int64_t most>
-class PanelOf16 {
+class BracketPanel {
  public:
   using Element = T;
   using Tables = RotationTables;
   static constexpr std::int64_t most_frequencies = most, pairs_in_wide_panels = 4;
 
-  explicit PanelOf16(const Tables& tables) : tables_(tables), uncertain_(tables) {}
+  explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
-  ~PanelOf16() { uncertain_.write_lines(); }
+  ~BracketPanel() { uncertain_.write_lines(); }
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
     used_ = used;
     size_ = padded_size(used);
-    below_centre_ = task.first / block_rows32 * block_rows32 + block_rows32 / 2 - 1;
+    below_centre_ = task.first / paired_block_rows * paired_block_rows + paired_block_rows / 2 - 1;
     set_anchors(tables_, begin, used, size_, below_centre_, 1.0, sine_, cosine_);
     rotate(tables_.cos_half + begin, tables_.sin_half + begin, size_, sine_, cosine_);
     // What is far from a midpoint of every type, so that padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
-    set_errors(static_cast<float>(task.first + task.count + block_rows32));
+    set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
   }
 
   void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
@@ -326,14 +326,14 @@ class PanelOf16 {
       write<Held::cosines>(used_, out + columns.cosine + begin_, n, end, pairs, task);
     }
     rotate(tables_, begin_, size_, sine_, cosine_);
-    below_centre_ += block_rows32;
+    below_centre_ += paired_block_rows;
   }
 
  private:
   /// Sets E of each column, for positions up to `last`. E is 0 if nothing is checked.
   void set_errors(float last) {
     const float bounds = static_cast<float>(tables_.error_bounds);
-    const float largest = bounds * error16;
+    const float largest = bounds * bracket_error;
     const float least = checks ? RoundFloat32<T>::least_error : 0.0f;
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
       const F32 slope = load(tables_.radians + begin_ + k) * F32(2 * last);
@@ -347,10 +347,10 @@ class PanelOf16 {
   template <Held held>
   void write(std::int64_t count, T* to, std::int64_t n, std::int64_t end, std::int64_t pairs,
              const RowTask& task) {
-    using Columns = const Columns16<T, held, checks, most>;
-    const float* const angles = tables_.angles + begin_ * block_rows32;
-    Columns columns = {uncertain_, pairs_, angles, begin_, below_centre_, centre_};
-    PairedRows<Columns>{columns, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
+    using Tiles = const BracketTiles<T, held, checks, most>;
+    const float* const angles = tables_.angles + begin_ * paired_block_rows;
+    Tiles tiles = {uncertain_, pairs_, angles, begin_, below_centre_, centre_};
+    PairedRows<Tiles>{tiles, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
   }
 
   const Tables& tables_;
@@ -359,22 +359,26 @@ class PanelOf16 {
   std::int64_t begin_, used_, size_;
   std::int64_t below_centre_;
   double sine_[most], cosine_[most];
-  Centre16<most> centre_;
+  BracketCentre<most> centre_;
 };
 
 template <class T, bool interleaved, bool checks>
-struct PanelsOf16 {
-  template <std::int64_t most>
-  using Panel = PanelOf16<T, interleaved, checks, most>;
-};
+inline void write_bracketed_rows(const RotationTables& tables, const RowTask& task) {
+  write_paired_rows<BracketPanel<T, interleaved, checks, narrow_panel>,
+                    BracketPanel<T, interleaved, checks, wide_panel>>(tables, task);
+}
 
-template <class T, bool checks>
-inline void write_rows16(const RotationTables& tables, const RowTask& task) {
-  const auto write = tables.columns.interleaved
-                         ? write_paired_rows<PanelsOf16<T, true, checks>::template Panel>
-                         : write_paired_rows<PanelsOf16<T, false, checks>::template Panel>;
+template <class T>
+void rotation_to_16_bits(const RotationTables& tables, const RowTask& task) {
+  if (is_single_row(tables, task))
+    return write_row_of_anchors<typename RoundFloat32<T>::Round>(tables, task);
+  const bool interleaved = tables.columns.interleaved;
+  const auto write = tables.error_bounds > 0
+                         ? (interleaved ? write_bracketed_rows<T, true, true>
+                                        : write_bracketed_rows<T, false, true>)
+                         : (interleaved ? write_bracketed_rows<T, true, false>
+                                        : write_bracketed_rows<T, false, false>);
   write(tables, task);
-  if (task.non_temporal) fence();
 }
 
 }  // namespace

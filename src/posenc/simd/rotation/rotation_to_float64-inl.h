@@ -1,14 +1,18 @@
 // rotation, to float64: angle addition in about 80 bits, rounded once and correctly.
 //
-// Method.
+// Method  anchors and angle additions of two doubles each; both bounds must round alike
+// Error   half an ulp: an entry whose bounds round differently is recomputed in integers
+// Range   every position up to max_position (position 0 is written by the backend)
+// Cost    12 operations a vector: 5 add angles, 4 round bounds, 2 collect uncertain ones, 1 stores
+//
 //   middle row  V and U, the sine and cosine at a block's middle row: from the integer phase every
-//               anchored_blocks64 blocks, else those of the block before, rotated by
-//               block_rows64 w
+//               float64_anchored_blocks blocks, else those of the block before, rotated by
+//               float64_block_rows w
 //   other rows  sin(phase +- n w) = V cos(n w) +- U sin(n w) and cos(phase +- n w) = U cos(n w) -+
 //               V sin(n w): four products for two rows. Each call computes a table of the sines and
 //               cosines of n w.
 //
-// Error bound (Rotation64Error in error_bounds.h), absolute, in units of 2^-76:
+// Error (RotationToFloat64Error in error_bounds.h), absolute, in units of 2^-76:
 //   angle addition  four products of low parts (2^-81 each), three sums (2 * 2^-80 + 2^-79), two
 //                   factors high + low (2^-80 together) and a new low part (2^-81): below 1/2 for
 //                   each component, so that the norm of both errors grows by less than 1
@@ -18,32 +22,23 @@
 //   block j         2 for its anchor, and 1 + 2 for each rotation, of which 2 for its constants
 //   row             an angle addition without a new low part. The bound is subtracted and added
 //                   before its last sum, which adds 3 * 2^-79: below 1 for the component
-// Truncated frequencies add 2^-125 for each position. An entry whose error decides its rounding is
-// recomputed exactly.
-//
-// Valid range: every position up to max_position. At position 0, whose sines are 0, every sine is
-// uncertain; the backend writes this row itself.
-//
-// Cost: about 12 operations a vector of doubles: 5 for the angle addition, 4 for the rounding of
-// both bounds, 2 to collect uncertain entries, and 1 to interleave.
-//
-// Source: the angle addition theorems.
+// Truncated frequencies add 2^-125 for each position.
 #pragma once
 
-#include "posenc/simd/fixed_pairs-inl.h"
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/rotation/fixed-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {
 
 /// A rounded value, and whether its error decides the rounding.
-struct Rounded64 {
+struct RoundedDoubles {
   F64 value;
   U64 uncertain;  ///< 0 if the rounding is certain
 };
 
 /// Rounds a value from high + least to high + most, sums that are not rounded.
-inline Rounded64 round64(F64 high, F64 least, F64 most) {
+inline RoundedDoubles round_doubles(F64 high, F64 least, F64 most) {
   const F64 value = high + least;
   return {value, cast_bits<U64>(value) ^ cast_bits<U64>(high + most)};
 }
@@ -51,7 +46,7 @@ inline Rounded64 round64(F64 high, F64 least, F64 most) {
 inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
 
 template <bool non_temporal>
-inline void store64(F64 value, double* to) {
+inline void store_doubles(F64 value, double* to) {
   if constexpr (non_temporal) {
     store_non_temporal(cast_bits<F32>(value), reinterpret_cast<float*>(to));
   } else {
@@ -64,29 +59,29 @@ template <bool interleaved, bool non_temporal>
                                                double* cosine) {
   if constexpr (interleaved) {
     const Both<F64> pairs = deinterleave_pairs(sines, cosines);
-    store64<non_temporal>(pairs.first, sine);
-    store64<non_temporal>(pairs.second, sine + double_lanes);
+    store_doubles<non_temporal>(pairs.first, sine);
+    store_doubles<non_temporal>(pairs.second, sine + double_lanes);
   } else {
-    store64<non_temporal>(sines, sine);
-    store64<non_temporal>(cosines, cosine);
+    store_doubles<non_temporal>(sines, sine);
+    store_doubles<non_temporal>(cosines, cosine);
   }
 }
 
 /// One row of a panel.
-struct Row64 {
+struct PanelRow {
   double* sine;
   double* cosine;
   std::int64_t position;
 };
 
 /// The middle row of a block. at(k, round, take) calls take(row, sines, cosines) for a vector of
-/// frequencies, each of them rounded by round(high, least, most), as round64 does.
-struct MiddleRow64 {
+/// frequencies, each of them rounded by round(high, least, most), as round_doubles does.
+struct MiddleRow {
   static constexpr bool has_above = false;
 
   const FixedPairs& pairs;
   F64 error;
-  Row64 below;  ///< the row itself
+  PanelRow below;  ///< the row itself
 
   template <class Round, class Take>
   [[gnu::always_inline]] void at(std::int64_t k, const Round& round, const Take& take) const {
@@ -101,13 +96,13 @@ struct MiddleRow64 {
 /// The rows at a distance from the middle row, whose angles are those of `by`: the one below it,
 /// and the one above it if that exists.
 template <bool both>
-struct SideRows64 {
+struct SideRows {
   static constexpr bool has_above = both;
 
   const FixedPairs& pairs;
   const FixedPairs& by;
   F64 error;
-  Row64 below, above;
+  PanelRow below, above;
 
   template <class Round, class Take>
   [[gnu::always_inline]] void at(std::int64_t k, const Round& round, const Take& take) const {
@@ -134,24 +129,24 @@ struct SideRows64 {
 
 /// Writes `used` frequencies of rows. True if every entry is certain.
 template <bool interleaved, bool non_temporal, class Rows>
-inline bool write_rows64(const Rows& rows, std::int64_t used) {
+inline bool write_float64_rows(const Rows& rows, std::int64_t used) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   U64 uncertain(std::uint64_t{0});
   const auto round = [&](F64 high, F64 least, F64 most) __attribute__((always_inline)) {
-    const Rounded64 rounded = round64(high, least, most);
+    const RoundedDoubles rounded = round_doubles(high, least, most);
     uncertain = uncertain | rounded.uncertain;
     return rounded.value;
   };
   // Non-temporal stores that alternate between two rows whole pages apart take twice the time if a
   // line takes several of them. The row below is therefore held until the other one is stored.
   constexpr bool holds_below = non_temporal && Rows::has_above && !has_line_vectors;
-  double held[2 * panel64];
+  double held[2 * fixed_panel];
   std::int64_t k = 0;
   for (; k + double_lanes <= used; k += double_lanes) {
-    rows.at(k, round, [&](const Row64& row, F64 sines, F64 cosines) {
+    rows.at(k, round, [&](const PanelRow& row, F64 sines, F64 cosines) {
       if (holds_below && &row == &rows.below) {
         store_pairs<interleaved, false>(sines, cosines, held + columns_each * k,
-                                        held + panel64 + k);
+                                        held + fixed_panel + k);
       } else {
         store_pairs<interleaved, non_temporal>(sines, cosines, row.sine + columns_each * k,
                                                row.cosine + columns_each * k);
@@ -161,12 +156,12 @@ inline bool write_rows64(const Rows& rows, std::int64_t used) {
   for (std::int64_t i = 0; holds_below && i < k; i += double_lanes) {
     const double* const from = held + columns_each * i;
     double* const to = rows.below.sine + columns_each * i;
-    store64<true>(load(from), to);
-    store64<true>(load(from + (interleaved ? double_lanes : panel64)),
-                  interleaved ? to + double_lanes : rows.below.cosine + i);
+    store_doubles<true>(load(from), to);
+    store_doubles<true>(load(from + (interleaved ? double_lanes : fixed_panel)),
+                        interleaved ? to + double_lanes : rows.below.cosine + i);
   }
   if (k < used) {
-    rows.at(k, round, [&](const Row64& row, F64 sines, F64 cosines) {
+    rows.at(k, round, [&](const PanelRow& row, F64 sines, F64 cosines) {
       double last[2 * double_lanes];
       store_pairs<interleaved, false>(sines, cosines, last, last + double_lanes);
       for (std::int64_t i = 0; i < columns_each * (used - k); ++i)
@@ -180,89 +175,94 @@ inline bool write_rows64(const Rows& rows, std::int64_t used) {
 
 /// Computes rows once more and replaces every uncertain entry.
 template <bool interleaved, class Rows>
-[[gnu::noinline]] void correct_rows64(const RotationTables& tables, std::int64_t begin,
-                                      const Rows& rows, std::int64_t used) {
+[[gnu::noinline]] void correct_float64_rows(const RotationTables& tables, std::int64_t begin,
+                                            const Rows& rows, std::int64_t used) {
   constexpr std::int64_t columns_each = interleaved ? 2 : 1;
   const auto correct = [&](std::int64_t position, std::int64_t k, U64 uncertain, bool cosine,
                            double* column) {
     std::uint64_t lanes[double_lanes];
     uncertain.store_unaligned(lanes);
     for (std::int64_t i = 0; i < double_lanes && k + i < used; ++i) {
-      if (lanes[place64<interleaved>(i)] == 0) continue;
+      if (lanes[fixed_place<interleaved>(i)] == 0) continue;
       column[columns_each * (k + i)] = std::bit_cast<double>(
           tables.exact_entry(tables.context, position, begin + k + i, cosine, DataType::float64));
     }
   };
   for (std::int64_t k = 0; k < used; k += double_lanes) {
-    rows.at(k, round64, [&](const Row64& row, const Rounded64& sines, const Rounded64& cosines) {
-      if (any_uncertain(sines.uncertain))
-        correct(row.position, k, sines.uncertain, false, row.sine);
-      if (any_uncertain(cosines.uncertain)) {
-        correct(row.position, k, cosines.uncertain, true, interleaved ? row.sine + 1 : row.cosine);
-      }
-    });
+    rows.at(k, round_doubles,
+            [&](const PanelRow& row, const RoundedDoubles& sines, const RoundedDoubles& cosines) {
+              if (any_uncertain(sines.uncertain))
+                correct(row.position, k, sines.uncertain, false, row.sine);
+              if (any_uncertain(cosines.uncertain)) {
+                correct(row.position, k, cosines.uncertain, true,
+                        interleaved ? row.sine + 1 : row.cosine);
+              }
+            });
   }
 }
 
 /// The error of an entry, `blocks` blocks after an anchor and at most at `position`.
-inline double error64(std::int64_t blocks, std::int64_t position) {
-  return 0x1p-76 * Rotation64Error().total(blocks) +
+inline double float64_error(std::int64_t blocks, std::int64_t position) {
+  return 0x1p-76 * RotationToFloat64Error().total(blocks) +
          frequency_error * static_cast<double>(position);
 }
 
-/// Calls visit(rows) for all rows of a panel: MiddleRow64 and SideRows64 of each block.
+/// Calls visit(rows) for all rows of a panel: MiddleRow and SideRows of each block.
 template <bool interleaved, class Visit>
-inline void for_each_rows64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
-                            const RowTask& task, const Visit& visit) {
-  constexpr std::int64_t step = anchor_vectors64 * double_lanes;
+inline void for_each_float64_rows(const RotationTables& tables, std::int64_t begin,
+                                  std::int64_t used, const RowTask& task, const Visit& visit) {
+  constexpr std::int64_t step = fixed_anchor_vectors * double_lanes;
   const std::int64_t size = (used + step - 1) / step * step;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
-  FixedPairs pairs, block_step, by[side_rows64];
+  FixedPairs pairs, block_step, by[float64_side_rows];
   fill_rows<interleaved>(tables, begin, size,
-                         task.count < block_rows64 ? task.count / 2 : side_rows64, by);
-  if (task.count >= 2 * block_rows64)
-    anchor_kernel64<interleaved>(tables, begin, size, block_rows64, block_step);
-  for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows64, ++block) {
+                         task.count < float64_block_rows ? task.count / 2 : float64_side_rows, by);
+  if (task.count >= 2 * float64_block_rows)
+    set_fixed_anchors<interleaved>(tables, begin, size, float64_block_rows, block_step);
+  for (std::int64_t row = 0, block = 0; row < task.count; row += float64_block_rows, ++block) {
     const std::int64_t left = task.count - row;
     // A last block that is shorter has an anchor at its own middle row.
-    const std::int64_t rows = left < block_rows64 ? left : block_rows64, middle = rows / 2;
-    const std::int64_t since_anchor = rows < block_rows64 ? 0 : block % anchored_blocks64;
+    const std::int64_t rows = left < float64_block_rows ? left : float64_block_rows,
+                       middle = rows / 2;
+    const std::int64_t since_anchor =
+        rows < float64_block_rows ? 0 : block % float64_anchored_blocks;
     if (since_anchor == 0) {
-      anchor_kernel64<interleaved>(tables, begin, size,
-                                   static_cast<std::uint64_t>(task.first + row + middle), pairs);
+      set_fixed_anchors<interleaved>(tables, begin, size,
+                                     static_cast<std::uint64_t>(task.first + row + middle), pairs);
       fill_padding<interleaved>(used, size, pairs);
     } else {
       rotate(pairs, block_step, size, pairs);
     }
-    const F64 error(error64(since_anchor, task.first + row + rows));
+    const F64 error(float64_error(since_anchor, task.first + row + rows));
     const auto to = [&](std::int64_t n) {
       double* const out = task.row<double>(row + n) + first_column;
-      return Row64{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};
+      return PanelRow{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};
     };
-    visit(MiddleRow64{pairs, error, to(middle)});
+    visit(MiddleRow{pairs, error, to(middle)});
     for (std::int64_t n = 1; middle + n < rows; ++n)
-      visit(SideRows64<true>{pairs, by[n - 1], error, to(middle - n), to(middle + n)});
-    if (rows % 2 == 0) visit(SideRows64<false>{pairs, by[middle - 1], error, to(0), {}});
+      visit(SideRows<true>{pairs, by[n - 1], error, to(middle - n), to(middle + n)});
+    if (rows % 2 == 0) visit(SideRows<false>{pairs, by[middle - 1], error, to(0), {}});
   }
 }
 
 template <bool interleaved, bool non_temporal>
-inline void write_panel64(const RotationTables& tables, std::int64_t begin, std::int64_t used,
-                          const RowTask& task) {
-  for_each_rows64<interleaved>(tables, begin, used, task, [&](const auto& rows) {
-    if (!write_rows64<interleaved, non_temporal>(rows, used))
-      correct_rows64<interleaved>(tables, begin, rows, used);
+inline void write_float64_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used,
+                                const RowTask& task) {
+  for_each_float64_rows<interleaved>(tables, begin, used, task, [&](const auto& rows) {
+    if (!write_float64_rows<interleaved, non_temporal>(rows, used))
+      correct_float64_rows<interleaved>(tables, begin, rows, used);
   });
 }
 
-inline void write_rows64(const RotationTables& tables, const RowTask& task) {
+inline void rotation_to_float64(const RotationTables& tables, const RowTask& task) {
   const auto write =
       tables.columns.interleaved
-          ? (task.non_temporal ? write_panel64<true, true> : write_panel64<true, false>)
-          : (task.non_temporal ? write_panel64<false, true> : write_panel64<false, false>);
-  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel64) {
+          ? (task.non_temporal ? write_float64_panel<true, true> : write_float64_panel<true, false>)
+          : (task.non_temporal ? write_float64_panel<false, true>
+                               : write_float64_panel<false, false>);
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += fixed_panel) {
     const std::int64_t left = tables.frequencies - begin;
-    write(tables, begin, left < panel64 ? left : panel64, task);
+    write(tables, begin, left < fixed_panel ? left : fixed_panel, task);
   }
   if (task.non_temporal) fence();
 }

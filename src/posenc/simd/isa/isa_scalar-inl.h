@@ -3,8 +3,8 @@
 
 #define POSENC_ISA scalar
 #define POSENC_ARCH void
-#define POSENC_VECTORS "posenc/simd/portable_batch-inl.h"
-#include "posenc/simd/isa-inl.h"
+#define POSENC_VECTORS "posenc/simd/isa/portable_batch-inl.h"
+#include "posenc/simd/isa/isa-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -1,15 +1,9 @@
 // Converts rows of 16-bit elements to float32 and back, for the layers, which compute in float32.
 //
-// Method. Integer operations on the bits, in plain loops that the compiler vectorises for this ISA.
-//
-// Error bound: widening is exact; narrowing gives the nearest value, ties to even, infinity if a
-// value overflows, and NaN for NaN. These are the bits of to_double() and nearest().
-//
-// Valid range: all values; subnormal values of float16 do not pass through a subnormal float32.
-//
-// Cost: bfloat16 takes 2 operations a vector to widen and 7 to narrow; float16 about 10 and 15.
-//
-// Source: the formats of IEEE 754 and of bfloat16.
+// Method  integer operations on the bits, in plain loops that the compiler vectorises for this ISA
+// Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(), nearest())
+// Range   all values: infinity if a value overflows, NaN for NaN
+// Cost    operations a vector, to widen and to narrow: bfloat16 2 and 7; float16 about 10 and 15
 #pragma once
 
 namespace posenc::simd {
@@ -37,22 +31,22 @@ inline std::uint16_t to_bfloat16(float value) {
 }
 
 /// The exponent of float16 has another bias, and another value for infinity and NaN.
-constexpr std::uint32_t bias_difference16 = (127 - 15) << 23;
+constexpr std::uint32_t float16_bias_difference = (127 - 15) << 23;
 
 inline float from_float16(std::uint16_t element) {
   const std::uint32_t sign = static_cast<std::uint32_t>(element & 0x8000) << 16;
   const std::uint32_t magnitude = element & 0x7fff;
-  const std::uint32_t finite = (magnitude << 13) + bias_difference16;
+  const std::uint32_t finite = (magnitude << 13) + float16_bias_difference;
   const std::uint32_t subnormal =
       bits_of(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
   const std::uint32_t bits = select(magnitude < 0x0400, subnormal, finite);
-  return float_of(select(magnitude >= 0x7c00, finite + bias_difference16, bits) | sign);
+  return float_of(select(magnitude >= 0x7c00, finite + float16_bias_difference, bits) | sign);
 }
 
 inline std::uint16_t to_float16(float value) {
   const std::uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
   const std::uint32_t finite =
-      (magnitude - bias_difference16 + 0x0fff + ((magnitude >> 13) & 1)) >> 13;
+      (magnitude - float16_bias_difference + 0x0fff + ((magnitude >> 13) & 1)) >> 13;
   // Adding 1/2 rounds a value below 2^-14 to a multiple of 2^-24, in the low bits of the sum.
   const std::uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
   std::uint32_t element = select(magnitude < 0x38800000, subnormal, finite);

@@ -1,19 +1,12 @@
 // rotation, to 16-bit types: recomputes entries whose rounding float32 leaves uncertain.
 //
-// Method. Entries are collected until there are enough for some vectors, whatever their rows and
-// columns, and are then evaluated as anchors are, in double. An entry that is uncertain even so is
-// recomputed by RotationTables::exact_entry.
-//
-// Error bound: every entry is correctly rounded.
-//
-// Valid range: every position up to max_position.
-//
-// Cost: about 20 cycles an entry with AVX2.
-//
-// Source: that of anchors (anchors-inl.h) and of the rounding (rounding-inl.h).
+// Method  entries of any rows and columns are collected, and evaluated together as anchors
+// Error   half an ulp: an entry that is uncertain even so is recomputed in integers
+// Range   every position up to max_position
+// Cost    about 20 cycles an entry with AVX2
 #pragma once
 
-#include "posenc/simd/rounding-inl.h"
+#include "posenc/simd/rotation/rounding-inl.h"
 
 namespace posenc::simd {
 namespace {

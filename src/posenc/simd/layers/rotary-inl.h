@@ -1,12 +1,9 @@
 // Rotary embeddings: turns pairs of channels by the angle of their position.
 //
-// Method. (a, b) -> (a cos - b sin, b cos + a sin), in plain loops that the compiler vectorises for
-// this ISA.
-//
-// Error bound: each product and each sum rounds once to float32, in addition to the error of cosine
-// and sine.
-//
-// Cost: four products and two sums a pair.
+// Method  (a, b) -> (a cos - b sin, b cos + a sin), in plain loops that the compiler vectorises
+// Error   each product and each sum rounds once to float32, beside the error of cosine and sine
+// Range   any values; any number of pairs
+// Cost    four products and two sums a pair
 //
 // Source: Su et al., "RoFormer", 2021.
 #pragma once

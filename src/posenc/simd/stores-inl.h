@@ -1,15 +1,14 @@
-// One row on its way from a buffer in the L1 cache to memory, for tables beyond the caches.
+// How vectors and rows are stored.
 //
-// Method. Non-temporal stores write whole cache lines, and they are slow if each of several rows
-// 4096 bytes apart gets one line in turn (three times as slow on Zen 3). Kernels can therefore
-// compute rows into a buffer, from which a row goes to memory at once. Its lines may begin anywhere
-// in the buffer, so that rows need no alignment. The incomplete lines at the two ends of a row are
-// stored as usual.
+// Method  plain stores; or non-temporal ones of whole cache lines, of a row that a buffer holds
+// Error   none; a sum out = x * scale + encoding rounds each operation
+// Range   any address of an element, any count
+// Cost    by way of a buffer, a load and a store a vector; incomplete lines are read from memory
 //
-// Valid range: any address of an element, any count.
-//
-// Cost: one load and one store a vector of elements. Every incomplete line is read from memory;
-// prefetch_ends() asks for it in advance.
+// Non-temporal stores are slow if each of several rows 4096 bytes apart gets one line in turn
+// (three times as slow on Zen 3). Kernels can therefore compute rows into a buffer in the L1 cache,
+// from which a row goes to memory at once. Its lines may begin anywhere in the buffer, so that rows
+// need no alignment. The incomplete lines at the two ends of a row are stored as usual.
 #pragma once
 
 #include "posenc/simd/kernels.h"

@@ -1,40 +1,38 @@
 // rotation: the rows of a run by way of a buffer in the L1 cache, for tables beyond the caches
 // whose rows do not begin at cache lines or are whole pages apart.
 //
-// Method. Tiles write to the buffer, some columns of all rows of the run, and each of its rows goes
-// to memory at once (staged_row-inl.h). The cache line that crosses two buffers is kept until it is
-// whole. out = x * scale + encoding reads its input in the same order.
+// Method  tiles write some columns of all rows to the buffer; each row then goes to memory at once
+// Error   none: out = x * scale + encoding, too, is rounded as by other tiles
+// Range   every output of floats
+// Cost    one load and one store a vector, and the incomplete lines at the ends of a row
 //
-// Error bound, valid range and source: those of rotation (see recurrence-inl.h). Each operation of
-// an addition rounds: the bits are those of encode(), then a multiplication, then an addition.
+// The cache line that crosses two buffers is kept until it is whole (stores-inl.h).
 #pragma once
 
-#include "posenc/simd/addition-inl.h"
-#include "posenc/simd/staged_row-inl.h"
+#include "posenc/simd/rotation/addition-inl.h"
+#include "posenc/simd/stores-inl.h"
 
 namespace posenc::simd {
 namespace {
 
 /// In place of LinesAhead, if no input is read.
-template <class Element>
 struct NoLinesAhead {
-  NoLinesAhead(const Run&, const Segment<Element>&, const Addition*) {}
   void fetch() {}
 };
 
-/// The rows of a run in a segment of columns.
+/// The rows of a run in a segment.
 template <class Round>
-class StagedRun {
+class StagedSegment {
  public:
   using Element = typename Round::Element;
 
-  StagedRun(const ColumnMap& map, const Run& run, const Segment<Element>& segment,
-            const Addition* addition)
+  StagedSegment(const ColumnMap& map, const Run& run, const Segment<Element>& segment,
+                const Addition* addition)
       : map_(map),
         run_(run),
         segment_(segment),
         addition_(addition),
-        ahead_(run, segment, addition),
+        ahead_(ahead_of(run, segment, addition)),
         buffer_(memory_.place_for(segment.out)) {}
 
   void write() {
@@ -50,7 +48,15 @@ class StagedRun {
 
  private:
   using Row = StagedRow<Element, Round::adds>;
-  using Ahead = std::conditional_t<Round::adds, LinesAhead, NoLinesAhead<Element>>;
+  using Ahead = std::conditional_t<Round::adds, LinesAhead, NoLinesAhead>;
+
+  static Ahead ahead_of(const Run& run, const Segment<Element>& segment, const Addition* addition) {
+    if constexpr (Round::adds) {
+      return {run, segment, *addition};
+    } else {
+      return {};
+    }
+  }
 
   /// 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
   /// run leaves no room for the panel in a cache of 32 KiB.
@@ -59,25 +65,23 @@ class StagedRun {
   /// that is not full writes behind them.
   static constexpr std::int64_t stride = Row::line + most_columns + Row::line;
 
+  /// Tiles that are written to the buffer while the input of the next run is prefetched.
   template <std::int64_t vectors>
-  [[gnu::always_inline]] void compute_tile(const Run& staged, std::int64_t begin,
-                                           std::int64_t column, std::int64_t columns) {
-    write_correct_tile<Round, vectors, false>(map_, staged, segment_.begin + column, columns,
-                                              buffer_ + Row::line + column - begin, stride);
-    for (std::int64_t i = 0; i < run_.rows; ++i) ahead_.fetch();
-  }
+  struct Tiles : PlainTiles<Round, vectors, false> {
+    Ahead& ahead;
+
+    [[gnu::always_inline]] bool write(std::int64_t column, Element* out) const {
+      const bool is_certain = PlainTiles<Round, vectors, false>::write(column, out);
+      for (std::int64_t i = 0; i < this->run.rows; ++i) ahead.fetch();
+      return is_certain;
+    }
+  };
 
   void compute(std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t wide = cached_vectors * float_lanes;
-    Run staged = run_;
-    staged.stride = stride;
-    std::int64_t column = begin;
-    for (; column + wide <= end; column += wide)
-      compute_tile<cached_vectors>(staged, begin, column, wide);
-    for (; column < end; column += float_lanes) {
-      const std::int64_t left = end - column;
-      compute_tile<1>(staged, begin, column, left < float_lanes ? left : float_lanes);
-    }
+    const Run staged = run_.with_stride(stride);
+    const Segment<Element> part = {segment_.begin + begin, end - begin, buffer_ + Row::line};
+    const std::int64_t done = write_tiles(Tiles<cached_vectors>{{map_, staged}, ahead_}, part);
+    write_tiles<true>(Tiles<1>{{map_, staged}, ahead_}, part.after(done));
   }
 
   void store(std::int64_t begin, std::int64_t end) {

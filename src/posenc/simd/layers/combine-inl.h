@@ -1,17 +1,12 @@
 // out = dropout(scale * x + encoding), in one pass over the memory.
 //
-// Method. A product, a sum, a product with the scale of dropout, and a mask, for a vector at a
-// time. dropout-inl.h computes the mask in pieces that stay in cache.
-//
-// Error bound: every operation rounds once, so that the bits are those of the separate operations,
-// on every ISA.
-//
-// Valid range: any values; any count.
-//
-// Cost: limited by memory. At most three operations and a mask for two loads and one store.
+// Method  a product, a sum, a product with dropout's scale, and a mask (dropout-inl.h)
+// Error   every operation rounds once: the bits are those of separate operations, on every ISA
+// Range   any values; any count
+// Cost    limited by memory: at most three operations and a mask for two loads and one store
 #pragma once
 
-#include "posenc/simd/dropout-inl.h"
+#include "posenc/simd/layers/dropout-inl.h"
 
 namespace posenc::simd {
 namespace {

@@ -1,3 +1,0 @@
-#include "posenc/simd/isa_avx2-inl.h"
-
-#include "posenc/simd/kernels-inl.h"

@@ -1,3 +1,0 @@
-#include "posenc/simd/isa_avx512-inl.h"
-
-#include "posenc/simd/kernels-inl.h"

@@ -1,3 +1,0 @@
-#include "posenc/simd/isa_neon64-inl.h"
-
-#include "posenc/simd/kernels-inl.h"

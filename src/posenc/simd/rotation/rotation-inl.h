@@ -1,0 +1,268 @@
+// rotation: tables of sines and cosines, correctly rounded to every type.
+//
+// Method  angle addition in double: few rows are anchors, a recurrence gives those between them
+// Error   half an ulp: entries whose double is too near a midpoint are recomputed in integers
+// Range   every position up to max_position (position 0 is written by the backend)
+// Cost    one operation a vector of doubles, and the rounding (rounding-inl.h)
+//
+// This file writes float32. rotation_to_16_bits-inl.h and rotation_to_float64-inl.h write the other
+// types, in the same words:
+//
+//   anchor   a row whose sines and cosines come from the phase itself, or are rotated from the
+//            anchor before by as many rows as a block has
+//   block    rows that share an anchor, which is in their middle
+//   run      the rows of a block on one side of the middle, in the order in which they are computed
+//   panel    columns whose constants stay in the L1 cache: those of 256 frequencies
+//   segment  consecutive columns of the output that a panel has in each row: all of them if sines
+//            and cosines are interleaved, else the sines or the cosines
+//   tile     columns of a segment, in one run, that are held in registers
+//
+//               <----- a panel: one segment if interleaved ------> <-- next panel ...
+//              +---------+---------+---------+-- ... --+---------+
+//     row 0    |         |         |         |         |         |  ^
+//      ...     |  tile   |  tile   |  tile   |         |  tile   |  | run, downwards
+//     row 15   |=========|=========|=========|== ... ==|=========|  | middle row: the anchor
+//              +---------+---------+---------+-- ... --+---------+
+//     row 16   |         |         |         |         |         |  | run, upwards
+//      ...     |  tile   |  tile   |  tile   |         |  tile   |  |
+//     row 31   |         |         |         |         |         |  v
+//              +---------+---------+---------+-- ... --+---------+  end of the block
+//
+// Both columns of a frequency w, v_n = sin(phase + n w) and cos(phase + n w), obey
+// v_(n+1) = 2 cos(w) v_n - v_(n-1): one fused operation a value in every layout, because each lane
+// of a vector is a column. Computing rows in both directions from the middle halves its length.
+//
+// Error before rounding (RotationError in error_bounds.h), in units of u = 2^-53. M bounds the
+// values of a column in the block: min(1, last position times w) for a sine, 1 for a cosine.
+//   anchor       2 for a cosine; 3 times its value, at most 3 M, for a sine
+//   middle row   7.4 M for each rotation from an exact anchor, at most anchored_blocks - 1 of them:
+//                the errors of its constants, which are anchors, and the roundings of two products
+//                and their sum
+//   second row   one more rotation, whose error the recurrence amplifies by at most run_rows
+//   recurrence   run_rows - 1 steps. The error of step j grows by sin(n w) / sin(w) <= n, where
+//                n = run_rows - j. Rounding a step costs M, or 3 M without fused operations. The
+//                error of 2 cos(w) is at most u (1 + 8 w^2); if this is large, sin(n w) / sin(w) is
+//                small. The average over the steps is 1.2 M.
+// Truncated frequencies and phases add an absolute error of 2^-70.
+//
+// Source: the three-term recurrence of Chebyshev polynomials.
+#pragma once
+
+#include "posenc/simd/rotation/rotation_to_16_bits-inl.h"
+#include "posenc/simd/rotation/rotation_to_float64-inl.h"
+#include "posenc/simd/rotation/single_row-inl.h"
+#include "posenc/simd/rotation/staged_segment-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// True if tiles may store whole lines non-temporally, one a row. Where a line takes several
+/// stores, they would be slow if rows are whole pages apart. Sums, which also load a line, are slow
+/// from half pages on (0.6 of the speed).
+template <bool adds, class Element>
+inline bool allows_lines(const Run& run, const Segment<Element>& segment) {
+  constexpr std::ptrdiff_t slow_distance = adds ? page_bytes / 2 : page_bytes;
+  return reinterpret_cast<std::uintptr_t>(segment.out) % cache_line_bytes == 0 &&
+         is_stride_of<Element>(cache_line_bytes, run.stride) &&
+         (has_line_vectors || !is_stride_of<Element>(slow_distance, run.stride));
+}
+
+/// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
+/// the columns of the row are copied.
+template <class Round>
+inline void write_edge(const ColumnMap& map, const Run& run,
+                       const Segment<typename Round::Element>& segment, const Addition* addition) {
+  constexpr std::int64_t edge_stride = 2 * float_lanes;
+  typename Round::Element edge[run_rows * edge_stride];
+  const Run buffered = run.with_stride(edge_stride);
+  for (std::int64_t done = 0; done < segment.count; done += float_lanes) {
+    const std::int64_t left = segment.count - done;
+    const std::int64_t columns = left < float_lanes ? left : float_lanes;
+    write_tiles<true>(PlainTiles<Round, 1, false>{map, buffered},
+                      Segment<typename Round::Element>{segment.begin + done, columns, edge});
+    for (std::int64_t row = 0; row < run.rows; ++row) {
+      auto* const out = segment.out + done + row * run.stride;
+      const auto* const from = edge + row * edge_stride;
+      if constexpr (Round::adds) {
+        const StagedRow<float, true> sums = {from, out, addition};
+        for (std::int64_t i = 0; i < columns; ++i) sums.store_one(i);
+      } else if (columns == float_lanes) {
+        std::memcpy(out, from, float_lanes * sizeof *out);
+      } else {
+        std::memcpy(out, from, static_cast<std::size_t>(columns) * sizeof *out);
+      }
+    }
+  }
+}
+
+/// Writes a segment of a run: its whole tiles by the stores that suit them, and the last columns.
+template <class Round>
+inline void write_segment(const ColumnMap& map, const Run& run,
+                          const Segment<typename Round::Element>& segment, bool non_temporal,
+                          const Addition* addition) {
+  constexpr std::int64_t line = non_temporal_vectors<Round>;
+  std::int64_t done = 0;
+  if (non_temporal && !allows_lines<Round::adds>(run, segment)) {
+    return StagedSegment<Round>(map, run, segment, addition).write();
+  } else if constexpr (Round::adds) {
+    // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.
+    constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
+    done = non_temporal ? add_tiles<Round, wide, true>(map, run, segment, *addition)
+                        : add_tiles<Round, cached_vectors, false>(map, run, segment, *addition);
+  } else if (non_temporal) {
+    done = write_tiles(PlainTiles<Round, line, true>{map, run}, segment);
+  } else if (!Round::checks || is_stride_of<typename Round::Element>(page_bytes, run.stride)) {
+    done = write_tiles(PlainTiles<Round, widest_vectors, false>{map, run}, segment);
+  } else {
+    done = write_tiles(PlainTiles<Round, cached_vectors, false>{map, run}, segment);
+  }
+  write_edge<Round>(map, run, segment.after(done), addition);
+}
+
+/// Stores the columns of float_lanes frequencies, deinterleaved: in the order of the row, or all
+/// sines before all cosines.
+template <bool interleaved>
+inline void store_columns(const F64 (&sine)[2], const F64 (&cosine)[2], double* columns,
+                          std::int64_t size, std::int64_t k) {
+  const auto store = [](Both<F64> deinterleaved, double* to) {
+    deinterleaved.first.store_unaligned(to);
+    deinterleaved.second.store_unaligned(to + double_lanes);
+  };
+  if constexpr (interleaved) {
+    store(deinterleave_pairs(sine[0], cosine[0]), columns + 2 * k);
+    store(deinterleave_pairs(sine[1], cosine[1]), columns + 2 * k + float_lanes);
+  } else {
+    store(deinterleave(sine[0], sine[1]), columns + k);
+    store(deinterleave(cosine[0], cosine[1]), columns + size + k);
+  }
+}
+
+template <bool interleaved>
+inline void fill_constants(Panel& panel, const ColumnMap& map) {
+  const RotationTables& tables = map.tables;
+  const std::int64_t begin = map.first_frequency, size = map.panel_size;
+  panel.error_bounds = static_cast<float>(tables.error_bounds);
+  for (std::int64_t k = 0; k < size; k += float_lanes) {
+    const F64 cos_row[2] = {load(tables.cos_row + begin + k),
+                            load(tables.cos_row + begin + k + double_lanes)};
+    const F64 multiplier[2] = {cos_row[0] + cos_row[0], cos_row[1] + cos_row[1]};
+    store_columns<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
+    const F32 slope = load(tables.radians + begin + k);
+    const F32 huge(std::numeric_limits<float>::max());
+    if constexpr (interleaved) {
+      const Both<F32> pairs = interleave(slope, huge);
+      pairs.first.store_unaligned(panel.slope + 2 * k);
+      pairs.second.store_unaligned(panel.slope + 2 * k + float_lanes);
+    } else {
+      slope.store_unaligned(panel.slope + k);
+      huge.store_unaligned(panel.slope + size + k);
+    }
+  }
+}
+
+/// Computes the middle row of a block and the row after it from the panel's sines and cosines.
+template <bool interleaved>
+inline void fill_start(Panel& panel, const ColumnMap& map) {
+  const RotationTables& tables = map.tables;
+  const std::int64_t begin = map.first_frequency, size = map.panel_size;
+  for (std::int64_t k = 0; k < size; k += float_lanes) {
+    F64 s[2], c[2], next_s[2], next_c[2];
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const std::int64_t at = k + i * double_lanes;
+      const F64 cos_row = load(tables.cos_row + begin + at),
+                sin_row = load(tables.sin_row + begin + at);
+      s[i] = load(panel.sine + at);
+      c[i] = load(panel.cosine + at);
+      next_s[i] = fused(s[i], cos_row, c[i] * sin_row);
+      next_c[i] = fused_minus(c[i], cos_row, s[i] * sin_row);
+    }
+    store_columns<interleaved>(s, c, panel.middle, size, k);
+    store_columns<interleaved>(next_s, next_c, panel.next, size, k);
+  }
+}
+
+/// Writes the rows of a block, which starts at row `row` of the task, from its panel, which holds
+/// its row `middle`.
+template <class Round, bool interleaved>
+inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask& task,
+                        const Addition* addition, std::int64_t row, std::int64_t middle,
+                        std::int64_t rows) {
+  const std::int64_t position = task.first + row;
+  const auto write = [&](const Run& run) {
+    auto* const out = task.row<typename Round::Element>(run.first - task.first);
+    for (const auto& segment : map.segments<interleaved>(out))
+      write_segment<Round>(map, run, segment, task.non_temporal, addition);
+  };
+  const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
+  // With two error bounds, M must also bound the values of any other block that holds these rows.
+  // Such a block ends within block_rows of this one.
+  const std::int64_t last = position + rows + (map.tables.error_bounds > 1 ? block_rows : 0);
+  write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
+         upper});
+  if (upper == 0) return;
+  write({panel, panel.next, panel.middle, position + middle + 1, 1, upper, last, task.stride, upper,
+         left < run_rows ? left : run_rows});
+}
+
+/// Writes the panel's columns of all rows.
+template <class Round, bool interleaved>
+inline void write_panel(const ColumnMap& map, const RowTask& task, const Addition* addition) {
+  const RotationTables& tables = map.tables;
+  const std::int64_t begin = map.first_frequency, size = map.panel_size;
+  Panel panel;
+  fill_constants<interleaved>(panel, map);
+  for (std::int64_t row = 0, block = 0; row < task.count; row += block_rows, ++block) {
+    const std::int64_t rows = task.count - row < block_rows ? task.count - row : block_rows;
+    // A short last block has an anchor at its own last row, and one run. Other blocks rotate the
+    // middle row of the block before.
+    const bool is_short = rows <= run_rows;
+    const std::int64_t middle = is_short ? rows - 1 : run_rows - 1;
+    if (block % anchored_blocks == 0 || is_short) {
+      set_anchors(tables, begin, map.used, size, task.first + row + middle, Round::value_scale,
+                  panel.sine, panel.cosine);
+    } else {
+      rotate(tables, begin, size, panel.sine, panel.cosine);
+    }
+    fill_start<interleaved>(panel, map);
+    write_block<Round, interleaved>(map, panel, task, addition, row, middle, rows);
+  }
+}
+
+template <class Round>
+inline void write_rows(const RotationTables& tables, const RowTask& task,
+                       const Addition* addition) {
+  const auto write =
+      tables.columns.interleaved ? write_panel<Round, true> : write_panel<Round, false>;
+  for (std::int64_t begin = 0; begin < tables.frequencies; begin += panel_frequencies) {
+    const std::int64_t left = tables.frequencies - begin;
+    write(ColumnMap(tables, begin, left < panel_frequencies ? left : panel_frequencies), task,
+          addition);
+  }
+  if (task.non_temporal) fence();
+}
+
+void rotation_to_float32(const RotationTables& tables, const RowTask& task,
+                         const Addition* addition) {
+  const bool checks = tables.error_bounds > 0;
+  if (addition != nullptr) {
+    return checks ? write_rows<AddFloat32>(tables, task, addition)
+                  : write_rows<RoundUnchecked<AddFloat32>>(tables, task, addition);
+  }
+  if (is_single_row(tables, task)) return write_row_of_anchors<RoundToFloat32>(tables, task);
+  checks ? write_rows<RoundToFloat32>(tables, task, nullptr)
+         : write_rows<RoundUnchecked<RoundToFloat32>>(tables, task, nullptr);
+}
+
+/// See RotationKernel. A file that only tests the parts above does not use it.
+[[maybe_unused]] void rotation_kernel(const RotationTables& tables, const RowTask& task,
+                                      const Addition* addition) noexcept {
+  switch (task.type) {
+    case DataType::float32: return rotation_to_float32(tables, task, addition);
+    case DataType::float16: return rotation_to_16_bits<Float16>(tables, task);
+    case DataType::bfloat16: return rotation_to_16_bits<BFloat16>(tables, task);
+    case DataType::float64: return rotation_to_float64(tables, task);
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd

@@ -1,0 +1,263 @@
+// rotation: the tile loop, which computes, rounds and stores the rows of a few columns.
+//
+// Method  v_(n+1) = 2 cos(w) v_n - v_(n-1) for each column, from two rows that stay in registers
+// Error   rotation-inl.h derives it; uncertain entries are computed again and rounded in integers
+// Range   every position up to max_position
+// Cost    one operation a vector of doubles, and the rounding's; one entry in 50 000 is uncertain
+#pragma once
+
+#include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/rotation/rounding-inl.h"
+#include "posenc/simd/stores-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+constexpr std::int64_t panel_frequencies = 256;
+
+/// The columns of up to panel_frequencies frequencies, ready for the recurrence. Doubles are
+/// deinterleaved (see isa-inl.h), floats are in the order of the row.
+struct alignas(64) Panel {
+  static constexpr std::int64_t columns = 2 * panel_frequencies;
+  /// Padding against 4K aliasing.
+  static constexpr std::int64_t padding = 8;
+
+  double middle[columns + padding];      ///< at the block's middle row, times value_scale
+  double next[columns + padding];        ///< at the row after it
+  double multiplier[columns + padding];  ///< 2 cos(w)
+  double sine[panel_frequencies];        ///< at the middle row, by frequency
+  double cosine[panel_frequencies];
+  /// slope times a position bounds the value: w for a sine, the largest float for a cosine.
+  float slope[columns];
+  float error_bounds;  ///< see RotationTables
+};
+
+/// Frequencies that fill the widest tile. The arrays of a panel, and the constants that it is made
+/// of, hold whole tiles.
+constexpr std::int64_t most_tile_columns = 32;
+static_assert(Panel::columns % most_tile_columns == 0 && padding % most_tile_columns == 0 &&
+              panel_frequencies % padding == 0);
+constexpr std::int64_t padded_size(std::int64_t used) {
+  return (used + most_tile_columns - 1) / most_tile_columns * most_tile_columns;
+}
+
+/// The rows from the middle of a block to one of its ends.
+struct Run {
+  const Panel& panel;
+  const double* row;       ///< the panel's columns at the first row
+  const double* before;    ///< the panel's columns at the row before it
+  std::int64_t first;      ///< position of the first row
+  std::int64_t direction;  ///< 1 if positions ascend, else -1
+  std::int64_t rows;
+  std::int64_t last_position;  ///< at least every position of the block
+  std::ptrdiff_t stride;       ///< elements from one row to the next, with the direction's sign
+  std::int64_t next_row;       ///< rows from the first row to the lowest row of the next run
+  std::int64_t next_rows;      ///< rows of the next run
+
+  std::int64_t position(std::int64_t n) const { return first + n * direction; }
+  /// Elements from a row to the row of the next position.
+  std::ptrdiff_t upwards() const { return stride * direction; }
+  /// The run in a buffer.
+  Run with_stride(std::ptrdiff_t of_buffer) const {
+    Run buffered = *this;
+    buffered.stride = of_buffer;
+    return buffered;
+  }
+};
+
+/// Consecutive columns of the output: an interleaved panel, or the sines or cosines of another one.
+template <class Element>
+struct Segment {
+  std::int64_t begin;  ///< in the panel's arrays
+  std::int64_t count;
+  Element* out;  ///< first column of the first row
+
+  /// The segment without its first columns.
+  Segment after(std::int64_t columns) const {
+    return {begin + columns, count - columns, out + columns};
+  }
+};
+
+/// Maps the columns of a panel to entries of the encoding.
+struct ColumnMap {
+  const RotationTables& tables;
+  std::int64_t first_frequency;
+  std::int64_t used;        ///< frequencies of the panel
+  std::int64_t panel_size;  ///< the same, padded
+
+  ColumnMap(const RotationTables& of, std::int64_t begin, std::int64_t frequencies)
+      : tables(of), first_frequency(begin), used(frequencies), panel_size(padded_size(used)) {}
+
+  template <class Element>
+  struct Segments {
+    Segment<Element> each[2];
+    std::int64_t count;
+    const Segment<Element>* begin() const { return each; }
+    const Segment<Element>* end() const { return each + count; }
+  };
+  /// The segments of the panel in the row at `out`.
+  template <bool interleaved, class Element>
+  Segments<Element> segments(Element* out) const {
+    Element* const sines = out + tables.columns.sine;
+    Element* const cosines = out + tables.columns.cosine + first_frequency;
+    if constexpr (interleaved) return {{{0, 2 * used, sines + 2 * first_frequency}, {}}, 1};
+    return {{{0, used, sines + first_frequency}, {panel_size, used, cosines}}, 2};
+  }
+
+  template <class Round>
+  typename Round::Element exact(std::int64_t position, std::int64_t column) const {
+    using Element = typename Round::Element;
+    const bool interleaved = tables.columns.interleaved;
+    const bool cosine = interleaved ? column % 2 == 1 : column >= panel_size;
+    const std::int64_t k =
+        first_frequency + (interleaved ? column / 2 : column - (cosine ? panel_size : 0));
+    const std::uint64_t bits =
+        tables.exact_entry(tables.context, position, k, cosine, data_type_of<Element>);
+    return std::bit_cast<Element>(static_cast<typename Round::Bits>(bits));
+  }
+};
+
+/// Vectors of a tile. Non-temporal stores need a whole cache line at once: if it is written in
+/// parts, each part goes to memory separately. Other tiles have as many vectors as the registers
+/// hold best.
+template <class Round>
+constexpr std::int64_t line_vectors =
+    cache_line_bytes / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
+template <class Round>
+constexpr std::int64_t non_temporal_vectors = line_vectors<Round> > 0 ? line_vectors<Round> : 1;
+constexpr std::int64_t cached_vectors = 2;
+/// With AVX-512, whose 32 registers hold more, tiles may also have this many. This is faster if
+/// rows are whole pages apart: 1.3 times (Zen 5), or 1.6 times if nothing is checked. Otherwise it
+/// costs up to a tenth, or gains 5 % if nothing is checked.
+constexpr std::int64_t widest_vectors = has_line_vectors ? 4 : cached_vectors;
+
+/// Two successive rows of a few columns, which stay in registers. All lanes are initialised at
+/// once: if a loop fills these arrays, GCC spills them, and the reloads miss store forwarding.
+/// What takes a tile's arrays is always inlined: if GCC inlines it late, each tile is also written
+/// to the stack, which costs a fifth of the time if memory decides.
+template <class Round, std::int64_t vectors>
+struct Tile {
+  F64 row[2 * vectors];
+  F64 before[2 * vectors];
+  F64 multiplier[2 * vectors];
+  /// The largest threshold of the vectors: one for each vector would need more registers.
+  typename Round::Threshold threshold;
+
+  [[gnu::always_inline]] Tile(const Run& run, std::int64_t column)
+      : Tile(run, column, std::make_index_sequence<2 * vectors>()) {}
+
+  template <std::size_t... i>
+  [[gnu::always_inline]] Tile(const Run& run, std::int64_t column, std::index_sequence<i...>)
+      : row{load(run.row + column + i * double_lanes)...},
+        before{load(run.before + column + i * double_lanes)...},
+        multiplier{load(run.panel.multiplier + column + i * double_lanes)...},
+        threshold(threshold_of(run, column)) {}
+
+  static typename Round::Threshold threshold_of(const Run& run, std::int64_t column) {
+    F32 slope = load(run.panel.slope + column);
+    for (std::int64_t i = 1; i < vectors; ++i) {
+      slope = xsimd::max(slope, load(run.panel.slope + column + i * float_lanes));
+    }
+    const F32 largest = xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position)));
+    return Round::threshold(largest * F32(run.panel.error_bounds));
+  }
+
+  /// Advances `from` by two rows, given the row in between.
+  [[gnu::always_inline]] void step(F64 (&from)[2 * vectors], const F64 (&next)[2 * vectors]) const {
+    for (std::int64_t i = 0; i < 2 * vectors; ++i)
+      from[i] = fused_minus(multiplier[i], next[i], from[i]);
+  }
+};
+
+/// Replaces the uncertain entries of one vector of a row, which starts at the panel's column
+/// `column` and at `out`.
+template <class Round>
+[[gnu::noinline]] void correct_vector(const ColumnMap& map, std::int64_t column,
+                                      std::int64_t columns, std::int64_t position,
+                                      const bool* uncertain, typename Round::Element* out) {
+  for (std::int64_t lane = 0; lane < columns; ++lane) {
+    if (uncertain[lane]) out[lane] = map.exact<Round>(position, column + lane);
+  }
+}
+
+/// Computes a tile once more, of which `columns` columns are used, and replaces every uncertain
+/// entry.
+template <class Round, std::int64_t vectors>
+[[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
+                                    std::int64_t columns, typename Round::Element* out) {
+  Tile<Round, vectors> tile(run, column);
+  for (std::int64_t row = 0; row < run.rows; ++row) {
+    const bool even = row % 2 == 0;
+    const F64* const values = even ? tile.row : tile.before;
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      typename Round::RoundingMargin found = Round::largest_margin();
+      Round::round(values[2 * i], values[2 * i + 1], tile.threshold, found);
+      const auto uncertain = Round::is_uncertain(found, tile.threshold);
+      if (!xsimd::any(uncertain)) continue;
+      bool flags[float_lanes];
+      uncertain.store_unaligned(flags);
+      const std::int64_t offset = i * float_lanes;
+      const std::int64_t used = columns - offset < float_lanes ? columns - offset : float_lanes;
+      correct_vector<Round>(map, column + offset, used, run.position(row), flags, out + offset);
+    }
+    even ? tile.step(tile.before, tile.row) : tile.step(tile.row, tile.before);
+    out += run.stride;
+  }
+}
+
+/// The tiles of a run. SumTiles (addition-inl.h) adds them to an input instead of writing them.
+template <class Round, std::int64_t vectors, bool non_temporal>
+struct PlainTiles {
+  using Element = typename Round::Element;
+  static constexpr std::int64_t columns = vectors * float_lanes;
+
+  const ColumnMap& map;
+  const Run& run;
+
+  /// Writes the rows of the tile at the panel's column `column`. True if every entry is certain.
+  [[gnu::always_inline]] bool write(std::int64_t column, Element* out) const {
+    Tile<Round, vectors> tile(run, column);
+    typename Round::RoundingMargin least = Round::largest_margin();
+    const auto store = [&](const F64* row, Element* to) __attribute__((always_inline)) {
+      for (std::int64_t i = 0; i < vectors; ++i) {
+        const auto value = Round::round(row[2 * i], row[2 * i + 1], tile.threshold, least);
+        store_vector<non_temporal>(value, to + i * float_lanes);
+      }
+    };
+    const std::int64_t rows = run.rows;
+    const std::ptrdiff_t stride = run.stride;  // in registers: stores may alias the run
+    for (std::int64_t pairs = rows / 2; pairs > 0; --pairs) {
+      store(tile.row, out);
+      tile.step(tile.before, tile.row);
+      store(tile.before, out + stride);
+      tile.step(tile.row, tile.before);
+      out += 2 * stride;
+    }
+    if (rows % 2 == 1) store(tile.row, out);
+    if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+    return true;
+  }
+
+  /// Corrects a tile that is not certain, of which `used` columns exist.
+  void correct(std::int64_t column, std::int64_t used, Element* out) const {
+    if constexpr (Round::checks) correct_tile<Round, vectors>(map, run, column, used, out);
+  }
+};
+
+/// Writes the whole tiles of a segment; if `padded`, also one of which only the first columns
+/// exist. Returns the number of columns written.
+template <bool padded = false, class Tiles, class Element>
+[[gnu::always_inline]] inline std::int64_t write_tiles(Tiles&& tiles,
+                                                       const Segment<Element>& segment) {
+  constexpr std::int64_t columns = std::remove_reference_t<Tiles>::columns;
+  std::int64_t done = 0;
+  for (; done + (padded ? 1 : columns) <= segment.count; done += columns) {
+    const std::int64_t column = segment.begin + done, left = segment.count - done;
+    if (!tiles.write(column, segment.out + done))
+      tiles.correct(column, left < columns ? left : columns, segment.out + done);
+  }
+  return done;
+}
+
+}  // namespace
+}  // namespace posenc::simd

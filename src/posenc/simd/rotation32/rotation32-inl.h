@@ -1,0 +1,182 @@
+// rotation32: symmetric angle addition in float32 for every entry. This is the fastest tier.
+//
+// Method  the rows of a block, in pairs around its centre, share the products of an angle addition
+// Error   Rotation32Error in error_bounds.h: 2.8e-7; half an ulp of a 16-bit type more
+// Range   every position up to max_position; every type but float64
+// Cost    three operations for two vectors of floats, and two (or four) to keep them in [-1, 1]
+//
+// Rows j + 1/2 above and below the centre of a block, position paired_block_rows (b + 1/2) - 1/2:
+//   sin(centre +- a) = sin(centre) cos(a) +- u,  u = cos(centre) sin(a),  a = (j + 1/2) w
+//   cos(centre +- a) = cos(centre) cos(a) +- u,  u = -sin(centre) sin(a)
+// The sines and cosines of a centre come from its integer phase (see centres-inl.h), those of the
+// angles a from a table that is computed when planning. Blocks begin at multiples of their length,
+// so that a row is a function of its position alone. Position 0 is exact.
+//
+// The error is sqrt(2) times that of a centre's sine or cosine and that of a table entry, which is
+// rounded to 2^-25, and the roundings of u, of the sum, and without fused operations of the other
+// product. Only tables in L1 take longer for the operations that keep values within [-1, 1].
+//
+// Source: the angle addition theorems.
+#pragma once
+
+#include "posenc/simd/paired_rows-inl.h"
+#include "posenc/simd/rotation32/centres-inl.h"
+
+namespace posenc::simd {
+namespace {
+
+/// The nearest bfloat16, ties away from 0, in the low half of each word.
+inline I32 to_bfloat16(F32 value) { return (cast_bits<I32>(value) + I32(0x8000)) >> 16; }
+
+/// Stores two vectors of consecutive columns.
+template <class T, bool non_temporal = false>
+inline void store32(F32 first, F32 second, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    store_vector<non_temporal>(clamp_to_one(first), to);
+    store_vector<non_temporal>(clamp_to_one(second), to + float_lanes);
+  } else {
+    F32 packed;
+    if constexpr (std::is_same_v<T, Float16>) {
+      packed = pack_float16(first, second);
+    } else {
+      packed = pack(to_bfloat16(first), to_bfloat16(second));
+    }
+    store_vector<non_temporal>(packed, to);
+  }
+}
+
+/// Tiles of consecutive columns of a panel (see PairedRows): value * cos(a) + u above the centre,
+/// and value * cos(a) - u below it, where u = turned * sin(a). The constants are those of j = 0.
+template <class T, bool interleaved>
+struct Tiles32 {
+  using Element = T;
+  static constexpr std::int64_t wide = 4, narrow = 2, staged_pairs = 1;
+
+  const float* value;
+  const float* turned;
+  const float* constants;
+  std::int64_t constants_stride;  ///< from one j to the next
+
+  /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
+  struct Angle {
+    F32 cosine;
+    F32 sine;
+  };
+  Angle angle(const float* row, std::int64_t column) const {
+    if constexpr (interleaved) {
+      const F32 both = load(row + column);
+      return {even_lanes(both), odd_lanes(both)};
+    } else {
+      return {load(row + column), load(row + constants_stride / 2 + column)};
+    }
+  }
+
+  template <std::int64_t vectors, bool above, bool below, bool lines>
+  void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows, T* upper, T* lower,
+                  std::ptrdiff_t stride) const {
+    F32 values[vectors], factors[vectors];
+    for (std::int64_t i = 0; i < vectors; ++i) {
+      values[i] = load(value + column + i * float_lanes);
+      factors[i] = load(turned + column + i * float_lanes);
+    }
+    const float* angles = constants + j * constants_stride;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t i = 0; i < vectors; i += 2) {
+        F32 sums[2], differences[2];
+        for (std::int64_t k = 0; k < 2; ++k) {
+          const Angle a = angle(angles, column + (i + k) * float_lanes);
+          const F32 u = factors[i + k] * a.sine;
+          if constexpr (above) sums[k] = fused(values[i + k], a.cosine, u);
+          if constexpr (below) differences[k] = fused_minus(values[i + k], a.cosine, u);
+        }
+        const std::int64_t to = i * float_lanes;
+        if constexpr (above) store32<T, lines>(sums[0], sums[1], upper + to);
+        if constexpr (below) store32<T, lines>(differences[0], differences[1], lower + to);
+      }
+      angles += constants_stride;
+      upper += stride;
+      lower -= stride;
+    }
+  }
+
+  template <bool above, bool below, bool lines>
+  void collect_uncertain(std::int64_t, std::int64_t, T*, T*, std::ptrdiff_t) const {}
+  void write_uncertain() const {}
+};
+
+/// Some frequencies of a table (see write_paired_panels()).
+template <class T, bool interleaved, std::int64_t most>
+class PanelOf32 {
+ public:
+  using Element = T;
+  using Tables = Rotation32Tables;
+  static constexpr std::int64_t most_frequencies = most, pairs_in_wide_panels = 1;
+
+  explicit PanelOf32(const Tables& tables) : tables_(tables) {}
+
+  void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
+    static_assert(most % step32 == 0);
+    used_ = used;
+    range_ = {begin, (used + step32 - 1) / step32 * step32};
+    set_phases(panel_, tables_, range_, task.first / paired_block_rows);
+  }
+
+  void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
+                   const RowTask& task) {
+    set_centre<interleaved>(panel_, tables_, range_);
+    const auto write = [&](std::int64_t in_panel, std::int64_t angles, std::int64_t count, T* to) {
+      using Tiles = const Tiles32<T, interleaved>;
+      Tiles tiles = {panel_.value + in_panel, panel_.turned + in_panel, tables_.angles + angles,
+                     tables_.angles_stride};
+      PairedRows<Tiles>{tiles, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
+    };
+    const std::int64_t begin = range_.begin;
+    if constexpr (interleaved) {
+      write(0, 2 * begin, 2 * used_, out + 2 * begin);
+    } else {
+      write(0, begin, used_, out + tables_.columns.sine + begin);
+      write(most, begin, used_, out + tables_.columns.cosine + begin);
+    }
+  }
+
+ private:
+  const Tables& tables_;
+  Panel32<most> panel_;
+  PanelRange range_;
+  std::int64_t used_;
+};
+
+/// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
+/// cosines 1.
+template <class T>
+void write_origin(const Rotation32Tables& tables, T* row) {
+  T zeros[step32], ones[step32];
+  store32<T>(F32(0.0f), F32(0.0f), zeros);
+  store32<T>(F32(1.0f), F32(1.0f), ones);
+  const std::int64_t to_next = tables.columns.interleaved ? 2 : 1;
+  for (std::int64_t k = 0; k < tables.frequencies; ++k) {
+    row[tables.columns.sine + k * to_next] = zeros[0];
+    row[tables.columns.cosine + k * to_next] = ones[0];
+  }
+}
+
+template <class T>
+inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
+  const auto write =
+      tables.columns.interleaved
+          ? write_paired_rows<PanelOf32<T, true, narrow_panel>, PanelOf32<T, true, wide_panel>>
+          : write_paired_rows<PanelOf32<T, false, narrow_panel>, PanelOf32<T, false, wide_panel>>;
+  write(tables, task);
+  if (task.first == 0) write_origin(tables, task.row<T>(0));
+}
+
+void rotation32_kernel(const Rotation32Tables& tables, const RowTask& task) noexcept {
+  switch (task.type) {
+    case DataType::float16: return write_rows32<Float16>(tables, task);
+    case DataType::bfloat16: return write_rows32<BFloat16>(tables, task);
+    default: return write_rows32<float>(tables, task);
+  }
+}
+
+}  // namespace
+}  // namespace posenc::simd

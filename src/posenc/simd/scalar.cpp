@@ -1,3 +1,0 @@
-#include "posenc/simd/isa_scalar-inl.h"
-
-#include "posenc/simd/kernels-inl.h"
