@@ -10,7 +10,7 @@ namespace posenc::simd {
 inline constexpr double float_roundoff = 0x1p-24;
 inline constexpr double double_roundoff = 0x1p-53;
 
-// rotation, to float32 and 16-bit types: see recurrence-inl.h.
+// rotation, to float32 and 16-bit types: see rotation/rotation-inl.h.
 
 /// Rows that the recurrence computes from one anchor, half of them in each direction.
 inline constexpr std::int64_t block_rows = 32;
@@ -79,7 +79,7 @@ struct Rotation32Error {
   constexpr double total() const { return 1.41422 * (centre() + angle) + addition(); }
 };
 
-// rotation, to 16-bit types: see rotation_to_16_bits-inl.h.
+// rotation, to 16-bit types: see rotation/rotation_to_16_bits-inl.h.
 
 static_assert(paired_block_rows == block_rows, "both use the constants that advance by one block");
 
@@ -98,7 +98,7 @@ struct RotationTo16BitsError {
   constexpr double total() const { return value() + width; }
 };
 
-// rotation, to float64: see rotation_to_float64-inl.h.
+// rotation, to float64: see rotation/rotation_to_float64-inl.h.
 
 /// Rows on either side of a block's middle row.
 inline constexpr std::int64_t float64_side_rows = 8;
