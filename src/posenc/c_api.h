@@ -294,7 +294,7 @@ POSENC_C_API posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary
                                                      const posenc_options* options);
 POSENC_C_API void posenc_rotary_free(posenc_rotary* rotary);
 
-// ---- Measured accuracy (tuning/accuracy.h) ------------------------------------------------------
+// ---- Measured accuracy (tuning/accuracy_report.h) -----------------------------------------------
 
 typedef struct posenc_error_report {
   double max_abs;            ///< largest |entry - exact value|
