@@ -1,9 +1,9 @@
 #include "tables.h"
 
 #include "posenc/cpu.h"
+#include "posenc/measuring/statistics.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/measuring/statistics.h"
 #include "posenc/tuning/internal/memory_loops.h"
 
 #include <fmt/format.h>

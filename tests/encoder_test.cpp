@@ -613,7 +613,8 @@ TEST_P(EveryEncoder, AddRefusesMismatchedInputs) {
     return test::refusal([&] { encoder->add({0, 4}, input, 1.0f, out.view()); });
   };
   if (!encoder->backend().supports_add()) {
-    EXPECT_THAT(add({x.data(), 4, 8, 8}), testing::HasSubstr("backend is " + std::string(encoder->backend().name())));
+    EXPECT_THAT(add({x.data(), 4, 8, 8}),
+                testing::HasSubstr("backend is " + std::string(encoder->backend().name())));
     return;
   }
   EXPECT_THAT(add({x.data(), 3, 8, 8}), testing::HasSubstr("x is 3 x 8"));

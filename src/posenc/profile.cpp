@@ -32,8 +32,8 @@ void check_is_of_this_machine(const Measurements& profile) {
                                   names_of(profile.machine.isas), names_of(cpu().isas)));
   }
   if (profile.kernels != kernels_digest()) {
-    throw BadDocument(format_text("it measured the kernels {}, these are {}", profile.kernels,
-                                  kernels_digest()));
+    throw BadDocument(
+        format_text("it measured the kernels {}, these are {}", profile.kernels, kernels_digest()));
   }
 }
 

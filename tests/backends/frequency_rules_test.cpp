@@ -89,8 +89,8 @@ TEST(FrequencyRules, AreEncodedAsEveryBackendPromises) {
           for (CheckedTables& each : tables) {
             each.check(row, channel, exact);
             ASSERT_FALSE(testing::Test::HasFailure())
-                << name << ", " << each.encoder->backend().full_name()
-                << ", position " << first + row << ", channel " << channel;
+                << name << ", " << each.encoder->backend().full_name() << ", position "
+                << first + row << ", channel " << channel;
           }
         }
       }

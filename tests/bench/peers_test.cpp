@@ -134,7 +134,8 @@ TEST_P(Peer, IsWithinItsBoundInEveryTypeOrRefusesIt) {
       AccuracyOptions options;
       options.type = type;
       const AccuracyReport report = measure_accuracy(one, rows, options).front();
-      EXPECT_LE(report.error.max_abs, report.promise.max_abs) << to_string(type) << " from " << first;
+      EXPECT_LE(report.error.max_abs, report.promise.max_abs)
+          << to_string(type) << " from " << first;
     }
   }
 }

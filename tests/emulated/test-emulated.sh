@@ -17,7 +17,8 @@ case $target in
   powerpc64le) package=powerpc64le emulator=ppc64le isa=scalar ;;
   s390x) package=s390x emulator=s390x isa=scalar ;;
   *)
-    echo "test-emulated.sh: processor is '$target'; allowed: aarch64, riscv64, powerpc64le, s390x" >&2
+    allowed="aarch64, riscv64, powerpc64le, s390x"
+    echo "test-emulated.sh: processor is '$target'; allowed: $allowed" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,6 @@
 // The function of the C interface that measures accuracy.
-#include "posenc/tuning/accuracy_report.h"
 #include "posenc/c_api/call.h"
+#include "posenc/tuning/accuracy_report.h"
 
 using namespace posenc;
 using namespace posenc::internal;
@@ -15,8 +15,8 @@ extern "C" posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, 
     options.threads = threads;
     options.type = data_type(type);
     const AccuracyReport measured = measure_accuracy(one, {first, rows}, options).front();
-    result = {measured.error.max_abs,     measured.error.max_ulp,  measured.error.rms,
-              measured.correctly_rounded, measured.promise.max_abs,    measured.entries,
-              measured.wrongly_rounded,   measured.worst.position, measured.worst.channel};
+    result = {measured.error.max_abs,     measured.error.max_ulp,   measured.error.rms,
+              measured.correctly_rounded, measured.promise.max_abs, measured.entries,
+              measured.wrongly_rounded,   measured.worst.position,  measured.worst.channel};
   });
 }

@@ -154,8 +154,8 @@ std::int64_t chunk_rows(std::int64_t columns) noexcept {
 /// True if the encoder's add() can do the work: one float32 sequence without dropout, whose input
 /// and output have the same stride.
 bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
-  return encoder.backend().supports_add() && work.y.type == DataType::float32 && work.y.batch == 1 &&
-         work.dropout == nullptr && work.x.row_stride() == work.y.row_stride &&
+  return encoder.backend().supports_add() && work.y.type == DataType::float32 &&
+         work.y.batch == 1 && work.dropout == nullptr && work.x.row_stride() == work.y.row_stride &&
          work.y.row_stride >= work.y.columns;
 }
 
