@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -91,10 +90,10 @@ std::string error_table(const std::vector<ReportRow>& rows) {
                {"median"},
                {"99.9 %"}});
   for (const auto& [each, isas] : rows) {
-    table.add_row({marked_name(each->backend, each->isa), isas, error_text(each->error.max_abs),
-                   error_text(each->promise.max_abs), ulp_text(each->error.max_ulp),
-                   error_text(each->error.rms), error_text(quantile_at(*each, 0.5)),
-                   error_text(quantile_at(*each, 0.999))});
+    table.add_row({marked_name(each->backend, each->role == Role::peer), isas,
+                   error_text(each->error.max_abs), error_text(each->promise.max_abs),
+                   ulp_text(each->error.max_ulp), error_text(each->error.rms),
+                   error_text(quantile_at(*each, 0.5)), error_text(quantile_at(*each, 0.999))});
   }
   return table.text();
 }
@@ -108,7 +107,7 @@ std::string rounding_table(const std::vector<ReportRow>& rows) {
                {"worst at position"},
                {"channel"}});
   for (const auto& [each, isas] : rows) {
-    table.add_row({marked_name(each->backend, each->isa), isas,
+    table.add_row({marked_name(each->backend, each->role == Role::peer), isas,
                    percent_text(each->correctly_rounded), count_text(each->wrongly_rounded),
                    error_text(each->max_abs_from_div_term), fmt::format("{}", each->worst.position),
                    fmt::format("{}", each->worst.channel)});
@@ -182,27 +181,11 @@ std::string table_text(const Reports& reports) {
   return text;
 }
 
-std::string csv_text(const Reports& reports) {
-  std::string text =
-      "backend,isa,dtype,rows,d_model,first,max_abs,error_bound,max_ulp,rms,correctly_rounded,"
-      "wrongly_rounded,max_abs_from_div_term,worst_position,worst_channel\n";
-  for (const AccuracyReport& each : reports) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                   each.backend, to_string(each.isa), to_string(each.type), each.rows.count,
-                   each.spec.d_model, each.rows.first, each.error.max_abs, each.promise.max_abs,
-                   each.error.max_ulp, each.error.rms, each.correctly_rounded, each.wrongly_rounded,
-                   each.max_abs_from_div_term, each.worst.position, each.worst.channel);
-  }
-  return text;
-}
-
 int accuracy(const CommonOptions& options) {
   if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
   const Reports reports = measure(options);
-  const auto text = options.format == "json"  ? accuracy_json
-                    : options.format == "csv" ? csv_text
-                                              : table_text;
-  write_page(options.output, text(reports));
+  write_page(options.output,
+             options.format == "json" ? accuracy_json(reports) : table_text(reports));
   int code = good;
   for (const AccuracyReport& each : reports) {
     if (!breaks_its_bound(each)) continue;
@@ -225,7 +208,7 @@ void add_accuracy_command(CLI::App& app, Action& action) {
   add_backend_options(command, *options, Times::often);
   add_type_option(command, *options);
   add_threads_option(command, *options, "all cores");
-  add_format_option(command, *options, {"table", "json", "csv"}, "table");
+  add_format_option(command, *options, {"table", "json"}, "table");
   add_output_option(command, *options);
   describe(command, {{"posenc accuracy --preset whisper", "all backends over one model's table"},
                      {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",

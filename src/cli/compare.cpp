@@ -20,7 +20,6 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace posenc::cli {
@@ -69,17 +68,11 @@ bool has_grown(const MeasuredError& before, const MeasuredError& after, double t
          grown(1 - before.correctly_rounded + rounding, 1 - after.correctly_rounded, tolerance);
 }
 
-double noise_of(const Measurements& document) {
-  double noise = 0;
-  for (const MeasuredClass& each : classes_of(document)) noise = std::max(noise, each.noise_floor);
-  return noise;
-}
-
 class Comparison {
  public:
   Comparison(const Measurements& a, const Measurements& b, double tolerance)
       : tolerance_(tolerance),
-        noise_(std::max(noise_of(a), noise_of(b))),
+        noise_(std::max(noise_floor_of(a), noise_floor_of(b))),
         same_machine_(a.machine.model == b.machine.model && a.machine.isas == b.machine.isas) {
     for (const Measurement& each : a.all) {
       if (each.role == Role::backend) rows_.push_back(compared(&each, find(b, each)));
@@ -93,18 +86,11 @@ class Comparison {
   const std::vector<ComparedRow>& rows() const { return rows_; }
   double noise() const { return noise_; }
   bool same_machine() const { return same_machine_; }
-  template <class Predicate>
-  std::size_t count(Predicate is_it) const {
-    return static_cast<std::size_t>(std::ranges::count_if(rows_, is_it));
-  }
-  std::size_t regressions() const {
-    return count([](const ComparedRow& row) { return row.is_regression(); });
-  }
-  std::size_t missing() const {
-    return count([](const ComparedRow& row) { return row.after == nullptr; });
-  }
-  std::size_t common() const {
-    return count([](const ComparedRow& row) { return row.before && row.after; });
+  auto regressions() const { return std::ranges::count_if(rows_, &ComparedRow::is_regression); }
+  auto missing() const { return std::ranges::count(rows_, nullptr, &ComparedRow::after); }
+  auto common() const {
+    return std::ranges::ssize(rows_) - missing() -
+           std::ranges::count(rows_, nullptr, &ComparedRow::before);
   }
 
   /// Keeps the rows whose names the filter takes. Throws InvalidArgument, listing the names, if
@@ -183,7 +169,7 @@ std::string ratio_text(const ComparedRow& row) {
 }
 
 std::string verdict_text(const Comparison& comparison) {
-  const std::size_t bad = comparison.regressions(), missing = comparison.missing();
+  const auto bad = comparison.regressions(), missing = comparison.missing();
   std::string text =
       fmt::format("{} compared, noise {:.1f} %: {}", comparison.common(), 100 * comparison.noise(),
                   bad == 0   ? "no regression"
@@ -228,13 +214,10 @@ std::string json_text(const CompareOptions& options, const Comparison& compariso
   document["missing"] = comparison.missing();
   document["rows"] = Json::array();
   for (const ComparedRow& row : comparison.rows()) {
-    const auto json_or_null = [](const Measurement* measured) {
-      return measured != nullptr ? to_json(*measured) : Json();
-    };
     document["rows"].push_back({{"backend", row.any().full_name()},
                                 {"table", row.any().table.name},
-                                {"before", json_or_null(row.before)},
-                                {"after", json_or_null(row.after)},
+                                {"before", row.before ? to_json(*row.before) : Json()},
+                                {"after", row.after ? to_json(*row.after) : Json()},
                                 {"time_ratio", row.time.ratio},
                                 {"verdict", row.verdict()}});
   }

@@ -1,9 +1,8 @@
 // posenc list: the backends of this build, which of them run here, and which one is used.
+#include "cli/list.h"
 #include "cli/commands.h"
 #include "cli/isa_rows.h"
 #include "cli/json.h"
-#include "cli/list_presets.h"
-#include "cli/list_selection.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -85,8 +84,8 @@ std::string backends_text(const std::vector<ListedRow>& rows) {
                {"method", Align::wrapped}});
   for (const auto& [listed, isas] : rows) {
     const Backend& backend = *listed->backend;
-    table.add_row({marked_name(backend.name(), backend.isa()), isas, listed->bounds ? "yes" : "no",
-                   backend.description()});
+    table.add_row({marked_name(backend.name(), !backend.can_be_picked()), isas,
+                   listed->bounds ? "yes" : "no", backend.description()});
   }
   return with_mark_explained(table.text());
 }

@@ -1,4 +1,4 @@
-#include "cli/list_presets.h"
+#include "cli/list.h"
 
 #include "cli/json.h"
 #include "cli/table.h"

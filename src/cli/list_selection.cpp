@@ -1,4 +1,4 @@
-#include "cli/list_selection.h"
+#include "cli/list.h"
 
 #include "cli/table.h"
 #include "cli/text.h"
@@ -9,7 +9,6 @@
 #include "posenc/selection.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -77,7 +76,7 @@ bool is_same_for_all(const std::vector<ClassSelection>& classes) {
 }
 
 /// A table with the reasons, by size; one line if all sizes get the same.
-std::string text_with_reasons(const Request& request) {
+std::string request_text(const Request& request) {
   const std::string heading = fmt::format("{}, {}", request.title, to_string(request.accuracy));
   if (is_same_for_all(request.classes)) {
     const Selection& selection = request.classes.front().selection;
@@ -97,21 +96,6 @@ std::string text_with_reasons(const Request& request) {
   return fmt::format("{}:\n{}\n", heading, table.text());
 }
 
-/// One line, without the reasons.
-std::string brief_text(const Request& request) {
-  std::vector<std::string> names;
-  if (is_same_for_all(request.classes)) {
-    names.push_back(request.classes.front().selection.backend->full_name());
-  } else {
-    for (const ClassSelection& each : request.classes) {
-      names.push_back(
-          fmt::format("{} {}", to_string(each.shape), each.selection.backend->full_name()));
-    }
-  }
-  return wrapped(fmt::format("{}, {}: {}\n", request.title, to_string(request.accuracy),
-                             fmt::join(names, ", ")));
-}
-
 std::string_view name_of(SelectionSource source) {
   switch (source) {
     case SelectionSource::environment: return "environment";
@@ -126,7 +110,7 @@ std::string_view name_of(SelectionSource source) {
 std::string selection_text() {
   std::string text;
   for (const Request& each : requests()) {
-    text += each.accuracy == Accuracy() ? text_with_reasons(each) : brief_text(each);
+    text += request_text(each);
   }
   return text;
 }

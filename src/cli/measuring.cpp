@@ -4,7 +4,6 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "cli/timing_process.h"
 
 #include "posenc/measuring/statistics.h"
 #include "posenc/tuning/measure.h"
@@ -35,9 +34,9 @@ std::string share_of_limit(const Measurement& measured, const Measurements& docu
 }
 
 std::vector<Cell> row_of(const Measurement& measured, const Measurements& document) {
-  const std::string mark = measured.role == Role::peer ? "*" : "";
   const auto& error = measured.error;
-  std::vector<Cell> cells = {measured.full_name() + mark, error ? error_text(error->max_abs) : "",
+  std::vector<Cell> cells = {marked_name(measured.full_name(), measured.role == Role::peer),
+                             error ? error_text(error->max_abs) : "",
                              error ? ulp_text(error->max_ulp) : ""};
   if (!measured.is_timed()) {
     for (const char* const text : {"-", "", "-", ""}) cells.emplace_back(text);

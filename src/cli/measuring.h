@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-#include "posenc/measurement.h"
+#include "posenc/tuning/timing.h"
 
 #include <string>
 
@@ -29,6 +29,13 @@ std::string measurements_text(const Measurements& document);
 
 /// A line on standard error for every backend that breaks its error bound; the exit code.
 int check_promises(const Measurements& document);
+
+// Timing in a process of its own: the command starts itself again, with the request on standard
+// input, and reads the result from its standard output.
+
+/// Starts a process that answers the request. Throws std::runtime_error with the reason if that
+/// fails.
+Timing time_in_new_process(const TimingRequest& request);
 
 /// The hidden option of posenc measure that makes it answer a request.
 inline constexpr const char* timing_option = "--time-on-request";

@@ -21,7 +21,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -146,9 +145,6 @@ std::string page_of(const Measurements& document, const Accuracy& accuracy,
                      is_default ? "\n" + gain_text(document, verdicts) : "", warning);
 }
 
-/// JSON has no infinity: an unbounded interval ends in null.
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json entry_of(const JudgedCandidate& judged) {
   const Candidate& candidate = judged.candidate;
   return {{"backend", candidate.backend},
@@ -222,18 +218,6 @@ std::string save(const Measurements& measured, const std::filesystem::path& file
   return line + "\n";
 }
 
-/// Throws InvalidArgument, in one line, if a profile for this machine cannot be made of it.
-void check_is_of_this_machine(const Measurements& document, const std::string& file) {
-  const Measurements here = measurements_of_this_machine();
-  if (document.machine.model == here.machine.model && document.machine.isas == here.machine.isas &&
-      document.kernels == here.kernels)
-    return;
-  throw InvalidArgument(fmt::format(
-      "--save is given with {}, which measured {} with kernels {}; allowed: measurements of this "
-      "machine, {} with kernels {}",
-      file, document.machine.model, document.kernels, here.machine.model, here.kernels));
-}
-
 int exit_code(const Measurements& document, const Accuracy& accuracy,
               const std::vector<Verdict>& verdicts) {
   int code = check_promises(document);
@@ -258,8 +242,12 @@ int run_pick(const PickCommand& command) {
   if (command.document.empty()) check_possible(command, accuracy);
   const Measurements document = command.document.empty() ? measure_here(command.measuring)
                                                          : read_measurements(command.document);
-  if (!file.empty() && !command.document.empty())
-    check_is_of_this_machine(document, command.document);
+  if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
+    throw InvalidArgument(
+        fmt::format("--save is given with {}: {}; allowed: measurements of this "
+                    "machine and these kernels",
+                    command.document, why));
+  }
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
   const bool is_new = command.document.empty() || !file.empty();

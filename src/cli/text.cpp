@@ -1,10 +1,7 @@
 #include "cli/text.h"
 
-#include "posenc/registry.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -79,14 +76,8 @@ std::string positions_text(RowRange rows) {
   return fmt::format("{} .. {}", rows.first, rows.first + rows.count - 1);
 }
 
-bool is_peer(std::string_view backend, Isa isa) {
-  return std::ranges::any_of(backends(), [=](const Backend* each) {
-    return each->name() == backend && each->isa() == isa && !each->can_be_picked();
-  });
-}
-
-std::string marked_name(std::string_view backend, Isa isa) {
-  return fmt::format("{}{}", backend, is_peer(backend, isa) ? "*" : "");
+std::string marked_name(std::string_view backend, bool is_peer) {
+  return fmt::format("{}{}", backend, is_peer ? "*" : "");
 }
 
 std::string with_mark_explained(std::string table) {

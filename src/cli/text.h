@@ -34,10 +34,8 @@ std::string positions_text(RowRange rows);  ///< "0 .. 4999"
 /// "plain up to 8 MiB, then non-temporal"
 std::string stores_text(std::int64_t most_cached_bytes);
 
-/// True if the registered backend of that name and ISA is a peer: there for comparison only.
-bool is_peer(std::string_view backend, Isa isa);
 /// The name, with a mark if it is a peer: "sleef_u10*".
-std::string marked_name(std::string_view backend, Isa isa);
+std::string marked_name(std::string_view backend, bool is_peer);
 /// The table, and what the mark means if the table has one.
 std::string with_mark_explained(std::string table);
 

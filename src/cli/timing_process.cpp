@@ -1,7 +1,6 @@
-#include "cli/timing_process.h"
+#include "cli/measuring.h"
 
 #include "cli/commands.h"
-#include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/process.h"
 

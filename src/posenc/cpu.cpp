@@ -195,8 +195,6 @@ bool cpu_has(Isa isa) noexcept { return std::ranges::count(cpu().isas, isa) > 0;
 
 std::string_view to_string(ShapeClass shape) noexcept { return shape_names[shape]; }
 
-ShapeClass parse_shape_class(std::string_view name) { return shape_names.parse(name); }
-
 ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine) {
   // If the system does not know a size, that of a common CPU is used.
   const auto known = [](std::int64_t bytes, std::int64_t typical) {

@@ -32,7 +32,5 @@ enum class ShapeClass { l1, l2, l3, memory };
 ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine = cpu());
 
 std::string_view to_string(ShapeClass shape) noexcept;
-/// Throws InvalidArgument, listing the allowed names.
-ShapeClass parse_shape_class(std::string_view name);
 
 }  // namespace posenc

@@ -11,12 +11,9 @@
 #include "posenc/support/scratch.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace posenc {

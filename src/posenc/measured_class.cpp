@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -20,33 +21,21 @@ bool is_of_a_class(const Measurement& row) {
          row.table.stride == row.table.spec.d_model;
 }
 
-/// For each process, the geometric mean of value(row, process) over the rows. Processes that
-/// `samples` lacks for a row are left out.
-template <class Value>
+/// For each process, the geometric mean over the rows of a sample divided by `divisor(row)`.
+/// Processes that `samples` lacks for a row are left out.
+template <class Divisor>
 std::vector<double> means_by_process(const Rows& rows, std::vector<double> Measurement::*samples,
-                                     Value value) {
+                                     Divisor divisor) {
   std::size_t processes = std::numeric_limits<std::size_t>::max();
   for (const Measurement* row : rows) processes = std::min(processes, (row->*samples).size());
   std::vector<double> means;
   for (std::size_t process = 0; process < processes; ++process) {
     double sum = 0;
-    for (const Measurement* row : rows) sum += std::log(value(*row, process));
+    for (const Measurement* row : rows)
+      sum += std::log((row->*samples)[process] / divisor(row->table));
     means.push_back(std::exp(sum / static_cast<double>(rows.size())));
   }
   return means;
-}
-
-std::vector<double> seconds_per_entry(const Rows& rows) {
-  return means_by_process(rows, &Measurement::seconds,
-                          [](const Measurement& row, std::size_t process) {
-                            return row.seconds[process] / row.table.entries();
-                          });
-}
-
-std::vector<double> self_ratios(const Rows& rows) {
-  return means_by_process(
-      rows, &Measurement::self_ratios,
-      [](const Measurement& row, std::size_t process) { return row.self_ratios[process]; });
 }
 
 Candidate candidate_of(const Rows& rows, std::size_t tables) {
@@ -67,7 +56,8 @@ Candidate candidate_of(const Rows& rows, std::size_t tables) {
     candidate.max_ulp = worst(candidate.max_ulp, error.max_ulp);
   }
   if (rows.size() < tables) return candidate;  // documents may be merged from several builds
-  candidate.seconds_per_entry = seconds_per_entry(rows);
+  candidate.seconds_per_entry =
+      means_by_process(rows, &Measurement::seconds, std::mem_fn(&MeasuredTable::entries));
   if (candidate.seconds_per_entry.empty()) return candidate;
   double log_speeds = 0;
   for (const Measurement* row : rows) {
@@ -99,7 +89,8 @@ std::vector<double> common_factors(const Candidate& one, const std::vector<Candi
 double noise_floor(const std::vector<Candidate>& candidates, const std::vector<Rows>& rows) {
   std::vector<std::vector<double>> ratios;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    std::vector<double> within = self_ratios(rows[i]);
+    std::vector<double> within = means_by_process(rows[i], &Measurement::self_ratios,
+                                                  [](const MeasuredTable&) { return 1.0; });
     if (within.empty() || candidates[i].seconds_per_entry.empty()) continue;
     ratios.push_back(std::move(within));
     std::vector<double> seconds = candidates[i].seconds_per_entry;
@@ -163,6 +154,12 @@ std::vector<MeasuredClass> classes_of(const Measurements& document) {
   std::vector<MeasuredClass> classes;
   for (const auto& [key, rows] : grouped) classes.push_back(class_of(rows, std::get<0>(key)));
   return classes;
+}
+
+double noise_floor_of(const Measurements& document) {
+  double noise = 0;
+  for (const MeasuredClass& each : classes_of(document)) noise = std::max(noise, each.noise_floor);
+  return noise;
 }
 
 const MeasuredClass* find_class(const std::vector<MeasuredClass>& classes, ShapeClass shape,

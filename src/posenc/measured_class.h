@@ -48,6 +48,9 @@ struct MeasuredClass {
 /// limits are no candidates.
 std::vector<MeasuredClass> classes_of(const Measurements& document);
 
+/// The largest noise floor of its classes.
+double noise_floor_of(const Measurements& document);
+
 /// The class with this shape and type, and the largest number of threads up to `threads`; null if
 /// there is none.
 const MeasuredClass* find_class(const std::vector<MeasuredClass>& classes, ShapeClass shape,

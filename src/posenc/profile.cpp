@@ -22,27 +22,13 @@ std::string names_of(const std::vector<Isa>& isas) {
   return join(names, ", ");
 }
 
-void check_is_of_this_machine(const Measurements& profile) {
-  if (profile.machine.model != cpu().model) {
-    throw BadDocument(format_text("it is of another CPU, '{}'; this one is '{}'",
-                                  profile.machine.model, cpu().model));
-  }
-  if (profile.machine.isas != cpu().isas) {
-    throw BadDocument(format_text("it is of a CPU with {}; this one has {}",
-                                  names_of(profile.machine.isas), names_of(cpu().isas)));
-  }
-  if (profile.kernels != kernels_digest()) {
-    throw BadDocument(
-        format_text("it measured the kernels {}, these are {}", profile.kernels, kernels_digest()));
-  }
-}
-
 LoadedProfile read_profile(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file)) throw BadDocument("it is not a regular file");
   if (std::filesystem::file_size(file) > max_profile_bytes)
     throw BadDocument("it is larger than 16 MiB");
   LoadedProfile loaded = {parse_measurements(read_file(file)), {}, ""};
-  check_is_of_this_machine(*loaded.measurements);
+  if (const std::string why = why_not_of_this_machine(*loaded.measurements); !why.empty())
+    throw BadDocument(why);
   loaded.classes = classes_of(*loaded.measurements);
   return loaded;
 }
@@ -83,6 +69,22 @@ LoadedProfile load_profile(const std::filesystem::path& file) {
     return none(format_text("profile {} is ignored: {}; run posenc pick --save again",
                             file.string(), reason.what()));
   }
+}
+
+std::string why_not_of_this_machine(const Measurements& document) {
+  if (document.machine.model != cpu().model) {
+    return format_text("it is of another CPU, '{}'; this one is '{}'", document.machine.model,
+                       cpu().model);
+  }
+  if (document.machine.isas != cpu().isas) {
+    return format_text("it is of a CPU with {}; this one has {}", names_of(document.machine.isas),
+                       names_of(cpu().isas));
+  }
+  if (document.kernels != kernels_digest()) {
+    return format_text("it measured the kernels {}, these are {}", document.kernels,
+                       kernels_digest());
+  }
+  return "";
 }
 
 Measurements merge(const Measurements& older, const Measurements& newer) {

@@ -29,6 +29,9 @@ struct LoadedProfile {
 /// another format, CPU or digest of the kernels. The library version does not matter.
 LoadedProfile load_profile(const std::filesystem::path& file);
 
+/// Why the document cannot be a profile here: another CPU, or other kernels. Empty if it can.
+std::string why_not_of_this_machine(const Measurements& document);
+
 /// The measurements of both. Those of `newer` replace all of the same shape class, type and number
 /// of threads.
 Measurements merge(const Measurements& older, const Measurements& newer);

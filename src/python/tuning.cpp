@@ -10,7 +10,6 @@
 
 #include <pybind11/stl.h>
 
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>

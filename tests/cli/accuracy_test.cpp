@@ -50,7 +50,6 @@ TEST(AccuracyCommand, TheSuffixOfTheOutputNamesTheFormat) {
     return test::read_file(folder / file);
   };
   EXPECT_EQ(json::parse(written("report.json", {})).at("measurements").size(), 1U);
-  EXPECT_EQ(written("report.csv", {}), run_posenc(measured + Arguments{"--format", "csv"}).out);
   const std::string table = run_posenc(measured).out;
   EXPECT_EQ(written("report.txt", {}), table);
   EXPECT_EQ(written("report.json", {"--format", "table"}), table);
@@ -83,15 +82,11 @@ TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
                                                          "rotation:scalar", "rotation32:scalar"));
 }
 
-TEST(AccuracyCommand, TableAndCsvNameEveryBackend) {
-  for (const char* format : {"table", "csv"}) {
-    const CommandResult result =
-        run_posenc({"accuracy", "--rows", "50", "--d-model", "8", "--format", format});
-    EXPECT_EQ(result.exit_code, 0);
-    for (const Backend* each : test::running_backends())
-      EXPECT_THAT(result.out,
-                  HasSubstr("\n" + std::string(each->name()) + (*format == 'c' ? "," : " ")));
-  }
+TEST(AccuracyCommand, TheTableNamesEveryBackend) {
+  const CommandResult result = run_posenc({"accuracy", "--rows", "50", "--d-model", "8"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const Backend* each : test::running_backends())
+    EXPECT_THAT(result.out, HasSubstr("\n" + std::string(each->name()) + " "));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ const std::vector<BadCase>& bad_cases() {
           "mistyped_format", {"generate", "--rows", "3", "--format", "cvs"}, "did you mean 'csv'?"},
       BadCase{"suffix_of_another_command",
               {"accuracy", "--rows", "3", "--output", "/nonexistent/x.npy"},
-              "--output is '/nonexistent/x.npy'; allowed formats: table, json, csv"},
+              "--output is '/nonexistent/x.npy'; allowed formats: table, json"},
       BadCase{"parameter_twice", generate + Arguments{"--frequencies", "linear:factor=4,factor=8"},
               "factor of the frequencies is given twice"},
       BadCase{"unknown_option", generate + Arguments{"--colour"}, "--colour"},

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <new>
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>

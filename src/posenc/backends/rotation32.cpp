@@ -9,7 +9,6 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 
-#include <string_view>
 #include <vector>
 
 namespace posenc {

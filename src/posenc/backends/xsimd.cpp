@@ -9,7 +9,6 @@
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace posenc {
 namespace {

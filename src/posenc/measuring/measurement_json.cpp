@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace posenc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// JSON has no infinity and no NaN: they are written as null, as is a missing value.
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json to_json(const MeasuredTable& table) {
   return {{"name", table.name},
@@ -159,6 +155,8 @@ std::vector<double> JsonNode::positive_numbers() const {
   }
   return all;
 }
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json to_json(const EncodingSpec& spec) {
   return {{"d_model", spec.d_model},

@@ -46,6 +46,8 @@ struct JsonNode {
   }
 };
 
+/// JSON has no infinity and no NaN: they are written as null.
+Json number_or_null(double value);
 Json to_json(const EncodingSpec& spec);
 Json to_json(RowRange rows);
 Json to_json(const Cpu& machine);

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <thread>
 #include <tuple>
-#include <utility>
 
 namespace posenc {
 namespace {

@@ -197,12 +197,6 @@ std::pair<TimingRequest, std::vector<std::size_t>> request_for(const Rows& all,
   return made;
 }
 
-double largest_noise(const Measurements& document) {
-  double noise = 0;
-  for (const MeasuredClass& each : classes_of(document)) noise = std::max(noise, each.noise_floor);
-  return noise;
-}
-
 /// The reason why the times are not reliable; empty if they are.
 std::string disturbance(double lost_share, double noise) {
   if (lost_share > most_lost_share) {
@@ -243,7 +237,7 @@ void add_times(Measurements& document, const MeasureOptions& options, const Prog
     const int done = process + 1;
     if (done >= static_cast<int>(full_processes) && lost_share > hopeless_lost_share) break;
     if (done < wanted) continue;
-    noise = largest_noise(document);
+    noise = noise_floor_of(document);
     if (noise <= low_noise || lost_share > most_lost_share) break;
   }
   document.disturbed = disturbance(lost_share, noise);
