@@ -1,5 +1,6 @@
 #include "posenc/cursor.h"
 
+#include "posenc/backend.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>

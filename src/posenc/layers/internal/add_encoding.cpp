@@ -1,5 +1,6 @@
 #include "posenc/layers/internal/add_encoding.h"
 
+#include "posenc/backend.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
