@@ -4,7 +4,7 @@ pick the same backend, or one of them must list the other's pick among its ties.
 because the machine is busy are left out. Run this by hand: it takes the whole machine for minutes,
 so that it is no part of ctest.
 
-usage: repeated_picks.py COMMAND [--runs N] [--busy-loops N]
+usage: repeated_picks.py COMMAND [--runs N] [--busy-loops N] [--presets NAME ...]
 example: repeated_picks.py build/release/bin/posenc --runs 10 --busy-loops 2"""
 
 import argparse
@@ -15,12 +15,13 @@ import sys
 REFUSED = 1
 
 
-def pick(command):
+def pick(command, presets):
     """The picks by shape class (None if the command refused), and its standard error. Each pick has
     the names of the backends that tie with it."""
-    done = subprocess.run(
-        [command, "pick", "--format", "json"], capture_output=True, text=True, check=False
-    )
+    call = [command, "pick", "--format", "json"]
+    for name in presets:
+        call += ["--preset", name]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode not in (0, REFUSED):
         sys.exit(f"{command} ended with exit code {done.returncode}: {done.stderr}")
     picks = {}
@@ -69,6 +70,7 @@ def main():
     parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("--runs", type=int, default=10, metavar="N")
     parser.add_argument("--busy-loops", type=int, default=0, metavar="N")
+    parser.add_argument("--presets", nargs="+", default=[], metavar="NAME")
     options = parser.parse_args()
     loops = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -77,7 +79,7 @@ def main():
     runs = []
     try:
         for number in range(options.runs):
-            picks, said = pick(options.command)
+            picks, said = pick(options.command, options.presets)
             print(f"{number + 1}: {text_of(picks) if picks is not None else said}", flush=True)
             if picks is not None:
                 runs.append(picks)
