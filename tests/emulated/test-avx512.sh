@@ -109,6 +109,7 @@ com1: enabled=1, mode=file, dev=$machine/exit_code
 com2: enabled=1, mode=file, dev=$machine/output
 log: $machine/bochs.log
 panic: action=fatal
+plugin_ctrl: speaker=0
 CONFIG
   echo c >"$machine/debugger"  # Debian's build starts in its debugger: "c" continues.
   rm -f "$machine/exit_code" "$machine/output"
