@@ -16,7 +16,7 @@ LAYERS = [
     ("encoder", {"accuracy", "encoder", "cursor", "backend"}),
     ("backends", {"backends"}),
     ("registry", {"measured_class", "measurement", "measuring", "profile", "registry"}),
-    ("selection", {"selection", "grid"}),
+    ("selection", {"selection", "axes", "axes_encoder", "grid"}),
     ("layers and tuning", {"layers", "tuning"}),
     ("top", {"posenc", "c_api"}),
 ]  # fmt: skip

@@ -134,7 +134,7 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add(command, "--frequencies", "RULE",
       fmt::format("rule, and its parameters after a colon, as in linear:factor=4: {} (default: the "
                   "preset's)",
-                  fmt::join(rule_names, ", ")),
+                  fmt::join(given_rule_names, ", ")),
       [&options](const std::string& text) { options.frequencies = parse_frequency_rule(text); });
 }
 

@@ -35,7 +35,7 @@ extern "C" {
 
 // ---- Status and version ------------------------------------------------------------------------
 
-#define POSENC_C_ABI 2
+#define POSENC_C_ABI 3
 
 typedef int32_t posenc_status;
 enum {
@@ -66,8 +66,11 @@ enum {
   POSENC_LINEAR_SCALING = 2,    ///< w_k / s
   POSENC_NTK_SCALING = 3,       ///< w_k, with the base times s^(d / (d - 2))
   POSENC_YARN_SCALING = 4,  ///< w_k to w_k / s between `high` and `low` turns in trained_rows rows
-  POSENC_LLAMA3_SCALING = 5,   ///< the same with another ramp
-  POSENC_LONGROPE_SCALING = 6  ///< w_k / values[k]
+  POSENC_LLAMA3_SCALING = 5,        ///< the same with another ramp
+  POSENC_LONGROPE_SCALING = 6,      ///< w_k / values[k]
+  POSENC_PROPORTIONAL_SCALING = 7,  ///< w_k / s for k < turned, else 0
+  POSENC_TURN_FREQUENCIES = 8,      ///< numerators[k] / denominators[k] of a turn per position
+  POSENC_BASE_TURNS = 9             ///< w_k numerator / denominator turns per position
 };
 
 typedef struct posenc_frequencies {
@@ -79,7 +82,11 @@ typedef struct posenc_frequencies {
   double attention_factor;  ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE (0: not given), by which
                             ///< posenc_rotary multiplies; an encoder takes 1 alone
   const double* values;     ///< own frequencies, or the factors of LongRoPE: `count` of them
-  int64_t count;            ///< d_model / 2
+  int64_t count;            ///< of each list: d_model / 2
+  int64_t turned;           ///< of the proportional rule
+  int64_t numerator, denominator;
+  const int64_t* numerators;
+  const int64_t* denominators;
 } posenc_frequencies;
 
 /// A rule with its usual parameters.

@@ -29,7 +29,7 @@ std::span<const T> BasicCursor<T>::next() {
     const RowRange rows = {position_, std::min(rows_ahead, max_position - position_ + 1)};
     if (rows.count == 0)
       throw InvalidArgument(
-          format_text("position is {}; allowed: 0 to {}", position_, max_position));
+          format_text("position is {}; allowed: {} to {}", position_, -max_position, max_position));
     const std::int64_t columns = encoder_.spec().d_model;
     ahead_.resize(static_cast<std::size_t>(rows_ahead * columns));
     encoder_.encode(rows, MatrixView<T>{ahead_.data(), rows.count, columns, columns},

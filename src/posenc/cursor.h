@@ -22,13 +22,15 @@ template <class T>
 class BasicCursor {
  public:
   /// Keeps a reference to the encoder, which must outlive the cursor. Throws InvalidArgument if
-  /// `first` is not within 0 to max_position, or if the encoder does not support the type.
+  /// `first` is not within -max_position to max_position, or if the encoder does not support the
+  /// type.
   explicit BasicCursor(const Encoder& encoder, std::int64_t first = 0);
 
   /// The position of the row that next() returns.
   std::int64_t position() const noexcept { return position_; }
 
-  /// Moves to any position. Throws InvalidArgument if `position` is not within 0 to max_position.
+  /// Moves to any position. Throws InvalidArgument if `position` is not within -max_position to
+  /// max_position.
   void seek(std::int64_t position);
 
   /// Returns the row at position(), which has d_model values and is valid until the next call, and

@@ -26,6 +26,42 @@ void check_call(const Encoder& encoder, std::int64_t rows, const OutputView& out
   check_view(out, rows, encoder.spec().d_model);
 }
 
+/// Negates the sines of rows of T.
+template <class T>
+class SineSigns {
+ public:
+  explicit SineSigns(const EncodingSpec& spec) noexcept
+      : is_interleaved_(spec.layout == Layout::interleaved),
+        pairs_(spec.d_model / 2),
+        sine_(channels_of(spec, 0).sine),
+        cosine_(channels_of(spec, 0).cosine) {}
+
+  /// Exchanges two rows, which may be the same one, and negates their sines.
+  void swap_and_negate(T* a, T* b) const noexcept {
+    const std::int64_t step = is_interleaved_ ? 2 : 1;
+    for (std::int64_t k = 0; k < pairs_; ++k) {
+      const std::int64_t s = sine_ + step * k, c = cosine_ + step * k;
+      const T sine_of_a = a[s], cosine_of_a = a[c];
+      a[s] = negated(b[s]);
+      a[c] = b[c];
+      b[s] = negated(sine_of_a);
+      b[c] = cosine_of_a;
+    }
+  }
+
+ private:
+  static T negated(T value) noexcept {
+    if constexpr (sizeof(T) == 2) {
+      return T{static_cast<std::uint16_t>(value.bits ^ 0x8000u)};
+    } else {
+      return -value;
+    }
+  }
+
+  bool is_interleaved_;
+  std::int64_t pairs_, sine_, cosine_;
+};
+
 }  // namespace
 
 void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const {
@@ -35,7 +71,31 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
       is_non_temporal(options.stores, rows.count * spec_.d_model * size_of(out.type));
   const RowTask all = {rows.first, rows.count, out.data, out.stride, out.type, non_temporal};
   parallel_for(rows.count, options.threads,
-               [&](std::int64_t begin, std::int64_t end) { encode_rows(all.part(begin, end)); });
+               [&](std::int64_t begin, std::int64_t end) { encode_any(all.part(begin, end)); });
+}
+
+void Encoder::encode_any(const RowTask& task) const noexcept {
+  const std::int64_t negative = std::clamp<std::int64_t>(-task.first, 0, task.count);
+  if (negative > 0) encode_negative(task.part(0, negative));
+  if (negative < task.count) encode_rows(negative == 0 ? task : task.after(negative));
+}
+
+/// Some rows at a time, which stay in cache: writes the magnitudes of their positions, which are in
+/// reverse order, reverses the rows, and negates their sines.
+void Encoder::encode_negative(const RowTask& task) const noexcept {
+  constexpr std::int64_t at_once = 64;
+  with_type(task.type, [&]<class T>(T) {
+    const SineSigns<T> signs(spec_);
+    for (std::int64_t row = 0; row < task.count; row += at_once) {
+      RowTask part = task.part(row, std::min(row + at_once, task.count));
+      const std::int64_t last = part.count - 1;
+      part.first = -(part.first + last);
+      part.non_temporal = false;
+      encode_rows(part);
+      for (std::int64_t r = 0; r <= last - r; ++r)
+        signs.swap_and_negate(part.row<T>(r), part.row<T>(last - r));
+    }
+  });
 }
 
 /// 16-bit x and results of the task's rows, by way of float32: some rows at a time, which stay in
@@ -52,15 +112,15 @@ void Encoder::add_converted(const RowTask& task, const T* x, float scale) const 
     const std::int64_t count = std::min(step, task.count - row);
     for (std::int64_t i = 0; i < count; ++i)
       kernels.widen(&x[(row + i) * task.stride].bits, columns, is_bfloat16, wide + i * columns);
-    add_rows({task.first + row, count, wide, columns, DataType::float32, false}, wide, scale);
+    add_any({task.first + row, count, wide, columns, DataType::float32, false}, wide, scale);
     for (std::int64_t i = 0; i < count; ++i)
       kernels.narrow(wide + i * columns, columns, is_bfloat16, &task.row<T>(row + i)->bits);
   }
 }
 
 template <class T>
-void Encoder::add_any(RowRange rows, const MatrixView<const T>& x, float scale,
-                      const MatrixView<T>& out, const EncodeOptions& options) const {
+void Encoder::add_of_type(RowRange rows, const MatrixView<const T>& x, float scale,
+                          const MatrixView<T>& out, const EncodeOptions& options) const {
   validate(rows);
   check_call(*this, rows.count, out, options);
   if (!backend_->supports_add()) {
@@ -81,7 +141,7 @@ void Encoder::add_any(RowRange rows, const MatrixView<const T>& x, float scale,
   parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
     const T* const from = x.data + begin * x.stride;
     if constexpr (std::is_same_v<T, float>) {
-      add_rows(all.part(begin, end), from, scale);
+      add_any(all.part(begin, end), from, scale);
     } else {
       add_converted(all.part(begin, end), from, scale);
     }
@@ -90,29 +150,48 @@ void Encoder::add_any(RowRange rows, const MatrixView<const T>& x, float scale,
 
 void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
                   EncodeOptions options) const {
-  add_any(rows, x, scale, out, options);
+  add_of_type(rows, x, scale, out, options);
 }
 
 void Encoder::add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
                   EncodeOptions options) const {
-  add_any(rows, x, scale, out, options);
+  add_of_type(rows, x, scale, out, options);
 }
 
 void Encoder::add(RowRange rows, MatrixView<const BFloat16> x, float scale,
                   MatrixView<BFloat16> out, EncodeOptions options) const {
-  add_any(rows, x, scale, out, options);
+  add_of_type(rows, x, scale, out, options);
 }
 
 void Encoder::add_rows(const RowTask&, const float*, float) const noexcept {}
+
+/// Rows of negative positions are encoded one at a time, and added.
+void Encoder::add_any(const RowTask& task, const float* x, float scale) const {
+  const std::int64_t negative = std::clamp<std::int64_t>(-task.first, 0, task.count);
+  if (negative < task.count) add_rows(task.after(negative), x + negative * task.stride, scale);
+  if (negative == 0) return;
+  std::vector<float> encoded(static_cast<std::size_t>(spec_.d_model));
+  for (std::int64_t row = 0; row < negative; ++row) {
+    encode_negative({task.first + row, 1, encoded.data(), spec_.d_model, DataType::float32, false});
+    simd::best_kernels().combine({.x = x + row * task.stride,
+                                  .encoding = encoded.data(),
+                                  .out = task.row<float>(row),
+                                  .count = spec_.d_model,
+                                  .scale = scale,
+                                  .dropout = nullptr,
+                                  .first_element = 0,
+                                  .non_temporal = false});
+  }
+}
 
 template <class Position>
 void Encoder::gather(std::span<const Position> positions, const OutputView& out,
                      const EncodeOptions& options) const {
   const auto count = static_cast<std::int64_t>(positions.size());
   for (const std::int64_t position : positions) {
-    if (position < 0 || position > max_position) {
+    if (position < -max_position || position > max_position) {
       throw InvalidArgument(
-          format_text("position is {}; allowed: 0 to {}", position, max_position));
+          format_text("position is {}; allowed: {} to {}", position, -max_position, max_position));
     }
   }
   check_call(*this, count, out, options);
@@ -128,7 +207,7 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
       RowTask range = all.after(row);
       range.first = position_of(row);
       range.count = last - row + 1;
-      encode_rows(range);
+      encode_any(range);
       row = last + 1;
     }
   });

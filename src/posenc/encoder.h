@@ -80,16 +80,22 @@ class Encoder {
   virtual double ulp_bound(RowRange rows, DataType type = DataType::float32) const noexcept;
 
  private:
-  /// Writes the rows of the task, whose arguments are checked (simd/row_task.h).
+  /// Writes the rows of the task, whose arguments are checked (simd/row_task.h). Its positions are
+  /// not negative: sines of negative ones are negated by the caller.
   virtual void encode_rows(const RowTask& task) const noexcept = 0;
 
   /// Writes out = x * scale + encoding for the rows of the task, if the backend can add. x has the
-  /// stride of the task.
+  /// stride of the task, and positions are not negative.
   virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
 
+  /// The same for positions of both signs.
+  void encode_any(const RowTask& task) const noexcept;
+  void add_any(const RowTask& task, const float* x, float scale) const;
+  void encode_negative(const RowTask& task) const noexcept;
+
   template <class T>
-  void add_any(RowRange rows, const MatrixView<const T>& x, float scale, const MatrixView<T>& out,
-               const EncodeOptions& options) const;
+  void add_of_type(RowRange rows, const MatrixView<const T>& x, float scale,
+                   const MatrixView<T>& out, const EncodeOptions& options) const;
   template <class T>
   void add_converted(const RowTask& task, const T* x, float scale) const;
 

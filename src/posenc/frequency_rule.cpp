@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 
 namespace posenc {
 namespace {
@@ -37,10 +38,16 @@ void check_ramp(std::string_view low_name, double low, std::string_view high_nam
   check_real(high_name, high, low, most);
 }
 
-void check_count(std::string_view name, const std::vector<double>& values, std::int64_t d_model) {
-  if (static_cast<std::int64_t>(values.size()) == d_model / 2) return;
-  throw InvalidArgument(format_text("{} has {} values; allowed: d_model / 2, which is {}", name,
-                                    values.size(), d_model / 2));
+void check_count(std::string_view name, std::size_t count, std::int64_t d_model) {
+  if (static_cast<std::int64_t>(count) == d_model / 2) return;
+  throw InvalidArgument(
+      format_text("{} has {} values; allowed: d_model / 2, which is {}", name, count, d_model / 2));
+}
+
+void check_integer(std::string_view name, std::int64_t value, std::int64_t least,
+                   std::int64_t most) {
+  if (value >= least && value <= most) return;
+  throw InvalidArgument(format_text("{} is {}; allowed: {} to {}", name, value, least, most));
 }
 
 void check_paper(const EncodingSpec& spec) {
@@ -55,7 +62,7 @@ struct Check {
   void operator()(const BaseFrequencies&) const {}
 
   void operator()(const OwnFrequencies& own) const {
-    check_count("frequencies", own.values, spec.d_model);
+    check_count("frequencies", own.values.size(), spec.d_model);
     for (std::size_t k = 0; k < own.values.size(); ++k) {
       const double magnitude = std::fabs(own.values[k]);
       if (magnitude == 0 || (magnitude >= least_frequency && magnitude <= most_frequency)) continue;
@@ -88,15 +95,56 @@ struct Check {
   }
 
   void operator()(const LongRopeScaling& longrope) const {
-    check_count("factors", longrope.factors, spec.d_model);
+    check_count("factors", longrope.factors.size(), spec.d_model);
     for (std::size_t k = 0; k < longrope.factors.size(); ++k) {
       check_real(format_text("factors[{}]", k), longrope.factors[k], least_factor, most_factor);
     }
     check_real("attention_factor", longrope.attention_factor, 0, most_factor);
   }
+
+  void operator()(const ProportionalScaling& proportional) const {
+    check_real("factor", proportional.factor, least_factor, most_linear_factor);
+    check_integer("turned", proportional.turned, 0, spec.d_model / 2);
+  }
+
+  void operator()(const TurnFrequencies& turns) const {
+    check_count("numerators", turns.numerators.size(), spec.d_model);
+    check_count("denominators", turns.denominators.size(), spec.d_model);
+    for (std::size_t k = 0; k < turns.numerators.size(); ++k) {
+      check_integer(format_text("numerators[{}]", k), turns.numerators[k], -max_position,
+                    max_position);
+      check_integer(format_text("denominators[{}]", k), turns.denominators[k], 1, max_position);
+    }
+  }
+
+  void operator()(const BaseTurns& turns) const {
+    check_integer("numerator", turns.numerator, 1, max_position);
+    check_integer("denominator", turns.denominator, 1, max_position);
+  }
+
+  void operator()(const PickedFrequencies& picked) const {
+    check_count("picks", picked.picks.size(), spec.d_model);
+    for (const PickedFrequencies::Encoding& each : picked.encodings) {
+      if (each.spec == nullptr || std::holds_alternative<PickedFrequencies>(each.spec->frequencies))
+        throw InvalidArgument("a picked encoding picks frequencies itself; allowed: another rule");
+      validate(*each.spec);
+      check_real("denominator", each.denominator, least_factor, most_linear_factor);
+    }
+    for (const PickedFrequencies::Pick& pick : picked.picks) {
+      check_integer("encoding of a pick", pick.encoding, 0,
+                    static_cast<std::int64_t>(picked.encodings.size()) - 1);
+      check_integer("frequency of a pick", pick.k, 0,
+                    picked.encodings[pick.encoding].spec->d_model / 2 - 1);
+    }
+  }
 };
 
 }  // namespace
+
+bool PickedFrequencies::Encoding::operator==(const Encoding& other) const noexcept {
+  if (denominator != other.denominator) return false;
+  return spec == other.spec || (spec != nullptr && other.spec != nullptr && *spec == *other.spec);
+}
 
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {
   check_extension(factor, trained_rows);

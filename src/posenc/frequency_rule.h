@@ -12,6 +12,7 @@
 #include "posenc/export.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -92,8 +93,62 @@ struct LongRopeScaling {
   bool operator==(const LongRopeScaling&) const = default;
 };
 
+/// w_k / s for the first `turned` frequencies, and 0 for the others: channels that do not turn.
+/// Gemma 4's "proportional" rule.
+struct ProportionalScaling {
+  double factor = 1;        ///< 2^-10 to 2^64
+  std::int64_t turned = 0;  ///< 0 to d_model / 2
+
+  bool operator==(const ProportionalScaling&) const = default;
+};
+
+/// Frequencies in turns, each exactly a rational number: frequency k is numerators[k] /
+/// denominators[k] of a turn per position. Sines and cosines that are 0, 1/2 or 1 then are exactly
+/// that. Base and spacing have no effect.
+///   pi 2^j per position (NeRF, Fourier features): 2^j / 2;    2 pi j / n (roots of unity): j / n
+struct TurnFrequencies {
+  /// d_model / 2 of both: magnitudes up to 2^53, and 1 to 2^53.
+  std::vector<std::int64_t> numerators = {}, denominators = {};
+
+  bool operator==(const TurnFrequencies&) const = default;
+};
+
+/// The frequencies of the base in turns instead of radians, times numerator / denominator: w_k
+/// numerator / denominator turns per position. DINOv3's and LTX's.
+struct BaseTurns {
+  std::int64_t numerator = 1;    ///< 1 to 2^53
+  std::int64_t denominator = 1;  ///< 1 to 2^53
+
+  bool operator==(const BaseTurns&) const = default;
+};
+
+struct EncodingSpec;
+
+/// Frequencies of other encodings: pair k has frequency picks[k].k of encodings[picks[k].encoding],
+/// divided by that one's denominator. axes.h makes such rules; they have no text that can be
+/// parsed.
+struct PickedFrequencies {
+  struct Encoding {
+    std::shared_ptr<const EncodingSpec> spec = {};  ///< its layout has no effect
+    double denominator = 1;                         ///< 2^-10 to 2^64
+
+    bool operator==(const Encoding& other) const noexcept;
+  };
+  struct Pick {
+    std::uint32_t encoding = 0;  ///< index into encodings
+    std::uint32_t k = 0;         ///< below d_model / 2 of its spec
+
+    bool operator==(const Pick&) const = default;
+  };
+  std::vector<Encoding> encodings = {};
+  std::vector<Pick> picks = {};  ///< d_model / 2 of them
+
+  bool operator==(const PickedFrequencies&) const = default;
+};
+
 using FrequencyRule = std::variant<BaseFrequencies, OwnFrequencies, LinearScaling, NtkScaling,
-                                   YarnScaling, Llama3Scaling, LongRopeScaling>;
+                                   YarnScaling, Llama3Scaling, LongRopeScaling, ProportionalScaling,
+                                   TurnFrequencies, BaseTurns, PickedFrequencies>;
 
 /// True if the frequencies are those of the base.
 inline bool is_base(const FrequencyRule& rule) noexcept {
@@ -116,7 +171,6 @@ double attention_factor(const FrequencyRule& rule) noexcept;
 /// The frequencies of the rule alone: its attention factor is 1.
 FrequencyRule without_attention_factor(FrequencyRule rule);
 
-struct EncodingSpec;
 /// Throws InvalidArgument unless the rule is allowed for this spec, whose own rule does not matter.
 void validate(const FrequencyRule& rule, const EncodingSpec& spec);
 

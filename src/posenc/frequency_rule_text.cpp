@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 
 namespace posenc {
 namespace {
@@ -17,9 +18,10 @@ namespace {
 std::string text_of(double value) { return format_text("{}", value); }
 std::string text_of(std::int64_t value) { return format_text("{}", value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
-std::string text_of(const std::vector<double>& values) {
+template <class T>
+std::string text_of(const std::vector<T>& values) {
   std::vector<std::string> texts;
-  for (const double each : values) texts.push_back(text_of(each));
+  for (const T each : values) texts.push_back(text_of(each));
   return join(texts, "/");
 }
 
@@ -48,10 +50,13 @@ const char* assign(bool& value, std::string_view text) {
   value = text == "true";
   return value || text == "false" ? nullptr : "true, false";
 }
-const char* assign(std::vector<double>& values, std::string_view text) {
+template <class T>
+const char* assign(std::vector<T>& values, std::string_view text) {
   values.clear();
   for (const std::string_view part : split(text, '/')) {
-    if (assign(values.emplace_back(), part) != nullptr) return "numbers with slashes between them";
+    if (assign(values.emplace_back(), part) == nullptr) continue;
+    return std::is_same_v<T, double> ? "numbers with slashes between them"
+                                     : "integers with slashes between them";
   }
   return nullptr;
 }
@@ -92,12 +97,12 @@ std::string to_string(const FrequencyRule& rule) {
 FrequencyRule parse_frequency_rule(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
-  const auto found = std::ranges::find(rule_names, name);
-  if (found == rule_names.end()) {
+  const auto found = std::ranges::find(given_rule_names, name);
+  if (found == given_rule_names.end()) {
     throw InvalidArgument(
-        format_text("frequencies is '{}'; allowed: {}", name, join(rule_names, ", ")));
+        format_text("frequencies is '{}'; allowed: {}", name, join(given_rule_names, ", ")));
   }
-  FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - rule_names.begin()));
+  FrequencyRule rule = rule_of_index(static_cast<std::size_t>(found - given_rule_names.begin()));
   if (colon == text.size()) return rule;
   std::vector<std::string_view> given;
   for (const std::string_view assignment : split(text.substr(colon + 1), ',')) {

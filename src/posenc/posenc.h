@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/accuracy.h"
+#include "posenc/axes.h"
 #include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/cursor.h"

@@ -36,9 +36,9 @@ void validate(const EncodingSpec& spec) {
 }
 
 void validate(RowRange rows) {
-  if (rows.first < 0 || rows.first > max_position) {
-    throw InvalidArgument(
-        format_text("first position is {}; allowed: 0 to {}", rows.first, max_position));
+  if (rows.first < -max_position || rows.first > max_position) {
+    throw InvalidArgument(format_text("first position is {}; allowed: {} to {}", rows.first,
+                                      -max_position, max_position));
   }
   if (rows.count < 0 || rows.count > max_position - rows.first + 1) {
     throw InvalidArgument(format_text("row count is {}; allowed from position {}: 0 to {}",

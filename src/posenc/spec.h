@@ -29,6 +29,8 @@ enum class Spacing {
 inline constexpr Spacing all_spacings[] = {Spacing::paper, Spacing::inclusive};
 
 inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
+/// Positions are from -max_position to max_position. At -p, sines are the negated sines of p, and
+/// cosines are the same.
 inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
 
 struct EncodingSpec {
@@ -41,10 +43,16 @@ struct EncodingSpec {
   bool operator==(const EncodingSpec&) const = default;
 };
 
-/// A run of positions: first, first + 1, ..., first + count - 1, each in [0, max_position].
+/// A run of positions: first, first + 1, ..., first + count - 1, each of magnitude up to
+/// max_position.
 struct RowRange {
   std::int64_t first = 0;
   std::int64_t count = 0;
+
+  /// The largest magnitude of a position, or of the one after the last.
+  std::int64_t farthest() const noexcept {
+    return first < 0 ? (first + count > -first ? first + count : -first) : first + count;
+  }
 
   bool operator==(const RowRange&) const = default;
 };
@@ -52,8 +60,8 @@ struct RowRange {
 /// Throws InvalidArgument unless every field of the spec is allowed.
 void validate(const EncodingSpec& spec);
 
-/// Throws InvalidArgument unless first is 0 to max_position, count >= 0, and the last position is
-/// at most max_position.
+/// Throws InvalidArgument unless first is -max_position to max_position, count >= 0, and the last
+/// position is at most max_position.
 void validate(RowRange rows);
 
 /// Bytes of a dense table of `count` rows with `element_bytes` bytes per channel. Throws

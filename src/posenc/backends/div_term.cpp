@@ -53,7 +53,7 @@ class DivTermEncoder final : public Encoder {
   /// exponent. For w <= 1, w (4 + 2 |ln w|) is at most 4, at w = 1. With a rule of frequencies, w
   /// is rounded once and at most pi, and 3 w is below 10.
   double error_bound(RowRange rows, DataType type) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
+    const double last = static_cast<double>(rows.farthest());
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
     return narrowing + 0x1p-24 + std::min(2.0, last * (has_rule() ? 10 : 4) * 0x1p-24);
   }

@@ -34,7 +34,7 @@ class NaiveEncoder final : public Encoder {
   /// the error of the phase is below pos * 4 * 2^-53. With a rule, a frequency is at most pi, and
   /// it and the product have relative errors of 4 * 2^-53 and 2^-53.
   double error_bound(RowRange rows, DataType type) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
+    const double last = static_cast<double>(rows.farthest());
     const double of_phase = last * (frequencies_.empty() ? 4 : 16) * 0x1p-53;
     return std::min(2.0, half_ulp_of_one(type) + 0x1p-52 + of_phase);
   }

@@ -33,7 +33,7 @@ static_assert(static_cast<int>(Accuracy::Measure::ulp) == POSENC_WITHIN_ULP);
 static_assert(sizeof(posenc_spec) == 32 && sizeof(posenc_table) == 40);
 static_assert(sizeof(posenc_options) == 8 && sizeof(posenc_accuracy) == 16);
 static_assert(sizeof(posenc_sequences) == 56 && sizeof(posenc_forward_options) == 32);
-static_assert(sizeof(posenc_error_report) == 72 && sizeof(posenc_frequencies) == 64);
+static_assert(sizeof(posenc_error_report) == 72 && sizeof(posenc_frequencies) == 104);
 
 struct posenc_cursor {
   std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>, BasicCursor<BFloat16>>

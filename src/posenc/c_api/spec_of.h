@@ -27,6 +27,9 @@ static_assert(std::is_same_v<Rule<POSENC_NTK_SCALING>, NtkScaling>);
 static_assert(std::is_same_v<Rule<POSENC_YARN_SCALING>, YarnScaling>);
 static_assert(std::is_same_v<Rule<POSENC_LLAMA3_SCALING>, Llama3Scaling>);
 static_assert(std::is_same_v<Rule<POSENC_LONGROPE_SCALING>, LongRopeScaling>);
+static_assert(std::is_same_v<Rule<POSENC_PROPORTIONAL_SCALING>, ProportionalScaling>);
+static_assert(std::is_same_v<Rule<POSENC_TURN_FREQUENCIES>, TurnFrequencies>);
+static_assert(std::is_same_v<Rule<POSENC_BASE_TURNS>, BaseTurns>);
 
 /// The member of a rule's parameter. `Frequencies` is const or not.
 template <class Frequencies>
@@ -37,29 +40,43 @@ auto& real_of(Frequencies& from, std::string_view parameter) noexcept {
   return is_low ? from.low : from.high;
 }
 
-inline std::vector<double> values_of(const posenc_frequencies& from) {
+template <class Frequencies>
+auto& integer_of(Frequencies& from, std::string_view parameter) noexcept {
+  if (parameter == "turned") return from.turned;
+  if (parameter == "numerator") return from.numerator;
+  return parameter == "denominator" ? from.denominator : from.trained_rows;
+}
+
+template <class T>
+std::vector<T> list_of(const posenc_frequencies& from, const T* values, std::string_view name) {
   if (from.count < 0 || from.count > max_d_model) {
     throw InvalidArgument(
         format_text("frequencies.count is {}; allowed: 0 to {}", from.count, max_d_model));
   }
   if (from.count == 0) return {};
-  const double* const first = &checked(from.values, "frequencies.values");
+  const T* const first = &checked(values, name);
   return {first, first + from.count};
 }
 
 inline FrequencyRule rule_of(const posenc_frequencies* frequencies) {
   if (frequencies == nullptr) return {};
   const posenc_frequencies& from = *frequencies;
-  if (from.rule < 0 || from.rule >= static_cast<std::int32_t>(rule_names.size())) {
-    throw InvalidArgument(
-        format_text("frequencies.rule is {}; allowed: 0 to {}", from.rule, rule_names.size() - 1));
+  if (from.rule < 0 || from.rule >= static_cast<std::int32_t>(given_rule_names.size())) {
+    throw InvalidArgument(format_text("frequencies.rule is {}; allowed: 0 to {}", from.rule,
+                                      given_rule_names.size() - 1));
   }
   FrequencyRule rule = rule_of_index(static_cast<std::size_t>(from.rule));
   const auto read = [&]<class T>(std::string_view name, T& value) {
     if constexpr (std::is_same_v<T, double>) value = real_of(from, name);
-    if constexpr (std::is_same_v<T, std::int64_t>) value = from.trained_rows;
+    if constexpr (std::is_same_v<T, std::int64_t>) value = integer_of(from, name);
     if constexpr (std::is_same_v<T, bool>) value = from.truncate != 0;
-    if constexpr (std::is_same_v<T, std::vector<double>>) value = values_of(from);
+    if constexpr (std::is_same_v<T, std::vector<double>>)
+      value = list_of(from, from.values, "frequencies.values");
+    if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
+      const bool is_numerators = name == "numerators";
+      value = list_of(from, is_numerators ? from.numerators : from.denominators,
+                      is_numerators ? "frequencies.numerators" : "frequencies.denominators");
+    }
   };
   std::visit([&](auto& each) { for_each_parameter(each, read); }, rule);
   return rule;
@@ -67,13 +84,31 @@ inline FrequencyRule rule_of(const posenc_frequencies* frequencies) {
 
 /// A rule of the library for C. Its lists are those of `rule`, which must outlive it.
 inline posenc_frequencies frequencies_of(const FrequencyRule& rule) noexcept {
-  posenc_frequencies to = {static_cast<std::int32_t>(rule.index()), 0, 1, 1, 0, 0, 0, nullptr, 0};
+  posenc_frequencies to = {.rule = static_cast<std::int32_t>(rule.index()),
+                           .truncate = 0,
+                           .factor = 1,
+                           .trained_rows = 1,
+                           .low = 0,
+                           .high = 0,
+                           .attention_factor = 0,
+                           .values = nullptr,
+                           .count = 0,
+                           .turned = 0,
+                           .numerator = 1,
+                           .denominator = 1,
+                           .numerators = nullptr,
+                           .denominators = nullptr};
   const auto write = [&]<class T>(std::string_view name, const T& value) {
     if constexpr (std::is_same_v<T, double>) real_of(to, name) = value;
-    if constexpr (std::is_same_v<T, std::int64_t>) to.trained_rows = value;
+    if constexpr (std::is_same_v<T, std::int64_t>) integer_of(to, name) = value;
     if constexpr (std::is_same_v<T, bool>) to.truncate = value;
     if constexpr (std::is_same_v<T, std::vector<double>>) {
       to.values = value.empty() ? nullptr : value.data();
+      to.count = static_cast<std::int64_t>(value.size());
+    }
+    if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
+      (name == "numerators" ? to.numerators : to.denominators) =
+          value.empty() ? nullptr : value.data();
       to.count = static_cast<std::int64_t>(value.size());
     }
   };
@@ -83,7 +118,7 @@ inline posenc_frequencies frequencies_of(const FrequencyRule& rule) noexcept {
 
 /// With the defaults of the library.
 inline posenc_frequencies default_frequencies(std::int32_t rule) noexcept {
-  const bool is_known = rule >= 0 && rule < static_cast<std::int32_t>(rule_names.size());
+  const bool is_known = rule >= 0 && rule < static_cast<std::int32_t>(given_rule_names.size());
   posenc_frequencies to =
       frequencies_of(rule_of_index(is_known ? static_cast<std::size_t>(rule) : 0));
   to.rule = rule;

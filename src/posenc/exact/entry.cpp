@@ -69,6 +69,14 @@ bool is_below_range(const Turns& turns) noexcept {
   return !is_zero(turns) && magnitude.limb[0] == 0 && magnitude.limb[1] >> (128 - 103) == 0;
 }
 
+/// The bits of the sine of that many quarter turns.
+std::uint64_t bits_of_quarters(unsigned quarters, DataType type) noexcept {
+  if (quarters % 2 == 0) return 0;
+  const int sign_bit = static_cast<int>(8 * size_of(type)) - 1;
+  const std::uint64_t sign = quarters % 4 == 3 ? std::uint64_t{1} << sign_bit : 0;
+  return sign | round_to_bits(format_of(type), std::uint64_t{1} << 63, -63, false);
+}
+
 }  // namespace
 
 WidestValue widest_sine(const Widest& phase) noexcept {
@@ -87,6 +95,9 @@ WidestValue widest_sine(const Widest& phase) noexcept {
 
 RoundedEntry rounded_entry(const Frequencies& frequencies, std::int64_t k, std::int64_t position,
                            bool is_cosine, DataType type, EntryPrecision precision) noexcept {
+  if (const auto quarters = frequencies.whole_quarters(k, position)) {
+    return {bits_of_quarters(is_cosine ? *quarters + 1 : *quarters, type), true, false};
+  }
   const Turns phase = frequencies.phase(k, position);
   const Rounded first = round_to_bits(is_cosine ? cosine(phase) : sine(phase), type,
                                       Frequencies::log2_phase_error(position), precision.first);

@@ -42,8 +42,9 @@ int unit_above(double value) noexcept { return std::ilogb(value) + 1; }
 /// within 2^32 units (2^21 of the base's and 2^10 for log_unit_bits), and the truncation of the
 /// quotient adds k 2^10 < 2^30. exp_minus() is within 2^23 units if the logarithm is below 1, and
 /// k 2^23 is below 2^42; else k is below 2^10, and k 2^33 below 2^43. A division by 2^-10 to 1 adds
-/// 10 bits to them, and its own truncation is below 2^63 units, which is most. Only on Llama 3.1's
-/// ramp can it be more, by high / (high - low) < 2^54: 2^97 units of the base's frequency.
+/// 10 bits to them, and its own truncation is below 2^63 units, which is most. It can be more on
+/// Llama 3.1's ramp, by high / (high - low) < 2^54: 2^97 units of the base's frequency; and in
+/// turns (see BaseTurns).
 template <std::size_t Limbs, std::size_t Kept>
 class Rules {
   using Number = Fraction<Limbs>;
@@ -118,6 +119,34 @@ class Rules {
     });
   }
 
+  void operator()(const ProportionalScaling& proportional) const {
+    fill([&](const Number& turns, std::int64_t k) {
+      return k < proportional.turned ? divide(turns, proportional.factor) : Number{};
+    });
+  }
+
+  void operator()(const TurnFrequencies& given) const {
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const std::size_t k = static_cast<std::size_t>(first_) + i;
+      turns_[i] = leading<Kept>(rational<Limbs>(given.numerators[k], given.denominators[k]));
+    }
+  }
+
+  /// The multiple of the base's power is the sum of a whole one and a fraction. Its error is that
+  /// of the power, times the numerator: 2^96 units.
+  void operator()(const BaseTurns& scale) const {
+    const auto whole = static_cast<std::uint64_t>(scale.numerator / scale.denominator);
+    const Number part = rational<Limbs>(scale.numerator % scale.denominator, scale.denominator);
+    const Number ratio = exp_minus(logarithm_of_ratio());
+    // The power 0 is 1, which is not a fraction; whole turns vanish.
+    Number power = times_power(ratio, ratio, std::max<std::int64_t>(first_, 1) - 1);
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const bool is_one = first_ == 0 && i == 0;
+      turns_[i] = leading<Kept>(is_one ? part : power * whole + power * part);
+      if (!is_one) power = power * ratio;
+    }
+  }
+
  private:
   /// -ln(w_(k+1) / w_k) / 2^log_unit_bits
   Number logarithm_of_ratio() const noexcept {
@@ -139,21 +168,20 @@ class Rules {
   template <class Scaled>
   void fill(const Scaled& scaled, const Number& logarithm) const {
     const Number ratio = exp_minus(logarithm);
-    Number turns = base_frequency(ratio, first_);
+    Number turns = times_power(leading<Limbs>(turns_of_one_radian), ratio, first_);
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       turns_[i] = leading<Kept>(scaled(turns, first_ + static_cast<std::int64_t>(i)));
       turns = turns * ratio;
     }
   }
 
-  /// 1 / (2 pi) ratio^k
-  static Number base_frequency(Number ratio, std::int64_t k) noexcept {
-    Number turns = leading<Limbs>(turns_of_one_radian);
+  /// start ratio^k
+  static Number times_power(Number start, Number ratio, std::int64_t k) noexcept {
     for (; k != 0; k >>= 1) {
-      if ((k & 1) != 0) turns = turns * ratio;
+      if ((k & 1) != 0) start = start * ratio;
       ratio = ratio * ratio;
     }
-    return turns;
+    return start;
   }
 
   const EncodingSpec& spec_;
@@ -161,25 +189,97 @@ class Rules {
   std::span<Fraction<Kept>> turns_;
 };
 
+/// The frequencies of a spec from `first` on, unless its rule picks those of others.
+template <std::size_t Limbs, std::size_t Kept>
+void compute(const EncodingSpec& spec, std::int64_t first,
+             std::span<Fraction<Kept>> turns) noexcept {
+  std::visit(
+      [&]<class Rule>(const Rule& rule) {
+        if constexpr (!std::is_same_v<Rule, PickedFrequencies>)
+          Rules<Limbs, Kept>(spec, first, turns)(rule);
+      },
+      spec.frequencies);
+}
+
+/// All of them, of which `Kept` limbs are exact.
+template <std::size_t Kept>
+void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> turns) noexcept {
+  constexpr std::size_t limbs = std::tuple_size_v<decltype(Wide::limb)>;
+  // A narrow ramp, or a large multiple, takes away more than a limb.
+  if (std::holds_alternative<Llama3Scaling>(spec.frequencies) ||
+      std::holds_alternative<BaseTurns>(spec.frequencies)) {
+    compute<limbs + 1, Kept>(spec, 0, turns);
+  } else {
+    compute<limbs, Kept>(spec, 0, turns);
+  }
+}
+
+void pick(const PickedFrequencies& picked, std::span<Turns> turns) {
+  std::vector<std::vector<Wide>> all;
+  for (const PickedFrequencies::Encoding& each : picked.encodings) {
+    all.emplace_back(static_cast<std::size_t>(each.spec->d_model / 2));
+    compute_all(*each.spec, std::span(all.back()));
+    if (each.denominator == 1) continue;
+    for (Wide& frequency : all.back()) frequency = divide(frequency, each.denominator);
+  }
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const PickedFrequencies::Pick& from = picked.picks[i];
+    turns[i] = leading<std::tuple_size_v<decltype(Turns::limb)>>(all[from.encoding][from.k]);
+  }
+}
+
+bool is_in_turns(const FrequencyRule& rule) noexcept {
+  if (const auto* const picked = std::get_if<PickedFrequencies>(&rule)) {
+    return std::ranges::any_of(picked->encodings, [](const PickedFrequencies::Encoding& each) {
+      return is_in_turns(each.spec->frequencies);
+    });
+  }
+  return std::holds_alternative<TurnFrequencies>(rule) || std::holds_alternative<BaseTurns>(rule);
+}
+
 }  // namespace
 
 Frequencies::Frequencies(const EncodingSpec& spec)
-    : spec_(spec), turns_(static_cast<std::size_t>(spec.d_model / 2)) {
-  constexpr std::size_t limbs = std::tuple_size_v<decltype(Wide::limb)>,
-                        kept = std::tuple_size_v<decltype(Turns::limb)>;
-  if (const auto* const llama3 = std::get_if<Llama3Scaling>(&spec.frequencies)) {
-    // A narrow ramp takes away more than a limb.
-    Rules<limbs + 1, kept>(spec, 0, turns_)(*llama3);
+    : spec_(spec),
+      turns_(static_cast<std::size_t>(spec.d_model / 2)),
+      is_in_turns_(is_in_turns(spec.frequencies)) {
+  if (const auto* const picked = std::get_if<PickedFrequencies>(&spec.frequencies)) {
+    pick(*picked, turns_);
   } else {
-    std::visit(Rules<limbs, kept>(spec, 0, turns_), spec.frequencies);
+    compute_all(spec, std::span(turns_));
   }
 }
 
 Widest Frequencies::widest(std::int64_t k) const noexcept {
   constexpr std::size_t limbs = std::tuple_size_v<decltype(Widest::limb)>;
   Widest turns;
-  std::visit(Rules<limbs, limbs>(spec_, k, {&turns, 1}), spec_.frequencies);
-  return turns;
+  const std::span<Widest> one(&turns, 1);
+  const auto* const picked = std::get_if<PickedFrequencies>(&spec_.frequencies);
+  if (picked == nullptr) {
+    compute<limbs>(spec_, k, one);
+    return turns;
+  }
+  const PickedFrequencies::Pick& from = picked->picks[static_cast<std::size_t>(k)];
+  const PickedFrequencies::Encoding& encoding = picked->encodings[from.encoding];
+  compute<limbs>(*encoding.spec, from.k, one);
+  return divide(turns, encoding.denominator);
+}
+
+std::optional<unsigned> Frequencies::quarters_at(std::int64_t k,
+                                                 std::int64_t position) const noexcept {
+  Widest eighth;
+  eighth.limb[0] = std::uint64_t{1} << 61;
+  Widest rest = widest(k) * static_cast<std::uint64_t>(position) + eighth;
+  const auto quarters = static_cast<unsigned>(rest.limb[0] >> 62);
+  rest.limb[0] &= ~std::uint64_t{0} >> 2;
+  const Widest distance = less(rest, eighth) ? eighth - rest : rest - eighth;
+  // The phase is within 2^-587 turns.
+  constexpr std::size_t zero_limbs = 512 / 64;
+  if (std::any_of(distance.limb.begin(), distance.limb.begin() + zero_limbs,
+                  [](std::uint64_t limb) { return limb != 0; })) {
+    return {};
+  }
+  return quarters;
 }
 
 YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept {

@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace posenc {
@@ -44,9 +45,30 @@ class Frequencies {
   /// and allocates nothing.
   Widest widest(std::int64_t k) const noexcept;
 
+  /// The number of quarter turns, modulo 4, if the phase is a whole number of them: sine and cosine
+  /// are then 0, 1 or -1. Only a frequency that is given in turns can have such a phase, but for
+  /// position 0. It is proven if the frequency is a given rational number. A power of a base in
+  /// turns that is not rational may be within 2^-512 of such a phase by chance, with a probability
+  /// below 2^-430 an encoding.
+  std::optional<unsigned> whole_quarters(std::int64_t k, std::int64_t position) const noexcept {
+    const Turns turns = phase(k, position);
+    if (!is_in_turns_ || !is_near_quarter(turns)) return {};
+    return quarters_at(k, position);
+  }
+
  private:
+  /// True if the phase is within 2^-190 of a whole number of quarter turns.
+  static bool is_near_quarter(const Turns& phase) noexcept {
+    const std::uint64_t in_quarter = phase.limb[0] << 2;
+    const std::uint64_t most = ~std::uint64_t{0};
+    return (in_quarter == 0 && phase.limb[1] == 0 && phase.limb[2] == 0) ||
+           (in_quarter == most << 2 && phase.limb[1] == most && phase.limb[2] == most);
+  }
+  std::optional<unsigned> quarters_at(std::int64_t k, std::int64_t position) const noexcept;
+
   EncodingSpec spec_;
   std::vector<Turns> turns_;
+  bool is_in_turns_;  ///< if some frequencies are
 };
 
 /// The k at which YaRN's ramp begins and ends: Transformers' find_correction_range(). The

@@ -53,6 +53,14 @@ Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
 }
 
 ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const noexcept {
+  if (position < 0) {
+    const ReferencePair mirrored = (*this)(k, -position);
+    return {-mirrored.sine, mirrored.cosine, -mirrored.sine_rest, mirrored.cosine_rest};
+  }
+  if (const auto quarters = frequencies_.whole_quarters(k, position)) {
+    constexpr long double sines[] = {0, 1, 0, -1};
+    return {sines[*quarters % 4], sines[(*quarters + 1) % 4]};
+  }
   const Turns phase = frequencies_.phase(k, position);
   if (method_ == ReferenceMethod::integers) {
     const DoublePair exact_sine = pair_of(posenc::sine(phase)),
@@ -79,6 +87,8 @@ ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const
 
 double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine, long double value,
                           DataType type) const noexcept {
+  if (position < 0 && !is_cosine) return -nearest(k, -position, false, -value, type);
+  if (position < 0) return nearest(k, -position, true, value, type);
   return with_type(type, [&]<class T>(T) {
     const auto exact = [&] {
       return value_of_bits<T>(rounded_entry(frequencies_, k, position, is_cosine, type).bits);

@@ -59,13 +59,10 @@ constexpr bool less(const Fraction<Limbs>& a, const Fraction<Limbs>& b) noexcept
   return a.limb < b.limb;
 }
 
-/// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
-/// most 1/3. Too low by less than 2^9 units if Limbs <= 12: a product adds 2 Limbs - 1 units to the
-/// error of a power, of which the next one keeps 1/9; term n has 1 / (2 n + 1) of it, and a unit of
-/// its own; and there are at most 245 terms.
+/// numerator / denominator < 1, truncated.
 template <std::size_t Limbs>
-constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
-                                       std::uint64_t denominator) noexcept {
+constexpr Fraction<Limbs> quotient_below_1(std::uint64_t numerator,
+                                           std::uint64_t denominator) noexcept {
   Fraction<Limbs> quotient;
   uint128 remainder = numerator;
   for (auto& limb : quotient.limb) {
@@ -73,6 +70,17 @@ constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
     limb = static_cast<std::uint64_t>(part / denominator);
     remainder = part % denominator;
   }
+  return quotient;
+}
+
+/// atanh(numerator / denominator) / 2^log_unit_bits by its power series. The quotient must be at
+/// most 1/3. Too low by less than 2^9 units if Limbs <= 12: a product adds 2 Limbs - 1 units to the
+/// error of a power, of which the next one keeps 1/9; term n has 1 / (2 n + 1) of it, and a unit of
+/// its own; and there are at most 245 terms.
+template <std::size_t Limbs>
+constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
+                                       std::uint64_t denominator) noexcept {
+  const auto quotient = quotient_below_1<Limbs>(numerator, denominator);
   const Fraction<Limbs> square = quotient * quotient;
   Fraction<Limbs> power = quotient / (std::uint64_t{1} << log_unit_bits);
   Fraction<Limbs> sum;
@@ -178,6 +186,15 @@ Fraction<Limbs> quotient_of(Fraction<Limbs> a, const Fraction<Limbs>& b) noexcep
     }
   }
   return quotient;
+}
+
+/// numerator / denominator modulo 1, truncated. The denominator is positive.
+template <std::size_t Limbs>
+Fraction<Limbs> rational(std::int64_t numerator, std::int64_t denominator) noexcept {
+  const std::int64_t remainder = numerator % denominator;
+  return quotient_below_1<Limbs>(
+      static_cast<std::uint64_t>(remainder < 0 ? remainder + denominator : remainder),
+      static_cast<std::uint64_t>(denominator));
 }
 
 /// A frequency in radians of at most 2^64, in turns modulo 1, within 2^65 units: the unit's digits,

@@ -10,6 +10,7 @@
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
 #include "posenc/export.h"
+#include "posenc/layers/rotary_spec.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
@@ -17,15 +18,6 @@
 #include <cstdint>
 
 namespace POSENC_API posenc {
-
-/// The columns of the cosine and the sine of frequency k in a row of a cache, or the two channels
-/// of a head that it turns. h = dimension / 2.
-enum class RotaryLayout {
-  /// k and h + k. Caches of vLLM, cosines before sines; channels of GPT-NeoX and Llama.
-  halves,
-  /// 2k and 2k + 1. Caches of ggml, cosine before sine; channels of the paper and GPT-J.
-  interleaved,
-};
 
 /// Turns channel pair k of every head at position p by the angle p w_k:
 ///   (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -14,7 +15,12 @@ namespace posenc {
 
 /// The names of the alternatives of FrequencyRule, in their order.
 inline constexpr std::array<std::string_view, std::variant_size_v<FrequencyRule>> rule_names = {
-    "base", "own", "linear", "ntk", "yarn", "llama3", "longrope"};
+    "base",     "own",          "linear", "ntk",        "yarn",  "llama3",
+    "longrope", "proportional", "turns",  "base_turns", "picked"};
+
+/// The rules that are given by their parameters: all but PickedFrequencies.
+inline constexpr std::span<const std::string_view> given_rule_names(rule_names.data(),
+                                                                    rule_names.size() - 1);
 
 /// Calls visit(name, value) for every parameter of a rule.
 template <class Rule, class Visit>
@@ -39,8 +45,17 @@ void for_each_parameter(Rule& rule, const Visit& visit) {
   } else if constexpr (std::is_same_v<Kind, LongRopeScaling>) {
     visit("factors", rule.factors);
     visit("attention_factor", rule.attention_factor);
+  } else if constexpr (std::is_same_v<Kind, ProportionalScaling>) {
+    visit("factor", rule.factor);
+    visit("turned", rule.turned);
+  } else if constexpr (std::is_same_v<Kind, TurnFrequencies>) {
+    visit("numerators", rule.numerators);
+    visit("denominators", rule.denominators);
+  } else if constexpr (std::is_same_v<Kind, BaseTurns>) {
+    visit("numerator", rule.numerator);
+    visit("denominator", rule.denominator);
   } else {
-    static_assert(std::is_same_v<Kind, BaseFrequencies>);
+    static_assert(std::is_same_v<Kind, BaseFrequencies> || std::is_same_v<Kind, PickedFrequencies>);
   }
 }
 

@@ -113,10 +113,13 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
         {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
   }
   report.quantiles.push_back({1.0, all.max_abs});
+  const std::int64_t last = rows.first + rows.count - 1;
+  const std::int64_t nearest = std::max({std::int64_t{0}, rows.first, -last}),
+                     farthest = std::max(last, -rows.first);
   for (std::size_t i = 0; i < octaves; ++i) {
     if (tally.by_octave[i].count == 0) continue;
-    const std::int64_t begin = std::max(rows.first, i == 0 ? 0 : std::int64_t{1} << (i - 1));
-    const std::int64_t end = std::min(rows.first + rows.count, std::int64_t{1} << i);
+    const std::int64_t begin = std::max(nearest, i == 0 ? 0 : std::int64_t{1} << (i - 1));
+    const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
     report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
   }
   return report;

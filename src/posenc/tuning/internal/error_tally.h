@@ -82,11 +82,11 @@ struct ErrorSum {
   }
 };
 
-/// Octaves of positions up to 2^53. Position 0 is a separate octave.
+/// Octaves of magnitudes of positions up to 2^53. Position 0 is a separate octave.
 inline constexpr std::size_t octaves = 55;
 
 inline std::size_t octave(std::int64_t position) noexcept {
-  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(position)));
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(std::abs(position))));
 }
 
 /// The errors of one encoder over a range of rows.
