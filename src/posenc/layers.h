@@ -5,5 +5,6 @@
 #include "posenc/layers/input_embedding.h"
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
+#include "posenc/layers/rotary_config.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/layers/tied_output.h"
