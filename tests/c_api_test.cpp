@@ -254,6 +254,20 @@ struct FillFrequencies {
     to.attention_factor = from.attention_factor;
   }
   void operator()(const OwnFrequencies& from) const { set(from.values); }
+  void operator()(const ProportionalScaling& from) const {
+    to.factor = from.factor;
+    to.turned = from.turned;
+  }
+  void operator()(const TurnFrequencies& from) const {
+    to.numerators = from.numerators.data();
+    to.denominators = from.denominators.data();
+    to.count = static_cast<std::int64_t>(from.numerators.size());
+  }
+  void operator()(const BaseTurns& from) const {
+    to.numerator = from.numerator;
+    to.denominator = from.denominator;
+  }
+  void operator()(const PickedFrequencies&) const {}
 
   void set(const std::vector<double>& values) const {
     to.values = values.data();
@@ -264,11 +278,13 @@ struct FillFrequencies {
 TEST(CApi, HasEveryRuleOfFrequencies) {
   for (const auto& [name, spec] : test::specs_of_every_rule()) {
     SCOPED_TRACE(name);
+    if (std::holds_alternative<PickedFrequencies>(spec.frequencies)) continue;  // axes make it
     const auto rule = static_cast<std::int32_t>(spec.frequencies.index());
     posenc_frequencies frequencies = posenc_default_frequencies(rule);
     std::visit(FillFrequencies{frequencies}, spec.frequencies);
     posenc_spec from = posenc_default_spec(spec.d_model);
     from.base = spec.base;
+    from.spacing = static_cast<std::int32_t>(spec.spacing);
     from.frequencies = &frequencies;
     posenc_encoder* made = nullptr;
     ASSERT_EQ(posenc_plan("rotation", &from, &made), POSENC_OK) << posenc_last_error();
@@ -543,9 +559,20 @@ struct Refused {
   std::function<posenc_status()> call;
 };
 
+/// A rule with a factor and values, and nothing else.
+posenc_frequencies rule_with(std::int32_t rule, double factor, const double* values,
+                             std::int64_t count) {
+  posenc_frequencies frequencies = posenc_default_frequencies(POSENC_BASE_FREQUENCIES);
+  frequencies.rule = rule;
+  frequencies.factor = factor;
+  frequencies.values = values;
+  frequencies.count = count;
+  return frequencies;
+}
+
 /// Objects that the refused calls use. Nothing may be written to the memory.
 struct Objects {
-  posenc_frequencies by_zero = {POSENC_LINEAR_SCALING, 0, 0, 1, 0, 0, 0, nullptr, 0};
+  posenc_frequencies by_zero = rule_with(POSENC_LINEAR_SCALING, 0, nullptr, 0);
   posenc_spec spec = posenc_default_spec(d_model), odd = posenc_default_spec(7),
               scaled_by_zero = spec;
   Owned<posenc_encoder> encoder = planned();
@@ -606,12 +633,13 @@ std::vector<Refused> refused_calls(Objects& o) {
   static const posenc_accuracy negative = {-1.0, POSENC_WITHIN, 0}, unknown = {1.0, 3, 0},
                                impossible = {1e-30, POSENC_WITHIN, 0};
   static const posenc_forward_options beyond = {1, 0, 0, 1, 0, 0};
-  static const std::int64_t negative_position[] = {3, -1};
+  static const std::int64_t negative_position[] = {3, -max_position - 1};
   static const double frequency = 1;
-  static const posenc_frequencies unknown_rule = {7, 0, 1, 1, 0, 0, 0, nullptr, 0},
-                                  negative_count = {1, 0, 1, 1, 0, 0, 0, &frequency, -1},
-                                  no_values = {1, 0, 1, 1, 0, 0, 0, nullptr, 4},
-                                  one_value = {1, 0, 1, 1, 0, 0, 0, &frequency, 1};
+  static const posenc_frequencies unknown_rule = rule_with(10, 1, nullptr, 0),
+                                  negative_count = rule_with(1, 1, &frequency, -1),
+                                  no_values = rule_with(1, 1, nullptr, 4),
+                                  no_turns = rule_with(POSENC_TURN_FREQUENCIES, 1, nullptr, 4),
+                                  one_value = rule_with(1, 1, &frequency, 1);
   posenc_encoder* const e = o.encoder.get();
   double number;
   return {
@@ -635,7 +663,8 @@ std::vector<Refused> refused_calls(Objects& o) {
       {"no_encoder", "encoder is null",
        [&o] { return posenc_encode(nullptr, 0, rows, &o.table, nullptr); }},
       {"no_out", "out is null", [e] { return posenc_encode(e, 0, rows, nullptr, nullptr); }},
-      {"negative_first", "-1", [&o, e] { return posenc_encode(e, -1, rows, &o.table, nullptr); }},
+      {"far_first", "-9007199254740993",
+       [&o, e] { return posenc_encode(e, -max_position - 1, rows, &o.table, nullptr); }},
       {"too_many_rows", "rows",
        [&o, e] { return posenc_encode(e, 0, rows + 1, &o.table, nullptr); }},
       {"narrow", "stride", [&o, e] { return posenc_encode(e, 0, rows, &o.narrow, nullptr); }},
@@ -651,12 +680,14 @@ std::vector<Refused> refused_calls(Objects& o) {
        [&o, e] { return posenc_encode_positions(e, nullptr, 2, &o.table, nullptr); }},
       {"negative_count", "count is -2",
        [&o, e] { return posenc_encode_positions(e, negative_position, -2, &o.table, nullptr); }},
-      {"negative_position", "-1",
+      {"negative_position", "-9007199254740993",
        [&o, e] { return posenc_encode_positions(e, negative_position, 2, &o.table, nullptr); }},
-      {"bound_rows", "-1", [e, &number] { return posenc_error_bound(e, -1, 1, 0, &number); }},
+      {"bound_rows", "-9007199254740993",
+       [e, &number] { return posenc_error_bound(e, -max_position - 1, 1, 0, &number); }},
       {"no_bound", "bound is null", [e] { return posenc_error_bound(e, 0, 1, 0, nullptr); }},
       {"no_answer", "answer is null", [e] { return posenc_is_correctly_rounded(e, 0, nullptr); }},
-      {"cursor_position", "-3", [&o, e] { return posenc_cursor_create(e, -3, &o.new_cursor); }},
+      {"cursor_position", "-9007199254740993",
+       [&o, e] { return posenc_cursor_create(e, -max_position - 1, &o.new_cursor); }},
       {"no_cursor", "cursor is null", [] { return posenc_cursor_seek(nullptr, 0); }},
       {"no_row", "row is null", [] { return posenc_cursor_next(nullptr, nullptr); }},
       {"cursor_type", "type is 4",
@@ -736,10 +767,12 @@ std::vector<Refused> refused_calls(Objects& o) {
        [&o] { return posenc_rotary_create(7, 1e4, 0, nullptr, nullptr, &o.new_rotary); }},
       {"channels", "channels is 2",
        [&o] { return posenc_rotary_create(8, 1e4, 2, nullptr, nullptr, &o.new_rotary); }},
-      {"rule", "frequencies.rule is 7; allowed: 0 to 6",
+      {"rule", "frequencies.rule is 10; allowed: 0 to 9",
        [&o] { return posenc_rotary_create(8, 1e4, 0, &unknown_rule, nullptr, &o.new_rotary); }},
       {"frequency_count", "frequencies.count is -1; allowed: 0 to",
        [&o] { return posenc_rotary_create(8, 1e4, 0, &negative_count, nullptr, &o.new_rotary); }},
+      {"no_turns", "frequencies.numerators is null",
+       [&o] { return posenc_rotary_create(8, 1e4, 0, &no_turns, nullptr, &o.new_rotary); }},
       {"no_frequencies", "frequencies.values is null",
        [&o] { return posenc_rotary_create(8, 1e4, 0, &no_values, nullptr, &o.new_rotary); }},
       {"too_few_frequencies", "frequencies has 1 values; allowed: d_model / 2, which is 4",
