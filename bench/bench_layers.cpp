@@ -220,15 +220,15 @@ void rotate(benchmark::State& state, const Heads& heads) {
   angles.spec.layout = Layout::halves_cos_first;
   if (verified(state, *rotary.selection().backend, angles) == nullptr) return;
   Matrix cache(heads.rows, Heads::dimension);
-  rotary.cache({0, heads.rows}, RotaryLayout::halves, cache.view());
+  rotary.cache(RowRange{0, heads.rows}, RotaryLayout::halves, cache.view());
   const std::int64_t elements = heads.rows * Heads::heads * Heads::dimension;
   const auto x =
       sequence_first(warm_memory(4 * elements), heads.rows, Heads::heads, Heads::dimension);
   for (auto _ : state) {
     if (heads.is_cached) {
-      rotary.apply(cache.view(), RotaryLayout::halves, x, heads.threads);
+      rotary.apply_cache({cache.view(), RotaryLayout::halves}, x, 0, {.threads = heads.threads});
     } else {
-      rotary.apply(x, 0, heads.threads);
+      rotary.apply(x, 0, {.threads = heads.threads});
     }
     benchmark::ClobberMemory();
   }

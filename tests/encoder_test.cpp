@@ -371,7 +371,8 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
   expect_refused({0, 4}, no_memory, 1, "null", "pointer");
   expect_refused({0, 4}, memory.view(), 0, "threads is 0", "at least 1");
   expect_refused({0, 4}, memory.view(), -3, "threads is -3", "at least 1");
-  expect_refused({-1, 4}, memory.view(), 1, "first position is -1", "0 to 9007199254740992");
+  expect_refused({-max_position - 1, 4}, memory.view(), 1, "first position is -9007199254740993",
+                 "-9007199254740992 to 9007199254740992");
   expect_refused({0, -4}, memory.view(), 1, "row count is -4", "0 to");
   expect_refused({max_position - 1, 4}, memory.view(), 1, "row count is 4", "0 to 2");
 

@@ -3,6 +3,8 @@
 
 #include "posenc/spec.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,18 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
                  1e-30,
                  4294967295.75,
                  1e9 / 3};
+  PickedFrequencies picked;
+  picked.encodings = {{std::make_shared<EncodingSpec>(EncodingSpec{
+                           .d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}}),
+                       1},
+                      {std::make_shared<EncodingSpec>(EncodingSpec{.d_model = 56}), 3},
+                      {std::make_shared<EncodingSpec>(EncodingSpec{
+                           .d_model = 8, .base = 100, .frequencies = BaseTurns{1, 14}}),
+                       1}};
+  for (std::uint32_t k = 0; k < 12; ++k) picked.picks.push_back({k % 2, 63 - 2 * k});
+  for (PickedFrequencies::Pick& pick : picked.picks)
+    pick.k = pick.encoding == 1 ? pick.k / 3 : pick.k;
+  picked.picks.push_back({2, 3});
   return {
       {"linear", {.d_model = 128, .frequencies = LinearScaling{4}}},
       {"linear_thousandths", {.d_model = 20, .frequencies = LinearScaling{0.001}}},
@@ -65,6 +79,24 @@ inline std::vector<SpecOfRule> specs_of_every_rule() {
       {"longrope", {.d_model = 96, .frequencies = longrope}},
       {"powers_of_two", {.d_model = 20, .frequencies = powers_of_two}},
       {"hard", {.d_model = 26, .frequencies = hard}},
+      {"proportional",
+       {.d_model = 64, .base = 1e6, .frequencies = ProportionalScaling{.factor = 8, .turned = 8}}},
+      {"turns",
+       {.d_model = 22,
+        .frequencies =
+            TurnFrequencies{{1, 1, -1, 0, 7, -5, 1, 1, 3, max_position, max_position - 1},
+                            {4, 12, 2, 1, 1, 3, 2, 360, 1024, 7, max_position}}}},
+      {"powers_of_two_half_turns",
+       {.d_model = 8, .frequencies = TurnFrequencies{{1, 2, 4, 8}, {2, 2, 2, 2}}}},
+      {"base_turns_dinov3",
+       {.d_model = 32, .base = 100, .frequencies = BaseTurns{.numerator = 1, .denominator = 14}}},
+      {"base_turns_ltx",
+       {.d_model = 20,
+        .spacing = Spacing::inclusive,
+        .frequencies = BaseTurns{.numerator = 10000, .denominator = 80}}},
+      {"base_turns_large",
+       {.d_model = 20, .frequencies = BaseTurns{.numerator = max_position, .denominator = 3}}},
+      {"picked", {.d_model = 26, .frequencies = picked}},
   };
 }
 

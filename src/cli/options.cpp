@@ -121,7 +121,7 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add_position_option(command, options.d_model, "--d-model",
                       "channels per row, even (default: the preset's)");
   add_position_option(command, options.first, "--first",
-                      "first position, up to 2^53 (default: the preset's)");
+                      "first position, -2^53 to 2^53 (default: the preset's)");
   add_real(command, options.base, "--base",
            "base of the frequencies, above 1 (default: the preset's)", "a finite decimal number",
            [](double) { return true; });

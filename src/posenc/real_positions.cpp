@@ -17,9 +17,9 @@ constexpr int most_bits = 64;  ///< of a denominator
 /// Refuses NaN, too.
 void check_positions(std::span<const double> positions, double most) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    if (positions[i] >= 0 && positions[i] <= most) continue;
+    if (positions[i] >= -most && positions[i] <= most) continue;
     throw InvalidArgument(
-        format_text("positions[{}] is {}; allowed: 0 to {}", i, positions[i], most));
+        format_text("positions[{}] is {}; allowed: {} to {}", i, positions[i], -most, most));
   }
 }
 
@@ -38,7 +38,7 @@ int enough_bits(std::span<const double> positions) {
   double most = 0;
   for (const double position : positions) {
     if (position != 0) wanted = std::max(wanted, -OddMantissa(position).exponent);
-    most = std::max(most, position);
+    most = std::max(most, std::fabs(position));
   }
   wanted = std::min(wanted, most_bits);
   while (std::ldexp(most, wanted) > static_cast<double>(max_position)) --wanted;

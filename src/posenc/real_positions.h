@@ -19,7 +19,7 @@ namespace POSENC_API posenc {
 
 /// Real positions, as integer positions of a spec whose frequencies are divided by a denominator.
 struct RealPositions {
-  std::vector<std::int64_t> multiples = {};  ///< of 1 / denominator; 0 to max_position
+  std::vector<std::int64_t> multiples = {};  ///< of 1 / denominator; magnitudes up to max_position
   double denominator = 1;                    ///< a power of two, 1 to 2^64
   /// The largest |multiple / denominator - position|: 0 if the positions are exact. An entry's
   /// exact value changes by at most this times its frequency before the division.
@@ -37,7 +37,8 @@ struct RealPositions {
 /// that is more.
 ///
 /// With a denominator, a spec that is planned once serves all calls. Throws InvalidArgument if it
-/// is no power of two from 1 to 2^64, or if a position is not 0 to 2^53 / denominator.
+/// is no power of two from 1 to 2^64, or if the magnitude of a position exceeds
+/// 2^53 / denominator.
 RealPositions real_positions(std::span<const double> positions,
                              std::optional<double> denominator = {});
 

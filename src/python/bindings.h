@@ -7,6 +7,7 @@ namespace posenc::python {
 
 void bind_encoders(pybind11::module_& module);
 void bind_layers(pybind11::module_& module);
+void bind_rotary_config(pybind11::module_& module);
 void bind_tuning(pybind11::module_& module);
 
 }  // namespace posenc::python

@@ -208,7 +208,7 @@ any number of threads may use one. Raises ValueError if an argument is not allow
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: range(first, last + 1), an array of int32 or int64, or a sequence of integers, each
-from 0 to 2**53; or a number of rows, from position `first` of the encoder. A row has the same bits
+from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A row has the same bits
 in every call.
 out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
 float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
@@ -247,7 +247,7 @@ threads must not use one cursor at once.)")
       .def(py::init<const PyEncoder&, std::optional<std::int64_t>, const py::object&>(),
            arg("encoder"), arg("first") = py::none(), arg("dtype") = float32,
            py::keep_alive<1, 2>())
-      .def("seek", &PyCursor::seek, arg("position"), "Moves to any position from 0 to 2**53.")
+      .def("seek", &PyCursor::seek, arg("position"), "Moves to any position from -2**53 to 2**53.")
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &PyCursor::next)
       .def_property_readonly("position", &PyCursor::position);

@@ -83,7 +83,7 @@ py::object rotary_apply(const Rotary& rotary, const py::object& x, std::int64_t 
   py::array array = array_of(x, "x");
   with_writable_sequences(array, "x", heads_first, [&](const auto& view) {
     const py::gil_scoped_release no_gil;
-    rotary.apply(view, first, threads);
+    rotary.apply(HeadsView(view), first, {.inverse = false, .threads = threads});
   });
   return x;
 }

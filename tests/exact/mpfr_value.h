@@ -122,6 +122,32 @@ struct ExactFrequency {
   MpfrValue operator()(const LongRopeScaling& longrope) const {
     return of_base() / MpfrValue(longrope.factors[static_cast<std::size_t>(k)]);
   }
+  MpfrValue operator()(const ProportionalScaling& proportional) const {
+    return k < proportional.turned ? of_base() / MpfrValue(proportional.factor) : MpfrValue(0);
+  }
+  MpfrValue operator()(const TurnFrequencies&) const { return two_pi() * turns(1); }
+  MpfrValue operator()(const BaseTurns&) const { return two_pi() * turns(1); }
+  MpfrValue operator()(const PickedFrequencies& picked) const {
+    const PickedFrequencies::Pick& pick = picked.picks[static_cast<std::size_t>(k)];
+    const PickedFrequencies::Encoding& from = picked.encodings[pick.encoding];
+    return std::visit(ExactFrequency{*from.spec, pick.k}, from.spec->frequencies) /
+           MpfrValue(from.denominator);
+  }
+
+  /// True if the frequency is given in turns.
+  bool is_in_turns() const {
+    return std::holds_alternative<TurnFrequencies>(spec.frequencies) ||
+           std::holds_alternative<BaseTurns>(spec.frequencies);
+  }
+  /// The turns at a position. Exact if they are rational and a quotient of 1024 bits.
+  MpfrValue turns(std::int64_t position) const {
+    if (const auto* const given = std::get_if<TurnFrequencies>(&spec.frequencies)) {
+      const auto at = static_cast<std::size_t>(k);
+      return integer(given->numerators[at]) * integer(position) / integer(given->denominators[at]);
+    }
+    const BaseTurns& scale = std::get<BaseTurns>(spec.frequencies);
+    return of_base() * integer(scale.numerator) * integer(position) / integer(scale.denominator);
+  }
 };
 
 inline MpfrValue exact_frequency(const EncodingSpec& spec, std::int64_t k) {
@@ -137,6 +163,11 @@ inline MpfrValue exact_phase(const EncodingSpec& spec, std::int64_t k, std::int6
 /// The exact entry: sine or cosine of pos w_k, rounded to 1024 bits.
 inline MpfrValue exact_entry(const EncodingSpec& spec, std::int64_t k, std::int64_t position,
                              bool cosine) {
+  if (const ExactFrequency frequency{spec, k}; frequency.is_in_turns()) {
+    MpfrValue turns = frequency.turns(position);  // of which MPFR knows exact zeros
+    (cosine ? mpfr_cosu : mpfr_sinu)(turns.get(), turns.get(), 1, MPFR_RNDN);
+    return turns;
+  }
   MpfrValue value = exact_phase(spec, k, position);
   (cosine ? mpfr_cos : mpfr_sin)(value.get(), value.get(), MPFR_RNDN);
   return value;

@@ -21,7 +21,8 @@ static int has_stated_layout(void) {
   return offsetof(posenc_spec, base) == 8 && offsetof(posenc_spec, layout) == 16 &&
          offsetof(posenc_spec, spacing) == 20 && offsetof(posenc_spec, frequencies) == 24 &&
          sizeof(posenc_spec) == 32 && offsetof(posenc_frequencies, trained_rows) == 16 &&
-         offsetof(posenc_frequencies, values) == 48 && sizeof(posenc_frequencies) == 64 &&
+         offsetof(posenc_frequencies, values) == 48 && offsetof(posenc_frequencies, turned) == 64 &&
+         offsetof(posenc_frequencies, denominators) == 96 && sizeof(posenc_frequencies) == 104 &&
          offsetof(posenc_table, rows) == 8 && offsetof(posenc_table, columns) == 16 &&
          offsetof(posenc_table, stride) == 24 && offsetof(posenc_table, type) == 32 &&
          sizeof(posenc_table) == 40 && offsetof(posenc_options, stores) == 4 &&
@@ -56,8 +57,8 @@ int main(void) {
   REQUIRE(posenc_measure_accuracy(encoder, 0, rows, POSENC_FLOAT32, 1, &report) == POSENC_OK);
   REQUIRE(report.wrongly_rounded == 0 && report.entries == rows * columns);
 
-  REQUIRE(posenc_encode(encoder, -1, rows, &out, NULL) == POSENC_INVALID_ARGUMENT);
-  REQUIRE(strstr(posenc_last_error(), "-1") != NULL);
+  REQUIRE(posenc_encode(encoder, -9007199254740993, rows, &out, NULL) == POSENC_INVALID_ARGUMENT);
+  REQUIRE(strstr(posenc_last_error(), "-9007199254740993") != NULL);
 
   REQUIRE(posenc_rotary_create(columns, 10000.0, POSENC_ROTARY_HALVES, NULL, NULL, &rotary) ==
           POSENC_OK);

@@ -67,8 +67,8 @@ class EncoderTest(unittest.TestCase):
         halves = posenc.real_positions([0.5, 1.25], denominator=2)
         np.testing.assert_array_equal(halves.multiples, [1, 2])
         self.assertEqual((halves.frequencies.factor, halves.max_error), (2, 0.25))
-        with self.assertRaisesRegex(ValueError, r"positions\[1\] is -1; allowed: 0 to 9007199"):
-            posenc.real_positions([0, -1])
+        with self.assertRaisesRegex(ValueError, r"positions\[1\] is -1e\+300; allowed: -9007199"):
+            posenc.real_positions([0, -1e300])
         for bad in ([2**53 + 1], np.array([1], np.longdouble), [1j], ["1"]):
             with self.assertRaisesRegex(ValueError, r"positions has .*; allowed: "):
                 posenc.real_positions(bad)
@@ -345,9 +345,8 @@ class BadInputTest(unittest.TestCase):
             "accuracy is given with": lambda: posenc.Encoder(8, backend="naive", accuracy=1.0),
             "rows is -1; allowed": lambda: posenc.encode(-1, 8),
             "rows is -2; allowed": lambda: encoder.encode(-2, out=out),
-            "first position is -1": lambda: posenc.Encoder(8, first=-1),
-            "first position is -3": lambda: posenc.PositionalEncoding(8, first=-3),
-            "out.dtype is int64": lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
+            "first position is -9007199254740993": lambda: posenc.Encoder(8, first=-(2**53) - 1),
+                        "out.dtype is int64": lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
             "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
             "out.shape is \\(66,\\)": lambda: encoder.encode(range(1), out=out[0]),
             "out.strides is": lambda: encoder.encode(range(ROWS), out=out[:, ::-1]),
@@ -355,7 +354,6 @@ class BadInputTest(unittest.TestCase):
             "dtype is 'int8'|'int8'": lambda: encoder.encode(range(ROWS), dtype="int8"),
             "stores is 'slow'": lambda: encoder.encode(range(ROWS), stores="slow"),
             "threads is 0": lambda: encoder.encode(range(ROWS), out=out, threads=0),
-            "-3": lambda: encoder.encode(range(-3, 0), out=out),
             "9007199254740993": lambda: encoder.encode([2**53 + 1], out=out),
             "a position is 1.5": lambda: encoder.encode([1.5], out=out),
             "a position is 100000000000000000000": lambda: encoder.encode([10**20], out=out),
@@ -372,7 +370,7 @@ class BadInputTest(unittest.TestCase):
             "frequencies\\[1\\] is nan": lambda: posenc.Encoder(4, frequencies=[1, float("nan")]),
             "factor is 0;": lambda: posenc.Rotary(8, frequencies=posenc.NtkScaling(0)),
             "dtype is float64": lambda: rotary.cache(range(3), dtype="float64"),
-            "first": lambda: rotary.apply(out, -1),
+            "position": lambda: rotary.apply(out, -(2**53) - 1),
             "samples": lambda: posenc.measure("/dev/null", samples=0),
         }
         for message, call in cases.items():

@@ -226,7 +226,7 @@ class RefusalTest(unittest.TestCase):
                 "yarn_factor": 2,
             }.items()
         ] + [
-            (f"the rule's {key} is ", LLAMA | {"rope_scaling": scaled | {key: value}})
+            (f"rope_scaling.{key} is ", LLAMA | {"rope_scaling": scaled | {key: value}})
             for key, value in {
                 "alpha": 1.0, "attention_factor": 1.0, "beta_fast": 32, "finetuned": True,
                 "mrope_section": [1, 2], "original_max_position_embeddings": 2048,
@@ -246,9 +246,9 @@ class RefusalTest(unittest.TestCase):
             return LLAMA | {"rope_scaling": keys}
 
         self.refuse([
-            ("type is 'linear'; allowed: 'yarn', which rope_type is",
+            ("rope_scaling.type is 'linear'; allowed: 'yarn', which rope_scaling.rope_type is",
              rule(rope_type="yarn", type="linear", factor=2.0)),
-            ("the rule's rope_theta is 5.0; allowed: 7.0, which rope_theta is",
+            ("rope_scaling.rope_theta is 5.0; allowed: 7.0, which rope_theta is",
              rule(rope_theta=5) | {"rope_theta": 7}),
             ("rope_scaling is .*; allowed: rope_parameters",
              rule(rope_type="linear", factor=2) | {"rope_parameters": {"rope_theta": 1e4}}),
@@ -287,17 +287,17 @@ class RefusalTest(unittest.TestCase):
             ("the configuration has no factor", rule(rope_type="yarn")),
             ("the configuration has no original_max_position_embeddings",
              rule(rope_type="llama3", factor=8.0, low_freq_factor=1, high_freq_factor=4)),
-            ("the rule's long_factor is None; allowed: a list of 48 numbers",
+            ("rope_scaling.long_factor is None; allowed: a list of 48 numbers",
              PHI_3 | trained | {"rope_scaling": {"type": "su", "short_factor": SHORT}}),
             ("the configuration has no original_max_position_embeddings",
              PHI_3 | {"rope_scaling": {"type": "su", **trained}}),
             ("rope_type is 'linear'; allowed: default, longrope",
              PHI_3 | {"rope_scaling": {"type": "linear", "factor": 2}}),
-            ("the rule's short_factor is .*; allowed: a list of 48 numbers",
+            ("rope_scaling.short_factor is .*; allowed: a list of 48 numbers",
              PHI_3 | trained | {"rope_scaling": {"type": "su", "short_factor": ["1"] * 48}}),
-            ("the rule's attention_factor is 0;",
+            ("rope_scaling.attention_factor is 0;",
              rule(rope_type="yarn", factor=2, attention_factor=0)),
-            ("the rule's truncate is 1; allowed: true, false",
+            ("rope_scaling.truncate is 1; allowed: true, false",
              rule(rope_type="yarn", factor=2, truncate=1)),
             ("factor is 0.5; allowed: 1 to", rule(rope_type="yarn", factor=0.5)),
         ])  # fmt: skip

@@ -286,9 +286,9 @@ TEST(Accuracy, RefusesInvalidArguments) {
               }),
               AllOf(HasSubstr("row count is 0"), HasSubstr("at least 1")));
   EXPECT_THAT(refusal([&] {
-                measure_accuracy(just_one, {-1, 5});
+                measure_accuracy(just_one, {-max_position - 1, 5});
               }),
-              HasSubstr("first position is -1"));
+              HasSubstr("first position is -9007199254740993"));
   EXPECT_THAT(refusal([&] {
                 measure_accuracy(just_one, {0, 5}, {.threads = 0, .progress = {}});
               }),

@@ -45,7 +45,7 @@ class RealPositions(NamedTuple):
 
 def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
                    denominator: float | None = None) -> RealPositions:
-    """Real positions, from 0 to 2**53, as integer multiples of 1 / denominator.
+    """Real positions, of magnitudes up to 2**53, as integer multiples of 1 / denominator.
 
     positions: one dimension of float16, bfloat16, float32, float64 or integers.
     denominator: a power of two, 1 to 2**64, so that one encoder serves all calls. None takes the
@@ -60,8 +60,9 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
     if not is_integer and not is_real and given.size > 0:
         allowed = "float16, bfloat16, float32, float64 or integers"
         raise ValueError(f"positions has dtype {given.dtype}; allowed: {allowed}")
-    if is_integer and given.size > 0 and given.max() > 2**53:
-        raise ValueError(f"positions has {given.max()}; allowed: 0 to {2**53}")
+    if is_integer and given.size > 0 and not -(2**53) <= given.min() <= given.max() <= 2**53:
+        far = given.max() if given.max() > 2**53 else given.min()
+        raise ValueError(f"positions has {far}; allowed: {-(2**53)} to {2**53}")
     multiples, factor, max_error = round_positions(given.astype(np.float64), denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)
 
