@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Union
 
+import numpy as np
+
 from posenc._posenc import Rotary, RotaryReading
 
 __all__ = ["rotary_from_config"]
@@ -60,9 +62,7 @@ def _plain(value: Any) -> Any:
     """What the json module has no form for, such as mappings, NumPy's numbers, or types."""
     if isinstance(value, Mapping):
         return dict(value)
-    if hasattr(value, "item"):
-        return value.item()
-    return str(value)
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def _checked_rows(rows: int | None) -> int | None:

@@ -25,6 +25,7 @@ class ConfigKeys {
   /// `path` is that of the object in the configuration, for messages: "" or "rope_scaling".
   explicit ConfigKeys(const ConfigJson& object, std::string path = "");
 
+  const std::string& path() const { return path_; }
   /// The path of a key: "rope_scaling.factor".
   std::string path(std::string_view key) const;
   /// The value; nullptr if it is absent.
@@ -48,6 +49,7 @@ class ConfigKeys {
   std::vector<std::int64_t> integers(std::string_view key) const;
 
   void mark(std::string_view key) const { read_.emplace(key); }
+  bool is_nested() const { return !path_.empty(); }
   const ConfigJson& json() const { return *json_; }
   bool is_read(std::string_view key) const { return read_.contains(key); }
 

@@ -49,7 +49,10 @@ class FamilyReader {
     for (const LayerKind& kind : kinds_)
       reading.layers.push_back({std::string(kind.name), rotary_of(kind)});
     reading.unturned = unturned_;
-    for (const RuleSetKeys& each : rules_) check_rule_keys(each.keys);
+    for (const RuleSetKeys& each : rules_) {
+      const bool is_used = each.kind.empty() || has_kind(each.kind);
+      if (is_used) check_rule_keys(each.keys);
+    }
     warnings_.swap(reading.warnings);
     return reading;
   }
@@ -92,6 +95,10 @@ class FamilyReader {
     return found == rules_.end() ? nullptr : &found->keys;
   }
 
+  bool has_kind(std::string_view name) const {
+    return std::ranges::count(kinds_, name, &LayerKind::name) > 0;
+  }
+
   bool has_rule_for_each_kind() const { return !rules_.empty() && !rules_.front().kind.empty(); }
 
   // Kinds of layers.
@@ -124,10 +131,9 @@ class FamilyReader {
     }
     for (const RuleSetKeys& each : rules_) {
       // A kind that has no layers may have a rule.
-      if (std::ranges::count(kinds_, each.kind, &LayerKind::name) > 0 ||
-          std::ranges::count(family_.kinds, each.kind, &LayerKind::name) > 0)
+      if (has_kind(each.kind) || std::ranges::count(family_.kinds, each.kind, &LayerKind::name) > 0)
         continue;
-      refuse(each.keys.path(""), each.keys.json(), "a rule for a kind of layers that is turned");
+      refuse(each.keys.path(), each.keys.json(), "a rule for a kind of layers that is turned");
     }
   }
 
@@ -219,9 +225,10 @@ class FamilyReader {
     return by_default != 0 ? by_default : divided_head();
   }
 
+  /// Transformers leaves the defaults of a class out of a configuration in another one.
   std::int64_t size_of(std::string_view key, std::int64_t by_default) const {
     const auto given = config_.integer(key);
-    if (!given && by_default != 0) return by_default;
+    if (!given && by_default != 0 && config_.is_nested()) return by_default;
     return needed(config_.path(key), given);
   }
 

@@ -77,6 +77,7 @@ struct RotaryFamily {
   std::string_view head_key = "head_dim";
   std::int64_t default_head = 0;  ///< if there is no head_key; 0: it is needed
   std::string_view width_key = "hidden_size", heads_key = "num_attention_heads";
+  /// Of a configuration in another one. 0: they are needed.
   std::int64_t default_width = 0, default_heads = 0;
   std::string_view turned_key = {};  ///< of the turned channels; empty: a share of the head
   bool is_turned_key_needed = true;
