@@ -19,25 +19,25 @@ class ConfigReader {
   explicit ConfigReader(const RotaryConfigOptions& options) : options_(options) {}
 
   RotaryReading read(const ConfigJson& json) {
-    const ConfigKeys config(json);
-    const std::string type = type_of(config);
-    RotaryReading reading;
-    if (const RotaryFamily* const family = find_family(type)) {
-      reading = read_family(config, type, *family, options_);
-    } else if (const ConfigWrapper* const wrapper = find_wrapper(type)) {
-      reading = read_wrapper(config, *wrapper);
-    } else if (options_.strict) {
-      const std::string_view reason = why_not_read(type);
-      config.refuse("model_type",
-                    reason.empty() ? join(all_model_types(), ", ") : std::string(reason));
-    } else {
-      reading = read_unknown(config);
-    }
+    RotaryReading reading = read_any(json);
     reading.warnings.insert(reading.warnings.begin(), warnings_.begin(), warnings_.end());
     return reading;
   }
 
  private:
+  RotaryReading read_any(const ConfigJson& json) {
+    const ConfigKeys config(json);
+    const std::string type = type_of(config);
+    if (const RotaryFamily* const family = find_family(type))
+      return read_family(config, type, *family, options_);
+    if (const ConfigWrapper* const wrapper = find_wrapper(type))
+      return read_wrapper(config, *wrapper);
+    if (!options_.strict) return read_unknown(config);
+    const std::string_view reason = why_not_read(type);
+    config.refuse("model_type",
+                  reason.empty() ? join(all_model_types(), ", ") : std::string(reason));
+  }
+
   static std::string type_of(const ConfigKeys& config) {
     const ConfigJson* const type = config.get("model_type");
     return type != nullptr && type->is_string() ? type->get<std::string>() : "";
@@ -50,7 +50,8 @@ class ConfigReader {
     warnings_.push_back(format_text("model_type is {}; read as {}",
                                     text_of(type == nullptr ? ConfigJson() : *type),
                                     has_text ? text_key : "llama"));
-    return has_text ? read(*text) : read_family(config, "llama", *find_family("llama"), options_);
+    return has_text ? read_any(*text)
+                    : read_family(config, "llama", *find_family("llama"), options_);
   }
 
   RotaryReading read_wrapper(const ConfigKeys& config, const ConfigWrapper& wrapper) {
