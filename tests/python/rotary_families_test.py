@@ -101,6 +101,7 @@ ALIKE = [
     (heads("cohere2", 4096, 32, head_dim=128, rope_theta=50000.0, sliding_window=4096,
            position_embedding_type="rope_gptj", rotary_pct=1.0,
            layer_types=["sliding_attention", "full_attention"]), pairs(128, 5e4)),
+    (heads("deepseek", 2048, 16, rope_theta=10000), halves(128, 1e4)),
     (latent("deepseek_v2", rope_theta=10000), pairs(64, 1e4)),
     (latent("deepseek_v3", rope_theta=10000, qk_head_dim=192, head_dim=64), pairs(64, 1e4)),
     (latent("deepseek_v32", rope_theta=10000, index_head_dim=128), pairs(64, 1e4)),
@@ -150,7 +151,8 @@ ALIKE = [
     (heads("internlm3", 4096, 32, head_dim=128, rope_theta=50000000, rope_scaling={
         "factor": 6.0, "rope_type": "dynamic"}), halves(128, 5e7)),
     (latent("kimi_k2", rope_theta=50000.0), pairs(64, 5e4)),
-    (heads("lfm2", 2048, 32, rope_theta=1000000.0, layer_types=["conv", "full_attention"]),
+    (heads("lfm2_moe", 2048, 32, rope_theta=1000000.0), halves(64, 1e6)),
+    (heads("lfm2", 2048, 32, rope_theta=1000000.0, theta=1000000, layer_types=["conv", "full_attention"]),
      halves(64, 1e6)),
     (heads("llama", 4096, 32), halves(128, 1e4)),
     (heads("llama4_text", 5120, 40, head_dim=128, rope_theta=500000.0, no_rope_layers=[],
@@ -194,6 +196,9 @@ ALIKE = [
       "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False, "n_positions": 8192,
       "rotary_emb_scale_base": None, "rotary_scaling_factor": None,
       "max_trained_positions": 2048}, halves(64, 1e3)),
+    (heads("new", 1024, 16, rope_theta=160000, position_embedding_type="rope",
+           rope_scaling={"type": "ntk", "factor": 2.0}),
+     (power(64, 320000) / 2 ** (2 / 64), "halves")),
     (heads("olmo", 2048, 16, rope_theta=10000.0), halves(128, 1e4)),
     (heads("olmo2", 4096, 32, rope_theta=500000), halves(128, 5e5)),
     (heads("olmoe", 2048, 16, rope_theta=10000.0), halves(128, 1e4)),
@@ -236,12 +241,14 @@ ALIKE = [
     (heads("qwen3_vl_text", 4096, 32, head_dim=128, rope_theta=5000000, rope_scaling={
         "rope_type": "default", "mrope_section": [24, 20, 20], "mrope_interleaved": True}),
      halves(128, 5e6)),
+    (heads("recurrent_gemma", 2560, 10, head_dim=256, rope_theta=10000.0,
+           partial_rotary_factor=0.5), halves(128, 1e4)),
     (heads("roformer", 768, 12, rotary_value=False), pairs(64, 1e4)),
     (heads("seed_oss", 5120, 80, head_dim=128, rope_theta=10000000.0), halves(128, 1e7)),
     (heads("smollm3", 2048, 16, rope_theta=5000000.0, no_rope_layers=[1, 1, 1, 0]),
      halves(128, 5e6)),
-    (heads("stablelm", 2048, 32, rope_theta=10000, partial_rotary_factor=0.25),
-     halves(16, 1e4)),
+    (heads("stablelm", 2048, 32, rope_theta=10000, partial_rotary_factor=0.25,
+           rope_pct=0.25, rotary_scaling_factor=1.0), halves(16, 1e4)),
     (heads("starcoder2", 3072, 24, rope_theta=999999.4420358813), halves(128, 999999.4420358813)),
     (heads("xverse", 4096, 32), halves(128, 1e4)),
     (heads("zamba2", 2560, 32, attention_head_dim=160, kv_channels=80, use_mem_rope=True,
@@ -275,6 +282,7 @@ KINDS = [
                            "partial_rotary_factor": 0.25},
         "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}), GEMMA4_W),
     (heads("mimo_v2_flash", 4096, 64, head_dim=192, v_head_dim=128, rope_theta=5000000,
+           swa_head_dim=192, swa_v_head_dim=128,
            swa_rope_theta=10000, partial_rotary_factor=0.334), MIMO_W),
     (heads("modernbert", 768, 12, global_rope_theta=160000.0, local_rope_theta=10000.0,
            position_embedding_type="absolute"), BERT_W),
@@ -300,10 +308,10 @@ def holding(model_type, text, **keys):
 
 # A multimodal model, and the text of what is read of it.
 MULTIMODAL = [
-    (holding(outer, LLAMA | {"model_type": inner}), f"{inner}: dimension 128, base 10000")
+    (holding(outer, LLAMA | {"model_type": inner}), f"{inner}")
     for outer, inner in {
         "deepseek_vl": "llama", "granite_speech": "granite", "idefics3": "llama",
-        "internvl": "qwen2", "llava": "mistral", "llava_next": "llama",
+        "internvl": "qwen2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
         "llava_next_video": "llama", "llava_onevision": "qwen2", "mistral3": "mistral",
         "qwen2_audio": "qwen2", "smolvlm": "llama", "video_llava": "llama", "vipllava": "llama",
         "voxtral": "llama", "got_ocr2": "qwen2"}.items()
@@ -332,7 +340,7 @@ MULTIMODAL = [
     (holding("mllama", heads("mllama_text_model", 4096, 32)), "base 500000"),
     (holding("paligemma", heads("gemma", 2048, 8, head_dim=256)), "gemma: dimension 256"),
     ({"model_type": "qwen2_5_omni", "talker_config": {"rope_theta": 7}, "thinker_config": {
-        "model_type": "qwen2_5_omni_thinker", "audio_config": {"rope_theta": 7},
+        "model_type": "qwen2_5_omni_thinker", "position_id_per_seconds": 25, "audio_config": {"rope_theta": 7},
         "text_config": heads("qwen2_5_omni_text", 3584, 28, rope_theta=1e6,
                              rope_scaling=mrope(16, 24, 24))}},
      "axes in sections of 16, 24, 24 pairs"),

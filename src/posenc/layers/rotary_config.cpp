@@ -104,6 +104,7 @@ class ConfigReader {
         outer.refuse(key, format_text("{}, as in {}", text_of(text[key]), text_key));
       }
     }
+    outer.mark("position_id_per_seconds");  // It sets positions, not frequencies.
     check_all_read(outer, parts_beside_text(), options_.strict, reading.warnings);
   }
 

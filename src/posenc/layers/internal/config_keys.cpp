@@ -42,6 +42,7 @@ const std::vector<Neutral>& neutral_keys() {
                                            {"rotary_emb_fraction", 1},
                                            {"rotary_emb_interleaved", false},
                                            {"rotary_pct", 1},
+                                           {"rotary_scaling_factor", 1},
                                            {"use_alibi", false},
                                            {"use_mrope", false},
                                            {"use_nope", false},

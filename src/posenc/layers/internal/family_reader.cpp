@@ -152,12 +152,13 @@ class FamilyReader {
     const std::int64_t head = head_of(kind);
     const bool is_proportional = rule == rule_proportional;
     const std::int64_t dimension =
-        is_proportional ? head : turned_part_of(head, kind.head_key, rule_keys);
+        is_proportional ? head : turned_part_of(head, head_key_of(kind), rule_keys);
     EncodingSpec spec = {.d_model = dimension, .base = base_of(kind, *keys, takes_rule)};
     RotaryRule read = is_proportional ? proportional(rule_keys, dimension)
                                       : read_rule(rule, rule_keys, context_of(dimension));
     if (quirk_rule_) read.rule = *quirk_rule_;
     spec.frequencies = read.rule;
+    spec.base *= read.base_ratio;
     return checked({.angles = angles_of(spec, rule_keys),
                     .channels = options_.channels.value_or(channels_),
                     .attention_factor = read.attention_factor});
@@ -202,9 +203,15 @@ class FamilyReader {
     return {ProportionalScaling{factor, static_cast<std::int64_t>(turned)}};
   }
 
+  std::string_view head_key_of(const LayerKind& kind) const {
+    const bool has_own =
+        !kind.head_key.empty() && (kind.default_head != 0 || config_.has(kind.head_key));
+    return has_own ? kind.head_key : family_.head_key;
+  }
+
   /// The channels of a head.
   std::int64_t head_of(const LayerKind& kind) const {
-    const std::string_view key = kind.head_key.empty() ? family_.head_key : kind.head_key;
+    const std::string_view key = head_key_of(kind);
     const auto given = config_.integer(key);
     const std::int64_t by_default =
         kind.default_head != 0 ? kind.default_head : family_.default_head;
@@ -240,7 +247,7 @@ class FamilyReader {
   /// The channels of a head that are turned.
   std::int64_t turned_part_of(std::int64_t head, std::string_view head_key,
                               const ConfigKeys& rule) const {
-    std::string_view key = head_key.empty() ? family_.head_key : head_key;
+    std::string_view key = head_key;
     if (family_.head == HeadSize::divided) key = family_.width_key;
     const std::optional<double> share = share_of(rule);
     std::int64_t dimension = 0;
@@ -541,8 +548,9 @@ class FamilyReader {
 RotaryReading read_family(const ConfigKeys& config, std::string_view model_type,
                           const RotaryFamily& family, const RotaryConfigOptions& options) {
   RotaryReading reading = FamilyReader(config, model_type, family, options).read();
-  const auto parts =
-      family.is_multimodal ? parts_beside_text() : std::span<const std::string_view>();
+  // A configuration in another one is that of a part of a model.
+  const bool has_parts = family.is_multimodal || config.is_nested();
+  const auto parts = has_parts ? parts_beside_text() : std::span<const std::string_view>();
   check_all_read(config, parts, options.strict, reading.warnings);
   return reading;
 }

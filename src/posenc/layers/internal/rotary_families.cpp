@@ -44,7 +44,8 @@ constexpr LayerKind mimo_v2_kinds[] = {{.name = "full_attention", .default_base 
                                        {.name = "sliding_attention",
                                         .base_key = "swa_rope_theta",
                                         .default_base = 1e4,
-                                        .has_rule = false}};
+                                        .has_rule = false,
+                                        .head_key = "swa_head_dim"}};
 constexpr LayerKind olmo3_kinds[] = {{.name = "full_attention"},
                                      {.name = "sliding_attention", .has_rule = false}};
 constexpr LayerKind sliding_kind[] = {{.name = "sliding_attention"}};
@@ -131,6 +132,10 @@ constexpr RotaryFamily phi3 = {.share_keys = {"partial_rotary_factor"},
                                .rules = rule_default | rule_longrope,
                                .quirk = Quirk::phi3};
 
+constexpr RotaryFamily lfm2 = with(hybrid(divided, "conv layers"), [](RotaryFamily& family) {
+  family.base_keys = {"rope_theta", "theta"};
+});
+
 struct Row {
   std::string_view model_type;
   RotaryFamily family;
@@ -163,6 +168,7 @@ constexpr Row families[] = {
                        family.unturned = "full_attention layers";
                        family.quirk = Quirk::sliding_window_needed;
                      })},
+    {"deepseek", based(divided, 1e4)},
     {"deepseek_v2", deepseek},
     {"deepseek_v3", deepseek},
     {"deepseek_v32", deepseek},
@@ -234,7 +240,8 @@ constexpr Row families[] = {
           [](RotaryFamily& family) { family.rules = rule_default | rule_dynamic | rule_linear; })},
     {"internlm3", any_head},
     {"kimi_k2", deepseek},
-    {"lfm2", hybrid(divided, "conv layers")},
+    {"lfm2", lfm2},
+    {"lfm2_moe", lfm2},
     {"llama", llama},
     {"llama4_text", with_quirk(in_pairs(based(given_head, 5e5)), Quirk::no_rope_layers)},
     {"longcat_flash", based(deepseek, 0)},
@@ -272,6 +279,7 @@ constexpr Row families[] = {
                        })},
     {"nemotron", partial(any_head, 0)},
     {"nemotron-nas", any_head},
+    {"new", with(divided, [](RotaryFamily& family) { family.rules = rule_default | rule_ntk; })},
     {"nomic_bert",
      {.width_key = "n_embd",
       .heads_key = "n_head",
@@ -314,6 +322,7 @@ constexpr Row families[] = {
     {"qwen3_omni_moe_text", with_sections(given_head, SectionOrder::interleaved, {24, 20, 20})},
     {"qwen3_vl_moe_text", with_sections(given_head, SectionOrder::interleaved, {24, 20, 20})},
     {"qwen3_vl_text", with_sections(given_head, SectionOrder::interleaved, {24, 20, 20})},
+    {"recurrent_gemma", hybrid(partial(based(any_head, 1e4), 0.5), "recurrent layers")},
     {"roformer",
      {.channels = interleaved,
       .base_keys = {},
@@ -322,7 +331,11 @@ constexpr Row families[] = {
       .harmless = {"max_position_embeddings", "rotary_value"}}},
     {"seed_oss", given_head},
     {"smollm3", with_quirk(any_head, Quirk::no_rope_layers)},
-    {"stablelm", partial(based(divided, 1e4), 0)},
+    {"stablelm", with(based(divided, 1e4),
+                      [](RotaryFamily& family) {
+                        family.share_keys = {"partial_rotary_factor", "rope_pct"};
+                        family.default_share = 0;
+                      })},
     {"starcoder2", divided},
     {"xverse", {.default_base = 1e4, .rules = no_rules}},
     {"zamba2", with_quirk(hybrid({.head = HeadSize::given,
@@ -369,6 +382,7 @@ constexpr ConfigWrapper wrappers[] = {
     of_any_type("internvl_chat", {}, "llm_config"),
     of_any_type("kimi_k25"),
     of_any_type("kimi_vl", "deepseek_v3"),
+    of_any_type("lfm2_vl", "lfm2"),
     of_one_type("llama4", "llama4_text"),
     of_any_type("llava", "llama"),
     of_any_type("llava_next", "llama"),

@@ -32,6 +32,7 @@ enum RuleSet : unsigned {
   rule_yarn = 32,
   rule_proportional = 64,
   rule_xdrope = 128,
+  rule_ntk = 256,
   standard_rules =
       rule_default | rule_dynamic | rule_linear | rule_llama3 | rule_longrope | rule_yarn,
 };
@@ -67,7 +68,8 @@ struct LayerKind {
   bool has_rule = true;                      ///< takes a rule that is given for all layers
   std::string_view default_rule = {};        ///< as JSON, if none is given
   unsigned rules = 0;                        ///< 0: those of the family
-  std::string_view head_key = {};            ///< empty: that of the family
+  /// If it is not there, and has no default, that of the family.
+  std::string_view head_key = {};
   std::int64_t default_head = 0;
 };
 

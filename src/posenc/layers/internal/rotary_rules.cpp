@@ -18,7 +18,7 @@ struct NamedRule {
 constexpr NamedRule rules[] = {
     {"default", rule_default}, {"dynamic", rule_dynamic},           {"linear", rule_linear},
     {"llama3", rule_llama3},   {"longrope", rule_longrope},         {"yarn", rule_yarn},
-    {"xdrope", rule_xdrope},   {"proportional", rule_proportional},
+    {"xdrope", rule_xdrope},   {"proportional", rule_proportional}, {"ntk", rule_ntk},
 };
 constexpr std::string_view trained_rows_key = "original_max_position_embeddings";
 constexpr std::string_view most_rows_key = "max_position_embeddings";
@@ -46,6 +46,14 @@ class RuleReader {
          {"beta_fast"sv, "beta_slow"sv, "factor"sv, "mscale"sv, "mscale_all_dim"sv})
       keys_.mark(key);
     return {NtkScaling{factor("alpha")}};
+  }
+
+  /// The base grows by the factor, and each frequency is divided by factor^(2 / dimension) more,
+  /// so that the lowest one is divided by the factor.
+  RotaryRule ntk() const {
+    const double s = factor();
+    const double divisor = std::pow(s, 2 / static_cast<double>(context_.dimension));
+    return {.rule = LinearScaling{divisor}, .base_ratio = s};
   }
 
   RotaryRule llama3() const {
@@ -169,6 +177,7 @@ RotaryRule read_rule(unsigned kind, const ConfigKeys& keys, const RuleContext& c
     case rule_llama3: return reader.llama3();
     case rule_longrope: return reader.longrope();
     case rule_yarn: return reader.yarn();
+    case rule_ntk: return reader.ntk();
     case rule_xdrope: return reader.alpha();
     default: break;
   }

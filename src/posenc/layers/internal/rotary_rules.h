@@ -17,6 +17,7 @@ namespace posenc {
 struct RotaryRule {
   FrequencyRule rule = {};
   double attention_factor = 1;
+  double base_ratio = 1;  ///< what the base is multiplied by
 };
 
 /// What a rule depends on beside its own keys.
