@@ -1,10 +1,12 @@
 // posenc generate: a table as .npy, .safetensors, raw or csv, to a file or standard output, in
 // constant memory.
 #include "cli/commands.h"
+#include "cli/config.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/text.h"
+#include "posenc/layers/rotary.h"
 #include "posenc/support/little_endian.h"
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -34,6 +37,7 @@ constexpr std::int64_t most_entries_shown = 10000;
 
 struct GenerateOptions {
   CommonOptions common;
+  ConfigOptions config;
   std::optional<int> digits;
   std::optional<double> max_error;
   std::optional<double> max_ulp;
@@ -43,6 +47,55 @@ Accuracy accuracy_of(const GenerateOptions& options) {
   if (options.max_error) return Accuracy::within(*options.max_error);
   if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
   return {};
+}
+
+/// What is written: an encoding, or the cache of a rotary embedding.
+struct GeneratedTable {
+  TableShape shape;
+  std::string name;      ///< of its tensor
+  std::string metadata;  ///< of its tensor, as the fields of a JSON object
+  /// Writes rows to a view of any type.
+  std::function<void(RowRange, OutputView)> encode;
+};
+
+GeneratedTable encoding_of(const GenerateOptions& options) {
+  const TableShape shape = shape_of(options.common);
+  const std::shared_ptr<const Encoder> encoder =
+      backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
+  encoder->backend().check_supports(options.common.type);
+  const int threads = options.common.threads.value_or(1);
+  const EncodingSpec& spec = shape.spec;
+  return {.shape = shape,
+          .name = "positional_encoding",
+          .metadata = fmt::format(
+              R"("d_model":"{}","base":"{}","layout":"{}","spacing":"{}","frequencies":"{}")",
+              spec.d_model, spec.base, to_string(spec.layout), to_string(spec.spacing),
+              to_string(spec.frequencies)),
+          .encode = [encoder, threads](RowRange rows, OutputView out) {
+            encoder->encode(rows, out, threads);
+          }};
+}
+
+/// Cosines before sines, as vLLM has them, multiplied by the attention factor.
+GeneratedTable rotary_cache_of(const GenerateOptions& options) {
+  const RotaryReading reading = reading_of(options.config);
+  const RotaryReading::Layers& layers = layers_of(reading, options.config.layers);
+  const auto rotary = std::make_shared<const Rotary>(layers.rotary, accuracy_of(options));
+  const int threads = options.common.threads.value_or(1);
+  const RotaryReading read = {.model_type = reading.model_type, .layers = {layers}};
+  return {.shape = shape_of(reading, layers.rotary, options.common),
+          .name = "cos_sin_cache",
+          .metadata = fmt::format(R"("rotary":"{}","layout":"halves")", to_string(read)),
+          .encode = [rotary, threads](RowRange rows, OutputView out) {
+            rotary->cache(rows, RotaryLayout::halves, out, threads);
+          }};
+}
+
+GeneratedTable table_of(const GenerateOptions& options) {
+  if (options.config.is_given()) return rotary_cache_of(options);
+  if (!options.config.layers.empty() || options.config.longest)
+    throw InvalidArgument("--config is not given; allowed with --layers and --longest: a file");
+  return encoding_of(options);
 }
 
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
@@ -90,17 +143,16 @@ std::string npy_header(const TableShape& shape, DataType type) {
 /// The format of Hugging Face, with one tensor: the length of the fields in 8 bytes, the fields as
 /// JSON, padded to a multiple of 8 bytes, and the elements.
 /// https://github.com/huggingface/safetensors
-std::string safetensors_header(const TableShape& shape, DataType type) {
+std::string safetensors_header(const GeneratedTable& table, DataType type) {
+  const TableShape& shape = table.shape;
   const std::int64_t bytes = table_bytes(shape.spec, shape.rows.count, size_of(type));
   constexpr std::string_view types[] = {"F32", "F64", "F16", "BF16"};
   static_assert(std::size(types) == std::size(all_data_types));
   std::string fields = fmt::format(
-      R"({{"__metadata__":{{"d_model":"{}","base":"{}","layout":"{}","spacing":"{}",)"
-      R"("frequencies":"{}","first":"{}"}},"positional_encoding":{{"dtype":"{}","shape":[{},{}],)"
+      R"({{"__metadata__":{{{},"first":"{}"}},"{}":{{"dtype":"{}","shape":[{},{}],)"
       R"("data_offsets":[0,{}]}}}})",
-      shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
-      to_string(shape.spec.spacing), to_string(shape.spec.frequencies), shape.rows.first,
-      types[static_cast<std::size_t>(type)], shape.rows.count, shape.spec.d_model, bytes);
+      table.metadata, shape.rows.first, table.name, types[static_cast<std::size_t>(type)],
+      shape.rows.count, shape.spec.d_model, bytes);
   fields.resize((fields.size() + 7) / 8 * 8, ' ');
   std::uint64_t length = fields.size();
   to_little_endian(std::span(&length, 1));
@@ -110,9 +162,9 @@ std::string safetensors_header(const TableShape& shape, DataType type) {
 }
 
 /// What stands before the elements.
-std::string header_of(const std::string& format, const TableShape& shape, DataType type) {
-  if (format == "npy") return npy_header(shape, type);
-  return format == "safetensors" ? safetensors_header(shape, type) : "";
+std::string header_of(const std::string& format, const GeneratedTable& table, DataType type) {
+  if (format == "npy") return npy_header(table.shape, type);
+  return format == "safetensors" ? safetensors_header(table, type) : "";
 }
 
 /// The value as a type whose shortest digits read back as the same element.
@@ -180,15 +232,16 @@ void write_block(Output& output, BasicMatrix<T>& block, std::int64_t rows,
 }
 
 template <class T>
-void write_table(Output& output, const Encoder& encoder, const TableShape& shape,
-                 const std::string& format, const GenerateOptions& options, Progress& progress) {
+void write_table(Output& output, const GeneratedTable& table, const std::string& format,
+                 const GenerateOptions& options, Progress& progress) {
+  const TableShape& shape = table.shape;
   const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(T));
   const std::int64_t block_rows =
       std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
   BasicMatrix<T> block(block_rows, shape.spec.d_model);
   for (std::int64_t done = 0; done < shape.rows.count; done += block_rows) {
     const RowRange rows = {shape.rows.first + done, std::min(block_rows, shape.rows.count - done)};
-    encoder.encode(rows, block.view(), options.common.threads.value_or(1));
+    table.encode(rows, block.view());
     write_block(output, block, rows.count, format, options.digits);
     progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count),
              "writing");
@@ -196,31 +249,27 @@ void write_table(Output& output, const Encoder& encoder, const TableShape& shape
 }
 
 int generate(const GenerateOptions& options) {
-  const TableShape shape = shape_of(options.common);
+  const GeneratedTable table = table_of(options);
   const std::string format = format_of(options.common);
   const std::string& file = options.common.output;
   if (options.digits && format != "csv") {
     throw InvalidArgument(fmt::format(
         "--digits is {}; allowed with --format csv only, here it is {}", *options.digits, format));
   }
-  check_terminal(options.common, shape, format);
+  check_terminal(options.common, table.shape, format);
   const DataType type = options.common.type;
   if (format == "npy" && type == DataType::bfloat16) {
     throw InvalidArgument(
         "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format "
         "safetensors)");
   }
-  const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
-  encoder->backend().check_supports(type);
   if (!is_standard_output(file))
-    check_space(file, least_bytes(shape, type, format, options.digits));
+    check_space(file, least_bytes(table.shape, type, format, options.digits));
 
   Progress progress(!is_standard_output(file));  // on a terminal it would mix with the rows
   Output output(file);
-  output.write(header_of(format, shape, type));
-  with_type(type, [&]<class T>(T) {
-    write_table<T>(output, *encoder, shape, format, options, progress);
-  });
+  output.write(header_of(format, table, type));
+  with_type(type, [&]<class T>(T) { write_table<T>(output, table, format, options, progress); });
   output.finish();
   return good;
 }
@@ -240,6 +289,10 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive, "the same in ulp");
   exclude(command, "--max-error", {"--backend", "--max-ulp"});
   exclude(command, "--max-ulp", {"--backend"});
+  add_config_options(command, options->config);
+  exclude(command, "--config",
+          {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
+           "--isa"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
@@ -251,6 +304,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                      {"posenc generate --preset whisper --output whisper.npy",
                       "a model's table, for numpy.load"},
+                     {"posenc generate --config config.json --output rotary.safetensors",
+                      "the rotary cache of a model, as vLLM has it"},
                      {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                       "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }

@@ -46,6 +46,7 @@ struct RotaryReading {
   std::vector<Layers> layers = {};
   /// The layers without a rotary embedding, such as "layers 3, 7, 11". Empty if there are none.
   std::string unturned = {};
+  std::int64_t most_rows = 0;  ///< max_position_embeddings; 0 if it is not given
   std::vector<std::string> warnings = {};
 };
 

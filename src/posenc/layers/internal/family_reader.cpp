@@ -40,7 +40,6 @@ class FamilyReader {
 
   RotaryReading read() {
     for (const std::string_view key : family_.harmless) config_.mark(key);
-    config_.integer("max_position_embeddings", 2);
     apply_quirk();
     check_position_type();
     find_rules();
@@ -49,6 +48,7 @@ class FamilyReader {
     for (const LayerKind& kind : kinds_)
       reading.layers.push_back({std::string(kind.name), rotary_of(kind)});
     reading.unturned = unturned_;
+    reading.most_rows = config_.integer("max_position_embeddings", 2).value_or(0);
     for (const RuleSetKeys& each : rules_) {
       const bool is_used = each.kind.empty() || has_kind(each.kind);
       if (is_used) check_rule_keys(each.keys);
@@ -77,6 +77,8 @@ class FamilyReader {
       const std::string path = config_.path(name) + "." + name_of_key(kind);
       if (rule.is_null()) continue;
       if (!rule.is_object()) refuse(path, rule, "an object, as the other kinds of layers have");
+      if (kind.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") != std::string::npos)
+        refuse(path, rule, "a rule under the name of a kind of layers, such as full_attention");
       rules_.push_back({kind, ConfigKeys(rule, path)});
     }
   }
