@@ -10,7 +10,7 @@ namespace posenc::cli {
 
 void add_config_options(CLI::App& command, ConfigOptions& options) {
   add_text_option(command, options.file, "--config", "FILE",
-                  "the rotary cache of a model, cosines before sines: its config.json, or the "
+                  "the rotary cache of a model (default: --rotary halves): its config.json, or the "
                   "folder that holds it");
   add_text_option(command, options.layers, "--layers", "KIND",
                   "kind of layers, for a model with several, such as sliding_attention");
@@ -34,19 +34,15 @@ RotarySpec rotary_spec_of(const ConfigOptions& options) {
   return layers_of(reading_of(options), options.layers).rotary;
 }
 
-TableShape shape_of(const RotaryReading& reading, const RotarySpec& rotary,
-                    const CommonOptions& options) {
+RowRange rows_of(const RotaryReading& reading, const CommonOptions& options) {
   if (!options.rows && reading.most_rows == 0) {
     throw InvalidArgument(
         "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
         "--rows N");
   }
-  const TableShape shape = {.spec = {.d_model = rotary.dimension()},
-                            .rows = {.first = options.first.value_or(0),
-                                     .count = options.rows.value_or(reading.most_rows)}};
-  validate(shape.rows);
-  table_bytes(shape.spec, shape.rows.count, size_of(options.type));  // throws if they overflow
-  return shape;
+  const RowRange rows = {options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  validate(rows);
+  return rows;
 }
 
 }  // namespace posenc::cli

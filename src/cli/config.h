@@ -29,8 +29,7 @@ RotaryReading reading_of(const ConfigOptions& options);
 /// The rotary embedding of the layers that the options name.
 RotarySpec rotary_spec_of(const ConfigOptions& options);
 
-/// A table of it; by default of all positions of the model.
-TableShape shape_of(const RotaryReading& reading, const RotarySpec& rotary,
-                    const CommonOptions& options);
+/// The rows that --first and --rows name; by default all positions of the model.
+RowRange rows_of(const RotaryReading& reading, const CommonOptions& options);
 
 }  // namespace posenc::cli

@@ -469,6 +469,53 @@ class FamiliesTest(unittest.TestCase):
             self.assert_frequencies(posenc.rotary_from_config(config, rows=rows), w, "halves")
 
 
+def in_sections(*sections):
+    return np.repeat(np.arange(len(sections)), sections)
+
+
+def interleaved(pairs, height, width):
+    """Qwen3-VL's: pair k is of axis k % 3, up to three times the section of the axis."""
+    axes = np.zeros(pairs, int)
+    axes[1:3 * height:3] = 1
+    axes[2:3 * width:3] = 2
+    return axes
+
+
+class AxesTest(unittest.TestCase):
+    """Positions that differ between axes, against the formulas of the models."""
+
+    def test_axes_of_pairs(self):
+        alternating = np.array([1, 2] * 22 + [0] * 20)
+        for model_type, w, axes in (
+            ("qwen2_vl_text", power(128, 1e6), in_sections(16, 24, 24)),
+            ("qwen2_5_vl_text", power(128, 1e6), in_sections(16, 24, 24)),
+            ("qwen2_5_omni_text", power(128, 1e6), in_sections(16, 24, 24)),
+            ("glm4v_text", power(64, 1e4), in_sections(8, 12, 12)),
+            ("glm4v_moe_text", power(64, 1e4), in_sections(8, 12, 12)),
+            ("qwen3_vl_text", power(128, 5e6), interleaved(64, 20, 20)),
+            ("qwen3_vl_moe_text", power(128, 5e6), interleaved(64, 20, 20)),
+            ("qwen3_omni_moe_text", power(128, 1e6), interleaved(64, 20, 20)),
+            ("qwen3_5_text", power(64, 1e7), interleaved(32, 11, 10)),
+            ("qwen3_5_moe_text", power(64, 1e7), interleaved(32, 11, 10)),
+            ("ernie4_5_vl_moe_text", power(128, 5e5), alternating),
+            ("ernie4_5_moe_vl", power(128, 5e5), alternating),
+            ("hunyuan_vl_text", ALPHA[0], in_sections(16, 16, 16, 16)),
+        ):
+            with self.subTest(model_type):
+                config = next(each for each, _ in ALIKE if each["model_type"] == model_type)
+                rotary = posenc.rotary_from_config(config)
+                positions = np.arange(5 * (axes.max() + 1)).reshape(-1, 5) ** 2
+                angles = positions[axes].T * w
+                expected = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+                np.testing.assert_allclose(rotary.cache(positions), expected, atol=1e-7, rtol=0)
+
+    def test_text_is_turned_as_by_one_axis(self):
+        config = next(each for each, _ in ALIKE if each["model_type"] == "qwen3_vl_text")
+        np.testing.assert_array_equal(
+            posenc.rotary_from_config(config).cache(POSITIONS),
+            posenc.Rotary(128, base=5e6).cache(POSITIONS))
+
+
 class PublishedTest(unittest.TestCase):
     """The readings of tests/data/rotary_configs.json."""
 

@@ -24,28 +24,6 @@ std::int64_t rows_at_once(std::int64_t columns, std::int64_t rows) noexcept {
   return std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows_at_once), rows);
 }
 
-RotarySpec validated(const RotarySpec& spec) {
-  validate(spec.angles);
-  if (!(spec.attention_factor >= 0x1p-20 && spec.attention_factor <= 0x1p20)) {
-    throw InvalidArgument(
-        format_text("attention_factor is {}; allowed: 2^-20 to 2^20", spec.attention_factor));
-  }
-  return spec;
-}
-
-RotarySpec rotary_spec_of(std::int64_t dimension, double base, RotaryLayout channels,
-                          const FrequencyRule& frequencies) {
-  const EncodingSpec spec = {.d_model = dimension, .base = base, .frequencies = frequencies};
-  validate(spec);
-  const double factor = attention_factor(frequencies);
-  if (factor == 0) {
-    throw InvalidArgument("attention_factor is 0, not given; allowed: greater than 0, 1 for none");
-  }
-  EncodingSpec angles = spec;
-  angles.frequencies = without_attention_factor(frequencies);
-  return {.angles = one_axis(angles), .channels = channels, .attention_factor = factor};
-}
-
 AxesSpec cosines_first(AxesSpec angles) {
   angles.layout = Layout::halves_cos_first;
   angles.parts_have_layouts = false;
@@ -120,7 +98,8 @@ void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
 bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::int64_t positions) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const HeadsView& each = x[i];
-    const std::string name = x.size() == 1 ? "x" : format_text("x[{}]", i);
+    std::string name = "x";
+    if (x.size() > 1) (name += '[') += std::to_string(i) + ']';  // short: nothing is allocated
     check_heads(name, each, dimension);
     if (each.batch != x[0].batch || each.rows != x[0].rows) {
       throw InvalidArgument(
@@ -246,11 +225,13 @@ void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& o
 }  // namespace
 
 Rotary::Rotary(const RotarySpec& spec, const Accuracy& accuracy)
-    : spec_(validated(spec)), encoder_(cosines_first(spec.angles), accuracy) {}
+    : spec_((validate(spec), spec)), encoder_(cosines_first(spec.angles), accuracy) {}
 
 Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy,
                const FrequencyRule& frequencies)
-    : Rotary(rotary_spec_of(dimension, base, channels, frequencies), accuracy) {}
+    : Rotary(
+          rotary_spec({.d_model = dimension, .base = base, .frequencies = frequencies}, channels),
+          accuracy) {}
 
 void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputView out,
                    EncodeOptions options) const {
