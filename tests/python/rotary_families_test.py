@@ -6,6 +6,7 @@ names look as if they did.
 
 import json
 import pathlib
+import re
 import sys
 import unittest
 
@@ -420,6 +421,11 @@ class FamiliesTest(unittest.TestCase):
     def test_every_model_type_is_tested(self):
         tested = {config["model_type"] for config, _ in ALIKE + KINDS + MULTIMODAL + WITH_KINDS}
         self.assertEqual(tested, set(known_model_types()))
+
+    def test_every_model_type_is_documented(self):
+        page = (DATA.parent.parent.parent / "docs" / "config-json.md").read_text(encoding="utf-8")
+        documented = set(re.findall("`([\\w-]+)`", page.partition("## Which model")[2]))
+        self.assertEqual(set(known_model_types()) - documented, set())
 
     def test_layers_without_a_rotary_embedding_are_named(self):
         from posenc._posenc import RotaryReading
