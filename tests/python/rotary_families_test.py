@@ -322,7 +322,8 @@ MULTIMODAL = [
     (holding("ernie4_5_vl_moe", heads("ernie4_5_vl_moe_text", 2560, 20)),
      "ernie4_5_vl_moe_text: dimension 128, base 500000, rule base, channels interleaved, axes "
      "alternating, of 20, 22, 22 pairs"),
-    (holding("fuyu", heads("persimmon", 4096, 64, rope_theta=25000, partial_rotary_factor=0.5)),
+    (holding("fuyu", heads("persimmon", 4096, 64, rope_theta=25000), rope_theta=25000.0,
+             partial_rotary_factor=0.5, rope_scaling=None, max_position_embeddings=32768),
      "persimmon: dimension 32"),
     (holding("glm4v", heads("glm4v_text", 4096, 32, **GLM_PAIRS)),
      "channels interleaved, axes in sections of 8, 12, 12 pairs"),

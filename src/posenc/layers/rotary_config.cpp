@@ -93,14 +93,14 @@ class ConfigReader {
                                                         : std::string(wrapper.text_type));
   }
 
-  /// A rope-like key around the text model's must say the same as the key in it.
+  /// A rope-like key around the text model's must say what is said there.
   void check_outer(const ConfigKeys& outer, const ConfigJson& text, const std::string& type,
                    RotaryReading& reading) const {
     for (const auto& [key, value] : outer.json().items()) {
-      if (!is_rope_like(key) || !text.contains(key)) continue;
+      if (!is_rope_like(key)) continue;
       if (value.is_null() || is_read_alike(key, value, text, type, reading)) {
         outer.mark(key);
-      } else {
+      } else if (text.contains(key)) {
         outer.refuse(key, format_text("{}, as in {}", text_of(text[key]), text_key));
       }
     }
@@ -108,14 +108,17 @@ class ConfigReader {
     check_all_read(outer, parts_beside_text(), options_.strict, reading.warnings);
   }
 
+  /// True if the key would change nothing in the text model's configuration.
   bool is_read_alike(const std::string& key, const ConfigJson& value, const ConfigJson& text,
                      const std::string& type, const RotaryReading& reading) const {
-    if (value == text[key]) return true;
+    if (text.contains(key) && value == text[key]) return true;
     ConfigJson changed = text;
     changed[key] = value;
+    RotaryConfigOptions strict = options_;
+    strict.strict = true;
     try {
       const RotaryReading other =
-          read_family(ConfigKeys(changed), type, *find_family(type), options_);
+          read_family(ConfigKeys(changed, std::string(text_key)), type, *find_family(type), strict);
       return std::ranges::equal(other.layers, reading.layers, [](const auto& a, const auto& b) {
         return a.kind == b.kind && a.rotary == b.rotary;
       });

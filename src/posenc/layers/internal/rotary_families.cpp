@@ -293,7 +293,7 @@ constexpr Row families[] = {
     {"olmo2", based(divided, 1e4)},
     {"olmo3", with(divided, [](RotaryFamily& family) { family.kinds = olmo3_kinds; })},
     {"olmoe", based(divided, 1e4)},
-    {"persimmon", partial(divided, 0)},
+    {"persimmon", partial(divided, 0.5)},
     {"phi", partial(based(divided, 1e4), 0)},
     {"phi3", phi3},
     {"phi4_multimodal", with(phi3, [](RotaryFamily& family) { family.is_multimodal = true; })},
