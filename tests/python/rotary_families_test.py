@@ -131,6 +131,13 @@ ALIKE = [
     (heads("glm4", 4096, 32, **GLM), pairs(64, 1e4)),
     (heads("glm4_moe", 4096, 96, **GLM), halves(64, 1e4)),
     (latent("glm4_moe_lite", rope_theta=1000000, partial_rotary_factor=1.0), pairs(64, 1e6)),
+    (latent("glm4_moe_lite", rope_parameters={
+        "rope_theta": 1000000, "rope_type": "default", "partial_rotary_factor": 1.0}),
+     pairs(64, 1e6)),
+    (latent("kimi_k2", rope_theta=50000.0, rope_scaling={
+        "beta_fast": 1.0, "beta_slow": 1.0, "factor": 32.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 4096, "type": "yarn"}),
+     (yarn(64, 5e4, 32, 4096, 1, 1), "interleaved")),
     (heads("glm4v_text", 4096, 32, **GLM_PAIRS), pairs(64, 1e4)),
     (heads("glm4v_moe_text", 4096, 96, **GLM_PAIRS), halves(64, 1e4)),
     (heads("gpt_neox", 4096, 32, rotary_pct=0.25, rotary_emb_base=10000), halves(32, 1e4)),

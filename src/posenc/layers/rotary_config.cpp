@@ -204,9 +204,13 @@ std::vector<std::string> known_model_types() {
 
 std::string to_string(const RotarySpec& spec) {
   std::string text = format_text("dimension {}", spec.dimension());
-  const bool is_plain = !spec.angles.parts.empty();
-  if (is_plain) {
-    const EncodingSpec& angles = spec.angles.parts.front().spec;
+  const std::vector<AxisPairs>& parts = spec.angles.parts;
+  const auto is_alike = [&](const AxisPairs& part) {
+    return part.spec.base == parts.front().spec.base &&
+           part.spec.frequencies == parts.front().spec.frequencies;
+  };
+  if (!parts.empty() && std::ranges::all_of(parts, is_alike)) {
+    const EncodingSpec& angles = parts.front().spec;
     text += format_text(", base {}, rule {}", angles.base, rule_text(angles.frequencies));
   }
   text += spec.channels == RotaryLayout::halves ? ", channels halves" : ", channels interleaved";

@@ -63,12 +63,6 @@ std::string allowed_for(std::string_view key) {
   return found == all.end() ? "none, since it is not read" : text_of(found->value);
 }
 
-bool changes_nothing(std::string_view key, const ConfigJson& value) {
-  return value.is_null() || std::ranges::any_of(neutral_keys(), [&](const Neutral& each) {
-           return each.key == key && is_neutral(value, each.value);
-         });
-}
-
 /// Names of objects whose keys are a user's words.
 bool has_free_keys(std::string_view key) { return key == "label2id" || key == "id2label"; }
 
@@ -182,6 +176,23 @@ std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
 
 void refuse_absence(std::string_view key) {
   throw InvalidArgument(format_text("the configuration has no {}, which is needed", key));
+}
+
+bool changes_nothing(std::string_view key, const ConfigJson& value) {
+  return value.is_null() || std::ranges::any_of(neutral_keys(), [&](const Neutral& each) {
+           return each.key == key && is_neutral(value, each.value);
+         });
+}
+
+std::optional<double> agreed_in_both(std::span<const std::string_view> names,
+                                     const ConfigKeys& config, const ConfigKeys& rule, double above,
+                                     double most) {
+  std::vector<Named<double>> given;
+  for (const std::string_view name : names) {
+    if (!name.empty()) given.emplace_back(config.path(name), config.real(name, above, most));
+  }
+  if (!given.empty()) given.emplace_back(rule.path(names[0]), rule.real(names[0], above, most));
+  return agreed<double>(given);
 }
 
 bool is_rope_like(std::string_view key) {

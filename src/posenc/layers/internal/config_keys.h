@@ -87,6 +87,15 @@ T needed(std::string_view key, const std::optional<T>& value) {
   return *value;
 }
 
+/// The value of all of these keys that are given, the first of which may also be the rule's. Empty
+/// names are left out.
+std::optional<double> agreed_in_both(std::span<const std::string_view> names,
+                                     const ConfigKeys& config, const ConfigKeys& rule, double above,
+                                     double most);
+
+/// True if the key has a value that changes nothing in models that do not read it.
+bool changes_nothing(std::string_view key, const ConfigJson& value);
+
 /// True for names that keys of rotary embeddings have.
 bool is_rope_like(std::string_view key);
 

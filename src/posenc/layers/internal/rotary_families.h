@@ -37,7 +37,7 @@ enum RuleSet : unsigned {
       rule_default | rule_dynamic | rule_linear | rule_llama3 | rule_longrope | rule_yarn,
 };
 
-/// What a model type has that no other field says. family_reader.cpp has the code of each.
+/// What a model type has that no other field says. model_traits.cpp reads most of them.
 enum class Quirk {
   none,
   baichuan,
