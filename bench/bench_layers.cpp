@@ -11,6 +11,11 @@
 //   embed/in_turn/batch:1/...                           lookup, scaling, adding a table, in turn
 //   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
 //   rotate/source:cached/...                            the same from a cache of sines and cosines
+//   rotate_step/batch:64/heads:32/d:128/...             one row of each sequence, at positions of
+//                                                       their own: a step of decoding
+//   rotary_cache/layout:halves/rows:8192/d:128/...      cosines and sines of a range
+//   rotary_gather/call:once/rows:100000/d:128/...       cosines and sines of random positions
+//   rotary_gather/call:each/...                         the same with a call for each position
 //   limit/scale/batch:1/...                             x *= 1: what the memory allows in place
 //
 // The label names the backend that the layer selected.
@@ -29,6 +34,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -220,15 +226,15 @@ void rotate(benchmark::State& state, const Heads& heads) {
   angles.spec.layout = Layout::halves_cos_first;
   if (verified(state, *rotary.selection().backend, angles) == nullptr) return;
   Matrix cache(heads.rows, Heads::dimension);
-  rotary.cache({0, heads.rows}, RotaryLayout::halves, cache.view());
+  rotary.cache(RowRange{0, heads.rows}, RotaryLayout::halves, cache.view());
   const std::int64_t elements = heads.rows * Heads::heads * Heads::dimension;
   const auto x =
       sequence_first(warm_memory(4 * elements), heads.rows, Heads::heads, Heads::dimension);
   for (auto _ : state) {
     if (heads.is_cached) {
-      rotary.apply(cache.view(), RotaryLayout::halves, x, heads.threads);
+      rotary.apply_cache({cache.view(), RotaryLayout::halves}, x, 0, {.threads = heads.threads});
     } else {
-      rotary.apply(x, 0, heads.threads);
+      rotary.apply(x, 0, {.threads = heads.threads});
     }
     benchmark::ClobberMemory();
   }
@@ -240,6 +246,100 @@ void add_rotary(std::int64_t rows, int threads) {
     add(fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}/threads:{}",
                     is_cached ? "cached" : "fused", rows, Heads::heads, Heads::dimension, threads),
         rotate, Heads{rows, threads, is_cached})
+        ->UseRealTime();
+  }
+}
+
+/// What does a step of decoding cost, in which every sequence has a position of its own?
+void rotate_step(benchmark::State& state, std::int64_t batch, int threads) {
+  static const Rotary rotary(Heads::dimension);
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(batch));
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    positions[i] = static_cast<std::int64_t>(i * 7919 % 100'003);
+  const std::int64_t elements = batch * Heads::heads * Heads::dimension;
+  const HeadsView x =
+      rows_first(warm_memory(4 * elements), batch, 1, Heads::heads, Heads::dimension);
+  for (auto _ : state) {
+    rotary.apply(x, positions, {.threads = threads});
+    benchmark::ClobberMemory();
+  }
+  count(state, elements, rotary.selection());
+}
+
+enum class CacheLayout { halves, interleaved, apart, repeated };
+
+/// What do the layouts of caches cost?
+void fill_cache(benchmark::State& state, CacheLayout layout, std::int64_t rows, int threads) {
+  constexpr std::int64_t d = Heads::dimension, half = d / 2;
+  static const Rotary rotary(d);
+  float* const memory = warm_memory(2 * 4 * rows * d);
+  const RowRange range = {0, rows};
+  for (auto _ : state) {
+    switch (layout) {
+      case CacheLayout::halves:
+      case CacheLayout::interleaved:
+        rotary.cache(
+            range, layout == CacheLayout::halves ? RotaryLayout::halves : RotaryLayout::interleaved,
+            {memory, rows, d, d}, threads);
+        break;
+      case CacheLayout::apart:
+        rotary.cosines_and_sines(range, Repeat::once, {memory, rows, half, half},
+                                 {memory + rows * half, rows, half, half}, threads);
+        break;
+      case CacheLayout::repeated:
+        rotary.cosines_and_sines(range, Repeat::interleaved, {memory, rows, d, d},
+                                 {memory + rows * d, rows, d, d}, threads);
+        break;
+    }
+    benchmark::ClobberMemory();
+  }
+  count(state, rows * d, rotary.selection());
+}
+
+/// Is one call for many positions faster than a call for each?
+void gather(benchmark::State& state, bool is_one_call, std::int64_t rows, int threads) {
+  constexpr std::int64_t d = Heads::dimension;
+  static const Rotary rotary(d);
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows));
+  std::mt19937_64 random(1);
+  for (std::int64_t& each : positions) each = static_cast<std::int64_t>(random() % 1'000'000);
+  float* const memory = warm_memory(4 * rows * d);
+  for (auto _ : state) {
+    if (is_one_call) {
+      rotary.cache(positions, RotaryLayout::halves, {memory, rows, d, d}, threads);
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        rotary.cache(RowRange{positions[static_cast<std::size_t>(r)], 1}, RotaryLayout::halves,
+                     {memory + r * d, 1, d, d}, threads);
+      }
+    }
+    benchmark::ClobberMemory();
+  }
+  count(state, rows * d, rotary.selection());
+}
+
+void add_caches(int threads) {
+  constexpr std::int64_t rows = 8192, gathered = 100'000, d = Heads::dimension;
+  constexpr std::pair<const char*, CacheLayout> layouts[] = {
+      {"halves", CacheLayout::halves},
+      {"interleaved", CacheLayout::interleaved},
+      {"apart", CacheLayout::apart},
+      {"repeated", CacheLayout::repeated}};
+  for (const auto& [name, layout] : layouts) {
+    add(fmt::format("rotary_cache/layout:{}/rows:{}/d:{}/threads:{}", name, rows, d, threads),
+        fill_cache, layout, rows, threads)
+        ->UseRealTime();
+  }
+  for (const bool is_one_call : {true, false}) {
+    add(fmt::format("rotary_gather/call:{}/rows:{}/d:{}/threads:{}", is_one_call ? "once" : "each",
+                    gathered, d, threads),
+        gather, is_one_call, gathered, threads)
+        ->UseRealTime();
+  }
+  for (const std::int64_t batch : {1, 64}) {
+    add(fmt::format("rotate_step/batch:{}/heads:{}/d:{}/threads:{}", batch, Heads::heads, d,
+                    threads),
+        rotate_step, batch, threads)
         ->UseRealTime();
   }
 }
@@ -264,6 +364,7 @@ void register_benchmarks() {
       add_shape("embed/in_turn", shape, embed_in_turn);
     }
     for (const std::int64_t rows : {1, 128, 8192}) add_rotary(rows, threads);
+    add_caches(threads);
   }
 }
 

@@ -1,6 +1,7 @@
 // encode() allocates nothing, so that it can be called in a real-time loop. This program's own
 // operator new counts the allocations.
 #include "posenc/encoder.h"
+#include "posenc/layers/rotary.h"
 #include "posenc/registry.h"
 #include "support.h"
 
@@ -58,6 +59,25 @@ TEST_P(EncodingAllocates, Nothing) {
   EXPECT_EQ(allocations_of([&] { encoder->encode({.first = 1000, .count = 400}, out.view()); }), 0);
   EXPECT_EQ(allocations_of([&] { encoder->encode(positions, out.view()); }), 0);
   EXPECT_EQ(allocations_of([&] { encoder->encode(narrow, out.view()); }), 0);
+}
+
+// A step of decoding allocates nothing after the first one.
+TEST(Allocation, IsNoneWhenHeadsAreTurned) {
+  constexpr std::int64_t batch = 5, dimension = 128;
+  const Rotary rotary(dimension);
+  std::vector<float> queries(batch * 4 * dimension), keys(batch * dimension);
+  const HeadsView x[] = {rows_first(queries.data(), batch, 1, 4, dimension),
+                         rows_first(keys.data(), batch, 1, 1, dimension)};
+  const std::vector<std::int64_t> positions = {3, 1000, 7, 0, 41};
+  Matrix cache(50, dimension);
+  rotary.cache(RowRange{0, 50}, RotaryLayout::halves, cache.view());
+  const std::vector<std::int32_t> rows = {3, 49, 7, 0, 41};
+  const auto step = [&] {
+    rotary.apply(x, positions);
+    rotary.apply_cache({cache.view(), RotaryLayout::halves}, x, rows);
+  };
+  step();
+  EXPECT_EQ(allocations_of(step), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(test::running_backends()),

@@ -39,6 +39,8 @@ struct Free {
   void operator()(posenc_cursor* each) const { posenc_cursor_free(each); }
   void operator()(posenc_positional_encoding* each) const { posenc_positional_encoding_free(each); }
   void operator()(posenc_rotary* each) const { posenc_rotary_free(each); }
+  void operator()(posenc_axes* each) const { posenc_axes_free(each); }
+  void operator()(posenc_axes_encoder* each) const { posenc_axes_encoder_free(each); }
 };
 template <class T>
 using Owned = std::unique_ptr<T, Free>;
@@ -327,6 +329,23 @@ TEST(CApi, DefaultFrequenciesAreThoseOfCpp) {
   EXPECT_EQ(longrope.attention_factor, LongRopeScaling().attention_factor);
 }
 
+/// The positions of a range.
+posenc_positions range(std::int64_t from, std::int64_t count) {
+  return {nullptr, from, count, 0, 0, POSENC_RANGE, 0};
+}
+
+posenc_positions list(const std::vector<std::int64_t>& positions, std::int64_t axes = 0) {
+  const auto count = static_cast<std::int64_t>(positions.size()),
+             each = axes == 0 ? count : count / axes;
+  return {positions.data(), 0, each, axes, each, POSENC_INT64, 0};
+}
+
+Owned<posenc_rotary> rotary_of(std::int32_t channels = POSENC_ROTARY_HALVES) {
+  posenc_rotary* made = nullptr;
+  EXPECT_EQ(posenc_rotary_create(d_model, 5e5, channels, nullptr, nullptr, &made), POSENC_OK);
+  return Owned<posenc_rotary>(made);
+}
+
 TEST(CApi, LayersTake16BitElements) {
   posenc_positional_encoding* made = nullptr;
   const posenc_spec spec = posenc_default_spec(d_model);
@@ -344,11 +363,13 @@ TEST(CApi, LayersTake16BitElements) {
     return batch_first(values.data(), 1, rows, d_model);
   };
   const posenc_sequences from = view(x), to = view(y);
+  const posenc_heads heads = {y.data(), 1, 1, rows, d_model, 0, 0, d_model, POSENC_BFLOAT16, 0};
   ASSERT_EQ(posenc_positional_encoding_forward(made, &from, &to, nullptr), POSENC_OK);
   PositionalEncoding({d_model}, rows)
       .forward(SequenceView<const BFloat16>(same(x)), same(expected));
   EXPECT_EQ(y, expected);
-  ASSERT_EQ(posenc_rotary_apply(made_rotary, &to, 5, nullptr), POSENC_OK);
+  const posenc_positions positions = range(5, rows);
+  ASSERT_EQ(posenc_rotary_apply(made_rotary, &heads, 1, &positions, nullptr), POSENC_OK);
   Rotary(d_model).apply(same(expected), 5);
   EXPECT_EQ(y, expected);
 }
@@ -388,38 +409,141 @@ TEST(CApi, AddsAndDropsAsCppDoes) {
   EXPECT_EQ(x, expected) << "in place";
 }
 
+/// Dense, shape (batch, rows, heads, columns).
+posenc_heads heads_of(std::vector<float>& values, std::int64_t batch, std::int64_t heads,
+                      std::int64_t columns = d_model) {
+  return {values.data(),          batch,   heads,           rows,           columns,
+          rows * heads * columns, columns, heads * columns, POSENC_FLOAT32, 0};
+}
+
 TEST(CApi, TurnsAsCppDoes) {
-  constexpr std::int64_t heads = 5, head_columns = d_model + 2;
-  posenc_rotary* made = nullptr;
-  ASSERT_EQ(
-      posenc_rotary_create(d_model, 500000.0, POSENC_ROTARY_INTERLEAVED, nullptr, nullptr, &made),
-      POSENC_OK);
-  const Owned<posenc_rotary> rotary(made);
-  const Rotary truth(d_model, 500000.0, RotaryLayout::interleaved);
+  constexpr std::int64_t batch = 2, columns = d_model + 2;
+  const Owned<posenc_rotary> rotary = rotary_of(POSENC_ROTARY_INTERLEAVED);
+  const Rotary truth(d_model, 5e5, RotaryLayout::interleaved);
+  std::vector<float> queries = inputs(batch * rows * 5 * columns),
+                     keys = inputs(batch * rows * columns), expected = queries,
+                     expected_keys = keys;
+  const posenc_heads turned[] = {heads_of(queries, batch, 5, columns),
+                                 heads_of(keys, batch, 1, columns)};
+  const HeadsView same[] = {rows_first(expected.data(), batch, rows, 5, columns),
+                            rows_first(expected_keys.data(), batch, rows, 1, columns)};
+  std::vector<std::int64_t> each(batch * rows);
+  for (std::size_t i = 0; i < each.size(); ++i) each[i] = static_cast<std::int64_t>(7 * i) - 50;
+  const posenc_rotate_options back = {2, 1};
+  for (const auto* options : {static_cast<const posenc_rotate_options*>(nullptr), &back}) {
+    const RotateOptions as_cpp = {.inverse = options != nullptr, .threads = 1};
+    for (const posenc_positions& positions : {range(first, rows), list(each)}) {
+      ASSERT_EQ(posenc_rotary_apply(rotary.get(), turned, 2, &positions, options), POSENC_OK);
+      if (positions.type == POSENC_RANGE) {
+        truth.apply(same, RowRange{first, rows}, as_cpp);
+      } else {
+        truth.apply(same, each, as_cpp);
+      }
+      EXPECT_EQ(queries, expected);
+      EXPECT_EQ(keys, expected_keys);
+    }
+  }
+}
 
-  std::vector<float> x = inputs(rows * heads * head_columns), expected = x, again = x;
-  const auto view = [](std::vector<float>& values) -> posenc_sequences {
-    return {values.data(),         heads, rows, head_columns, head_columns, heads * head_columns,
-            POSENC_SEQUENCE_FIRST, 0};
-  };
-  const posenc_sequences turned = view(x), turned_again = view(again);
-  ASSERT_EQ(posenc_rotary_apply(made, &turned, first, nullptr), POSENC_OK);
-  truth.apply(sequence_first(expected.data(), rows, heads, head_columns), first);
-  EXPECT_EQ(x, expected);
-
-  std::vector<float> cache(rows * d_model);
-  const posenc_table out = table_of(cache);
-  ASSERT_EQ(posenc_rotary_cache(made, first, rows, POSENC_ROTARY_HALVES, &out, nullptr), POSENC_OK);
-  ASSERT_EQ(posenc_rotary_apply_cache(made, &out, POSENC_ROTARY_HALVES, &turned_again, nullptr),
-            POSENC_OK);
-  EXPECT_EQ(again, expected);
+TEST(CApi, CachesAsCppDoes) {
+  const Owned<posenc_rotary> rotary = rotary_of();
+  const Rotary truth(d_model, 5e5);
+  const posenc_positions positions = range(first, rows);
   std::vector<BFloat16> half(rows * d_model), expected_half(rows * d_model);
   const posenc_table half_out = table_of(half);
-  ASSERT_EQ(posenc_rotary_cache(made, first, rows, POSENC_ROTARY_INTERLEAVED, &half_out, nullptr),
-            POSENC_OK);
-  truth.cache({first, rows}, RotaryLayout::interleaved,
+  ASSERT_EQ(
+      posenc_rotary_cache(rotary.get(), &positions, POSENC_ROTARY_INTERLEAVED, &half_out, nullptr),
+      POSENC_OK);
+  truth.cache(RowRange{first, rows}, RotaryLayout::interleaved,
               MatrixView<BFloat16>{expected_half.data(), rows, d_model, d_model});
   EXPECT_EQ(half, expected_half);
+
+  // By caches in both forms, whose rows are picked.
+  std::vector<float> cache(rows * d_model), cosines(cache), sines(cache);
+  const posenc_table out = table_of(cache), cosine_out = table_of(cosines),
+                     sine_out = table_of(sines);
+  ASSERT_EQ(posenc_rotary_cache(rotary.get(), &positions, POSENC_ROTARY_HALVES, &out, nullptr),
+            POSENC_OK);
+  ASSERT_EQ(posenc_rotary_cosines_and_sines(rotary.get(), &positions, POSENC_REPEAT_HALVES,
+                                            &cosine_out, &sine_out, nullptr),
+            POSENC_OK);
+  std::vector<float> x = inputs(rows * d_model), again = x, expected = x;
+  std::vector<std::int64_t> picked(rows), real(rows);
+  for (std::size_t i = 0; i < picked.size(); ++i) {
+    picked[i] = static_cast<std::int64_t>(picked.size() - 1 - i);
+    real[i] = first + picked[i];
+  }
+  const posenc_positions rows_of_cache = list(picked);
+  const posenc_heads turned = heads_of(x, 1, 1), turned_again = heads_of(again, 1, 1);
+  ASSERT_EQ(posenc_rotary_apply_cache(rotary.get(), &out, POSENC_ROTARY_HALVES, &turned, 1,
+                                      &rows_of_cache, nullptr),
+            POSENC_OK);
+  ASSERT_EQ(posenc_rotary_apply_cosines_and_sines(rotary.get(), &cosine_out, &sine_out,
+                                                  POSENC_REPEAT_HALVES, &turned_again, 1,
+                                                  &rows_of_cache, nullptr),
+            POSENC_OK);
+  truth.apply(rows_first(expected.data(), 1, rows, 1, d_model), real);
+  EXPECT_EQ(x, expected);
+  EXPECT_EQ(again, expected);
+}
+
+TEST(CApi, EncodesAndTurnsOverAxesAsCppDoes) {
+  const std::int64_t sections[] = {d_model / 2 - 2, 1, 1};
+  const posenc_spec spec = posenc_default_spec(d_model);
+  posenc_axes* made = nullptr;
+  ASSERT_EQ(posenc_axes_create(POSENC_AXES_IN_SECTIONS, sections, 3, &spec, &made), POSENC_OK);
+  const Owned<posenc_axes> axes(made);
+  const AxesSpec truth = axes_in_sections(sections, {d_model});
+  std::vector<std::int64_t> positions(3 * rows);
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    positions[i] = static_cast<std::int64_t>(i * i) - 20;
+  const posenc_positions given = list(positions, 3);
+  const RowPositions same(positions.data(), 3, rows, rows);
+
+  posenc_axes_encoder* made_encoder = nullptr;
+  ASSERT_EQ(posenc_axes_encoder_create(made, POSENC_FLOAT64, nullptr, &made_encoder), POSENC_OK);
+  const Owned<posenc_axes_encoder> encoder(made_encoder);
+  std::vector<double> table(rows * d_model), expected(table);
+  const posenc_table out = table_of(table);
+  ASSERT_EQ(posenc_axes_encode(made_encoder, &given, &out, nullptr), POSENC_OK);
+  AxesEncoder(truth, {}, DataType::float64)
+      .encode(same, MatrixView<double>{expected.data(), rows, d_model, d_model});
+  EXPECT_EQ(table, expected);
+
+  posenc_rotary* made_rotary = nullptr;
+  ASSERT_EQ(posenc_rotary_create_with_axes(made, POSENC_ROTARY_HALVES, 1.5, nullptr, &made_rotary),
+            POSENC_OK);
+  const Owned<posenc_rotary> rotary(made_rotary);
+  std::vector<float> x = inputs(rows * d_model), turned = x;
+  const posenc_heads view = heads_of(x, 1, 1);
+  ASSERT_EQ(posenc_rotary_apply(made_rotary, &view, 1, &given, nullptr), POSENC_OK);
+  Rotary({.angles = truth, .channels = RotaryLayout::halves, .attention_factor = 1.5})
+      .apply(rows_first(turned.data(), 1, rows, 1, d_model), same);
+  EXPECT_EQ(x, turned);
+}
+
+TEST(CApi, TakesAxesInParts) {
+  const std::int64_t evens[] = {0, 2}, odds[] = {1, 3}, first_two[] = {0, 1};
+  const posenc_spec spec = posenc_default_spec(8), of_two = posenc_default_spec(4);
+  const posenc_axis_pairs parts[] = {{0, spec, first_two, 2, evens, 2, 1},
+                                     {1, of_two, nullptr, 0, odds, 2, 4}};
+  posenc_axes* made = nullptr;
+  ASSERT_EQ(posenc_axes_create_from_parts(parts, 2, POSENC_HALVES, 0, &made), POSENC_OK);
+  const Owned<posenc_axes> axes(made);
+  posenc_axes_encoder* made_encoder = nullptr;
+  ASSERT_EQ(posenc_axes_encoder_create(made, POSENC_FLOAT32, nullptr, &made_encoder), POSENC_OK);
+  const Owned<posenc_axes_encoder> encoder(made_encoder);
+  const std::vector<std::int64_t> positions = {3, 5, 8, -9};
+  const posenc_positions given = list(positions, 2);
+  std::vector<float> row(16), expected(16);
+  const posenc_table out = {row.data(), 2, 8, 8, POSENC_FLOAT32, 0};
+  ASSERT_EQ(posenc_axes_encode(made_encoder, &given, &out, nullptr), POSENC_OK);
+  const AxesSpec same = {
+      .parts = {{0, {.d_model = 8}, {0, 1}, {0, 2}, 1}, {1, {.d_model = 4}, {}, {1, 3}, 4}},
+      .layout = Layout::halves};
+  AxesEncoder(same).encode(RowPositions(positions.data(), 2, 2, 2),
+                           MatrixView<float>{expected.data(), 2, 8, 8});
+  EXPECT_EQ(row, expected);
 }
 
 TEST(CApi, SaysItsVersions) {
@@ -457,7 +581,13 @@ struct Objects {
                float64 = table;
   posenc_sequences sequences = {memory.data(),      1, rows, d_model, rows* d_model, d_model,
                                 POSENC_BATCH_FIRST, 0};
-  posenc_sequences unknown_order = sequences, half = sequences, double_sequences = sequences;
+  posenc_sequences unknown_order = sequences, half = sequences;
+  std::int64_t on_axes[rows] = {};
+  posenc_heads heads = heads_of(memory, 1, 1), double_heads = heads, reserved_heads = heads;
+  posenc_positions positions = range(0, rows), list_of_none = positions, unknown_list = positions,
+                   negative_rows = positions, far = positions, on_two_axes = positions;
+  posenc_axes* new_axes = nullptr;
+  posenc_axes_encoder* new_axes_encoder = nullptr;
   posenc_encoder* new_encoder = nullptr;
   posenc_cursor* new_cursor = nullptr;
   posenc_positional_encoding* new_layer = nullptr;
@@ -477,7 +607,13 @@ struct Objects {
     float64.type = POSENC_FLOAT64;
     unknown_order.order = -1;
     half.type = POSENC_FLOAT16;
-    double_sequences.type = POSENC_FLOAT64;
+    double_heads.type = POSENC_FLOAT64;
+    reserved_heads.reserved = 1;
+    list_of_none.type = POSENC_INT64;
+    unknown_list.type = 3;
+    negative_rows.rows = -1;
+    far.first = max_position;
+    on_two_axes = {on_axes, 0, rows, 2, 0, POSENC_INT64, 0};
     posenc_positional_encoding* made_layer = nullptr;
     posenc_positional_encoding_create(&spec, rows, 0, nullptr, &made_layer);
     layer.reset(made_layer);
@@ -486,6 +622,11 @@ struct Objects {
     rotary.reset(made_rotary);
   }
 };
+
+posenc_status apply(const Objects& o, const posenc_heads* x, std::int64_t count,
+                    const posenc_positions* positions) {
+  return posenc_rotary_apply(o.rotary.get(), x, count, positions, nullptr);
+}
 
 std::vector<Refused> refused_calls(Objects& o) {
   static const posenc_options no_threads = {0, 0}, unknown_stores = {1, 3};
@@ -592,10 +733,30 @@ std::vector<Refused> refused_calls(Objects& o) {
        [&o] {
          return posenc_positional_encoding_forward(o.layer.get(), &o.half, &o.sequences, nullptr);
        }},
-      {"type_of_sequences", "x.type is float64; allowed: float32, float16, bfloat16",
-       [&o] { return posenc_rotary_apply(o.rotary.get(), &o.double_sequences, 0, nullptr); }},
-      {"type_of_heads", "x.type is 2; allowed: float32 (0), or that of the cache, 0",
-       [&o] { return posenc_rotary_apply_cache(o.rotary.get(), &o.table, 0, &o.half, nullptr); }},
+      {"type_of_heads", "x.type is float64; allowed: float32, float16, bfloat16",
+       [&o] { return apply(o, &o.double_heads, 1, &o.positions); }},
+      {"reserved_of_heads", "reserved is 1",
+       [&o] { return apply(o, &o.reserved_heads, 1, &o.positions); }},
+      {"no_heads", "x is null", [&o] { return apply(o, nullptr, 1, &o.positions); }},
+      {"count_of_heads", "count is -1", [&o] { return apply(o, &o.heads, -1, &o.positions); }},
+      {"no_positions", "positions is null", [&o] { return apply(o, &o.heads, 1, nullptr); }},
+      {"no_list", "positions.data is null",
+       [&o] { return apply(o, &o.heads, 1, &o.list_of_none); }},
+      {"positions_type", "positions.type is 3; allowed: 0 to 2",
+       [&o] { return apply(o, &o.heads, 1, &o.unknown_list); }},
+      {"positions_rows", "positions.rows is -1",
+       [&o] { return apply(o, &o.heads, 1, &o.negative_rows); }},
+      {"axes_of_positions", "2 axes", [&o] { return apply(o, &o.heads, 1, &o.on_two_axes); }},
+      {"arrangement", "arrangement is 4; allowed: 0 to 3",
+       [&o] { return posenc_axes_create(4, o.on_axes, 1, &o.spec, &o.new_axes); }},
+      {"no_sizes", "sizes is null",
+       [&o] { return posenc_axes_create(0, nullptr, 1, &o.spec, &o.new_axes); }},
+      {"sections", "sections have the sum 0",
+       [&o] { return posenc_axes_create(1, o.on_axes, 3, &o.spec, &o.new_axes); }},
+      {"no_parts", "parts is null",
+       [&o] { return posenc_axes_create_from_parts(nullptr, 1, 0, 0, &o.new_axes); }},
+      {"no_axes", "axes is null",
+       [&o] { return posenc_axes_encoder_create(nullptr, 0, nullptr, &o.new_axes_encoder); }},
       {"unknown_order", "order is -1",
        [&o] {
          return posenc_positional_encoding_backward(o.layer.get(), &o.unknown_order, nullptr);
@@ -618,19 +779,35 @@ std::vector<Refused> refused_calls(Objects& o) {
        [&o] { return posenc_rotary_create(8, 1e4, 0, &one_value, nullptr, &o.new_rotary); }},
       {"factor", "factor is 0",
        [&o] { return posenc_plan("naive", &o.scaled_by_zero, &o.new_encoder); }},
-      {"cache_type", "float64",
-       [&o] { return posenc_rotary_cache(o.rotary.get(), 0, 1, 0, &o.float64, nullptr); }},
       {"cache_layout", "layout is 5",
-       [&o] { return posenc_rotary_cache(o.rotary.get(), 0, 1, 5, &o.table, nullptr); }},
-      {"no_rotary", "rotary is null",
-       [&o] { return posenc_rotary_apply(nullptr, &o.sequences, 0, nullptr); }},
-      {"apply_position", "-9007199254740993",
+       [&o] { return posenc_rotary_cache(o.rotary.get(), &o.positions, 5, &o.table, nullptr); }},
+      {"repeat", "repeat is 3; allowed: 0 to 2",
        [&o] {
-         return posenc_rotary_apply(o.rotary.get(), &o.sequences, -max_position - 1, nullptr);
+         return posenc_rotary_cosines_and_sines(o.rotary.get(), &o.positions, 3, &o.table, &o.table,
+                                                nullptr);
        }},
+      {"no_sines", "sines is null",
+       [&o] {
+         return posenc_rotary_cosines_and_sines(o.rotary.get(), &o.positions, 1, &o.table, nullptr,
+                                                nullptr);
+       }},
+      {"same_table", "sines overlaps the cosines",
+       [&o] {
+         return posenc_rotary_cosines_and_sines(o.rotary.get(), &o.positions, 1, &o.table, &o.table,
+                                                nullptr);
+       }},
+      {"no_rotary", "rotary is null",
+       [&o] { return posenc_rotary_apply(nullptr, &o.heads, 1, &o.positions, nullptr); }},
+      {"apply_position", "9007199254740992", [&o] { return apply(o, &o.heads, 1, &o.far); }},
       {"no_cache", "cache is null",
        [&o] {
-         return posenc_rotary_apply_cache(o.rotary.get(), nullptr, 0, &o.sequences, nullptr);
+         return posenc_rotary_apply_cache(o.rotary.get(), nullptr, 0, &o.heads, 1, &o.positions,
+                                          nullptr);
+       }},
+      {"cache_type", "cache.type is float64",
+       [&o] {
+         return posenc_rotary_apply_cache(o.rotary.get(), &o.float64, 0, &o.heads, 1, &o.positions,
+                                          nullptr);
        }},
       {"no_report", "report is null",
        [e] { return posenc_measure_accuracy(e, 0, 1, 0, 1, nullptr); }},
@@ -653,6 +830,8 @@ TEST(CApi, RefusesBadInputWithItsReasonAndWritesNothing) {
   EXPECT_EQ(objects.new_cursor, nullptr);
   EXPECT_EQ(objects.new_layer, nullptr);
   EXPECT_EQ(objects.new_rotary, nullptr);
+  EXPECT_EQ(objects.new_axes, nullptr);
+  EXPECT_EQ(objects.new_axes_encoder, nullptr);
 }
 
 TEST(CApi, NullIsFreedAndHasNoName) {
@@ -660,6 +839,8 @@ TEST(CApi, NullIsFreedAndHasNoName) {
   posenc_cursor_free(nullptr);
   posenc_positional_encoding_free(nullptr);
   posenc_rotary_free(nullptr);
+  posenc_axes_free(nullptr);
+  posenc_axes_encoder_free(nullptr);
   EXPECT_STREQ(posenc_encoder_backend(nullptr), "");
   EXPECT_STREQ(posenc_encoder_reason(nullptr), "");
 }

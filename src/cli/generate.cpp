@@ -1,25 +1,26 @@
-// posenc generate: a table as .npy, .safetensors, raw or csv, to a file or standard output, in
-// constant memory.
+// posenc generate: a table, or the cache of a rotary embedding, to a file or standard output.
 #include "cli/commands.h"
+#include "cli/config.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/positions_file.h"
 #include "cli/progress.h"
+#include "cli/rotary_tensors.h"
+#include "cli/table_file.h"
 #include "cli/text.h"
-#include "posenc/support/little_endian.h"
+
+#include "posenc/layers/rotary.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <memory>
-#include <span>
-#include <string_view>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -27,13 +28,14 @@
 namespace posenc::cli {
 namespace {
 
-/// Size of the blocks in which a table is encoded and written.
-constexpr std::int64_t block_bytes = std::int64_t{4} << 20;
 constexpr int most_digits = 17;
 constexpr std::int64_t most_entries_shown = 10000;
 
 struct GenerateOptions {
   CommonOptions common;
+  RotaryOptions rotary;
+  ConfigOptions config;
+  std::string positions;  ///< a file; empty: the rows of the shape
   std::optional<int> digits;
   std::optional<double> max_error;
   std::optional<double> max_ulp;
@@ -55,14 +57,13 @@ std::string format_of(const CommonOptions& options) {
 }
 
 /// A terminal gets no bytes, and a table of many pages only if --format or --output asks for it.
-void check_terminal(const CommonOptions& options, const TableShape& shape,
-                    const std::string& format) {
+void check_terminal(const CommonOptions& options, const TableFile& table) {
   if (!is_standard_output(options.output) || ::isatty(STDOUT_FILENO) != 1) return;
-  if (format != "csv") {
-    throw InvalidArgument(
-        fmt::format("--format is {}; allowed on a terminal: csv (give --output FILE)", format));
+  if (table.format != "csv") {
+    throw InvalidArgument(fmt::format(
+        "--format is {}; allowed on a terminal: csv (give --output FILE)", table.format));
   }
-  const std::int64_t entries = shape.rows.count * shape.spec.d_model;
+  const std::int64_t entries = table.positions.count() * table.columns();
   const bool is_asked_for = !options.format.empty() || !options.output.empty();
   if (is_asked_for || entries <= most_entries_shown) return;
   throw InvalidArgument(
@@ -71,80 +72,9 @@ void check_terminal(const CommonOptions& options, const TableShape& shape,
                   count_text(entries), count_text(most_entries_shown)));
 }
 
-/// NumPy's format, version 1.0:
-/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::string npy_header(const TableShape& shape, DataType type) {
-  std::string fields =
-      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", size_of(type),
-                  shape.rows.count, shape.spec.d_model);
-  constexpr std::size_t fixed = 10;  // magic, version, and length of the fields
-  constexpr std::size_t alignment = 64;
-  const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
-  fields += std::string(padding, ' ') + '\n';
-  const auto length = static_cast<unsigned>(fields.size());
-  std::string header = "\x93NUMPY";
-  header += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
-  return header + fields;
-}
-
-/// The format of Hugging Face, with one tensor: the length of the fields in 8 bytes, the fields as
-/// JSON, padded to a multiple of 8 bytes, and the elements.
-/// https://github.com/huggingface/safetensors
-std::string safetensors_header(const TableShape& shape, DataType type) {
-  const std::int64_t bytes = table_bytes(shape.spec, shape.rows.count, size_of(type));
-  constexpr std::string_view types[] = {"F32", "F64", "F16", "BF16"};
-  static_assert(std::size(types) == std::size(all_data_types));
-  std::string fields = fmt::format(
-      R"({{"__metadata__":{{"d_model":"{}","base":"{}","layout":"{}","spacing":"{}",)"
-      R"("frequencies":"{}","first":"{}"}},"positional_encoding":{{"dtype":"{}","shape":[{},{}],)"
-      R"("data_offsets":[0,{}]}}}})",
-      shape.spec.d_model, shape.spec.base, to_string(shape.spec.layout),
-      to_string(shape.spec.spacing), to_string(shape.spec.frequencies), shape.rows.first,
-      types[static_cast<std::size_t>(type)], shape.rows.count, shape.spec.d_model, bytes);
-  fields.resize((fields.size() + 7) / 8 * 8, ' ');
-  std::uint64_t length = fields.size();
-  to_little_endian(std::span(&length, 1));
-  std::string header(sizeof length, '\0');
-  std::memcpy(header.data(), &length, sizeof length);
-  return header + fields;
-}
-
-/// What stands before the elements.
-std::string header_of(const std::string& format, const TableShape& shape, DataType type) {
-  if (format == "npy") return npy_header(shape, type);
-  return format == "safetensors" ? safetensors_header(shape, type) : "";
-}
-
-/// The value as a type whose shortest digits read back as the same element.
-double printable(double value) { return value; }
-template <class T>
-float printable(T value) {
-  return static_cast<float>(to_double(value));
-}
-
-/// One row as a line of csv: the shortest digits that read back as the same element, or a fixed
-/// number of decimals.
-template <class T>
-void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<int> digits) {
-  const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
-  for (const T element : row) {
-    const auto value = printable(element);
-    if (!digits) {
-      fmt::format_to(std::back_inserter(text), "{},", value);
-    } else {
-      const double shown =
-          std::abs(value) < least_shown ? 0.0 : static_cast<double>(value);  // no -0.0000
-      fmt::format_to(std::back_inserter(text), "{:.{}f},", shown, *digits);
-    }
-  }
-  text.data()[text.size() - 1] = '\n';
-}
-
-/// A lower bound of the file's size. It is low for csv, whose numbers differ in length.
-std::int64_t least_bytes(const TableShape& shape, DataType type, const std::string& format,
-                         std::optional<int> digits) {
-  const std::int64_t csv_bytes = digits && *digits > 0 ? *digits + 3 : 2;
-  return table_bytes(shape.spec, shape.rows.count, format == "csv" ? csv_bytes : size_of(type));
+/// The first position, or empty text for positions of a file.
+std::string first_text(const RowPositions& positions) {
+  return positions.is_range() ? fmt::to_string(positions.first()) : "";
 }
 
 void check_space(const std::string& file, std::int64_t bytes) {
@@ -163,64 +93,126 @@ void check_space(const std::string& file, std::int64_t bytes) {
                   bytes_text(static_cast<std::int64_t>(space.available))));
 }
 
-/// Writes the first rows of a block, whose memory is used up: all formats but csv hold its bytes in
-/// little-endian order.
-template <class T>
-void write_block(Output& output, BasicMatrix<T>& block, std::int64_t rows,
-                 const std::string& format, std::optional<int> digits) {
-  if (format != "csv") {
-    const std::span elements(block.data(), static_cast<std::size_t>(rows * block.columns()));
-    to_little_endian(elements);
-    output.write(elements.data(), elements.size_bytes());
-    return;
+/// Encodes the rows of the shape by one backend, or positions of a file, which may be anywhere.
+Tensor encoding(const GenerateOptions& options, const TableShape& shape) {
+  const int threads = options.common.threads.value_or(1);
+  Tensor tensor = {"positional_encoding", shape.spec.d_model, {}};
+  if (!options.positions.empty()) {
+    const auto encoder = std::make_shared<const AxesEncoder>(
+        one_axis(shape.spec), accuracy_of(options), options.common.type);
+    tensor.encode = [=](const RowPositions& rows, const OutputView& out) {
+      encoder->encode(rows, out, threads);
+    };
+    return tensor;
   }
-  fmt::memory_buffer text;
-  for (std::int64_t row = 0; row < rows; ++row) append_csv<T>(text, block.row(row), digits);
-  output.write({text.data(), text.size()});
+  const std::shared_ptr<const Encoder> encoder =
+      backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
+  encoder->backend().check_supports(options.common.type);
+  tensor.encode = [=](const RowPositions& rows, const OutputView& out) {
+    rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
+  };
+  return tensor;
 }
 
-template <class T>
-void write_table(Output& output, const Encoder& encoder, const TableShape& shape,
-                 const std::string& format, const GenerateOptions& options, Progress& progress) {
-  const std::int64_t row_bytes = table_bytes(shape.spec, 1, sizeof(T));
-  const std::int64_t block_rows =
-      std::min(std::max<std::int64_t>(block_bytes / row_bytes, 1), shape.rows.count);
-  BasicMatrix<T> block(block_rows, shape.spec.d_model);
-  for (std::int64_t done = 0; done < shape.rows.count; done += block_rows) {
-    const RowRange rows = {shape.rows.first + done, std::min(block_rows, shape.rows.count - done)};
-    encoder.encode(rows, block.view(), options.common.threads.value_or(1));
-    write_block(output, block, rows.count, format, options.digits);
-    progress(static_cast<double>(done + rows.count) / static_cast<double>(shape.rows.count),
-             "writing");
-  }
+TableFile plain_file(const GenerateOptions& options, const TableShape& shape,
+                     const RowPositions& positions) {
+  validate(positions, 1);
+  return {.format = format_of(options.common),
+          .type = options.common.type,
+          .tensors = {encoding(options, shape)},
+          .positions = positions,
+          .metadata = {{"d_model", fmt::to_string(shape.spec.d_model)},
+                       {"layout", std::string(to_string(shape.spec.layout))},
+                       {"first", first_text(positions)}},
+          .digits = options.digits};
 }
 
-int generate(const GenerateOptions& options) {
-  const TableShape shape = shape_of(options.common);
-  const std::string format = format_of(options.common);
-  const std::string& file = options.common.output;
-  if (options.digits && format != "csv") {
-    throw InvalidArgument(fmt::format(
-        "--digits is {}; allowed with --format csv only, here it is {}", *options.digits, format));
+/// The cache of any rotary embedding.
+TableFile rotary_file(const GenerateOptions& options, const RotarySpec& spec,
+                      const RowPositions& positions) {
+  const auto rotary = std::make_shared<const Rotary>(spec, accuracy_of(options));
+  rotary->selection().backend->check_supports(options.common.type);
+  validate(positions, spec.angles.axes());
+  const std::string tables(to_string(*options.rotary.tables));
+  return {.format = format_of(options.common),
+          .type = options.common.type,
+          .tensors = rotary_tensors(rotary, options.rotary, options.common.threads.value_or(1)),
+          .positions = positions,
+          .metadata = {{"rotary", tables},
+                       {"dimension", fmt::to_string(spec.dimension())},
+                       {"attention_factor", fmt::to_string(spec.attention_factor)},
+                       {"first", first_text(positions)}},
+          .digits = options.digits};
+}
+
+void check_format(const GenerateOptions& options, const TableFile& file) {
+  if (options.digits && file.format != "csv") {
+    throw InvalidArgument(
+        fmt::format("--digits is {}; allowed with --format csv only, here it is {}",
+                    *options.digits, file.format));
   }
-  check_terminal(options.common, shape, format);
-  const DataType type = options.common.type;
-  if (format == "npy" && type == DataType::bfloat16) {
+  if (file.format == "npy" && file.type == DataType::bfloat16) {
     throw InvalidArgument(
         "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format "
         "safetensors)");
   }
-  const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
-  encoder->backend().check_supports(type);
-  if (!is_standard_output(file))
-    check_space(file, least_bytes(shape, type, format, options.digits));
+  if (file.tensors.size() > 1 && file.format != "safetensors") {
+    throw InvalidArgument(fmt::format(
+        "--rotary is 'apart'; allowed in {}: halves, interleaved, cosines, sines (give --format "
+        "safetensors)",
+        file.format));
+  }
+}
+
+void add_convention(std::vector<std::pair<std::string, std::string>>& metadata,
+                    const EncodingSpec& spec) {
+  metadata.emplace_back("base", fmt::to_string(spec.base));
+  metadata.emplace_back("spacing", to_string(spec.spacing));
+  metadata.emplace_back("frequencies", to_string(spec.frequencies));
+}
+
+TableFile file_of_options(const GenerateOptions& options,
+                          const std::optional<FilePositions>& given) {
+  const TableShape shape = shape_of(options.common);
+  const RowPositions positions = given ? given->view() : RowPositions(shape.rows);
+  TableFile table = options.rotary.tables ? rotary_file(options, rotary_spec(shape.spec), positions)
+                                          : plain_file(options, shape, positions);
+  add_convention(table.metadata, shape.spec);
+  return table;
+}
+
+/// The cache of a model's rotary embedding, by default vLLM's.
+TableFile file_of_config(GenerateOptions options, const std::optional<FilePositions>& given) {
+  const RotaryReading reading = reading_of(options.config);
+  const RotaryReading::Layers& layers = layers_of(reading, options.config.layers);
+  const RowPositions positions =
+      given ? given->view() : RowPositions(rows_of(reading, options.common));
+  if (!options.rotary.tables) options.rotary.tables = RotaryTables::halves;
+  TableFile table = rotary_file(options, layers.rotary, positions);
+  const RotaryReading read = {.model_type = reading.model_type, .layers = {layers}};
+  table.metadata.emplace_back("model", to_string(read));
+  return table;
+}
+
+TableFile file_of(const GenerateOptions& options, const std::optional<FilePositions>& given) {
+  if (options.config.is_given()) return file_of_config(options, given);
+  if (!options.config.layers.empty() || options.config.longest)
+    throw InvalidArgument("--config is not given; allowed with --layers and --longest: a file");
+  return file_of_options(options, given);
+}
+
+int generate(const GenerateOptions& options) {
+  std::optional<FilePositions> given;
+  if (!options.positions.empty()) given = read_positions(options.positions);
+  const TableFile table = file_of(options, given);
+  check_format(options, table);
+  check_terminal(options.common, table);
+  const std::string& file = options.common.output;
+  if (!is_standard_output(file)) check_space(file, least_bytes(table));
 
   Progress progress(!is_standard_output(file));  // on a terminal it would mix with the rows
   Output output(file);
-  output.write(header_of(format, shape, type));
-  with_type(type, [&]<class T>(T) {
-    write_table<T>(output, *encoder, shape, format, options, progress);
-  });
+  write_table(output, table, progress);
   output.finish();
   return good;
 }
@@ -240,6 +232,17 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive, "the same in ulp");
   exclude(command, "--max-error", {"--backend", "--max-ulp"});
   exclude(command, "--max-ulp", {"--backend"});
+  add_rotary_options(command, options->rotary);
+  exclude(command, "--rotary", {"--backend", "--isa", "--layout"});
+  add_config_options(command, options->config);
+  exclude(command, "--config",
+          {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
+           "--isa"});
+  add_text_option(
+      command, options->positions, "--positions", "FILE",
+      "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
+      "rows)");
+  exclude(command, "--positions", {"--rows", "--first", "--backend", "--isa"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
@@ -251,6 +254,10 @@ void add_generate_command(CLI::App& app, Action& action) {
   describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                      {"posenc generate --preset whisper --output whisper.npy",
                       "a model's table, for numpy.load"},
+                     {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
+                      "vLLM's cache of cosines and sines"},
+                     {"posenc generate --config config.json --output rotary.safetensors",
+                      "the rotary cache of a model, from its config.json"},
                      {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                       "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }

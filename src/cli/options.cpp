@@ -4,6 +4,7 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/enum_names.h"
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
@@ -93,7 +94,27 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
   return with_suggestion(find, name, known_backends());
 }
 
+constexpr auto rotary_names =
+    enum_names<RotaryTables>("--rotary", "halves", "interleaved", "cosines", "sines", "apart");
+constexpr auto repeat_names = enum_names<Repeat>("--repeat", "once", "halves", "interleaved");
+
 }  // namespace
+
+std::string_view to_string(RotaryTables tables) noexcept { return rotary_names[tables]; }
+
+void add_rotary_options(CLI::App& command, RotaryOptions& options) {
+  add(command, "--rotary", "NAME",
+      fmt::format("the cache of a rotary embedding, whose dimension is --d-model, times the "
+                  "attention factor of its frequencies: {} (cosines and sines apart: two tensors "
+                  "of .safetensors)",
+                  fmt::join(rotary_names.names, ", ")),
+      [&options](const std::string& text) { options.tables = rotary_names.parse(text); });
+  add(command, "--repeat", "NAME",
+      fmt::format("of cosines and sines apart: {} (default: once)",
+                  fmt::join(repeat_names.names, ", ")),
+      [&options](const std::string& text) { options.repeat = repeat_names.parse(text); })
+      ->needs("--rotary");
+}
 
 void add_preset_option(CLI::App& command, CommonOptions& options, Times times) {
   // An option that may be repeated is one of a command that measures: benchmark shapes serve too.

@@ -5,6 +5,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
+#include "posenc/layers/rotary_cache_view.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::cli {
@@ -34,6 +36,19 @@ struct CommonOptions {
   std::vector<std::string> formats;  ///< all that the command writes
   std::string output;                ///< empty if not given
 };
+
+/// What is written of a rotary embedding.
+enum class RotaryTables { halves, interleaved, cosines, sines, apart };
+
+std::string_view to_string(RotaryTables tables) noexcept;
+
+struct RotaryOptions {
+  std::optional<RotaryTables> tables;  ///< none: no rotary embedding
+  std::optional<Repeat> repeat;
+};
+
+/// --rotary and --repeat.
+void add_rotary_options(CLI::App& command, RotaryOptions& options);
 
 /// How often an option may be given.
 enum class Times { once, often };

@@ -184,6 +184,76 @@ POSENC_C_API posenc_status posenc_error_bound(const posenc_encoder* encoder, int
 POSENC_C_API posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
                                                        int32_t* answer);
 
+// ---- Positions on several axes (axes.h) ---------------------------------------------------------
+
+enum { POSENC_RANGE = 0, POSENC_INT64 = 1, POSENC_INT32 = 2 };  // positions
+
+/// Positions of rows: first, first + 1, ..., or a list. A list has one position a row if `axes` is
+/// 0, equal on all axes; else position data[axis * axis_stride + row] on each axis.
+typedef struct posenc_positions {
+  const void* data;  ///< of the type; ignored for a range
+  int64_t first;     ///< of a range; ignored for a list
+  int64_t rows;
+  int64_t axes;         ///< ignored for a range
+  int64_t axis_stride;  ///< elements from one axis to the next; ignored if axes is 0
+  int32_t type;         ///< POSENC_RANGE, POSENC_INT64 or POSENC_INT32
+  int32_t reserved;     ///< 0
+} posenc_positions;
+
+/// Which pairs of a row's channels are on which axis, and their frequencies.
+typedef struct posenc_axes posenc_axes;
+
+enum {
+  /// A block of sizes[axis] channels for each axis, with all frequencies of the spec for that
+  /// width.
+  POSENC_AXES_IN_BLOCKS = 0,
+  /// The frequencies of the spec run through all pairs: sizes[0] pairs are of axis 0, the next
+  /// sizes[1] of axis 1, and so on.
+  POSENC_AXES_IN_SECTIONS = 1,
+  /// The same frequencies, with the axes interleaved or alternating, see axes.h.
+  POSENC_AXES_INTERLEAVED = 2,
+  POSENC_AXES_ALTERNATING = 3
+};
+
+/// Axes in a usual arrangement. `spec.d_model` has no effect in blocks.
+POSENC_C_API posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes,
+                                              int64_t count, const posenc_spec* spec,
+                                              posenc_axes** axes);
+
+/// Pairs on one axis. A null list means all frequencies, and the pairs after those of the part
+/// before. Read by the call alone.
+typedef struct posenc_axis_pairs {
+  int64_t axis;
+  posenc_spec spec;
+  const int64_t* frequencies;  ///< the k of each pair in the spec
+  int64_t frequency_count;
+  const int64_t* pairs;  ///< the place of each pair in a row
+  int64_t pair_count;
+  double denominator;  ///< positions on this axis count 1 / denominator each
+} posenc_axis_pairs;
+
+/// Axes in any arrangement: every pair of a row belongs to one of `count` parts. Channels have the
+/// layout of the row, or each part has channels of its own in the layout of its spec if
+/// `parts_have_layouts` is 1.
+POSENC_C_API posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts,
+                                                         int64_t count, int32_t layout,
+                                                         int32_t parts_have_layouts,
+                                                         posenc_axes** axes);
+POSENC_C_API void posenc_axes_free(posenc_axes* axes);
+
+typedef struct posenc_axes_encoder posenc_axes_encoder;
+
+/// Plans for tables of that type. The axes may be freed then.
+POSENC_C_API posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
+                                                      const posenc_accuracy* accuracy,
+                                                      posenc_axes_encoder** encoder);
+/// Writes the row of each of these positions to the first rows of `out`.
+POSENC_C_API posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
+                                              const posenc_positions* positions,
+                                              const posenc_table* out,
+                                              const posenc_options* options);
+POSENC_C_API void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
+
 // ---- Cursors (cursor.h) -------------------------------------------------------------------------
 
 typedef struct posenc_cursor posenc_cursor;
@@ -284,21 +354,67 @@ POSENC_C_API posenc_status posenc_rotary_create(int64_t dimension, double base, 
                                                 const posenc_frequencies* frequencies,
                                                 const posenc_accuracy* accuracy,
                                                 posenc_rotary** rotary);
-/// Writes the cosines and sines of these positions to `out`, of shape (rows, dimension), in
-/// float32, float16 or bfloat16.
-POSENC_C_API posenc_status posenc_rotary_cache(const posenc_rotary* rotary, int64_t first,
-                                               int64_t rows, int32_t layout,
+/// With positions on several axes. The layout of the axes has no effect, and they may be freed
+/// then. Cosines and sines are multiplied by the attention factor; 1 for none.
+POSENC_C_API posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t channels,
+                                                          double attention_factor,
+                                                          const posenc_accuracy* accuracy,
+                                                          posenc_rotary** rotary);
+/// Writes the cosines and sines of these positions to `out`, of shape (rows, dimension) and any
+/// type.
+POSENC_C_API posenc_status posenc_rotary_cache(const posenc_rotary* rotary,
+                                               const posenc_positions* positions, int32_t layout,
                                                const posenc_table* out,
                                                const posenc_options* options);
-/// Turns x in place. Row r is at position first + r.
-POSENC_C_API posenc_status posenc_rotary_apply(const posenc_rotary* rotary,
-                                               const posenc_sequences* x, int64_t first,
-                                               const posenc_options* options);
-/// The same with a cache of that layout: row r of the cache turns row r of x.
+
+/// How often a row of cosines or of sines has each value, and where: once, in dimension / 2
+/// columns; or twice, in columns k and h + k, or 2k and 2k + 1.
+enum { POSENC_ONCE = 0, POSENC_REPEAT_HALVES = 1, POSENC_REPEAT_INTERLEAVED = 2 };
+
+/// Writes cosines and sines apart. The tables have the same type.
+POSENC_C_API posenc_status posenc_rotary_cosines_and_sines(
+    const posenc_rotary* rotary, const posenc_positions* positions, int32_t repeat,
+    const posenc_table* cosines, const posenc_table* sines, const posenc_options* options);
+
+/// Queries or keys: `heads` heads of `columns` channels in each of the `rows` rows of `batch`
+/// sequences. The offset of head h of row r of sequence b from the data, in elements, is b times
+/// batch_stride plus h times head_stride plus r times row_stride.
+typedef struct posenc_heads {
+  void* data;
+  int64_t batch;
+  int64_t heads;
+  int64_t rows;
+  int64_t columns;
+  int64_t batch_stride;
+  int64_t head_stride;
+  int64_t row_stride;
+  int32_t type;      ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
+  int32_t reserved;  ///< 0
+} posenc_heads;
+
+/// Null options mean one thread, and not the inverse.
+typedef struct posenc_rotate_options {
+  int32_t threads;  ///< at least 1
+  int32_t inverse;  ///< 1 turns by the opposite angles
+} posenc_rotate_options;
+
+/// Turns `count` tensors in place, such as queries and keys, which have the same batch and rows.
+/// There is a position for each row, or for each row of each sequence: that of row r of sequence b
+/// is then number b * rows + r.
+POSENC_C_API posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x,
+                                               int64_t count, const posenc_positions* positions,
+                                               const posenc_rotate_options* options);
+/// The same by a cache of that layout. Positions are rows of the cache.
 POSENC_C_API posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary,
                                                      const posenc_table* cache, int32_t layout,
-                                                     const posenc_sequences* x,
-                                                     const posenc_options* options);
+                                                     const posenc_heads* x, int64_t count,
+                                                     const posenc_positions* rows_of_cache,
+                                                     const posenc_rotate_options* options);
+/// The same by cosines and sines apart.
+POSENC_C_API posenc_status posenc_rotary_apply_cosines_and_sines(
+    const posenc_rotary* rotary, const posenc_table* cosines, const posenc_table* sines,
+    int32_t repeat, const posenc_heads* x, int64_t count, const posenc_positions* rows_of_cache,
+    const posenc_rotate_options* options);
 POSENC_C_API void posenc_rotary_free(posenc_rotary* rotary);
 
 // ---- Measured accuracy (tuning/accuracy_report.h) -----------------------------------------------

@@ -51,6 +51,28 @@ struct OutputView {
   DataType type;
 };
 
+/// A readable MatrixView of any element type.
+struct InputView {
+  template <class T>
+  InputView(const MatrixView<T>& view) noexcept  // NOLINT: implicit
+      : InputView(view.data, view.rows, view.columns, view.stride) {}
+
+  template <class T>
+  InputView(const T* first, std::int64_t row_count, std::int64_t column_count,
+            std::int64_t row_stride) noexcept
+      : data(first),
+        rows(row_count),
+        columns(column_count),
+        stride(row_stride),
+        type(data_type_of<T>) {}
+
+  const void* data;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t stride;
+  DataType type;
+};
+
 namespace internal {
 
 /// Allocates the memory of a BasicMatrix, which free_table() releases.

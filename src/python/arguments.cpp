@@ -6,6 +6,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -39,6 +40,20 @@ FrequencyRule cast_rule(const py::object& from) {
   };
   std::visit([&](auto& each) { for_each_parameter(each, read); }, rule);
   return rule;
+}
+
+/// All elements of an array of positions.
+Positions elements_of(const py::array& array) {
+  const bool is_integer = array.dtype().kind() == 'i';
+  const RowRange all = {0, array.size()};
+  if (is_integer && array.itemsize() == 4) {
+    return {all, py::array_t<std::int32_t, py::array::c_style>(array)};
+  }
+  if (is_integer && array.itemsize() == 8) {
+    return {all, py::array_t<std::int64_t, py::array::c_style>(array)};
+  }
+  throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
+                        shape_of(array) + "; allowed: int32 or int64");
 }
 
 }  // namespace
@@ -77,15 +92,9 @@ Positions positions_of(const py::object& from) {
     for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
     return {{0, count}, std::move(each)};
   }
-  if (py::isinstance<py::array>(from)) {
-    const auto array = py::reinterpret_borrow<py::array>(from);
-    const bool is_integer = array.dtype().kind() == 'i';
-    if (array.ndim() == 1 && is_integer && array.itemsize() == 4) {
-      return {{0, array.shape(0)}, py::array_t<std::int32_t, py::array::c_style>(array)};
-    }
-    if (array.ndim() == 1 && is_integer && array.itemsize() == 8) {
-      return {{0, array.shape(0)}, py::array_t<std::int64_t, py::array::c_style>(array)};
-    }
+  if (is_array(from)) {
+    const py::array array = array_of(from, "positions");
+    if (array.ndim() == 1) return elements_of(array);
     throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
                           shape_of(array) + "; allowed: one dimension of int32 or int64");
   }
@@ -98,6 +107,44 @@ Positions positions_of(const py::object& from) {
   for (const py::handle value : from) each.push_back(integer(value, "a position"));
   const auto count = static_cast<std::int64_t>(each.size());
   return {{0, count}, std::move(each)};
+}
+
+RowPositions AxisPositions::view() const {
+  const std::int64_t rows = of_all_axes.count() / std::max<std::int64_t>(axes, 1);
+  // Without rows, a list may have no memory, and is as good as a range.
+  if (rows == 0) return RowRange{0, 0};
+  const auto list = [&](const auto* data) { return RowPositions(data, axes, rows, rows); };
+  if (const auto* own = std::get_if<1>(&of_all_axes.each)) return list(own->data());
+  if (const auto* wide = std::get_if<2>(&of_all_axes.each)) return list(wide->data());
+  if (const auto* narrow = std::get_if<3>(&of_all_axes.each)) return list(narrow->data());
+  return of_all_axes.rows;
+}
+
+AxisPositions axis_positions_of(const py::object& from, std::int64_t axes) {
+  if (!is_array(from)) {
+    Positions positions = positions_of(from);
+    const auto count = static_cast<py::ssize_t>(positions.count());
+    return {std::move(positions), 0, {count}};
+  }
+  const py::array array = array_of(from, "positions");
+  const py::ssize_t of_axes = axes > 1 && array.ndim() > 1 ? 1 : 0, rest = array.ndim() - of_axes;
+  if (rest < 1 || rest > 2 || (of_axes == 1 && array.shape(0) != axes)) {
+    const std::string count = std::to_string(axes);
+    throw InvalidArgument("positions.shape is " + shape_of(array) + "; allowed: (rows), " +
+                          (axes > 1 ? "(" + count + ", rows), (" + count + ", batch, rows)"
+                                    : std::string("(batch, rows)")));
+  }
+  return {elements_of(array), of_axes == 1 ? axes : 0,
+          std::vector<py::ssize_t>(array.shape() + of_axes, array.shape() + array.ndim())};
+}
+
+py::array new_table(const AxisPositions& positions, std::int64_t columns, DataType type) {
+  const RowPositions rows = positions.view();
+  if (rows.is_range()) validate(RowRange{rows.first(), rows.count()});
+  table_bytes({.d_model = columns}, rows.count(), size_of(type));
+  std::vector<py::ssize_t> shape = positions.shape;
+  shape.push_back(columns);
+  return py::array(numpy_type(type), shape);
 }
 
 std::int64_t row_count(const py::object& from) {

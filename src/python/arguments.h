@@ -2,6 +2,7 @@
 // which names the argument, or TypeError.
 #pragma once
 
+#include "posenc/axes.h"
 #include "posenc/encode_options.h"
 #include "posenc/frequency_rule.h"
 #include "posenc/layers/positional_encoding.h"
@@ -41,6 +42,22 @@ struct Positions {
 /// From range(first, last + 1), a one-dimensional array of int32 or int64, or a sequence of
 /// integers.
 Positions positions_of(const py::object& from);
+
+/// Positions on axes, and their memory: those of each axis one behind the other.
+struct AxisPositions {
+  Positions of_all_axes;
+  std::int64_t axes;               ///< 0 if positions are equal on all axes
+  std::vector<py::ssize_t> shape;  ///< of the rows: (rows), or (batch, rows)
+
+  RowPositions view() const;
+};
+
+/// Also from an array of shape (batch, rows). If there are several axes, the first of two or three
+/// dimensions is the axis.
+AxisPositions axis_positions_of(const py::object& from, std::int64_t axes);
+
+/// A new array for these rows, whose number of elements is checked.
+py::array new_table(const AxisPositions& positions, std::int64_t columns, DataType type);
 
 /// From an integer of at least 0.
 std::int64_t row_count(const py::object& from);

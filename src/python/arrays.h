@@ -4,6 +4,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/error.h"
+#include "posenc/layers/heads_view.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/matrix.h"
 
@@ -34,6 +35,8 @@ DataType parse_type(const py::object& type);
 /// the memory of the CPU, of bfloat16 too. An object that only has __array__ is refused: it may
 /// return a copy, in which results would be lost.
 py::array array_of(const py::object& from, const char* name);
+/// True if array_of() takes it.
+bool is_array(const py::object& object);
 
 std::string shape_of(const py::array& array);
 
@@ -49,18 +52,25 @@ void* data_of(py::array& array, const char* name);
 /// Throws unless there are two dimensions, or up to `most`.
 void check_dimensions(const py::array& array, const char* name, py::ssize_t most);
 
-/// Calls use(view) for a table of any type.
+/// A table that is written, of any type. All dimensions but the last are rows, in their order; they
+/// must be at equal distances in memory.
+OutputView output_of(py::array& array, const char* name);
+/// A table that is read.
+InputView input_of(const py::array& array, const char* name);
+
+/// Throws if the type is float64, in which layers do not compute.
+void check_layer_type(DataType type, const char* name);
+
+/// Calls use(view) for a table of two dimensions that is written.
 template <class Use>
 void with_table(py::array& array, const char* name, const Use& use) {
   check_dimensions(array, name, 2);
-  check_strides(array, name);
-  // The stride of a single row may be anything in NumPy.
-  const std::int64_t stride = array.shape(0) > 1 ? stride_of(array, 0) : array.shape(1);
-  with_type(type_of(array, name), [&]<class T>(T) {
-    use(MatrixView<T>{static_cast<T*>(data_of(array, name)), array.shape(0), array.shape(1),
-                      stride});
-  });
+  use(output_of(array, name));
 }
+
+/// Two to four dimensions, written: (rows, columns), (rows, heads, columns), or (batch, rows,
+/// heads, columns); heads before rows if heads_first.
+HeadsView heads_of(py::array& array, const char* name, bool heads_first);
 
 /// Two or three dimensions: (rows, columns), (batch, rows, columns) or (rows, batch, columns).
 template <class T>
@@ -83,13 +93,9 @@ template <class Use>
 void with_sequences(const py::array& array, const char* name, const Use& use) {
   check_dimensions(array, name, 3);
   check_strides(array, name);
+  check_layer_type(type_of(array, name), name);
   with_type(type_of(array, name), [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, double>) {
-      throw InvalidArgument(std::string(name) +
-                            ".dtype is float64; allowed: float32, float16, bfloat16");
-    } else {
-      use(T{});
-    }
+    if constexpr (!std::is_same_v<T, double>) use(T{});
   });
 }
 

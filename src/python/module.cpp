@@ -64,6 +64,9 @@ PYBIND11_MODULE(_posenc, module) {
   });
   bind_library(module);  // before its types are arguments of the others
   posenc::python::bind_encoders(module);
-  posenc::python::bind_layers(module);
+  posenc::python::bind_axes(module);
+  posenc::python::bind_positional_encoding(module);
+  posenc::python::bind_rotary(module);
+  posenc::python::bind_rotary_config(module);  // after Rotary, its base
   posenc::python::bind_tuning(module);
 }

@@ -1,6 +1,8 @@
 // posenc generate: its output in every format and type.
 #include "command.h"
+#include "posenc/axes.h"
 #include "posenc/encoder.h"
+#include "posenc/layers/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/support/little_endian.h"
@@ -265,6 +267,142 @@ TEST(Generate, TheSuffixSelectsTheFormatUnlessOneIsGiven) {
       run_posenc(shape + Arguments{"--output", folder / "table.foo", "--format", "raw"}).exit_code,
       0);
   EXPECT_EQ(read_file(folder / "table.foo"), read_file(folder / "table.raw"));
+}
+
+/// The fields of a .safetensors file, and the bytes of its elements.
+std::pair<nlohmann::json, std::string> parse_safetensors(const std::string& file) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  to_little_endian(std::span(&length, 1));
+  return {nlohmann::json::parse(file.substr(sizeof length, length)),
+          file.substr(sizeof length + length)};
+}
+
+template <class T>
+std::string bytes_of(BasicMatrix<T>& table) {
+  const std::span elements(table.data(), static_cast<std::size_t>(table.rows() * table.columns()));
+  to_little_endian(elements);
+  return {reinterpret_cast<const char*>(elements.data()), elements.size_bytes()};
+}
+
+const Arguments yarn_cache = {
+    "generate",      "--rows",        "70", "--first", "-3", "--d-model", "64",
+    "--frequencies", "yarn:factor=40"};
+
+TEST(GenerateRotary, WritesTheLibrarysCachesTimesTheAttentionFactor) {
+  const Rotary rotary(64, 1e4, RotaryLayout::halves, {}, YarnScaling{.factor = 40});
+  ASSERT_NE(rotary.attention_factor(), 1);
+  const RowRange rows = {-3, 70};
+  const auto run = [](const Arguments& more) { return run_posenc(yarn_cache + more).out; };
+  const Arguments raw = {"--format", "raw"};
+  Matrix cache(70, 64);
+  rotary.cache(rows, RotaryLayout::halves, cache.view());
+  EXPECT_EQ(run(Arguments{"--rotary", "halves"} + raw), bytes_of(cache));
+  BasicMatrix<BFloat16> half(70, 64);
+  rotary.cache(rows, RotaryLayout::interleaved, half.view());
+  EXPECT_EQ(run(Arguments{"--rotary", "interleaved", "--dtype", "bfloat16"} + raw), bytes_of(half));
+  Matrix cosines(70, 32), sines(70, 32);
+  rotary.cosines_and_sines(rows, Repeat::once, cosines.view(), sines.view());
+  EXPECT_EQ(run(Arguments{"--rotary", "cosines"} + raw), bytes_of(cosines));
+  EXPECT_EQ(run(Arguments{"--rotary", "sines", "--threads", "2"} + raw), bytes_of(sines));
+  BasicMatrix<double> wide_cosines(70, 64), wide_sines(70, 64);
+  rotary.cosines_and_sines(rows, Repeat::halves, wide_cosines.view(), wide_sines.view());
+  EXPECT_EQ(run(Arguments{"--rotary", "sines", "--repeat", "halves", "--dtype", "float64"} + raw),
+            bytes_of(wide_sines));
+}
+
+TEST(GenerateRotary, WritesTwoTensors) {
+  const Rotary rotary(64, 1e4, RotaryLayout::halves, {}, YarnScaling{.factor = 40});
+  const auto [fields, elements] =
+      parse_safetensors(run_posenc(yarn_cache + Arguments{"--rotary", "apart", "--repeat",
+                                                          "interleaved", "--format", "safetensors"})
+                            .out);
+  Matrix cosines(70, 64), sines(70, 64);
+  rotary.cosines_and_sines(RowRange{-3, 70}, Repeat::interleaved, cosines.view(), sines.view());
+  EXPECT_EQ(elements, bytes_of(cosines) + bytes_of(sines));
+  const std::size_t each = 70 * 64 * sizeof(float);
+  for (const std::string name : {"cosines", "sines"}) {
+    const std::size_t begin = name == "cosines" ? 0 : each;
+    EXPECT_EQ(fields.at(name).at("shape"), nlohmann::json::array({70, 64}));
+    EXPECT_EQ(fields.at(name).at("data_offsets"), nlohmann::json::array({begin, begin + each}));
+  }
+  const auto& metadata = fields.at("__metadata__");
+  EXPECT_EQ(metadata.at("rotary"), "apart");
+  EXPECT_EQ(std::stod(metadata.at("attention_factor").get<std::string>()),
+            rotary.attention_factor());
+  EXPECT_EQ(parse_frequency_rule(metadata.at("frequencies").get<std::string>()),
+            FrequencyRule(YarnScaling{.factor = 40}));
+}
+
+TEST(GenerateRotary, RefusesWhatItCannotWrite) {
+  const auto refused = [](const Arguments& more, const std::string& reason) {
+    expect_refused(run_posenc(yarn_cache + more), reason);
+  };
+  refused({"--rotary", "both"}, "--rotary is 'both'; allowed: halves, interleaved, cosines");
+  refused({"--rotary", "apart", "--format", "npy"}, "--rotary is 'apart'; allowed in npy: halves");
+  refused({"--rotary", "halves", "--repeat", "once"}, "--repeat is given with --rotary halves");
+  refused({"--rotary", "sines", "--repeat", "twice"}, "--repeat is 'twice'; allowed: once, halves");
+  refused({"--repeat", "once"}, "--rotary");
+  refused({"--rotary", "halves", "--layout", "halves"}, "--layout");
+  refused({"--rotary", "halves", "--backend", "naive"}, "--backend");
+  expect_refused(run_posenc({"generate", "--rotary", "halves", "--d-model", "4", "--frequencies",
+                             "longrope:factors=1/1"}),
+                 "attention_factor is 0, not given; allowed: greater than 0");
+}
+
+/// A .npy file of these positions.
+template <class T>
+std::string npy_of(std::vector<T> positions, const std::string& shape) {
+  std::string header = "{'descr': '<i" + std::to_string(sizeof(T)) +
+                       "', 'fortran_order': False, 'shape': " + shape + ", }";
+  header += std::string(118 - header.size() - 1, ' ') + '\n';
+  to_little_endian(std::span(positions));
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header +
+         std::string(reinterpret_cast<const char*>(positions.data()), positions.size() * sizeof(T));
+}
+
+TEST(GeneratePositions, OfAFileGiveTheirRows) {
+  const ScratchFolder folder;
+  const auto file = folder / "positions.npy";
+  const std::vector<std::int64_t> positions = {7, -2, max_position, 7};
+  const Arguments command = {"generate", "--d-model", "6", "--format", "raw", "--positions", file};
+  Matrix table(4, 6);
+  AxesEncoder(one_axis({.d_model = 6})).encode(positions, table.view());
+  const std::string bytes = bytes_of(table);
+  test::write_file(file, npy_of(positions, "(4,)"));
+  EXPECT_EQ(run_posenc(command).out, bytes);
+  test::write_file(file, npy_of(positions, "(1, 4)"));
+  EXPECT_EQ(run_posenc(command).out, bytes);
+  test::write_file(file, npy_of<std::int32_t>({7, -2}, "(2,)"));
+  EXPECT_EQ(run_posenc(command).out, bytes.substr(0, 2 * 6 * sizeof(float)));
+  Matrix cache(2, 6);
+  Rotary(6).cache(std::vector<std::int32_t>{7, -2}, RotaryLayout::halves, cache.view());
+  EXPECT_EQ(run_posenc(command + Arguments{"--rotary", "halves"}).out, bytes_of(cache));
+  test::write_file(file, npy_of<std::int32_t>({}, "(0,)"));
+  EXPECT_THAT(run_posenc(command).out, IsEmpty());
+}
+
+TEST(GeneratePositions, OfABadFileAreRefused) {
+  const ScratchFolder folder;
+  const auto file = folder / "positions.npy";
+  const auto refused = [&](const std::string& content, const std::string& reason) {
+    test::write_file(file, content);
+    expect_refused(run_posenc({"generate", "--d-model", "6", "--positions", file}), reason);
+  };
+  const std::string good = npy_of<std::int64_t>({1, 2}, "(2,)");
+  refused("", "is no .npy file");
+  refused("text", "is no .npy file");
+  refused(good.substr(0, 100), "ends in its header");
+  refused(good.substr(0, good.size() - 1), "has 15 bytes of elements");
+  refused(npy_of<std::int16_t>({1, 2}, "(2,)"), "has the type '<i2'; allowed: int32 or int64");
+  refused(npy_of<std::int64_t>({1, 2}, "(1, 1, 2)"), "has another shape or order");
+  refused(npy_of<std::int64_t>({1, 2}, "(2"), "has another shape or order");
+  refused(npy_of<std::int64_t>({1, 2}, "()"), "has another shape or order");
+  refused(npy_of<std::int64_t>({1, 2}, "(9223372036854775807, 9)"), "is too large");
+  refused(npy_of<std::int64_t>({1, 2}, "(2, 1)"), "2 axes");
+  refused(npy_of<std::int64_t>({1, max_position + 1}, "(2,)"), "9007199254740993");
+  expect_refused(run_posenc({"generate", "--positions", folder / "none.npy"}), "cannot read");
+  expect_refused(run_posenc({"generate", "--positions", file, "--rows", "3"}), "--rows");
 }
 
 TEST(Generate, FloodsNoTerminalUnlessAskedTo) {

@@ -32,6 +32,17 @@ static int has_stated_layout(void) {
          offsetof(posenc_sequences, type) == 52 &&
          sizeof(posenc_sequences) == 56 && offsetof(posenc_forward_options, seed) == 8 &&
          offsetof(posenc_forward_options, stores) == 24 && sizeof(posenc_forward_options) == 32 &&
+         offsetof(posenc_positions, first) == 8 && offsetof(posenc_positions, rows) == 16 &&
+         offsetof(posenc_positions, axes) == 24 && offsetof(posenc_positions, axis_stride) == 32 &&
+         offsetof(posenc_positions, type) == 40 && sizeof(posenc_positions) == 48 &&
+         offsetof(posenc_axis_pairs, spec) == 8 && offsetof(posenc_axis_pairs, frequencies) == 40 &&
+         offsetof(posenc_axis_pairs, pairs) == 56 &&
+         offsetof(posenc_axis_pairs, denominator) == 72 && sizeof(posenc_axis_pairs) == 80 &&
+         offsetof(posenc_heads, batch) == 8 && offsetof(posenc_heads, heads) == 16 &&
+         offsetof(posenc_heads, rows) == 24 && offsetof(posenc_heads, columns) == 32 &&
+         offsetof(posenc_heads, batch_stride) == 40 && offsetof(posenc_heads, row_stride) == 56 &&
+         offsetof(posenc_heads, type) == 64 && sizeof(posenc_heads) == 72 &&
+         offsetof(posenc_rotate_options, inverse) == 4 && sizeof(posenc_rotate_options) == 8 &&
          offsetof(posenc_error_report, entries) == 40 && sizeof(posenc_error_report) == 72;
 }
 
@@ -40,8 +51,8 @@ int main(void) {
   static float values[rows][columns];
   const posenc_spec spec = posenc_default_spec(columns);
   const posenc_table out = {values, rows, columns, columns, POSENC_FLOAT32, 0};
-  const posenc_sequences heads = {&values[0][0],      1, rows, columns, rows * columns, columns,
-                                  POSENC_BATCH_FIRST, 0};
+  const posenc_heads heads = {values, 1, 1, rows, columns, 0, 0, columns, POSENC_FLOAT32, 0};
+  const posenc_positions positions = {NULL, 0, rows, 0, 0, POSENC_RANGE, 0};
   posenc_encoder* encoder = NULL;
   posenc_rotary* rotary = NULL;
   posenc_error_report report;
@@ -62,7 +73,7 @@ int main(void) {
 
   REQUIRE(posenc_rotary_create(columns, 10000.0, POSENC_ROTARY_HALVES, NULL, NULL, &rotary) ==
           POSENC_OK);
-  REQUIRE(posenc_rotary_apply(rotary, &heads, 0, NULL) == POSENC_OK);
+  REQUIRE(posenc_rotary_apply(rotary, &heads, 1, &positions, NULL) == POSENC_OK);
 
   posenc_rotary_free(rotary);
   posenc_encoder_free(encoder);

@@ -201,17 +201,16 @@ TYPED_TEST(HalfTypes, RotaryIsThatOfFloat32RoundedOnce) {
     for (const FrequencyRule& rule : {FrequencyRule(), FrequencyRule(YarnScaling{.factor = 4})}) {
       const Rotary rotary(dimension, 10000.0, channels, {}, rule);
       Tensors<TypeParam> x(batch * rows * stride);
-      rotary.apply(view_of(x.narrow.data(), BatchOrder::sequence_first), first, 2);
+      rotary.apply(view_of(x.narrow.data(), BatchOrder::sequence_first), first, {.threads = 2});
       rotary.apply(view_of(x.wide.data(), BatchOrder::sequence_first), first);
       EXPECT_EQ(x.differing(), 0);
       BasicMatrix<TypeParam> cache(rows, dimension);
-      rotary.cache({first, rows}, RotaryLayout::interleaved, cache.view());
-      const MatrixView<const TypeParam> cached = cache.view();
+      rotary.cache(RowRange{first, rows}, RotaryLayout::interleaved, cache.view());
+      const RotaryCacheView cached(cache.view(), RotaryLayout::interleaved);
       Tensors<TypeParam> y(batch * rows * stride);
-      rotary.apply(cached, RotaryLayout::interleaved,
-                   view_of(y.narrow.data(), BatchOrder::batch_first), 2);
-      rotary.apply(cached, RotaryLayout::interleaved,
-                   view_of(y.wide.data(), BatchOrder::batch_first));
+      rotary.apply_cache(cached, view_of(y.narrow.data(), BatchOrder::batch_first), 0,
+                         {.threads = 2});
+      rotary.apply_cache(cached, view_of(y.wide.data(), BatchOrder::batch_first));
       EXPECT_EQ(y.differing(), 0);
     }
   }

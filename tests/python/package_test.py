@@ -270,6 +270,151 @@ class LayerTest(unittest.TestCase):
             np.testing.assert_array_equal(ggml[:, 1::2], cache[:, half:])
 
 
+    def test_rotary_takes_positions_in_every_form(self):
+        rotary, listed = posenc.Rotary(D_MODEL), [7, 0, -5, 10**12, 7]
+        table = rotary.cache(listed)
+        for row, position in zip(table, listed):
+            np.testing.assert_array_equal(row, rotary.cache(range(position, position + 1))[0])
+        for same in (tuple(listed), np.array(listed), np.array([listed, listed]).T[:, 0]):
+            np.testing.assert_array_equal(rotary.cache(same), table)
+        of_batch = np.array([listed, listed[::-1]])
+        batch = rotary.cache(of_batch)
+        self.assertEqual(batch.shape, (2, 5, D_MODEL))
+        np.testing.assert_array_equal(batch[1], table[::-1])
+        self.assertIs(rotary.cache(of_batch, out=batch), batch)
+        self.assertEqual(rotary.cache([]).shape, (0, D_MODEL))
+
+    def test_rotary_turns_batches_in_both_orders(self):
+        rotary = posenc.Rotary(D_MODEL, frequencies=posenc.YarnScaling(4.0))
+        queries = np.linspace(-1, 1, 2 * 5 * 3 * D_MODEL, dtype=np.float32)
+        queries = queries.reshape(2, 5, 3, D_MODEL)
+        keys = np.ascontiguousarray(queries[:, :, :1])
+        positions = np.array([[0, 0, 0, 1, 2], [0, 1, 2, 3, 4]])  # padded on the left
+        turned = [queries.copy(), keys.copy()]
+        self.assertIs(rotary.apply(turned, positions=positions), turned)
+        for b in range(2):
+            for r in range(5):
+                expected = rotary.apply(queries[b, r].copy()[None], positions[b, r])
+                np.testing.assert_array_equal(turned[0][b, r], expected[0])
+        np.testing.assert_array_equal(turned[1], turned[0][:, :, :1])
+        heads_first = queries.transpose(0, 2, 1, 3).copy()
+        rotary.apply(heads_first, positions=positions, heads_first=True, threads=2)
+        np.testing.assert_array_equal(heads_first.transpose(0, 2, 1, 3), turned[0])
+        viewed = queries.copy()  # the same memory in another order
+        rotary.apply(viewed.transpose(0, 2, 1, 3), positions=positions, heads_first=True)
+        np.testing.assert_array_equal(viewed, turned[0])
+        shared = queries.copy()
+        rotary.apply(shared, positions=positions[1:])
+        np.testing.assert_array_equal(shared, rotary.apply(queries.copy()))
+
+    def test_rotary_turns_back(self):
+        rotary = posenc.Rotary(D_MODEL)
+        x = np.linspace(-1, 1, ROWS * D_MODEL, dtype=np.float32).reshape(ROWS, D_MODEL)
+        back = rotary.apply(rotary.apply(x.copy(), 100), 100, inverse=True)
+        np.testing.assert_allclose(back, x, atol=2.0**-20, rtol=0)
+
+    def test_rotary_caches_have_every_layout(self):
+        half, positions = D_MODEL // 2, np.arange(-3, ROWS - 3)
+        for rotary in (posenc.Rotary(D_MODEL), posenc.Rotary(D_MODEL, attention_factor=1.25)):
+            for dtype in ("float32", "float64", "float16"):
+                cache = rotary.cache(positions, dtype=dtype)
+                cosines, sines = cache[:, :half], cache[:, half:]
+                once = rotary.cosines_and_sines(positions, dtype=dtype)
+                twice = rotary.cosines_and_sines(positions, "halves", dtype=dtype, threads=2)
+                each = rotary.cosines_and_sines(positions, "interleaved", dtype=dtype)
+                for i, values in enumerate((cosines, sines)):
+                    np.testing.assert_array_equal(once[i], values)
+                    np.testing.assert_array_equal(twice[i], np.tile(values, 2))
+                    np.testing.assert_array_equal(each[i], np.repeat(values, 2, axis=1))
+                if dtype != "float16":
+                    turns = rotary.cache(positions, "complex", dtype=dtype)
+                    np.testing.assert_array_equal(turns.real, cosines)
+                    np.testing.assert_array_equal(turns.imag, sines)
+                    self.assertIs(rotary.cache(positions, "complex", out=turns), turns)
+        table = np.zeros((ROWS, D_MODEL + 3), np.float32)
+        posenc.Rotary(D_MODEL).cosines_and_sines(
+            positions, out=(table[:, :half], table[:, half:D_MODEL]))
+        np.testing.assert_array_equal(
+            table[:, :D_MODEL], posenc.Rotary(D_MODEL).cache(positions))
+
+    def test_rotary_applies_every_cache(self):
+        rotary = posenc.Rotary(D_MODEL, channels="interleaved")
+        x = np.linspace(-1, 1, 2 * 3 * 4 * D_MODEL, dtype=np.float32).reshape(2, 3, 4, D_MODEL)
+        rows = np.array([[5, 0, 39], [1, 1, 7]], np.int32)
+        expected = rotary.apply(x.copy(), positions=rows + 100)
+        of_cache = range(100, 100 + ROWS)
+        caches = [(rotary.cache(of_cache, layout), layout)
+                  for layout in ("halves", "interleaved", "complex")]
+        caches += [(rotary.cosines_and_sines(of_cache, repeat), repeat)
+                   for repeat in ("once", "halves", "interleaved")]
+        for cache, layout in caches:
+            turned = x.copy()
+            self.assertIs(rotary.apply_cache(cache, turned, layout, positions=rows), turned)
+            np.testing.assert_array_equal(turned, expected)
+        cache = caches[0][0]
+        np.testing.assert_array_equal(
+            rotary.apply_cache(cache, x.copy(), first=9), rotary.apply(x.copy(), 109))
+        np.testing.assert_array_equal(
+            rotary.apply_cache(cache, x.copy(), first=9, inverse=True, threads=2),
+            rotary.apply(x.copy(), 109, inverse=True))
+
+
+class AxesTest(unittest.TestCase):
+    def test_each_pair_has_the_position_of_its_axis(self):
+        positions = np.array([[0, 1, 9, 9], [0, 1, 9, 10], [0, 1, 11, -9]])
+        axes = posenc.axes_in_sections([1, 1, 2], base=1e6, layout="halves")
+        self.assertEqual((axes.d_model, axes.axes), (8, 3))
+        table = posenc.AxesEncoder(axes).encode(positions)
+        of_axes = [posenc.Encoder(8, base=1e6, layout="halves").encode(each) for each in positions]
+        for k, axis in enumerate([0, 1, 2, 2]):
+            for channel in (k, 4 + k):
+                np.testing.assert_array_equal(table[:, channel], of_axes[axis][:, channel])
+        out = np.zeros((2, 4, 8), np.float64)
+        encoder = posenc.AxesEncoder(axes, dtype="float64")
+        self.assertIs(encoder.encode(np.stack([positions, positions], 1), out), out)
+        np.testing.assert_array_equal(out[0], out[1])
+        np.testing.assert_array_equal(
+            encoder.encode([3, 4]), posenc.Encoder(8, base=1e6, layout="halves").encode([3, 4]))
+
+    def test_arrangements_are_parts(self):
+        blocks = posenc.axes_in_blocks([4, 2], base=256)
+        parts = [posenc.AxisPairs(0, 4, base=256), posenc.AxisPairs(1, 2, base=256)]
+        grid = posenc.grid_positions([2, 3], [0, -1])
+        np.testing.assert_array_equal(grid, [[0, 0, 0, 1, 1, 1], [-1, 0, 1, -1, 0, 1]])
+        np.testing.assert_array_equal(
+            posenc.AxesEncoder(blocks).encode(grid),
+            posenc.AxesEncoder(posenc.Axes(parts)).encode(grid))
+        self.assertEqual(blocks, posenc.axes_in_blocks([4, 2], base=256))
+        self.assertNotEqual(blocks, posenc.axes_in_blocks([2, 4], base=256))
+        sections = posenc.axes_in_sections([2, 1])
+        parts = [posenc.AxisPairs(0, 6, picks=[0, 1], pairs=[0, 1]),
+                 posenc.AxisPairs(1, 6, picks=[2], pairs=[2])]
+        np.testing.assert_array_equal(
+            posenc.AxesEncoder(sections).encode(grid),
+            posenc.AxesEncoder(posenc.Axes(parts)).encode(grid))
+        self.assertNotEqual(posenc.axes_interleaved([2, 2, 2]), posenc.axes_in_sections([2, 2, 2]))
+        self.assertEqual(posenc.axes_alternating([2, 1, 1]).axes, 3)
+
+    def test_rotary_turns_by_axes(self):
+        axes = posenc.axes_in_sections([2, 3, 3], base=1e6)
+        rotary, text = posenc.Rotary(axes=axes), posenc.Rotary(16, base=1e6)
+        self.assertEqual((rotary.dimension, rotary.attention_factor), (16, 1.0))
+        self.assertEqual(rotary.axes, axes)
+        x = np.linspace(-1, 1, 2 * 5 * 16, dtype=np.float32).reshape(2, 5, 16)
+        np.testing.assert_array_equal(rotary.apply(x.copy(), 4), text.apply(x.copy(), 4))
+        positions = np.arange(15).reshape(3, 5) ** 2
+        turned = rotary.apply(x.copy(), positions=positions, heads_first=True)
+        for axis, pairs in enumerate((slice(0, 2), slice(2, 5), slice(5, 8))):
+            alone = text.apply(x.copy(), positions=positions[axis], heads_first=True)
+            for first in (0, 8):
+                channels = slice(pairs.start + first, pairs.stop + first)
+                np.testing.assert_array_equal(turned[..., channels], alone[..., channels])
+        batch = np.repeat(x[:, :, None], 3, axis=2)
+        each = rotary.apply(batch.copy(), positions=np.stack([positions, positions + 1], 1))
+        np.testing.assert_array_equal(
+            each[1], rotary.apply(batch[1].copy(), positions=positions + 1))
+
+
 class FrequenciesTest(unittest.TestCase):
     def test_own_frequencies(self):
         own = [1.0, 0.125, 2.0**-20]
@@ -335,6 +480,7 @@ class BadInputTest(unittest.TestCase):
         encoder = posenc.Encoder(D_MODEL)
         layer = posenc.PositionalEncoding(D_MODEL, 100)
         rotary = posenc.Rotary(D_MODEL)
+        on_axes = posenc.Rotary(axes=posenc.axes_in_sections([1, 1, 1]))
         out = np.full((ROWS, D_MODEL), 42, np.float32)
         read_only = out.view()
         read_only.flags.writeable = False
@@ -369,8 +515,41 @@ class BadInputTest(unittest.TestCase):
             "frequencies has 2 values": lambda: posenc.Encoder(8, frequencies=[1, 2]),
             "frequencies\\[1\\] is nan": lambda: posenc.Encoder(4, frequencies=[1, float("nan")]),
             "factor is 0;": lambda: posenc.Rotary(8, frequencies=posenc.NtkScaling(0)),
-            "dtype is float64": lambda: rotary.cache(range(3), dtype="float64"),
             "position": lambda: rotary.apply(out, -(2**53) - 1),
+            "x.dtype is float64; allowed: float32": lambda: rotary.apply(out.astype(float)),
+            "x.shape is \\(66,\\); allowed: two to four": lambda: rotary.apply(out[0]),
+            "x is read-only": lambda: rotary.apply(read_only),
+            "x\\[1\\] is read-only": lambda: rotary.apply([out, read_only]),
+            "x has head_stride|x has batch_stride": lambda: rotary.apply(
+                np.lib.stride_tricks.as_strided(out, (2, *out.shape), (0, *out.strides))),
+            "first is 1 with positions": lambda: rotary.apply(out, 1, positions=range(ROWS)),
+            "positions has 3 rows": lambda: rotary.apply(out, positions=[1, 2, 3]),
+            "positions has 40 sequences of 1 rows": lambda: rotary.apply(
+                out, positions=np.zeros((ROWS, 1), int)),
+            "positions.shape is \\(1, 1, 40\\); allowed: \\(rows\\), \\(batch, rows\\)":
+                lambda: rotary.apply(out, positions=np.zeros((1, 1, ROWS), int)),
+            "positions.shape is \\(2, 40\\); allowed: \\(rows\\), \\(3, rows\\)":
+                lambda: on_axes.cache(np.zeros((2, ROWS), int)),
+            "layout is 'once'": lambda: rotary.cache(range(3), "once"),
+            "layout is 'pairs'; allowed: once": lambda: rotary.apply_cache((out, out), out, "pairs"),
+            "repeat is 'twice'": lambda: rotary.cosines_and_sines(range(3), "twice"),
+            "out is not a pair": lambda: rotary.cosines_and_sines(range(3), out=out),
+            "sines overlaps the cosines":
+                lambda: rotary.cosines_and_sines(range(ROWS), "halves", out=(out, out)),
+            "allowed with the layout complex: float32":
+                lambda: rotary.cache(range(3), "complex", dtype="float16"),
+            "out.dtype is float32; allowed with the layout complex":
+                lambda: rotary.cache(range(ROWS), "complex", out=out),
+            "cache has 3 arrays": lambda: rotary.apply_cache((out, out, out), out),
+            "row of the cache is 40": lambda: rotary.apply_cache(
+                out.copy(), out, positions=[40] * ROWS),
+            "dimension is not given": lambda: posenc.Rotary(),
+            "dimension is 8; allowed: that of the axes, 6":
+                lambda: posenc.Rotary(8, axes=posenc.axes_in_sections([1, 1, 1])),
+            "attention_factor is 0": lambda: posenc.Rotary(8, attention_factor=0),
+            "a section is -1": lambda: posenc.axes_in_sections([-1, 3]),
+            "rows at equal distances": lambda: rotary.cache(
+                np.zeros((2, 3), int), out=np.zeros((2, 5, D_MODEL), np.float32)[:, :3]),
             "samples": lambda: posenc.measure("/dev/null", samples=0),
         }
         for message, call in cases.items():
@@ -397,6 +576,40 @@ class TorchTest(unittest.TestCase):
             expected = encoder.encode(range(ROWS), dtype=name)
             np.testing.assert_array_equal(
                 bits.numpy(), expected.view(np.int16) if name == "bfloat16" else expected)
+
+    def test_rotary_turns_as_transformers_does(self):
+        rotary, head = posenc.Rotary(64, base=5e5), 64
+        # One projection; its views are strided, and turned where they are.
+        projected = torch.linspace(-1, 1, 2 * 7 * 8 * head).reshape(2, 7, 8, head)
+        positions = torch.tensor([[0, 0, 0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, 6]])
+        cosines, sines = (torch.from_numpy(each)[:, None] for each in
+                          rotary.cosines_and_sines(positions, "halves"))
+
+        def rotate_half(x):
+            return torch.cat((-x[..., head // 2 :], x[..., : head // 2]), -1)
+
+        for dtype in (torch.float32, torch.bfloat16, torch.float16):
+            x = projected.to(dtype)
+            queries, keys = x[:, :, :6].transpose(1, 2), x[:, :, 6:7].transpose(1, 2)
+            before = x.clone()
+            expected = [(each.float() * cosines + rotate_half(each.float()) * sines).to(dtype)
+                        for each in (queries, keys)]
+            turned = rotary.apply([queries, keys], positions=positions, heads_first=True)
+            self.assertIs(turned[0], queries)
+            tolerance = {torch.float32: 2.0**-22, torch.bfloat16: 2.0**-8}.get(dtype, 2.0**-11)
+            for got, wanted in zip(turned, expected):
+                self.assertTrue(torch.allclose(got, wanted, atol=tolerance, rtol=0))
+            self.assertTrue(torch.equal(x[:, :, 7], before[:, :, 7]))
+        with self.assertRaisesRegex(ValueError, "head_stride is 0|has .*head_stride 0"):
+            rotary.apply(projected[:, :, :1].expand(2, 7, 4, head))
+        complex_cache = torch.zeros(7, 32, dtype=torch.complex64)
+        self.assertIs(rotary.cache(range(7), "complex", out=complex_cache), complex_cache)
+        pairs = posenc.Rotary(64, base=5e5, channels="interleaved")
+        x = projected[0].clone()
+        expected = torch.view_as_real(
+            torch.view_as_complex(x.reshape(7, 8, 32, 2)) * complex_cache[:, None]).flatten(2)
+        self.assertTrue(torch.allclose(pairs.apply(x), expected, atol=2.0**-22, rtol=0))
+        self.assertEqual(rotary.apply(torch.zeros(2, 0, 3, head)).shape, (2, 0, 3, head))
 
     def test_the_replacement_of_the_tutorial_is_closer_to_the_truth(self):
         x = torch.zeros(5000, 1, 512)

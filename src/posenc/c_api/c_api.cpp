@@ -47,12 +47,8 @@ thread_local char last_error[1024] = "";
 template <class Rows>
 void encode_rows(const posenc_encoder* encoder, const Rows& rows, const posenc_table* out,
                  const posenc_options* options) {
-  const posenc_table& table = checked(out, "out");
-  with_elements(table, [&]<class T>(T* data) {
-    checked(encoder, "encoder")
-        .encoder->encode(rows, MatrixView<T>{data, table.rows, table.columns, table.stride},
-                         options_of(options));
-  });
+  const OutputView view = output_of("out", out);
+  checked(encoder, "encoder").encoder->encode(rows, view, options_of(options));
 }
 
 template <class Position>
@@ -295,11 +291,7 @@ posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t colum
                                  const posenc_table* out, const posenc_options* options) {
   return status_of([&] {
     const GridSpec spec = grid_of(convention, rows, columns, d_model);
-    const posenc_table& table = checked(out, "out");
-    with_elements(table, [&]<class T>(T* data) {
-      encode_grid(rows, columns, spec, MatrixView<T>{data, table.rows, table.columns, table.stride},
-                  options_of(options));
-    });
+    encode_grid(rows, columns, spec, output_of("out", out), options_of(options));
   });
 }
 

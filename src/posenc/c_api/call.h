@@ -68,11 +68,22 @@ inline void check_reserved(std::int32_t reserved) {
   throw InvalidArgument(format_text("reserved is {}; allowed: 0", reserved));
 }
 
-/// Runs use(first element) for a table, whose type decides that of the element.
-template <class Use>
-void with_elements(const posenc_table& table, const Use& use) {
-  check_reserved(table.reserved);
-  with_type(data_type(table.type), [&]<class T>(T) { use(static_cast<T*>(table.data)); });
+/// A table that is written.
+inline OutputView output_of(std::string_view name, const posenc_table* table) {
+  const posenc_table& from = checked(table, name);
+  check_reserved(from.reserved);
+  return with_type(data_type(from.type), [&]<class T>(T) {
+    return OutputView(static_cast<T*>(from.data), from.rows, from.columns, from.stride);
+  });
+}
+
+/// A table that is read.
+inline InputView input_of(std::string_view name, const posenc_table* table) {
+  const posenc_table& from = checked(table, name);
+  check_reserved(from.reserved);
+  return with_type(data_type(from.type), [&]<class T>(T) {
+    return InputView(static_cast<const T*>(from.data), from.rows, from.columns, from.stride);
+  });
 }
 
 inline EncodeOptions options_of(const posenc_options* options) {

@@ -1,278 +1,316 @@
 #include "posenc/layers/rotary.h"
 
+#include "posenc/layers/internal/cache_rows.h"
 #include "posenc/layers/internal/checks.h"
-#include "posenc/simd/dispatch.h"
+#include "posenc/layers/internal/turn_heads.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace posenc {
 namespace {
 
-constexpr std::int64_t rows_at_once = 64;
+/// Rows whose angles are computed at once: they stay in the L2 cache.
+constexpr std::int64_t most_rows_at_once = 64;
 
-/// Selects for any position, and for tables of rows_at_once rows, which stay in cache.
-SelectedEncoder plan(std::int64_t dimension, double base, const Accuracy& accuracy,
-                     const FrequencyRule& frequencies) {
-  EncodingSpec spec = {.d_model = dimension,
-                       .base = base,
-                       .layout = Layout::halves_cos_first,
-                       .frequencies = frequencies};
-  validate(spec);
-  if (attention_factor(frequencies) == 0) {
-    throw InvalidArgument("attention_factor is 0, not given; allowed: greater than 0, 1 for none");
-  }
-  spec.frequencies = without_attention_factor(frequencies);
-  const ShapeClass shape = shape_class(table_bytes(spec, rows_at_once, sizeof(float)));
-  return plan_selected(spec, {0, max_position + 1}, {.accuracy = accuracy, .shape = shape});
+std::int64_t rows_at_once(std::int64_t columns, std::int64_t rows) noexcept {
+  constexpr std::int64_t most_values = 32768;
+  return std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows_at_once), rows);
 }
 
-/// Columns of the cosine and the sine of frequency k.
-struct CosineSine {
-  std::int64_t cosine, sine;
-};
-
-CosineSine places(RotaryLayout layout, std::int64_t k, std::int64_t half) noexcept {
-  if (layout == RotaryLayout::interleaved) return {2 * k, 2 * k + 1};
-  return {k, half + k};
+AxesSpec cosines_first(AxesSpec angles) {
+  angles.layout = Layout::halves_cos_first;
+  angles.parts_have_layouts = false;
+  return angles;
 }
 
-template <class T>
-void check_cache(RowRange rows, std::int64_t dimension, const MatrixView<T>& cache) {
-  if (cache.rows < rows.count) {
+// ---- Checks -------------------------------------------------------------------------------------
+
+InputView first_rows(const OutputView& view, std::int64_t rows) noexcept {
+  InputView result(static_cast<const float*>(view.data), rows, view.columns, view.stride);
+  result.type = view.type;
+  return result;
+}
+
+void check_table_columns(const char* name, std::int64_t columns, std::int64_t allowed) {
+  if (columns == allowed) return;
+  throw InvalidArgument(format_text("{} has {} columns; allowed: {}", name, columns, allowed));
+}
+
+void check_output(const char* name, const OutputView& out, std::int64_t rows,
+                  std::int64_t columns) {
+  if (out.rows < rows) {
     throw InvalidArgument(
-        format_text("cache has {} rows; allowed: at least {}", cache.rows, rows.count));
+        format_text("{} has {} rows; allowed: at least {}", name, out.rows, rows));
   }
-  if (cache.columns != dimension) {
-    throw InvalidArgument(
-        format_text("cache has {} columns; allowed: the dimension, {}", cache.columns, dimension));
-  }
-  // The checks of strides and memory count elements, so that the type of an element does not
-  // matter.
-  check_matrix("cache", {reinterpret_cast<const float*>(cache.data), rows.count, cache.columns,
-                         cache.stride});
+  check_table_columns(name, out.columns, columns);
+  check_matrix(name, first_rows(out, rows));
 }
 
-void check_heads(const AnySequences& x, std::int64_t dimension, int threads) {
-  check_threads(threads);
-  if (x.columns < dimension) {
+void check_input(const char* name, const InputView& table, std::int64_t columns) {
+  if (table.type == DataType::float64) {
     throw InvalidArgument(
-        format_text("x has {} columns; allowed: at least the dimension, {}", x.columns, dimension));
+        format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
   }
-  check_sequences("x", x, x.columns);
+  check_table_columns(name, table.columns, columns);
+  check_matrix(name, table);
 }
 
-/// Turns row `row` of every head by `angles`, cosines before sines. 16-bit elements are turned in
-/// `wide`, which holds as many floats as there are angles.
-template <class T>
-void rotate_row(const SequenceView<T>& x, std::int64_t row, RotaryLayout channels,
-                const float* angles, std::int64_t pairs, [[maybe_unused]] float* wide) noexcept {
-  const simd::Kernels& kernels = simd::best_kernels();
-  const auto rotate = [&](float* channels_of_head) {
-    kernels.rotate(angles, angles + pairs, pairs, channels == RotaryLayout::interleaved,
-                   channels_of_head);
+void check_cache(const RotaryCacheView& cache, std::int64_t pairs) {
+  if (!cache.is_apart) return check_input("cache", cache.cosines, 2 * pairs);
+  const std::int64_t columns = columns_of(cache.repeat, pairs);
+  check_input("cosines", cache.cosines, columns);
+  check_input("sines", cache.sines, columns);
+  if (cache.sines.type != cache.cosines.type) {
+    throw InvalidArgument(format_text("sines.type is {}; allowed: that of the cosines, {}",
+                                      to_string(cache.sines.type), to_string(cache.cosines.type)));
+  }
+}
+
+/// Each must be a row of the cache.
+void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
+  const std::int64_t all = std::min(cache.cosines.rows, cache.sines.rows);
+  if (rows.axes() > 1) {
+    throw InvalidArgument(format_text("rows of the cache are on {} axes; allowed: 1", rows.axes()));
+  }
+  const auto check = [all](std::int64_t row) {
+    if (row >= 0 && row < all) return;
+    throw InvalidArgument(format_text("row of the cache is {}; allowed: 0 to {}", row, all - 1));
   };
-  for (std::int64_t head = 0; head < x.batch; ++head) {
-    T* const data = x.data + head * x.batch_stride + row * x.row_stride;
-    if constexpr (std::is_same_v<T, float>) {
-      rotate(data);
-    } else {
-      constexpr bool is_bfloat16 = std::is_same_v<T, BFloat16>;
-      auto* const bits = reinterpret_cast<std::uint16_t*>(data);
-      kernels.widen(bits, 2 * pairs, is_bfloat16, wide);
-      rotate(wide);
-      kernels.narrow(wide, 2 * pairs, is_bfloat16, bits);
+  if (!rows.is_range()) {
+    for (std::int64_t i = 0; i < rows.count(); ++i) check(rows(0, i));
+  } else if (rows.count() > 0) {
+    check(rows.first());
+    if (rows.count() > all - rows.first()) {
+      throw InvalidArgument(
+          format_text("cache has {} rows; allowed: at least {}", all, rows.count() + rows.first()));
     }
   }
 }
 
-float widened(float value) noexcept { return value; }
-float widened(Float16 value) noexcept { return static_cast<float>(to_double(value)); }
-float widened(BFloat16 value) noexcept { return static_cast<float>(to_double(value)); }
+/// Checks tensors, and their number of positions. Returns true if each sequence has its own.
+bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::int64_t positions) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const HeadsView& each = x[i];
+    std::string name = "x";
+    if (x.size() > 1) (name += '[') += std::to_string(i) + ']';  // short: nothing is allocated
+    check_heads(name, each, dimension);
+    if (each.batch != x[0].batch || each.rows != x[0].rows) {
+      throw InvalidArgument(
+          format_text("{} has {} sequences of {} rows; allowed: as many as x[0], {} of {}", name,
+                      each.batch, each.rows, x[0].batch, x[0].rows));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (each.data != x[j].data || each.data == nullptr) continue;
+      throw InvalidArgument(
+          format_text("{} has the memory of x[{}]; allowed: memory apart from it", name, j));
+    }
+  }
+  if (x.empty() || positions == x[0].rows) return false;
+  std::int64_t of_all = 0;
+  if (__builtin_mul_overflow(x[0].batch, x[0].rows, &of_all) || positions != of_all) {
+    throw InvalidArgument(
+        format_text("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
+                    x[0].rows, x[0].rows, x[0].batch));
+  }
+  return true;
+}
 
-/// Distributes rows to threads, each with separate scratch memory: calls work(begin, end, scratch).
-template <class Work>
-void parallel_for_with_scratch(std::int64_t rows, int threads, std::int64_t floats,
-                               const Work& work) {
-  float* const memory = scratch(std::min<std::int64_t>(threads, rows) * floats);
+// ---- Caches -------------------------------------------------------------------------------------
+
+/// Distributes rows to threads in blocks, each thread with memory of its own: calls work(begin,
+/// count, memory), where memory holds `columns` elements of T for each of the rows, and for `spare`
+/// rows more.
+template <class T, class Work>
+void for_each_block(std::int64_t rows, int threads, std::int64_t columns, std::int64_t spare,
+                    const Work& work) {
+  if (rows == 0) return;
+  const std::int64_t step = rows_at_once(columns, rows);
+  const std::int64_t parts = std::min<std::int64_t>({threads, rows, most_threads});
+  // Each thread's memory begins at a cache line.
+  constexpr std::int64_t line = 16;
+  const std::int64_t bytes = (step + spare) * columns * std::int64_t{sizeof(T)};
+  const std::int64_t floats = (bytes / std::int64_t{sizeof(float)} / line + 1) * line;
+  float* const memory = scratch(parts * floats);
   std::atomic<std::int64_t> parts_begun = 0;
   parallel_for(rows, threads, [&](std::int64_t begin, std::int64_t end) {
-    work(begin, end, memory + parts_begun.fetch_add(1) * floats);
+    T* const own = reinterpret_cast<T*>(memory + parts_begun.fetch_add(1) * floats);
+    for (std::int64_t row = begin; row < end; row += step)
+      work(row, std::min(step, end - row), own);
   });
 }
 
-template <class Cached, class T>
-void apply_cache(const MatrixView<const Cached>& cache, RotaryLayout layout, RotaryLayout channels,
-                 std::int64_t dimension, const SequenceView<T>& x, int threads) {
-  check_heads(x, dimension, threads);
-  check_cache({0, x.rows}, dimension, cache);
-  if (x.batch == 0 || x.rows == 0) return;
-  const std::int64_t half = dimension / 2;
-  parallel_for_with_scratch(x.rows, threads, 2 * dimension,
-                            [&](std::int64_t begin, std::int64_t end, float* angles) {
-                              for (std::int64_t row = begin; row < end; ++row) {
-                                const Cached* const cached = cache.data + row * cache.stride;
-                                for (std::int64_t k = 0; k < half; ++k) {
-                                  const CosineSine place = places(layout, k, half);
-                                  angles[k] = widened(cached[place.cosine]);
-                                  angles[half + k] = widened(cached[place.sine]);
-                                }
-                                rotate_row(x, row, channels, angles, half, angles + dimension);
-                              }
-                            });
-}
-
-/// An entry times the attention factor, rounded once.
+/// Writes rows of a cache as they are computed.
 template <class T>
-T scaled(float entry, double factor) noexcept {
-  return nearest<T>(static_cast<double>(entry) * factor);
+void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
+                const CachePlaces<T>& places, int threads) {
+  const std::int64_t columns = encoder.d_model();
+  for_each_block<T>(positions.count(), threads, columns, 0,
+                    [&](std::int64_t begin, std::int64_t count, T* values) {
+                      encoder.encode(positions.part(begin, count),
+                                     MatrixView<T>{values, count, columns, columns},
+                                     {1, StorePolicy::cached});
+                      for (std::int64_t row = 0; row < count; ++row)
+                        write_cache_row(places, begin + row, columns / 2, values + row * columns);
+                    });
 }
 
-/// Calls work(row, angles, spare) for each row, with its float32 cosines before its sines, and
-/// memory for as many floats.
-template <class Work>
-void for_each_row(const Encoder& encoder, RowRange rows, int threads, const Work& work) {
-  const std::int64_t columns = encoder.spec().d_model, step = std::min(rows_at_once, rows.count);
-  parallel_for_with_scratch(rows.count, threads, (step + 1) * columns,
-                            [&](std::int64_t begin, std::int64_t end, float* angles) {
-                              for (std::int64_t row = begin; row < end; row += step) {
-                                const std::int64_t count = std::min(step, end - row);
-                                encoder.encode({.first = rows.first + row, .count = count},
-                                               {angles, count, columns, columns},
-                                               {1, StorePolicy::cached});
-                                for (std::int64_t r = 0; r < count; ++r) {
-                                  work(row + r, angles + r * columns, angles + step * columns);
-                                }
-                              }
-                            });
-}
-
+/// Rows that are multiplied by a factor. 16-bit ones are the products in float32's place, rounded
+/// once.
 template <class T>
-void fill_scaled_cache(const Encoder& encoder, double factor, RowRange rows, RotaryLayout layout,
-                       const MatrixView<T>& out, int threads) {
-  const std::int64_t half = encoder.spec().d_model / 2;
-  for_each_row(encoder, rows, threads, [&](std::int64_t row, const float* angles, float*) {
-    T* const cached = out.data + row * out.stride;
-    for (std::int64_t k = 0; k < half; ++k) {
-      const CosineSine place = places(layout, k, half);
-      cached[place.cosine] = scaled<T>(angles[k], factor);
-      cached[place.sine] = scaled<T>(angles[half + k], factor);
-    }
-  });
+void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
+                       const CachePlaces<T>& places, int threads) {
+  using Entry = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const std::int64_t columns = encoder.d_model();
+  for_each_block<Entry>(
+      positions.count(), threads, columns, 1,
+      [&](std::int64_t begin, std::int64_t count, Entry* values) {
+        encoder.encode(positions.part(begin, count),
+                       MatrixView<Entry>{values, count, columns, columns},
+                       {1, StorePolicy::cached});
+        T* const scaled = reinterpret_cast<T*>(values + count * columns);
+        for (std::int64_t row = 0; row < count; ++row) {
+          for (std::int64_t i = 0; i < columns; ++i)
+            scaled[i] = nearest<T>(static_cast<double>(values[row * columns + i]) * factor);
+          write_cache_row(places, begin + row, columns / 2, scaled);
+        }
+      });
 }
 
-/// The encoder writes halves, cosines first. For an interleaved cache, each row is then interleaved
-/// in place.
-template <class T>
-void fill_cache(const Encoder& encoder, double factor, RowRange rows, RotaryLayout layout,
-                const MatrixView<T>& out, const EncodeOptions& options) {
-  validate(rows);
-  check_threads(options.threads);
-  const std::int64_t dimension = encoder.spec().d_model, half = dimension / 2;
-  check_cache(rows, dimension, out);
-  if (rows.count == 0) return;
-  if (factor != 1) return fill_scaled_cache(encoder, factor, rows, layout, out, options.threads);
-  BasicMatrix<T> halves(
-      layout == RotaryLayout::interleaved ? std::min<std::int64_t>(options.threads, rows.count) : 0,
-      dimension);
-  encoder.encode(rows, out, options);
-  if (layout == RotaryLayout::halves) return;
-  std::atomic<std::int64_t> parts_begun = 0;
-  parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-    T* const own = halves.data() + parts_begun.fetch_add(1) * dimension;
-    for (std::int64_t row = begin; row < end; ++row) {
-      T* const cached = out.data + row * out.stride;
-      std::copy_n(cached, dimension, own);
-      for (std::int64_t k = 0; k < half; ++k) {
-        cached[2 * k] = own[k];
-        cached[2 * k + 1] = own[half + k];
+/// Calls use(places) for the values of a cache that is read.
+template <class Use>
+void with_places(const RotaryCacheView& cache, std::int64_t pairs, const Use& use) {
+  with_type(cache.cosines.type, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, double>) {
+      const auto* const cosines = static_cast<const T*>(cache.cosines.data);
+      if (cache.is_apart) {
+        use(places_apart(cosines, cache.cosines.stride, static_cast<const T*>(cache.sines.data),
+                         cache.sines.stride, cache.repeat, pairs));
+      } else {
+        use(places_of(cosines, cache.cosines.stride, cache.layout_of_both, pairs));
       }
     }
   });
 }
 
-template <class T>
-void apply_angles(const Encoder& encoder, double factor, RotaryLayout channels,
-                  const SequenceView<T>& x, std::int64_t first, int threads) {
-  const std::int64_t dimension = encoder.spec().d_model;
-  check_heads(x, dimension, threads);
-  validate(RowRange{first, x.rows});
-  if (x.batch == 0 || x.rows == 0) return;
-  for_each_row(encoder, {first, x.rows}, threads,
-               [&](std::int64_t row, float* angles, float* spare) {
-                 if (factor != 1) {
-                   for (std::int64_t i = 0; i < dimension; ++i) {
-                     angles[i] = scaled<float>(angles[i], factor);
-                   }
-                 }
-                 rotate_row(x, row, channels, angles, dimension / 2, spare);
-               });
+// ---- Angles -------------------------------------------------------------------------------------
+
+/// Negates the sines of rows of angles.
+void invert(float* angles, std::int64_t rows, std::int64_t pairs) noexcept {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    float* const sines = angles + (2 * row + 1) * pairs;
+    for (std::int64_t k = 0; k < pairs; ++k) sines[k] = -sines[k];
+  }
+}
+
+/// Calls fill(begin, count, angles) for rows of angles, and turns heads by them.
+template <class Fill>
+void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& options,
+              const Fill& fill) {
+  const std::int64_t columns = 2 * work.pairs;
+  for_each_block<float>(rows, options.threads, columns, 1,
+                        [&](std::int64_t begin, std::int64_t count, float* angles) {
+                          fill(begin, count, angles);
+                          if (options.inverse) invert(angles, count, work.pairs);
+                          work.turn(begin, count, angles, angles + count * columns);
+                        });
 }
 
 }  // namespace
 
+Rotary::Rotary(const RotarySpec& spec, const Accuracy& accuracy)
+    : spec_((validate(spec), spec)), encoder_(cosines_first(spec.angles), accuracy) {}
+
 Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const Accuracy& accuracy,
                const FrequencyRule& frequencies)
-    : selected_(plan(dimension, base, accuracy, frequencies)),
-      channels_(channels),
-      attention_factor_(posenc::attention_factor(frequencies)) {}
+    : Rotary(
+          rotary_spec({.d_model = dimension, .base = base, .frequencies = frequencies}, channels),
+          accuracy) {}
 
-void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<float> out,
+void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputView out,
                    EncodeOptions options) const {
-  fill_cache(*selected_.encoder, attention_factor_, rows, layout, out, options);
+  validate(positions, spec_.angles.axes());
+  check_threads(options.threads);
+  check_output("cache", out, positions.count(), dimension());
+  if (attention_factor() == 1 && layout == RotaryLayout::halves)
+    return encoder_.encode(positions, out, options);
+  with_type(out.type, [&]<class T>(T) {
+    fill(positions, places_of(static_cast<T*>(out.data), out.stride, layout, dimension() / 2),
+         options.threads);
+  });
 }
 
-void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<Float16> out,
-                   EncodeOptions options) const {
-  fill_cache(*selected_.encoder, attention_factor_, rows, layout, out, options);
+void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
+                               OutputView sines, EncodeOptions options) const {
+  const std::int64_t pairs = dimension() / 2, columns = columns_of(repeat, pairs);
+  validate(positions, spec_.angles.axes());
+  check_threads(options.threads);
+  check_output("cosines", cosines, positions.count(), columns);
+  check_output("sines", sines, positions.count(), columns);
+  if (sines.type != cosines.type) {
+    throw InvalidArgument(format_text("sines.type is {}; allowed: that of the cosines, {}",
+                                      to_string(sines.type), to_string(cosines.type)));
+  }
+  check_apart("sines", first_rows(sines, positions.count()), "the cosines",
+              first_rows(cosines, positions.count()));
+  with_type(cosines.type, [&]<class T>(T) {
+    fill(positions,
+         places_apart(static_cast<T*>(cosines.data), cosines.stride, static_cast<T*>(sines.data),
+                      sines.stride, repeat, pairs),
+         options.threads);
+  });
 }
 
-void Rotary::cache(RowRange rows, RotaryLayout layout, MatrixView<BFloat16> out,
-                   EncodeOptions options) const {
-  fill_cache(*selected_.encoder, attention_factor_, rows, layout, out, options);
+template <class Places>
+void Rotary::fill(const RowPositions& positions, const Places& places, int threads) const {
+  if (attention_factor() == 1) {
+    fill_cache(encoder_, positions, places, threads);
+  } else {
+    fill_scaled_cache(encoder_, attention_factor(), positions, places, threads);
+  }
 }
 
-void Rotary::apply(const SequenceView<float>& x, std::int64_t first, EncodeOptions options) const {
-  apply_angles(*selected_.encoder, attention_factor_, channels_, x, first, options.threads);
+void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
+                   const RotateOptions& options) const {
+  validate(positions, spec_.angles.axes());
+  check_threads(options.threads);
+  const bool own = check_tensors(x, dimension(), positions.count());
+  if (x.empty() || x[0].batch == 0) return;
+  const std::int64_t columns = dimension();
+  const double factor = attention_factor();
+  turn_all({x, channels(), columns / 2, own}, positions.count(), options,
+           [&](std::int64_t begin, std::int64_t count, float* angles) {
+             encoder_.encode(positions.part(begin, count),
+                             MatrixView<float>{angles, count, columns, columns},
+                             {1, StorePolicy::cached});
+             if (factor == 1) return;
+             for (std::int64_t i = 0; i < count * columns; ++i)
+               angles[i] = nearest<float>(static_cast<double>(angles[i]) * factor);
+           });
 }
 
-void Rotary::apply(const SequenceView<Float16>& x, std::int64_t first,
-                   EncodeOptions options) const {
-  apply_angles(*selected_.encoder, attention_factor_, channels_, x, first, options.threads);
-}
-
-void Rotary::apply(const SequenceView<BFloat16>& x, std::int64_t first,
-                   EncodeOptions options) const {
-  apply_angles(*selected_.encoder, attention_factor_, channels_, x, first, options.threads);
-}
-
-void Rotary::apply(MatrixView<const float> cache, RotaryLayout layout, const SequenceView<float>& x,
-                   EncodeOptions options) const {
-  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
-}
-
-void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout,
-                   const SequenceView<float>& x, EncodeOptions options) const {
-  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
-}
-
-void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout,
-                   const SequenceView<float>& x, EncodeOptions options) const {
-  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
-}
-
-void Rotary::apply(MatrixView<const Float16> cache, RotaryLayout layout,
-                   const SequenceView<Float16>& x, EncodeOptions options) const {
-  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
-}
-
-void Rotary::apply(MatrixView<const BFloat16> cache, RotaryLayout layout,
-                   const SequenceView<BFloat16>& x, EncodeOptions options) const {
-  apply_cache(cache, layout, channels_, dimension(), x, options.threads);
+void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
+                         const RowPositions& rows_of_cache, const RotateOptions& options) const {
+  const std::int64_t pairs = dimension() / 2;
+  check_threads(options.threads);
+  check_cache(cache, pairs);
+  check_cache_rows(rows_of_cache, cache);
+  const bool own = check_tensors(x, dimension(), rows_of_cache.count());
+  if (x.empty() || x[0].batch == 0) return;
+  with_places(cache, pairs, [&](const auto& places) {
+    turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
+             [&](std::int64_t begin, std::int64_t count, float* angles) {
+               for (std::int64_t row = 0; row < count; ++row)
+                 read_cache_row(places, rows_of_cache(0, begin + row), pairs,
+                                angles + row * 2 * pairs);
+             });
+  });
 }
 
 }  // namespace posenc

@@ -32,4 +32,11 @@ struct RotarySpec {
   bool operator==(const RotarySpec&) const = default;
 };
 
+/// Throws InvalidArgument unless the angles and the attention factor are allowed.
+void validate(const RotarySpec& spec);
+
+/// One axis. A rule's attention factor becomes that of the result. Throws InvalidArgument if the
+/// spec is not allowed, or if its rule has to be given an attention factor.
+RotarySpec rotary_spec(const EncodingSpec& spec, RotaryLayout channels = RotaryLayout::halves);
+
 }  // namespace posenc

@@ -101,38 +101,169 @@ class PositionalEncoding:
     @property
     def reason(self) -> str: ...
 
+class AxisPairs:
+    def __init__(
+        self,
+        axis: int,
+        d_model: int,
+        *,
+        base: float = 10000.0,
+        layout: str = "interleaved",
+        spacing: str = "paper",
+        frequencies: Frequencies = None,
+        picks: Sequence[int] = (),
+        pairs: Sequence[int] = (),
+        denominator: float = 1.0,
+    ) -> None: ...
+
+class Axes:
+    def __init__(
+        self,
+        parts: Sequence[AxisPairs],
+        *,
+        layout: str = "interleaved",
+        parts_have_layouts: bool = False,
+    ) -> None: ...
+    @property
+    def d_model(self) -> int: ...
+    @property
+    def axes(self) -> int: ...
+
+class AxesEncoder:
+    def __init__(
+        self,
+        axes: Axes,
+        *,
+        accuracy: Accuracy | float | None = None,
+        dtype: DType = "float32",
+    ) -> None: ...
+    def encode(
+        self,
+        positions: Positions | Array,
+        out: Array | None = None,
+        dtype: DType = "float32",
+        threads: int = 1,
+        stores: str = "automatic",
+    ) -> Array: ...
+    @property
+    def d_model(self) -> int: ...
+    @property
+    def axes(self) -> Axes: ...
+    @property
+    def reason(self) -> str: ...
+
 class Rotary:
     def __init__(
         self,
-        dimension: int,
+        dimension: int | None = None,
         *,
         base: float = 10000.0,
         channels: str = "halves",
         frequencies: Frequencies = None,
+        axes: Axes | None = None,
+        attention_factor: float | None = None,
         accuracy: Accuracy | float | None = None,
     ) -> None: ...
     def cache(
         self,
-        positions: range,
+        positions: Positions | Array,
         layout: str = "halves",
         *,
         out: Array | None = None,
         dtype: DType = "float32",
         threads: int = 1,
     ) -> Array: ...
+    def cosines_and_sines(
+        self,
+        positions: Positions | Array,
+        repeat: str = "once",
+        *,
+        out: tuple[Array, Array] | None = None,
+        dtype: DType = "float32",
+        threads: int = 1,
+    ) -> tuple[Array, Array]: ...
     def apply(
-        self, x: Array, first: int = 0, *, threads: int = 1, heads_first: bool = False
-    ) -> Array: ...
+        self,
+        x: Array | Sequence[Array],
+        first: int = 0,
+        *,
+        positions: Positions | Array | None = None,
+        inverse: bool = False,
+        threads: int = 1,
+        heads_first: bool = False,
+    ) -> Any: ...
+    def apply_cache(
+        self,
+        cache: Array | tuple[Array, Array],
+        x: Array | Sequence[Array],
+        layout: str = "halves",
+        *,
+        first: int = 0,
+        positions: Positions | Array | None = None,
+        inverse: bool = False,
+        threads: int = 1,
+        heads_first: bool = False,
+    ) -> Any: ...
     @property
     def dimension(self) -> int: ...
     @property
     def attention_factor(self) -> float: ...
     @property
+    def axes(self) -> Axes: ...
+    @property
     def reason(self) -> str: ...
+
+class ConfigRotary(Rotary): ...
+
+class RotaryReading:
+    def __init__(
+        self, text: str, rows: int | None = None, channels: str | None = None, strict: bool = True
+    ) -> None: ...
+    def rotary(self, kind: str = "") -> ConfigRotary: ...
+    @property
+    def kinds(self) -> list[str]: ...
+    @property
+    def model_type(self) -> str: ...
+    @property
+    def unturned(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
 
 def accuracy(
     encoder: Encoder, positions: range, dtype: DType = "float32", threads: int = 1
 ) -> dict[str, Any]: ...
+def axes_alternating(
+    sections: Sequence[int],
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    spacing: str = "paper",
+    frequencies: Frequencies = None,
+) -> Axes: ...
+def axes_in_blocks(
+    channels: Sequence[int],
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    spacing: str = "paper",
+    frequencies: Frequencies = None,
+) -> Axes: ...
+def axes_in_sections(
+    sections: Sequence[int],
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    spacing: str = "paper",
+    frequencies: Frequencies = None,
+) -> Axes: ...
+def axes_interleaved(
+    sections: Sequence[int],
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    spacing: str = "paper",
+    frequencies: Frequencies = None,
+) -> Axes: ...
 def backends() -> list[str]: ...
 def cpu() -> str: ...
 def dynamic_ntk_factor(factor: float, trained_rows: int, rows: int) -> float: ...
@@ -145,6 +276,8 @@ def encode_grid(
     dtype: DType = "float32",
     threads: int = 1,
 ) -> Array: ...
+def grid_positions(sizes: Sequence[int], firsts: Sequence[int] = ()) -> NDArray[np.int64]: ...
+def known_model_types() -> list[str]: ...
 def measure(
     file: str,
     *,

@@ -62,6 +62,12 @@ AnySequences without_unused_strides(AnySequences view) noexcept {
   return view;
 }
 
+/// True if rows that begin `distance` bytes apart alternate without overlap.
+bool alternate(std::uintptr_t stride, std::uintptr_t row, std::uintptr_t distance) noexcept {
+  const std::uintptr_t shift = distance % stride;
+  return shift >= row && stride - shift >= row;
+}
+
 /// True if the rows of two views with the same strides alternate without overlap, as the two halves
 /// of wider rows do.
 bool rows_apart(const AnySequences& x, std::uintptr_t distance) noexcept {
@@ -69,10 +75,32 @@ bool rows_apart(const AnySequences& x, std::uintptr_t distance) noexcept {
   const std::int64_t other = std::min(x.batch_stride, x.row_stride);
   const std::int64_t smaller = other == 0 ? larger : other;
   if (smaller == 0 || larger % smaller != 0) return false;
-  const auto stride = static_cast<std::uintptr_t>(smaller * x.element_bytes());
-  const auto row = static_cast<std::uintptr_t>(x.columns * x.element_bytes());
-  const std::uintptr_t shift = distance % stride;
-  return shift >= row && stride - shift >= row;
+  return alternate(static_cast<std::uintptr_t>(smaller * x.element_bytes()),
+                   static_cast<std::uintptr_t>(x.columns * x.element_bytes()), distance);
+}
+
+std::uintptr_t distance_between(const void* a, const void* b) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(a),
+             second = reinterpret_cast<std::uintptr_t>(b);
+  return std::max(first, second) - std::min(first, second);
+}
+
+/// Bytes from the first element of the heads to the last; 0 if two heads overlap, or if a
+/// difference of pointers cannot hold them.
+std::int64_t span_of_heads(const HeadsView& view) noexcept {
+  Dimension all[] = {{view.batch, view.batch_stride},
+                     {view.heads, view.head_stride},
+                     {view.rows, view.row_stride}};
+  std::ranges::sort(all, {}, &Dimension::stride);
+  std::int64_t elements = view.columns, beyond_first = 0, bytes = 0;
+  for (const auto [size, stride] : all) {
+    if (size == 1) continue;
+    const bool is_apart = stride >= elements &&
+                          !__builtin_mul_overflow(size - 1, stride, &beyond_first) &&
+                          !__builtin_add_overflow(elements, beyond_first, &elements);
+    if (!is_apart) return 0;
+  }
+  return __builtin_mul_overflow(elements, size_of(view.type), &bytes) ? 0 : bytes;
 }
 
 }  // namespace
@@ -122,18 +150,15 @@ void check_overlap(const AnySequences& x, const AnySequences& y) {
   const auto in = without_unused_strides(x), out = without_unused_strides(y);
   const bool same_strides = in.batch_stride == out.batch_stride && in.row_stride == out.row_stride;
   if (same_strides && x.data == y.data) return;
-  const auto x_begin = reinterpret_cast<std::uintptr_t>(x.data),
-             y_begin = reinterpret_cast<std::uintptr_t>(y.data);
-  const std::uintptr_t distance = std::max(x_begin, y_begin) - std::min(x_begin, y_begin);
+  const std::uintptr_t distance = distance_between(x.data, y.data);
   if (same_strides && rows_apart(in, distance)) return;
-  throw InvalidArgument(
-      format_text("output overlaps the input, {} bytes {} it{}; allowed: the same memory and "
-                  "strides, or memory apart",
-                  distance, y_begin < x_begin ? "before" : "after",
-                  same_strides ? "" : ", with other strides"));
+  throw InvalidArgument(format_text(
+      "output overlaps the input, {} bytes {} it{}; allowed: the same memory and "
+      "strides, or memory apart",
+      distance, y.data < x.data ? "before" : "after", same_strides ? "" : ", with other strides"));
 }
 
-Memory check_matrix(std::string_view name, const MatrixView<const float>& view) {
+Memory check_matrix(std::string_view name, const InputView& view) {
   check_size(name, "rows", view.rows);
   check_size(name, "columns", view.columns);
   if (view.stride < view.columns) {
@@ -143,7 +168,45 @@ Memory check_matrix(std::string_view name, const MatrixView<const float>& view) 
   if (view.rows == 0 || view.columns == 0) return {};
   return memory_at(
       name, view.data,
-      span_in_bytes(name, {view.rows, view.stride}, {1, 0}, view.columns, sizeof(float)));
+      span_in_bytes(name, {view.rows, view.stride}, {1, 0}, view.columns, size_of(view.type)));
+}
+
+void check_apart(std::string_view name, const InputView& view, std::string_view other_name,
+                 const InputView& other) {
+  const auto bytes = [&](std::int64_t elements) {
+    return static_cast<std::uintptr_t>(elements * size_of(view.type));
+  };
+  const bool may_alternate = view.type == other.type && view.stride == other.stride &&
+                             view.stride > 0 && view.columns == other.columns;
+  if (may_alternate &&
+      alternate(bytes(view.stride), bytes(view.columns), distance_between(view.data, other.data))) {
+    return;
+  }
+  check_disjoint(name, check_matrix(name, view), other_name, check_matrix(other_name, other));
+}
+
+void check_heads(std::string_view name, const HeadsView& view, std::int64_t columns) {
+  check_size(name, "sequences", view.batch);
+  check_size(name, "heads", view.heads);
+  check_size(name, "rows", view.rows);
+  if (view.type == DataType::float64) {
+    throw InvalidArgument(
+        format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
+  }
+  if (view.columns < columns) {
+    throw InvalidArgument(format_text("{} has {} columns; allowed: at least the dimension, {}",
+                                      name, view.columns, columns));
+  }
+  if (view.batch == 0 || view.heads == 0 || view.rows == 0) return;
+  const std::int64_t bytes = span_of_heads(view);
+  if (bytes == 0) {
+    throw InvalidArgument(format_text(
+        "{} has batch_stride {}, head_stride {} and row_stride {}; allowed: strides that keep {} x "
+        "{} x {} heads of {} columns apart, in at most 2^63 - 1 bytes",
+        name, view.batch_stride, view.head_stride, view.row_stride, view.batch, view.heads,
+        view.rows, view.columns));
+  }
+  memory_at(name, view.data, static_cast<std::uintptr_t>(bytes));
 }
 
 void check_disjoint(std::string_view name, Memory memory, std::string_view other_name,

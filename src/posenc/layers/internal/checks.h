@@ -3,6 +3,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
+#include "posenc/layers/heads_view.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/support/check.h"
 
@@ -61,7 +62,15 @@ void check_overlap(const AnySequences& x, const AnySequences& y);
 
 /// Sizes must not be negative, the stride must be at least the columns, and the data must not be
 /// null. Returns the memory that the view spans.
-Memory check_matrix(std::string_view name, const MatrixView<const float>& view);
+Memory check_matrix(std::string_view name, const InputView& view);
+
+/// Two checked matrices must share no element. Their rows may alternate.
+void check_apart(std::string_view name, const InputView& view, std::string_view other_name,
+                 const InputView& other);
+
+/// Sizes must not be negative, there must be at least `columns` columns, of another type than
+/// float64, no two heads may overlap, and the data must not be null.
+void check_heads(std::string_view name, const HeadsView& view, std::int64_t columns);
 
 /// The two ranges of memory must not overlap.
 void check_disjoint(std::string_view name, Memory memory, std::string_view other_name,

@@ -1,11 +1,9 @@
-// Positional encodings and rotary embeddings.
+// Positional encodings.
 #include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
 
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -56,37 +54,7 @@ py::object backward(const PyPositionalEncoding& self, const py::object& gradient
   return gradient;
 }
 
-py::object rotary_cache(const Rotary& rotary, const py::object& positions,
-                        const std::string& layout, const py::object& out, const py::object& type,
-                        int threads) {
-  const RowRange rows = rows_of(positions);
-  validate(rows);
-  const RotaryLayout order = parse_rotary_layout("layout", layout);
-  const py::object result =
-      out.is_none() ? py::array(numpy_type(parse_type(type)),
-                                std::vector<py::ssize_t>{rows.count, rotary.dimension()})
-                    : out;
-  py::array table = array_of(result, "out");
-  with_table(table, "out", [&]<class T>(const MatrixView<T>& view) {
-    if constexpr (std::is_same_v<T, double>) {
-      throw InvalidArgument("dtype is float64; allowed: float32, float16, bfloat16");
-    } else {
-      const py::gil_scoped_release no_gil;
-      rotary.cache(rows, order, view, threads);
-    }
-  });
-  return result;
-}
-
-py::object rotary_apply(const Rotary& rotary, const py::object& x, std::int64_t first, int threads,
-                        bool heads_first) {
-  py::array array = array_of(x, "x");
-  with_writable_sequences(array, "x", heads_first, [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
-    rotary.apply(view, first, threads);
-  });
-  return x;
-}
+}  // namespace
 
 void bind_positional_encoding(py::module_& module) {
   using py::arg;
@@ -131,50 +99,6 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
            "Turns the gradient of the output of forward(training=True) into that of x, in place.")
       .def_property_readonly(
           "reason", [](const PyPositionalEncoding& each) { return each.layer.selection().reason; });
-}
-
-void bind_rotary(py::module_& module) {
-  using py::arg;
-  const py::str float32("float32");
-
-  py::class_<Rotary>(module, "Rotary", R"(Rotary position embeddings from exact phases.
-
-dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
-(GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). frequencies, accuracy: as in
-Encoder. posenc.rotary_from_config() reads all from a model's config.json.)")
-      .def(py::init([](std::int64_t dimension, double base, const std::string& channels,
-                       const py::object& frequencies, const py::object& accuracy) {
-             const RotaryLayout layout = parse_rotary_layout("channels", channels);
-             const Accuracy asked = accuracy_of(accuracy);
-             const FrequencyRule rule = rule_of(frequencies);
-             const py::gil_scoped_release no_gil;
-             return std::make_unique<Rotary>(dimension, base, layout, asked, rule);
-           }),
-           arg("dimension"), py::kw_only(), arg("base") = 10000.0, arg("channels") = "halves",
-           arg("frequencies") = py::none(), arg("accuracy") = py::none())
-      .def("cache", &rotary_cache, arg("positions"), arg("layout") = "halves", py::kw_only(),
-           arg("out") = py::none(), arg("dtype") = float32, arg("threads") = 1,
-           R"(Returns the cosines and sines of range(first, last + 1): shape (rows, dimension).
-
-layout: "halves" is that of vLLM, cosines before sines; "interleaved" that of ggml, cosine before
-sine. dtype: float32, float16 or bfloat16.)")
-      .def("apply", &rotary_apply, arg("x"), arg("first") = 0, py::kw_only(), arg("threads") = 1,
-           arg("heads_first") = false,
-           R"(Turns x in place and returns it. Row r is at position first + r.
-
-x: shape (rows, heads, head_dim), or (heads, rows, head_dim) if heads_first, or (rows, head_dim);
-float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once.)")
-      .def_property_readonly("dimension", &Rotary::dimension)
-      .def_property_readonly("attention_factor", &Rotary::attention_factor,
-                             "Cosines and sines are multiplied by it.")
-      .def_property_readonly("reason", [](const Rotary& each) { return each.selection().reason; });
-}
-
-}  // namespace
-
-void bind_layers(py::module_& module) {
-  bind_positional_encoding(module);
-  bind_rotary(module);
 }
 
 }  // namespace posenc::python
