@@ -163,6 +163,9 @@ ALIKE = [
     (heads("lfm2", 2048, 32, rope_theta=1000000.0, theta=1000000, layer_types=["conv", "full_attention"]),
      halves(64, 1e6)),
     (heads("llama", 4096, 32), halves(128, 1e4)),
+    (heads("llama", 4096, 32, rope_scaling={
+        "factor": 32.0, "original_max_position_embeddings": 4096, "type": "yarn",
+        "finetuned": True, "attention_factor": 1}), (yarn(128, 1e4, 32, 4096), "halves")),
     (heads("llama4_text", 5120, 40, head_dim=128, rope_theta=500000.0, no_rope_layers=[],
            num_hidden_layers=48, rope_scaling=LLAMA3 | {"high_freq_factor": 1.0}),
      (llama3(128, 5e5, 8, 1, 1, 8192), "interleaved")),
