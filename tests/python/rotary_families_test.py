@@ -455,7 +455,8 @@ class FamiliesTest(unittest.TestCase):
         ]:
             reading = RotaryReading(json.dumps(config))
             self.assertEqual(reading.unturned, unturned)
-            self.assertEqual("no rotary embedding: " + unturned in repr(reading), unturned != "")
+            for text in (repr(reading), repr(posenc.rotary_from_config(config))):
+                self.assertEqual("no rotary embedding: " + unturned in text, unturned != "")
 
     def test_kinds_that_no_layer_has_are_left_out(self):
         config = heads("gemma3_text", 2560, 8, layer_types=["full_attention"] * 3, **GEMMA3_NOW)
