@@ -322,7 +322,7 @@ MULTIMODAL = [
     (holding(outer, LLAMA | {"model_type": inner}), f"{inner}")
     for outer, inner in {
         "deepseek_vl": "llama", "granite_speech": "granite", "idefics3": "llama",
-        "internvl": "qwen2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
+        "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
         "llava_next_video": "llama", "llava_onevision": "qwen2", "mistral3": "mistral",
         "qwen2_audio": "qwen2", "smolvlm": "llama", "video_llava": "llama", "vipllava": "llama",
         "voxtral": "llama", "got_ocr2": "qwen2"}.items()
