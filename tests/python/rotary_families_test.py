@@ -463,6 +463,9 @@ class FamiliesTest(unittest.TestCase):
         self.assertEqual(list(posenc.rotary_from_config(config, layers="all")), ["full_attention"])
         self.assert_frequencies(
             posenc.rotary_from_config(config), GEMMA3_W["full_attention"], "halves")
+        llama = heads("llama", 4096, 32, rope_parameters=TWO_RULES,
+                      layer_types=["sliding_attention"])
+        self.assert_frequencies(posenc.rotary_from_config(llama), power(128, 1e4), "halves")
 
     def test_kinds_that_are_alike_need_no_choice(self):
         config = heads("olmo3", 4096, 32, rope_theta=500000)
