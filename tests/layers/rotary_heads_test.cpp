@@ -229,6 +229,7 @@ TEST(RotaryHeads, MayBeNone) {
   const std::vector<std::int64_t> none;
   rotary.apply(heads_first<float>(nullptr, 0, 3, 5, 6));
   rotary.apply(heads_first<float>(nullptr, 2, 0, 5, 6));
+  rotary.apply(HeadsView(static_cast<float*>(nullptr), INT64_MAX, 0, max_position, 6, 0, 0, 0));
   rotary.apply(heads_first<Float16>(nullptr, 2, 3, 0, 6), none);
   rotary.apply(std::span<const HeadsView>(), RowRange{0, 5});
   rotary.apply(rows_first<float>(nullptr, 0, 1, 0, 6), RowRange{0, 1}, {.inverse = true});

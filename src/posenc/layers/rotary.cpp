@@ -122,6 +122,11 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
   return true;
 }
 
+bool have_no_heads(std::span<const HeadsView> x) noexcept {
+  return std::ranges::all_of(
+      x, [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; });
+}
+
 // ---- Caches -------------------------------------------------------------------------------------
 
 /// Distributes rows to threads in blocks, each thread with memory of its own: calls work(begin,
@@ -281,7 +286,7 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   const bool own = check_tensors(x, dimension(), positions.count());
-  if (x.empty() || x[0].batch == 0) return;
+  if (have_no_heads(x)) return;
   const std::int64_t columns = dimension();
   const double factor = attention_factor();
   turn_all({x, channels(), columns / 2, own}, positions.count(), options,
@@ -302,7 +307,7 @@ void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView
   check_cache(cache, pairs);
   check_cache_rows(rows_of_cache, cache);
   const bool own = check_tensors(x, dimension(), rows_of_cache.count());
-  if (x.empty() || x[0].batch == 0) return;
+  if (have_no_heads(x)) return;
   with_places(cache, pairs, [&](const auto& places) {
     turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
              [&](std::int64_t begin, std::int64_t count, float* angles) {
