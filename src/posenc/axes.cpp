@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace posenc {
@@ -85,6 +87,19 @@ AxesSpec axes_by_pair(std::int64_t axes, const EncodingSpec& spec, const AxisOf&
     if (!part.pairs.empty()) result.parts.push_back(std::move(part));
   }
   return result;
+}
+
+void check_positions(std::span<const std::int64_t> positions, std::int64_t axis) {
+  const auto is_allowed = [](std::int64_t position) {
+    return position >= -max_position && position <= max_position;
+  };
+  bool are_allowed = true;  // without a branch for each
+  for (const std::int64_t position : positions) are_allowed &= is_allowed(position);
+  if (are_allowed) return;
+  const auto bad = std::ranges::find_if_not(positions, is_allowed);
+  throw InvalidArgument(format_text("position of row {} on axis {} is {}; allowed: {} to {}",
+                                    bad - positions.begin(), axis, *bad, -max_position,
+                                    max_position));
 }
 
 }  // namespace
@@ -195,12 +210,10 @@ void validate(const RowPositions& positions, std::int64_t axes) {
     throw InvalidArgument(format_text("row count is {}; allowed: at least 0", positions.count()));
   const std::int64_t given = std::max<std::int64_t>(positions.axes(), 1);
   for (std::int64_t axis = 0; axis < given; ++axis) {
-    for (std::int64_t row = 0; row < positions.count(); ++row) {
-      const std::int64_t position = positions(axis, row);
-      if (position >= -max_position && position <= max_position) continue;
-      throw InvalidArgument(format_text("position of row {} on axis {} is {}; allowed: {} to {}",
-                                        row, axis, position, -max_position, max_position));
-    }
+    positions.of_axis(axis, [&]<class Positions>(Positions of_axis) {
+      if constexpr (std::is_same_v<Positions, std::span<const std::int64_t>>)
+        check_positions(of_axis, axis);
+    });
   }
 }
 

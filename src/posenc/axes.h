@@ -117,6 +117,7 @@ class RowPositions {
   std::int64_t count() const noexcept { return count_; }
   /// 0 if positions are equal on all axes.
   std::int64_t axes() const noexcept { return axes_; }
+  std::int64_t axis_stride() const noexcept { return axis_stride_; }
   bool is_range() const noexcept { return wide_ == nullptr && narrow_ == nullptr; }
   std::int64_t first() const noexcept { return first_; }
   std::int64_t operator()(std::int64_t axis, std::int64_t row) const noexcept {

@@ -4,17 +4,19 @@
 // For others, each axis has an encoder of its own pairs: its distinct positions are encoded into a
 // table, from which rows are joined.
 #include "posenc/axes.h"
+
+#include "posenc/simd/dispatch.h"
+#include "posenc/simd/kernels.h"
 #include "posenc/support/check.h"
 #include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <cstring>
 #include <numeric>
-#include <optional>
-#include <unordered_map>
+#include <type_traits>
 #include <utility>
 
 namespace posenc {
@@ -121,81 +123,239 @@ AxisPlan axis_plan(std::int64_t axis, const PickedPairs& pairs, Layout layout,
   return plan;
 }
 
-/// The rows of an axis: a table of its distinct positions, and the row of each position.
-template <class T>
-struct AxisRows {
-  BasicMatrix<T> table = {};
-  std::int64_t first = 0;  ///< position of row 0 of the table, if index is empty
-  std::vector<std::int32_t> index = {};
+/// Positions on one axis, of either width.
+class AxisPositions {
+ public:
+  AxisPositions(const RowPositions& positions, std::int64_t axis) {
+    positions.of_axis(axis, [this]<class Positions>(Positions of_axis) {
+      if constexpr (!std::is_same_v<Positions, RowRange>) {
+        first_ = of_axis.data();
+        is_wide_ = sizeof of_axis[0] == sizeof(std::int64_t);
+      }
+    });
+  }
 
-  const T* row(const RowPositions& positions, std::int64_t axis, std::int64_t r) const noexcept {
-    const std::int64_t at =
-        index.empty() ? positions(axis, r) - first : index[static_cast<std::size_t>(r)];
-    return table.data() + at * table.columns();
+  /// Calls use(pointer to the first position).
+  template <class Use>
+  decltype(auto) with(const Use& use) const {
+    return is_wide_ ? use(static_cast<const std::int64_t*>(first_))
+                    : use(static_cast<const std::int32_t*>(first_));
+  }
+  bool is_wide() const noexcept { return is_wide_; }
+
+ private:
+  const void* first_ = nullptr;
+  bool is_wide_ = true;
+};
+
+/// The least and the greatest position of some rows on an axis.
+struct Extent {
+  std::int64_t least = max_position;
+  std::int64_t most = -max_position;
+
+  void add(const AxisPositions& positions, const RowRange& rows) {
+    positions.with([&](const auto* position) {
+      simd::best_kernels().extent(position + rows.first, positions.is_wide(), rows.count, least,
+                                  most);
+    });
   }
 };
 
-/// The row of each position in a list of distinct ones, which is filled.
-std::vector<std::int32_t> indexed(const RowPositions& positions, std::int64_t axis,
-                                  std::vector<std::int64_t>& distinct) {
-  std::unordered_map<std::int64_t, std::int32_t> rows;
-  std::vector<std::int32_t> index(static_cast<std::size_t>(positions.count()));
-  for (std::int64_t r = 0; r < positions.count(); ++r) {
-    const std::int64_t position = positions(axis, r);
-    const auto [found, is_new] =
-        rows.try_emplace(position, static_cast<std::int32_t>(distinct.size()));
-    if (is_new) distinct.push_back(position);
-    index[static_cast<std::size_t>(r)] = found->second;
-  }
-  return index;
+/// Throws as validate() does. Takes a vector operation a vector of positions.
+void check_positions(const RowPositions& positions, std::int64_t axes) {
+  validate(positions.part(0, 0), axes);
+  Extent all;
+  for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis)
+    all.add(AxisPositions(positions, axis), {0, positions.count()});
+  const bool are_allowed = all.least >= -max_position && all.most <= max_position;
+  if (!are_allowed || positions.count() < 0) validate(positions, axes);
 }
 
-template <class T>
-AxisRows<T> rows_of_axis(const AxisPlan& plan, const RowPositions& positions, int threads) {
-  std::int64_t least = max_position, most = -max_position;
-  for (std::int64_t r = 0; r < positions.count(); ++r) {
-    least = std::min(least, positions(plan.axis, r));
-    most = std::max(most, positions(plan.axis, r));
-  }
-  AxisRows<T> rows;
-  if (most - least < positions.count()) {
-    rows.first = least;
-    rows.table = BasicMatrix<T>(most - least + 1, plan.columns());
-    plan.encoder->encode(RowRange{least, most - least + 1}, rows.table.view(), threads);
+/// Which rows are those of one encoder of all pairs, and which are joined.
+struct Runs {
+  std::vector<RowRange> equal = {}, joined = {};  ///< numbers of rows, not positions
+
+  std::int64_t joined_rows() const noexcept {
+    std::int64_t rows = 0;
+    for (const RowRange& run : joined) rows += run.count;
     return rows;
   }
-  std::vector<std::int64_t> distinct;
-  rows.index = indexed(positions, plan.axis, distinct);
-  rows.table = BasicMatrix<T>(static_cast<std::int64_t>(distinct.size()), plan.columns());
-  plan.encoder->encode(distinct, rows.table.view(), threads);
+};
+
+/// The number of rows from `row` on whose positions are equal on all axes.
+template <class Position>
+std::int64_t equal_rows(const Position* positions, std::int64_t axes, std::ptrdiff_t axis_stride,
+                        std::int64_t row, std::int64_t end) {
+  std::int64_t equal = end - row;
+  for (std::int64_t axis = 1; axis < axes; ++axis) {
+    const Position* const first = positions + row;
+    const Position* const other = first + axis * axis_stride;
+    equal = std::mismatch(first, first + equal, other).first - first;
+  }
+  return equal;
+}
+
+/// A few rows whose positions happen to be equal are joined, as those around them.
+Runs runs_of(const RowPositions& positions, std::int64_t axes) {
+  constexpr std::int64_t fewest_equal = 32;
+  Runs runs;
+  std::int64_t joined_from = 0;
+  AxisPositions(positions, 0).with([&](const auto* first) {
+    const auto* const second = first + positions.axis_stride();
+    for (std::int64_t row = 0; row < positions.count();) {
+      if (first[row] != second[row]) {
+        ++row;
+        continue;
+      }
+      const std::int64_t equal =
+          equal_rows(first, axes, positions.axis_stride(), row, positions.count());
+      if (equal >= fewest_equal) {
+        if (row > joined_from) runs.joined.push_back({joined_from, row - joined_from});
+        runs.equal.push_back({row, equal});
+        joined_from = row + equal;
+      }
+      row += std::max<std::int64_t>(equal, 1);
+    }
+  });
+  if (positions.count() > joined_from)
+    runs.joined.push_back({joined_from, positions.count() - joined_from});
+  return runs;
+}
+
+/// Numbers distinct positions in the order in which they first occur.
+class Distinct {
+ public:
+  explicit Distinct(std::int64_t most)
+      : slots_(std::bit_ceil(static_cast<std::size_t>(2 * most)), none) {}
+
+  std::int32_t number_of(std::int64_t position) {
+    // Fibonacci hashing: consecutive positions fall far apart.
+    const auto hash = static_cast<std::uint64_t>(position) * 0x9e3779b97f4a7c15;
+    for (std::size_t slot = hash >> (64 - std::countr_zero(slots_.size()));;
+         slot = (slot + 1) & (slots_.size() - 1)) {
+      if (slots_[slot] == none) {
+        slots_[slot] = static_cast<std::int32_t>(positions_.size());
+        positions_.push_back(position);
+      }
+      const std::int32_t number = slots_[slot];
+      if (positions_[static_cast<std::size_t>(number)] == position) return number;
+    }
+  }
+  std::span<const std::int64_t> positions() const noexcept { return positions_; }
+
+ private:
+  static constexpr std::int32_t none = -1;
+  std::vector<std::int32_t> slots_;
+  std::vector<std::int64_t> positions_;
+};
+
+/// The table of an axis, of its distinct positions.
+template <class T>
+struct AxisRows {
+  BasicMatrix<T> table = {};
+  AxisPositions positions;
+  std::int64_t first = 0;  ///< position of row 0 of the table, unless there is an index
+  std::vector<std::int32_t> index = {};  ///< of each joined row, the row of the table
+
+  /// What is copied from it to the rows from `row` on, which are joined rows from `joined_row` on.
+  simd::JoinPart part(std::int64_t row, std::int64_t joined_row) const {
+    simd::JoinPart part = {.table = reinterpret_cast<const char*>(table.data()),
+                           .table_stride = table.columns() * std::int64_t{sizeof(T)},
+                           .index = index.data() + joined_row,
+                           .has_wide_index = false,
+                           .first = 0,
+                           .to = 0,
+                           .bytes = 0};
+    if (!index.empty()) return part;
+    part.first = first;
+    part.has_wide_index = positions.is_wide();
+    positions.with([&](const auto* position) { part.index = position + row; });
+    return part;
+  }
+};
+
+template <class T>
+AxisRows<T> rows_of_axis(const AxisPlan& plan, const RowPositions& positions, const Runs& runs,
+                         int threads) {
+  AxisRows<T> rows = {.positions = AxisPositions(positions, plan.axis)};
+  Extent extent;
+  for (const RowRange& run : runs.joined) extent.add(rows.positions, run);
+  const std::int64_t count = runs.joined_rows(), span = extent.most - extent.least;
+  if (span < count) {
+    rows.first = extent.least;
+    rows.table = BasicMatrix<T>(span + 1, plan.columns());
+    plan.encoder->encode(RowRange{extent.least, span + 1}, rows.table.view(), threads);
+    return rows;
+  }
+  Distinct distinct(count);
+  rows.index.reserve(static_cast<std::size_t>(count));
+  rows.positions.with([&](const auto* position) {
+    for (const RowRange& run : runs.joined) {
+      for (std::int64_t r = run.first; r < run.first + run.count; ++r)
+        rows.index.push_back(distinct.number_of(position[r]));
+    }
+  });
+  const std::span<const std::int64_t> each = distinct.positions();
+  rows.table = BasicMatrix<T>(static_cast<std::int64_t>(each.size()), plan.columns());
+  plan.encoder->encode(each, rows.table.view(), threads);
   return rows;
 }
 
-/// Writes rows whose positions are not equal.
+/// Copies channels one by one, where they are scattered: a loop over parts would copy each alone.
 template <class T>
-void join_rows(std::span<const AxisPlan> axes, const RowPositions& positions,
-               const MatrixView<T>& out, const EncodeOptions& options) {
-  std::vector<AxisRows<T>> rows;
-  for (const AxisPlan& plan : axes)
-    rows.push_back(rows_of_axis<T>(plan, positions, options.threads));
-  parallel_for(positions.count(), options.threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t r = begin; r < end; ++r) {
-      for (std::size_t i = 0; i < axes.size(); ++i) {
-        const T* const from = rows[i].row(positions, axes[i].axis, r);
-        for (const CopiedChannels& channels : axes[i].channels) {
-          std::memcpy(out.data + r * out.stride + channels.to, from + channels.from,
-                      static_cast<std::size_t>(channels.count) * sizeof(T));
-        }
-      }
+void join_channels(std::span<const simd::JoinPart> parts, const MatrixView<T>& out) {
+  constexpr auto bytes = std::int64_t{sizeof(T)};
+  struct Source {
+    std::uint32_t table, column;
+  };
+  // Parts of one table have their index in common.
+  std::vector<simd::JoinPart> tables;
+  std::vector<Source> sources(static_cast<std::size_t>(out.columns));
+  for (const simd::JoinPart& part : parts) {
+    const auto same = std::ranges::find(tables, part.index, &simd::JoinPart::index);
+    const auto table = static_cast<std::uint32_t>(same - tables.begin());
+    if (same == tables.end()) tables.push_back(part);
+    const std::int64_t column = (part.table - tables[table].table) / bytes;
+    for (std::int64_t i = 0; i < part.bytes / bytes; ++i) {
+      sources[static_cast<std::size_t>(part.to / bytes + i)] = {
+          table, static_cast<std::uint32_t>(column + i)};
     }
-  });
+  }
+  std::vector<const T*> from(tables.size());
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    for (std::size_t i = 0; i < tables.size(); ++i)
+      from[i] = reinterpret_cast<const T*>(tables[i].row(r));
+    T* const to = out.data + r * out.stride;
+    for (std::size_t c = 0; c < sources.size(); ++c)
+      to[c] = from[sources[c].table][sources[c].column];
+  }
 }
 
-bool are_equal(const RowPositions& positions, std::int64_t axes, std::int64_t row) noexcept {
-  for (std::int64_t axis = 1; axis < axes; ++axis) {
-    if (positions(axis, row) != positions(0, row)) return false;
+/// Joins the rows of a view, which are rows from `row` on, and joined rows from `joined_row` on.
+template <class T>
+void join_run(std::span<const AxisPlan> axes, std::span<const AxisRows<T>> rows, std::int64_t row,
+              std::int64_t joined_row, const MatrixView<T>& out, bool non_temporal) {
+  constexpr auto bytes = std::int64_t{sizeof(T)};
+  constexpr std::int64_t fewest_bytes = 16;  // of a part, on average: a vector
+  std::vector<simd::JoinPart> parts;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const simd::JoinPart of_axis = rows[i].part(row, joined_row);
+    for (const CopiedChannels& each : axes[i].channels) {
+      simd::JoinPart& part = parts.emplace_back(of_axis);
+      part.table += each.from * bytes;
+      part.to = each.to * bytes;
+      part.bytes = each.count * bytes;
+    }
   }
-  return true;
+  const auto parts_count = static_cast<std::int64_t>(parts.size());
+  if (out.columns * bytes < parts_count * fewest_bytes) return join_channels<T>(parts, out);
+  simd::best_kernels().join({.parts = parts.data(),
+                             .parts_count = parts_count,
+                             .rows = out.rows,
+                             .row_bytes = out.columns * bytes,
+                             .out = reinterpret_cast<char*>(out.data),
+                             .out_stride = out.stride * bytes,
+                             .non_temporal = non_temporal});
 }
 
 }  // namespace
@@ -260,21 +420,37 @@ struct AxesEncoder::Plan {
     positions.of_axis(0, [&](auto of_axis) { of_equal->encode(of_axis, out, options); });
   }
 
-  /// Writes runs of rows, whose positions are equal on all axes, or not.
   template <class T>
-  void encode_runs(const RowPositions& positions, const MatrixView<T>& out,
-                   const EncodeOptions& options) const {
-    for (std::int64_t row = 0; row < positions.count();) {
-      const bool is_equal = of_equal != nullptr && are_equal(positions, axes, row);
-      std::int64_t end = row + 1;
-      while (end < positions.count() &&
-             (of_equal != nullptr && are_equal(positions, axes, end)) == is_equal)
-        ++end;
-      const RowPositions run = positions.part(row, end - row);
-      const MatrixView<T> to = {out.data + row * out.stride, end - row, out.columns, out.stride};
-      is_equal ? encode_equal(run, to, options) : join_rows(std::span(of_axes), run, to, options);
-      row = end;
+  void encode_joined(const RowPositions& positions, const Runs& runs, const MatrixView<T>& out,
+                     const EncodeOptions& options) const {
+    std::vector<AxisRows<T>> rows;
+    for (const AxisPlan& plan : of_axes)
+      rows.push_back(rows_of_axis<T>(plan, positions, runs, options.threads));
+    const bool non_temporal =
+        is_non_temporal(options.stores, positions.count() * d_model * size_of(data_type_of<T>));
+    std::int64_t before = 0;
+    for (const RowRange& run : runs.joined) {
+      parallel_for(run.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
+        const std::int64_t row = run.first + begin;
+        const MatrixView<T> to = {out.data + row * out.stride, end - begin, d_model, out.stride};
+        join_run<T>(of_axes, rows, row, before + begin, to, non_temporal);
+      });
+      before += run.count;
     }
+  }
+
+  /// Positions are a list for each axis, or one for all.
+  template <class T>
+  void encode(const RowPositions& positions, const MatrixView<T>& out,
+              const EncodeOptions& options) const {
+    const Runs runs =
+        of_equal != nullptr ? runs_of(positions, axes) : Runs{.joined = {{0, positions.count()}}};
+    for (const RowRange& run : runs.equal) {
+      encode_equal(positions.part(run.first, run.count),
+                   MatrixView<T>{out.data + run.first * out.stride, run.count, d_model, out.stride},
+                   options);
+    }
+    if (!runs.joined.empty()) encode_joined(positions, runs, out, options);
   }
 };
 
@@ -290,15 +466,26 @@ const Selection& AxesEncoder::selection() const noexcept { return plan_->selecti
 
 void AxesEncoder::encode(const RowPositions& positions, OutputView out,
                          EncodeOptions options) const {
-  validate(positions, plan_->axes);
+  if (positions.is_range()) {
+    validate(positions, plan_->axes);
+  } else {
+    check_positions(positions, plan_->axes);
+  }
   check_threads(options.threads);
   check_view(out, positions.count(), plan_->d_model);
   if (positions.count() == 0) return;
   if (plan_->of_equal != nullptr && (positions.axes() == 0 || plan_->axes == 1))
     return plan_->encode_equal(positions, out, options);
+  std::vector<std::int64_t> list;
+  RowPositions listed = positions;
+  if (positions.is_range()) {
+    list.resize(static_cast<std::size_t>(positions.count()));
+    std::iota(list.begin(), list.end(), positions.first());
+    listed = list;
+  }
   with_type(out.type, [&]<class T>(T) {
     const MatrixView<T> view = {static_cast<T*>(out.data), out.rows, out.columns, out.stride};
-    plan_->encode_runs(positions, view, options);
+    plan_->encode(listed, view, options);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "posenc/simd/kernels.h"
 
 #include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/join-inl.h"
 #include "posenc/simd/layers/combine-inl.h"
 #include "posenc/simd/layers/convert-inl.h"
 #include "posenc/simd/layers/rotary-inl.h"
@@ -29,6 +30,8 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
                                       .rotation32 = rotation32_kernel,
                                       .sincos = sincos,
                                       .combine = combine_kernel,
+                                      .join = join_kernel,
+                                      .extent = extent_kernel,
                                       .rotate = rotate_kernel,
                                       .widen = widen_kernel,
                                       .narrow = narrow_kernel,

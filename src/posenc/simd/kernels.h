@@ -146,6 +146,42 @@ struct CombineTask {
 
 using CombineKernel = void (*)(const CombineTask& task) noexcept;
 
+/// Bytes of each row that are copied from a row of a table.
+struct JoinPart {
+  const char* table;            ///< address of the first byte in row 0 of the table
+  std::ptrdiff_t table_stride;  ///< bytes from one row of the table to the next
+  /// Of each row, the row of the table plus `first`: 64-bit integers, or 32-bit ones.
+  const void* index;
+  bool has_wide_index;
+  std::int64_t first;
+  std::int64_t to;     ///< place of the first byte in a row
+  std::int64_t bytes;  ///< even
+
+  const char* row(std::int64_t r) const noexcept {
+    const std::int64_t at = has_wide_index ? static_cast<const std::int64_t*>(index)[r]
+                                           : static_cast<const std::int32_t*>(index)[r];
+    return table + (at - first) * table_stride;
+  }
+};
+
+/// Writes rows, whose parts cover all bytes of a row.
+struct JoinTask {
+  const JoinPart* parts;
+  std::int64_t parts_count;
+  std::int64_t rows;
+  std::int64_t row_bytes;
+  char* out;
+  std::ptrdiff_t out_stride;  ///< in bytes
+  bool non_temporal;
+};
+
+using JoinKernel = void (*)(const JoinTask& task) noexcept;
+
+/// Lowers `least` and raises `most` to the least and the greatest of `count` integers, of 64 or of
+/// 32 bits.
+using ExtentKernel = void (*)(const void* integers, bool is_wide, std::int64_t count,
+                              std::int64_t& least, std::int64_t& most) noexcept;
+
 /// Turns the pairs of channels of one head in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair
 /// k is (x[2k], x[2k + 1]) if interleaved, else (x[k], x[pairs + k]).
 using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
@@ -170,6 +206,8 @@ struct Kernels {
   Rotation32Kernel rotation32;
   SincosKernel sincos;
   CombineKernel combine;
+  JoinKernel join;
+  ExtentKernel extent;
   RotateKernel rotate;
   WidenKernel widen;
   NarrowKernel narrow;
