@@ -86,8 +86,9 @@ posenc_table table_of(FuzzedDataProvider& input, Arena& arena, std::int64_t colu
   constexpr std::int64_t large = std::int64_t{1} << 60;
   if (view.columns > large || view.columns < -large || view.stride > large || view.stride < -large)
     safe = false;
-  // Calls may use fewer rows than an impossible table has, and then accept it.
-  if (view.rows > Arena::floats && view.data != nullptr) safe = false;
+  // Calls may use fewer rows than a table has, and then accept one that is impossible.
+  const bool is_large = view.rows > Arena::floats || view.stride > Arena::floats;
+  if (is_large && view.data != nullptr) safe = false;
   const std::int64_t factor = type == POSENC_FLOAT64 ? 2 : 1;
   if (factor == 2 && view.data != nullptr) view.data -= (view.data - arena.data()) % 2;
   if (safe) {
