@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t batch = 2, heads = 3, dimension = 6, columns = 9;
 /// More than are turned at once.
-constexpr std::int64_t rows = 70;
+constexpr std::int64_t rows = 530;
 
 enum class Order { heads_first, rows_first, rows_outermost };
 

@@ -16,11 +16,12 @@
 namespace posenc {
 namespace {
 
-/// Rows whose angles are computed at once: they stay in the L2 cache.
-constexpr std::int64_t most_rows_at_once = 64;
+/// Rows whose angles are computed at once: they stay in the L2 cache, and are enough to be worth
+/// the tables of positions on several axes.
+constexpr std::int64_t most_rows_at_once = 512;
 
 std::int64_t rows_at_once(std::int64_t columns, std::int64_t rows) noexcept {
-  constexpr std::int64_t most_values = 32768;
+  constexpr std::int64_t most_values = 65536;
   return std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows_at_once), rows);
 }
 
