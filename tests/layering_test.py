@@ -16,7 +16,7 @@ LAYERS = [
     ("encoder", {"accuracy", "encoder", "cursor", "backend"}),
     ("backends", {"backends"}),
     ("registry", {"measured_class", "measurement", "measuring", "profile", "registry"}),
-    ("selection", {"selection", "axes", "axes_encoder", "grid"}),
+    ("selection", {"selection", "axes", "axes_encoder", "axes_presets", "grid"}),
     ("layers and tuning", {"layers", "tuning"}),
     ("top", {"posenc", "c_api"}),
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 // posenc generate: a table, or the cache of a rotary embedding, to a file or standard output.
 #include "cli/commands.h"
+#include "cli/config.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/positions_file.h"
@@ -33,6 +34,7 @@ constexpr std::int64_t most_entries_shown = 10000;
 struct GenerateOptions {
   CommonOptions common;
   RotaryOptions rotary;
+  ConfigOptions config;
   std::string positions;  ///< a file; empty: the rows of the shape
   std::optional<int> digits;
   std::optional<double> max_error;
@@ -169,14 +171,40 @@ void add_convention(std::vector<std::pair<std::string, std::string>>& metadata,
   metadata.emplace_back("frequencies", to_string(spec.frequencies));
 }
 
-int generate(const GenerateOptions& options) {
+TableFile file_of_options(const GenerateOptions& options,
+                          const std::optional<FilePositions>& given) {
   const TableShape shape = shape_of(options.common);
-  std::optional<FilePositions> given;
-  if (!options.positions.empty()) given = read_positions(options.positions);
   const RowPositions positions = given ? given->view() : RowPositions(shape.rows);
   TableFile table = options.rotary.tables ? rotary_file(options, rotary_spec(shape.spec), positions)
                                           : plain_file(options, shape, positions);
   add_convention(table.metadata, shape.spec);
+  return table;
+}
+
+/// The cache of a model's rotary embedding, by default vLLM's.
+TableFile file_of_config(GenerateOptions options, const std::optional<FilePositions>& given) {
+  const RotaryReading reading = reading_of(options.config);
+  const RotaryReading::Layers& layers = layers_of(reading, options.config.layers);
+  const RowPositions positions =
+      given ? given->view() : RowPositions(rows_of(reading, options.common));
+  if (!options.rotary.tables) options.rotary.tables = RotaryTables::halves;
+  TableFile table = rotary_file(options, layers.rotary, positions);
+  const RotaryReading read = {.model_type = reading.model_type, .layers = {layers}};
+  table.metadata.emplace_back("model", to_string(read));
+  return table;
+}
+
+TableFile file_of(const GenerateOptions& options, const std::optional<FilePositions>& given) {
+  if (options.config.is_given()) return file_of_config(options, given);
+  if (!options.config.layers.empty() || options.config.longest)
+    throw InvalidArgument("--config is not given; allowed with --layers and --longest: a file");
+  return file_of_options(options, given);
+}
+
+int generate(const GenerateOptions& options) {
+  std::optional<FilePositions> given;
+  if (!options.positions.empty()) given = read_positions(options.positions);
+  const TableFile table = file_of(options, given);
   check_format(options, table);
   check_terminal(options.common, table);
   const std::string& file = options.common.output;
@@ -206,6 +234,10 @@ void add_generate_command(CLI::App& app, Action& action) {
   exclude(command, "--max-ulp", {"--backend"});
   add_rotary_options(command, options->rotary);
   exclude(command, "--rotary", {"--backend", "--isa", "--layout"});
+  add_config_options(command, options->config);
+  exclude(command, "--config",
+          {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
+           "--isa"});
   add_text_option(
       command, options->positions, "--positions", "FILE",
       "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
@@ -224,6 +256,8 @@ void add_generate_command(CLI::App& app, Action& action) {
                       "a model's table, for numpy.load"},
                      {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
                       "vLLM's cache of cosines and sines"},
+                     {"posenc generate --config config.json --output rotary.safetensors",
+                      "the rotary cache of a model, from its config.json"},
                      {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                       "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }

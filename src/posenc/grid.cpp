@@ -1,14 +1,12 @@
 #include "posenc/grid.h"
 
-#include "posenc/selection.h"
 #include "posenc/support/check.h"
 #include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
-#include "posenc/support/parallel_for.h"
 
 #include <cmath>
-#include <cstring>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -20,8 +18,14 @@ void check_quarters(std::int64_t d_model, std::int64_t least = 4) {
       "d_model is {}; allowed for a grid: a multiple of 4, at least {}", d_model, least));
 }
 
-GridSpec both(const EncodingSpec& each) {
-  return {.column = each, .row = each, .is_row_first = false, .first = 0};
+/// The encodings of a row and of a column side by side.
+GridSpec side_by_side(AxisPairs first, AxisPairs second, std::int64_t first_position = 0) {
+  return {{.parts = {std::move(first), std::move(second)}, .parts_have_layouts = true},
+          first_position};
+}
+
+GridSpec column_first(const EncodingSpec& each) {
+  return side_by_side({.axis = 1, .spec = each}, {.axis = 0, .spec = each});
 }
 
 /// The frequencies of DETR along a side of that size.
@@ -35,16 +39,6 @@ FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
     own.values.push_back(scale / std::pow(10000.0, exponent));
   }
   return own;
-}
-
-/// The encodings of one coordinate.
-template <class T>
-BasicMatrix<T> encoded(const EncodingSpec& spec, RowRange range, EncodeOptions options) {
-  const auto encoder =
-      plan_selected(spec, range, {.type = data_type_of<T>, .threads = options.threads}).encoder;
-  BasicMatrix<T> table(range.count, spec.d_model);
-  encoder->encode(range, table.view(), options);
-  return table;
 }
 
 }  // namespace
@@ -62,55 +56,39 @@ std::int64_t grid_cells(std::int64_t rows, std::int64_t columns) {
 
 GridSpec mae_grid(std::int64_t d_model) {
   check_quarters(d_model);
-  return both({.d_model = d_model / 2, .layout = Layout::halves});
+  return column_first({.d_model = d_model / 2, .layout = Layout::halves});
 }
 
 GridSpec simple_vit_grid(std::int64_t d_model) {
   check_quarters(d_model, 8);
-  return both({.d_model = d_model / 2, .layout = Layout::halves, .spacing = Spacing::inclusive});
+  return column_first(
+      {.d_model = d_model / 2, .layout = Layout::halves, .spacing = Spacing::inclusive});
 }
 
 GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns) {
   check_quarters(d_model);
   const std::int64_t half = d_model / 2;
-  return {.column = {.d_model = half, .frequencies = normalised_frequencies(half, columns)},
-          .row = {.d_model = half, .frequencies = normalised_frequencies(half, rows)},
-          .is_row_first = true,
-          .first = 1};
+  return side_by_side(
+      {.axis = 0, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, rows)}},
+      {.axis = 1, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, columns)}},
+      1);
 }
 
 void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, OutputView out,
                  EncodeOptions options) {
-  check_threads(options.threads);
   const std::int64_t cells = grid_cells(rows, columns);
-  validate(spec.column);
-  validate(spec.row);
-  validate(RowRange{spec.first, rows});
-  validate(RowRange{spec.first, columns});
+  const AxesEncoder encoder(spec.axes, {}, out.type);
+  // Before memory for positions is taken.
+  check_threads(options.threads);
   check_view(out, cells, spec.d_model());
-  if (cells == 0) return;
-  with_type(out.type, [&]<class T>(T) {
-    const BasicMatrix<T> of_column = encoded<T>(spec.column, {spec.first, columns}, options);
-    const BasicMatrix<T> of_row = encoded<T>(spec.row, {spec.first, rows}, options);
-    const std::int64_t column_place = spec.is_row_first ? spec.row.d_model : 0;
-    const std::int64_t row_place = spec.is_row_first ? 0 : spec.column.d_model;
-    parallel_for(rows, options.threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t cell = begin * columns; cell < end * columns; ++cell) {
-        T* const to = static_cast<T*>(out.data) + cell * out.stride;
-        const auto copy = [&](std::int64_t place, std::span<const T> from) {
-          std::memcpy(to + place, from.data(), from.size_bytes());
-        };
-        copy(column_place, of_column.row(cell % columns));
-        copy(row_place, of_row.row(cell / columns));
-      }
-    });
-  });
+  const std::int64_t sizes[] = {rows, columns}, firsts[] = {spec.first, spec.first};
+  const std::vector<std::int64_t> positions = grid_positions(sizes, firsts);
+  encoder.encode(RowPositions(positions.data(), 2, cells, cells), out, options);
 }
 
 Matrix encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec,
                    EncodeOptions options) {
-  validate(spec.column);
-  validate(spec.row);
+  validate(spec.axes);
   Matrix table(grid_cells(rows, columns), spec.d_model());
   encode_grid(rows, columns, spec, table.view(), options);
   return table;

@@ -1,9 +1,11 @@
-// Encodings of the cells of a two-dimensional grid, such as the patches of an image.
+// Encodings of the cells of a two-dimensional grid, such as the patches of an image: two axes, one
+// behind the other (axes.h).
 //
 //   const posenc::Matrix table = posenc::encode_grid(14, 14, posenc::mae_grid(768));
 //   const float* cell = table.row(14 * row + column).data();
 #pragma once
 
+#include "posenc/axes.h"
 #include "posenc/encode_options.h"
 #include "posenc/export.h"
 #include "posenc/matrix.h"
@@ -13,14 +15,12 @@
 
 namespace POSENC_API posenc {
 
-/// The encoding of a cell: that of its column and that of its row, one behind the other.
+/// The encoding of a cell. Axis 0 is its row, y, and axis 1 its column, x.
 struct GridSpec {
-  EncodingSpec column = {};   ///< of a cell's column, its x
-  EncodingSpec row = {};      ///< of a cell's row, its y
-  bool is_row_first = false;  ///< if the channels of the row come first
-  std::int64_t first = 0;     ///< position of the first column, and of the first row
+  AxesSpec axes = {};
+  std::int64_t first = 0;  ///< position of the first column, and of the first row
 
-  std::int64_t d_model() const noexcept { return column.d_model + row.d_model; }
+  std::int64_t d_model() const noexcept { return axes.d_model(); }
 };
 
 /// The grids of known systems. d_model is that of a cell: a multiple of 4, as each half holds as

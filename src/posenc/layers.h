@@ -7,6 +7,7 @@
 #include "posenc/layers/positional_encoding.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/layers/rotary_cache_view.h"
+#include "posenc/layers/rotary_config.h"
 #include "posenc/layers/rotary_spec.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/layers/tied_output.h"

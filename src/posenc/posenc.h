@@ -4,6 +4,7 @@
 
 #include "posenc/accuracy.h"
 #include "posenc/axes.h"
+#include "posenc/axes_presets.h"
 #include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/cursor.h"

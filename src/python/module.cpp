@@ -67,5 +67,6 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_axes(module);
   posenc::python::bind_positional_encoding(module);
   posenc::python::bind_rotary(module);
+  posenc::python::bind_rotary_config(module);  // after Rotary, its base
   posenc::python::bind_tuning(module);
 }

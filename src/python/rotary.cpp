@@ -1,5 +1,6 @@
 // Rotary embeddings.
 #include "posenc/layers/rotary.h"
+#include "posenc/layers/rotary_config.h"
 
 #include "python/arguments.h"
 #include "python/arrays.h"
@@ -276,7 +277,8 @@ cache: what cache() returns, or the pair of cosines_and_sines(). layout: that of
       .def_property_readonly("attention_factor", &Rotary::attention_factor,
                              "Cosines and sines are multiplied by it.")
       .def_property_readonly("axes", [](const Rotary& each) { return PyAxes{each.spec().angles}; })
-      .def_property_readonly("reason", [](const Rotary& each) { return each.selection().reason; });
+      .def_property_readonly("reason", [](const Rotary& each) { return each.selection().reason; })
+      .def("__repr__", [](const Rotary& each) { return "Rotary(" + to_string(each.spec()) + ")"; });
 }
 
 }  // namespace posenc::python

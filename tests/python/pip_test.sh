@@ -27,12 +27,14 @@ echo "$(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB:"
 run() { (cd "$scratch" && ./environment/bin/python "$@"); }
 run "$PWD/tests/python/package_test.py"
 run "$PWD/tests/python/rotary_config_test.py"
+run "$PWD/tests/python/rotary_families_test.py"
 
 # Every block of these pages is a complete program.
 awk -v folder="$scratch" '
   /^```python/ { ++block; inside = 1; next }
   /^```/ { inside = 0 }
-  inside { print >(folder "/example_" block ".py") }' docs/from-python.md docs/frequencies.md
+  inside { print >(folder "/example_" block ".py") }' docs/from-python.md \
+  docs/frequencies.md docs/config-json.md
 for example in "$scratch"/example_*.py; do
   if grep -q '^import torch' "$example" && ! run -c 'import torch' 2>/dev/null; then
     echo "Skipped: the example with PyTorch, which is not installed"
