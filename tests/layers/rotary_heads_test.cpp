@@ -1,7 +1,9 @@
 // Rotary::apply() on views of heads: every order of dimensions, type and kind of positions against
 // plain arithmetic, several tensors at once, the inverse, and what is refused.
 #include "layers/layer_support.h"
+#include "posenc/cpu.h"
 #include "posenc/layers/rotary.h"
+#include "posenc/simd/dispatch.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -137,6 +139,32 @@ TYPED_TEST(RotaryHeads, OfSeveralTensorsAreTurnedAsEachAlone) {
   rotary.apply(view(apart, 0, heads), 5);
   rotary.apply(view(apart, heads, of_keys), 5);
   EXPECT_TRUE(together == apart);
+}
+
+TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
+  for (const std::int64_t pairs : {1, 3, 8, 33, 64}) {
+    const auto angles = random_floats(2 * pairs, 2), x = random_floats(2 * pairs);
+    for (const bool interleaved : {false, true}) {
+      std::vector<float> expected = x;
+      for (std::int64_t k = 0; k < pairs; ++k) {
+        const auto i = static_cast<std::size_t>(interleaved ? 2 * k : k),
+                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k),
+                   sine = static_cast<std::size_t>(pairs + k);
+        const float cosine = angles[static_cast<std::size_t>(k)];
+        const float ac = x[i] * cosine, bs = x[j] * angles[sine], bc = x[j] * cosine,
+                    as = x[i] * angles[sine];
+        expected[i] = ac - bs;
+        expected[j] = bc + as;
+      }
+      for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+        if (!cpu_has(each.isa)) continue;
+        std::vector<float> turned = x;
+        each.kernels.rotate(angles.data(), angles.data() + pairs, pairs, interleaved,
+                            turned.data());
+        EXPECT_EQ(turned, expected) << to_string(each.isa) << ", " << pairs << " pairs";
+      }
+    }
+  }
 }
 
 TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
