@@ -9,6 +9,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -205,6 +206,11 @@ struct Cache {
     }
   }
 
+  /// The dimensions before the columns: (rows), or (batch, rows).
+  std::vector<py::ssize_t> rows() const {
+    return {arrays[0].shape(), arrays[0].shape() + std::max<py::ssize_t>(arrays[0].ndim() - 1, 0)};
+  }
+
   RotaryCacheView view(const std::string& layout) const {
     if (arrays.size() == 1) return {input_of(arrays[0], "cache"), parse_cache_layout(layout)};
     return {input_of(arrays[0], "cosines"), input_of(arrays[1], "sines"),
@@ -212,13 +218,30 @@ struct Cache {
   }
 };
 
+/// The rows of a cache that turn heads. A cache of shape (batch, rows, columns) has one for each.
+AxisPositions rows_of_cache(const Cache& cache, const Heads& heads, std::int64_t first,
+                            const py::object& given) {
+  const std::vector<py::ssize_t> rows = cache.rows();
+  if (rows.size() < 2) return positions_of_heads(heads, first, given, 1);
+  const bool is_shared = rows[0] == 1;
+  const bool fits = rows.size() == 2 && (is_shared || rows[0] == heads.batch()) &&
+                    rows[1] == heads.rows() && first == 0 && given.is_none();
+  if (!fits) {
+    throw InvalidArgument("cache.shape is " + shape_of(cache.arrays[0]) +
+                          "; allowed: (rows, columns), or (" + std::to_string(heads.batch()) +
+                          ", " + std::to_string(heads.rows()) +
+                          ", columns) without first and positions");
+  }
+  return {{{0, is_shared ? heads.rows() : heads.batch() * heads.rows()}, {}}, 0, {}};
+}
+
 py::object apply_cache(const Rotary& rotary, const py::object& from, const py::object& x,
                        const std::string& layout, std::int64_t first, const py::object& given,
                        bool inverse, int threads, bool heads_first) {
   const Cache cache(from, layout);
   const RotaryCacheView view = cache.view(layout);
   const Heads heads(x, heads_first);
-  const AxisPositions rows = positions_of_heads(heads, first, given, 1);
+  const AxisPositions rows = rows_of_cache(cache, heads, first, given);
   const py::gil_scoped_release no_gil;
   rotary.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
   return x;
@@ -271,8 +294,9 @@ inverse: by the opposite angles.)")
            arg("threads") = 1, arg("heads_first") = false,
            R"(The same by a cache: row first + r of it turns row r of x, or row positions[r].
 
-cache: what cache() returns, or the pair of cosines_and_sines(). layout: that of the cache, or
-"once", "halves" or "interleaved" for a pair.)")
+cache: what cache() returns, or the pair of cosines_and_sines(). One of shape (batch, rows, columns)
+has a row for each row of x. layout: that of the cache, or "once", "halves" or "interleaved" for a
+pair.)")
       .def_property_readonly("dimension", &Rotary::dimension)
       .def_property_readonly("attention_factor", &Rotary::attention_factor,
                              "Cosines and sines are multiplied by it.")

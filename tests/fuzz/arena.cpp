@@ -72,6 +72,33 @@ MatrixView<float> Arena::matrix(FuzzedDataProvider& input, std::int64_t columns)
   return view;
 }
 
+HeadsView Arena::heads(FuzzedDataProvider& input, std::int64_t columns) {
+  const std::int64_t batch = size(input, 3), count = size(input, 3), rows = size(input, 8);
+  float* const begin = input.ConsumeIntegralInRange(0, 31) == 0
+                           ? nullptr
+                           : data() + input.ConsumeIntegralInRange<std::int64_t>(0, 200);
+  const bool small = batch >= 0 && batch <= 3 && count >= 0 && count <= 3 && rows >= 0 && rows <= 8;
+  const std::int64_t head = columns + input.ConsumeIntegralInRange<std::int64_t>(0, 3);
+  HeadsView view(begin, batch, count, rows, columns, size(input, 4000), size(input, 2000),
+                 size(input, 2000));
+  if (small && input.ConsumeIntegralInRange(0, 3) != 0) {
+    const bool is_heads_first = input.ConsumeBool();
+    view.batch_stride = count * rows * head;
+    view.head_stride = is_heads_first ? rows * head : head;
+    view.row_stride = is_heads_first ? head : count * head;
+  }
+  if (input.ConsumeIntegralInRange(0, 31) == 0) view.columns = size(input, 70);
+  return view;
+}
+
+bool Arena::harmless(const HeadsView& view) const noexcept {
+  if (view.batch <= 0 || view.heads <= 0 || view.rows <= 0 || view.columns <= 0) return true;
+  const int128 end = (int128{view.batch} - 1) * view.batch_stride +
+                     (int128{view.heads} - 1) * view.head_stride +
+                     (int128{view.rows} - 1) * view.row_stride + view.columns;
+  return harmless_extent(*this, static_cast<const float*>(view.data), end);
+}
+
 bool Arena::harmless(const SequenceView<float>& view) const noexcept {
   return harmless_extent(
       *this, view.data,

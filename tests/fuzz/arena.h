@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/layers/heads_view.h"
 #include "posenc/layers/sequence_view.h"
 #include "posenc/spec.h"
 
@@ -44,10 +45,12 @@ class Arena {
   /// A view that begins in the arena or is null. Its extent may be anything, so check harmless().
   SequenceView<float> sequences(FuzzedDataProvider& input, std::int64_t columns);
   MatrixView<float> matrix(FuzzedDataProvider& input, std::int64_t columns);
+  HeadsView heads(FuzzedDataProvider& input, std::int64_t columns);
 
   /// True if a call with this view stays in the arena, or must be refused.
   bool harmless(const SequenceView<float>& view) const noexcept;
   bool harmless(const MatrixView<float>& view) const noexcept;
+  bool harmless(const HeadsView& view) const noexcept;
 
  private:
   std::vector<float> memory_;

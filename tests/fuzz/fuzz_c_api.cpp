@@ -86,6 +86,9 @@ posenc_table table_of(FuzzedDataProvider& input, Arena& arena, std::int64_t colu
   constexpr std::int64_t large = std::int64_t{1} << 60;
   if (view.columns > large || view.columns < -large || view.stride > large || view.stride < -large)
     safe = false;
+  // Calls may use fewer rows than a table has, and then accept one that is impossible.
+  const bool is_large = view.rows > Arena::floats || view.stride > Arena::floats;
+  if (is_large && view.data != nullptr) safe = false;
   const std::int64_t factor = type == POSENC_FLOAT64 ? 2 : 1;
   if (factor == 2 && view.data != nullptr) view.data -= (view.data - arena.data()) % 2;
   if (safe) {
@@ -225,6 +228,77 @@ void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   posenc_positional_encoding_free(layer);
 }
 
+/// Positions in memory that is valid until the next call.
+posenc_positions positions_of(FuzzedDataProvider& input) {
+  static thread_local std::vector<std::int64_t> list;
+  list.resize(input.ConsumeIntegralInRange<std::size_t>(0, 40));
+  for (std::int64_t& each : list) each = Arena::size(input, 30);
+  const std::int64_t axes = input.ConsumeIntegralInRange<std::int64_t>(0, 4);
+  const auto count = static_cast<std::int64_t>(list.size());
+  const std::int64_t rows = axes > 0 ? count / axes : count;
+  const std::int32_t type = enumerator(input, 2);
+  if (type == POSENC_RANGE)
+    return {nullptr, Arena::size(input, 1000), Arena::size(input, 40), 0, 0, type, 0};
+  return {or_null(input, list.data()),
+          0,
+          rows,
+          axes,
+          rows,
+          type,
+          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+}
+
+posenc_heads heads_of(FuzzedDataProvider& input, Arena& arena, std::int64_t columns, bool& safe) {
+  const HeadsView view = arena.heads(input, columns);
+  safe = safe && arena.harmless(view);
+  return {view.data,
+          view.batch,
+          view.heads,
+          view.rows,
+          view.columns,
+          view.batch_stride,
+          view.head_stride,
+          view.row_stride,
+          enumerator(input, 3),
+          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+}
+
+/// Fills caches and turns heads.
+void use_rotary(FuzzedDataProvider& input, Arena& arena, const posenc_rotary* rotary,
+                std::int64_t dimension) {
+  bool safe = true;
+  const posenc_table cache = table_of(input, arena, dimension, safe),
+                     other = table_of(input, arena, dimension, safe);
+  const posenc_heads x = heads_of(input, arena, dimension, safe);
+  const posenc_options options = options_of(input);
+  const posenc_rotate_options rotate = {input.ConsumeIntegralInRange(0, 3),
+                                        input.ConsumeIntegralInRange(0, 1)};
+  const posenc_positions positions = positions_of(input);
+  if (!safe) return;
+  const std::int64_t count = input.ConsumeIntegralInRange<std::int64_t>(-1, 1);
+  succeeds(arena, [&] {
+    return posenc_rotary_cache(rotary, or_null(input, &positions), enumerator(input, 1),
+                               or_null(input, &cache), &options);
+  });
+  succeeds(arena, [&] {
+    return posenc_rotary_cosines_and_sines(rotary, &positions, enumerator(input, 2), &cache,
+                                           or_null(input, &other), &options);
+  });
+  succeeds(arena, [&] {
+    return posenc_rotary_apply(rotary, or_null(input, &x), count, &positions,
+                               or_null(input, &rotate));
+  });
+  succeeds(arena, [&] {
+    return posenc_rotary_apply_cache(rotary, &cache, enumerator(input, 1), &x, count, &positions,
+                                     &rotate);
+  });
+  succeeds(arena, [&] {
+    return posenc_rotary_apply_cosines_and_sines(rotary, or_null(input, &cache), &other,
+                                                 enumerator(input, 2), &x, count, &positions,
+                                                 &rotate);
+  });
+}
+
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const std::int64_t dimension = Arena::size(input, 40) & ~std::int64_t{1};
   if (dimension > 128) return;
@@ -236,23 +310,59 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
                                     &rotary);
       }))
     return;
-  bool safe = true;
-  const posenc_table cache = table_of(input, arena, dimension, safe);
-  const posenc_sequences x = sequences_of(input, arena, dimension, safe);
-  const posenc_options options = options_of(input);
-  const std::int64_t first = Arena::size(input, 1000);
-  if (safe) {
-    succeeds(arena, [&] {
-      return posenc_rotary_cache(rotary, first, Arena::size(input, 40), enumerator(input, 1),
-                                 or_null(input, &cache), &options);
-    });
-    succeeds(arena, [&] { return posenc_rotary_apply(rotary, &x, first, &options); });
-    succeeds(arena, [&] {
-      return posenc_rotary_apply_cache(rotary, &cache, enumerator(input, 1), or_null(input, &x),
-                                       or_null(input, &options));
-    });
-  }
+  use_rotary(input, arena, rotary, dimension);
   posenc_rotary_free(rotary);
+}
+
+void fuzz_axes(FuzzedDataProvider& input, Arena& arena) {
+  std::vector<std::int64_t> sizes(input.ConsumeIntegralInRange<std::size_t>(0, 4));
+  for (std::int64_t& each : sizes) each = Arena::size(input, 6);
+  const auto count = static_cast<std::int64_t>(sizes.size());
+  posenc_spec spec = spec_of(input);
+  std::int64_t pairs = 0;
+  for (const std::int64_t each : sizes) pairs += each > 0 && each <= 6 ? each : 0;
+  if (input.ConsumeBool()) spec.d_model = 2 * pairs;
+  posenc_axes* axes = nullptr;
+  const std::int64_t axis = Arena::size(input, 3), denominator = Arena::size(input, 5);
+  const posenc_axis_pairs part = {axis,    spec, or_null(input, sizes.data()),    count,
+                                  nullptr, 0,    static_cast<double>(denominator)};
+  const bool made =
+      input.ConsumeBool()
+          ? succeeds(arena,
+                     [&] {
+                       return posenc_axes_create(enumerator(input, 3), or_null(input, sizes.data()),
+                                                 count, or_null(input, &spec), &axes);
+                     })
+          : succeeds(arena, [&] {
+              return posenc_axes_create_from_parts(or_null(input, &part), 1, enumerator(input, 2),
+                                                   0, &axes);
+            });
+  if (!made) return;
+  const std::unique_ptr<posenc_axes, void (*)(posenc_axes*)> owned(axes, posenc_axes_free);
+  if (spec.d_model > 128 && count == 0) return;
+  posenc_axes_encoder* encoder = nullptr;
+  if (succeeds(arena, [&] {
+        return posenc_axes_encoder_create(axes, enumerator(input, 3), nullptr, &encoder);
+      })) {
+    bool safe = true;
+    const posenc_table out = table_of(input, arena, 2 * pairs, safe);
+    const posenc_positions positions = positions_of(input);
+    const posenc_options options = options_of(input);
+    if (safe) {
+      succeeds(arena, [&] {
+        return posenc_axes_encode(encoder, or_null(input, &positions), &out, &options);
+      });
+    }
+    posenc_axes_encoder_free(encoder);
+  }
+  posenc_rotary* rotary = nullptr;
+  if (succeeds(arena, [&] {
+        return posenc_rotary_create_with_axes(axes, enumerator(input, 1),
+                                              input.ConsumeBool() ? 1.0 : -1.0, nullptr, &rotary);
+      })) {
+    use_rotary(input, arena, rotary, 2 * pairs);
+    posenc_rotary_free(rotary);
+  }
 }
 
 }  // namespace
@@ -260,6 +370,7 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of({fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_grid, fuzz_real_positions}, data,
-                     size);
+  return fuzz_one_of(
+      {fuzz_encoder, fuzz_layers, fuzz_rotary, fuzz_axes, fuzz_grid, fuzz_real_positions}, data,
+      size);
 }

@@ -123,27 +123,106 @@ void fuzz_lookup(FuzzedDataProvider& input, Arena& arena) {
   }
 }
 
-template <class T>
+RotaryLayout rotary_layout(FuzzedDataProvider& input) {
+  return input.ConsumeBool() ? RotaryLayout::halves : RotaryLayout::interleaved;
+}
+
+RotateOptions rotate_options(FuzzedDataProvider& input) {
+  return {.inverse = input.ConsumeBool(), .threads = input.ConsumeIntegralInRange(0, 3)};
+}
+
+/// Usually as many positions as heads have rows, or rows of all sequences.
+std::vector<std::int64_t> positions_for(FuzzedDataProvider& input, const HeadsView& x,
+                                        std::int64_t most) {
+  const bool small = x.batch >= 0 && x.batch <= 3 && x.rows >= 0 && x.rows <= 8;
+  std::int64_t count = input.ConsumeIntegralInRange<std::int64_t>(0, 20);
+  if (small && input.ConsumeIntegralInRange(0, 15) != 0)
+    count = input.ConsumeBool() ? x.rows : x.batch * x.rows;
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
+  for (std::int64_t& each : positions) each = Arena::size(input, most);
+  return positions;
+}
+
+/// Compares heads that were turned with the same heads, turned one row at a time from `before`.
+void check_turned(const Rotary& rotary, const Arena& arena, std::vector<float> before,
+                  const HeadsView& x, const std::vector<std::int64_t>& positions, bool inverse) {
+  if (x.batch == 0 || x.heads == 0 || x.rows == 0) return;
+  const std::ptrdiff_t begin = static_cast<float*>(x.data) - arena.memory().data();
+  const bool own = static_cast<std::int64_t>(positions.size()) != x.rows;
+  for (std::int64_t b = 0; b < x.batch; ++b) {
+    for (std::int64_t r = 0; r < x.rows; ++r) {
+      const HeadsView row(before.data() + begin + b * x.batch_stride + r * x.row_stride, 1, x.heads,
+                          1, x.columns, 0, x.head_stride, 0);
+      rotary.apply(row, positions[static_cast<std::size_t>(own ? b * x.rows + r : r)],
+                   {.inverse = inverse});
+    }
+  }
+  if (!arena.holds(before)) fail("rows turned together are not those turned alone");
+}
+
 void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const auto dimension = widths[input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1)];
-  const auto layout = [&] {
-    return input.ConsumeBool() ? RotaryLayout::halves : RotaryLayout::interleaved;
-  };
-  const Rotary rotary(dimension, 10000.0, layout());
-  std::vector<T> memory(8 * 64);
-  MatrixView<T> cache = {memory.data(), Arena::size(input, 8),
-                         Arena::size(input, 2) == 0 ? Arena::size(input, 64) : dimension,
-                         dimension};
-  if (cache.rows > 8 || cache.columns > 64 || cache.rows < 0) return;
-  const RowRange rows = {input.ConsumeIntegral<std::int64_t>(), Arena::size(input, 8)};
-  const RotaryLayout cache_layout = layout();
-  accepted(arena,
-           [&] { rotary.cache(rows, cache_layout, cache, input.ConsumeIntegralInRange(0, 3)); });
-  const auto x = arena.sequences(input, dimension + 2 * input.ConsumeIntegralInRange(0, 2));
+  const Rotary rotary({.angles = one_axis({.d_model = dimension}),
+                       .channels = rotary_layout(input),
+                       .attention_factor = input.ConsumeBool() ? 1 : 1.5});
+  const HeadsView x =
+      arena.heads(input, dimension + 2 * input.ConsumeIntegralInRange<std::int64_t>(0, 2));
   if (!arena.harmless(x)) return;
-  accepted(arena, [&] { rotary.apply(x, rows.first, input.ConsumeIntegralInRange(0, 3)); });
-  const MatrixView<const T> read = {cache.data, cache.rows, cache.columns, cache.stride};
-  accepted(arena, [&] { rotary.apply(read, cache_layout, x, input.ConsumeIntegralInRange(0, 3)); });
+  const auto positions = positions_for(input, x, 1000);
+  const RotateOptions options = rotate_options(input);
+  const std::vector<float> before = arena.memory();
+  if (accepted(arena, [&] { rotary.apply(x, positions, options); }))
+    check_turned(rotary, arena, before, x, positions, options.inverse);
+  const std::int64_t first = input.ConsumeIntegral<std::int64_t>();
+  accepted(arena, [&] { rotary.apply(x, first, rotate_options(input)); });
+}
+
+void fuzz_rotary_on_axes(FuzzedDataProvider& input, Arena& arena) {
+  static const Rotary rotary(
+      {.angles = axes_in_sections(std::vector<std::int64_t>{1, 0, 2}, {.d_model = 6})});
+  const HeadsView x = arena.heads(input, 6);
+  if (!arena.harmless(x)) return;
+  const std::vector<std::int64_t> all = positions_for(input, x, 50);
+  const auto axes = input.ConsumeIntegralInRange<std::int64_t>(0, 4);
+  const std::int64_t rows = static_cast<std::int64_t>(all.size()) / std::max<std::int64_t>(axes, 1);
+  std::vector<std::int64_t> on_axes(static_cast<std::size_t>(3 * rows));
+  for (std::int64_t& each : on_axes) each = Arena::size(input, 50);
+  accepted(arena, [&] {
+    rotary.apply(x, RowPositions(all.data(), axes, rows, rows), rotate_options(input));
+  });
+  accepted(arena, [&] {
+    rotary.apply(x, RowPositions(on_axes.data(), 3, rows, rows), rotate_options(input));
+  });
+}
+
+template <class T>
+void fuzz_rotary_cache(FuzzedDataProvider& input, Arena& arena) {
+  const auto dimension = widths[input.ConsumeIntegralInRange<std::size_t>(0, widths.size() - 1)];
+  const Rotary rotary(dimension, 10000.0, rotary_layout(input));
+  std::vector<T> memory(2 * 8 * 64);
+  const auto table = [&](std::int64_t columns) -> MatrixView<T> {
+    return {memory.data() + input.ConsumeIntegralInRange<std::int64_t>(0, 8 * 64),
+            input.ConsumeIntegralInRange<std::int64_t>(0, 8),
+            input.ConsumeIntegralInRange(0, 15) == 0 ? dimension + 2 : columns, 64};
+  };
+  const Repeat repeat = static_cast<Repeat>(input.ConsumeIntegralInRange(0, 2));
+  const std::int64_t of_each = repeat == Repeat::once ? dimension / 2 : dimension;
+  const MatrixView<T> cache = table(dimension), cosines = table(of_each), sines = table(of_each);
+  if (std::max({cache.columns, cosines.columns, sines.columns}) > 64) return;
+  const RowRange rows = {input.ConsumeIntegral<std::int64_t>(), Arena::size(input, 8)};
+  const RotaryLayout layout = rotary_layout(input);
+  const auto threads = [&] { return input.ConsumeIntegralInRange(0, 3); };
+  accepted(arena, [&] { rotary.cache(rows, layout, cache, threads()); });
+  accepted(arena, [&] { rotary.cosines_and_sines(rows, repeat, cosines, sines, threads()); });
+  const HeadsView x = arena.heads(input, dimension);
+  if (!arena.harmless(x)) return;
+  const auto rows_of_cache = positions_for(input, x, 7);
+  accepted(arena, [&] {
+    rotary.apply_cache({cache, layout}, x, rows_of_cache, rotate_options(input));
+  });
+  accepted(arena, [&] {
+    rotary.apply_cache({cosines, sines, repeat}, x, rows_of_cache, rotate_options(input));
+  });
 }
 
 void fuzz_tied_output(FuzzedDataProvider& input, Arena& arena) {
@@ -184,8 +263,10 @@ void fuzz_dropout(FuzzedDataProvider& input, Arena& arena) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace posenc::fuzz;
-  return fuzz_one_of({fuzz_forward, fuzz_backward, fuzz_lookup<std::int32_t>,
-                      fuzz_lookup<std::int64_t>, fuzz_rotary<float>, fuzz_rotary<posenc::Float16>,
-                      fuzz_rotary<posenc::BFloat16>, fuzz_tied_output, fuzz_dropout},
-                     data, size);
+  return fuzz_one_of(
+      {fuzz_forward, fuzz_backward, fuzz_lookup<std::int32_t>, fuzz_lookup<std::int64_t>,
+       fuzz_rotary, fuzz_rotary_on_axes, fuzz_rotary_cache<float>, fuzz_rotary_cache<double>,
+       fuzz_rotary_cache<posenc::Float16>, fuzz_rotary_cache<posenc::BFloat16>, fuzz_tied_output,
+       fuzz_dropout},
+      data, size);
 }

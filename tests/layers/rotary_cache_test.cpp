@@ -17,7 +17,7 @@ using test::random_floats;
 using test::refusal;
 using testing::HasSubstr;
 
-constexpr std::int64_t dimension = 34, pairs = dimension / 2, rows = 150;
+constexpr std::int64_t dimension = 34, pairs = dimension / 2, rows = 530;
 
 std::vector<std::int64_t> positions() {
   std::vector<std::int64_t> all(rows);
@@ -133,7 +133,7 @@ std::vector<std::int32_t> picked_rows(std::int64_t count) {
 
 TYPED_TEST(RotaryCaches, TurnHeadsByTheRowsThatArePicked) {
   if constexpr (!std::is_same_v<TypeParam, double>) {
-    constexpr std::int64_t batch = 2, heads = 3, length = 75;
+    constexpr std::int64_t batch = 2, heads = 3, length = 275;
     const auto list = positions();
     const auto picked = picked_rows(batch * length);
     for (const Rotary& rotary : this->both()) {

@@ -1,7 +1,9 @@
 // Rotary::apply() on views of heads: every order of dimensions, type and kind of positions against
 // plain arithmetic, several tensors at once, the inverse, and what is refused.
 #include "layers/layer_support.h"
+#include "posenc/cpu.h"
 #include "posenc/layers/rotary.h"
+#include "posenc/simd/dispatch.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +24,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t batch = 2, heads = 3, dimension = 6, columns = 9;
 /// More than are turned at once.
-constexpr std::int64_t rows = 70;
+constexpr std::int64_t rows = 530;
 
 enum class Order { heads_first, rows_first, rows_outermost };
 
@@ -139,6 +141,32 @@ TYPED_TEST(RotaryHeads, OfSeveralTensorsAreTurnedAsEachAlone) {
   EXPECT_TRUE(together == apart);
 }
 
+TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
+  for (const std::int64_t pairs : {1, 3, 8, 33, 64}) {
+    const auto angles = random_floats(2 * pairs, 2), x = random_floats(2 * pairs);
+    for (const bool interleaved : {false, true}) {
+      std::vector<float> expected = x;
+      for (std::int64_t k = 0; k < pairs; ++k) {
+        const auto i = static_cast<std::size_t>(interleaved ? 2 * k : k),
+                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k),
+                   sine = static_cast<std::size_t>(pairs + k);
+        const float cosine = angles[static_cast<std::size_t>(k)];
+        const float ac = x[i] * cosine, bs = x[j] * angles[sine], bc = x[j] * cosine,
+                    as = x[i] * angles[sine];
+        expected[i] = ac - bs;
+        expected[j] = bc + as;
+      }
+      for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+        if (!cpu_has(each.isa)) continue;
+        std::vector<float> turned = x;
+        each.kernels.rotate(angles.data(), angles.data() + pairs, pairs, interleaved,
+                            turned.data());
+        EXPECT_EQ(turned, expected) << to_string(each.isa) << ", " << pairs << " pairs";
+      }
+    }
+  }
+}
+
 TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
   constexpr std::int64_t d = 128, count = 500;
   for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
@@ -229,6 +257,7 @@ TEST(RotaryHeads, MayBeNone) {
   const std::vector<std::int64_t> none;
   rotary.apply(heads_first<float>(nullptr, 0, 3, 5, 6));
   rotary.apply(heads_first<float>(nullptr, 2, 0, 5, 6));
+  rotary.apply(HeadsView(static_cast<float*>(nullptr), INT64_MAX, 0, max_position, 6, 0, 0, 0));
   rotary.apply(heads_first<Float16>(nullptr, 2, 3, 0, 6), none);
   rotary.apply(std::span<const HeadsView>(), RowRange{0, 5});
   rotary.apply(rows_first<float>(nullptr, 0, 1, 0, 6), RowRange{0, 1}, {.inverse = true});

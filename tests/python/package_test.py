@@ -351,6 +351,13 @@ class LayerTest(unittest.TestCase):
             turned = x.copy()
             self.assertIs(rotary.apply_cache(cache, turned, layout, positions=rows), turned)
             np.testing.assert_array_equal(turned, expected)
+        for each in (rotary.cache(rows + 100), rotary.cosines_and_sines(rows + 100, "halves")):
+            np.testing.assert_array_equal(rotary.apply_cache(each, x.copy()), expected)
+            with self.assertRaisesRegex(ValueError, "cache.shape is .*; allowed: .*, or \\(1, 3, c"):
+                rotary.apply_cache(each, x[0].copy())
+        shared = rotary.cache(rows[:1] + 100)
+        np.testing.assert_array_equal(
+            rotary.apply_cache(shared, x.copy()), rotary.apply(x.copy(), positions=rows[0] + 100))
         cache = caches[0][0]
         np.testing.assert_array_equal(
             rotary.apply_cache(cache, x.copy(), first=9), rotary.apply(x.copy(), 109))

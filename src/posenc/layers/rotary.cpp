@@ -16,11 +16,12 @@
 namespace posenc {
 namespace {
 
-/// Rows whose angles are computed at once: they stay in the L2 cache.
-constexpr std::int64_t most_rows_at_once = 64;
+/// Rows whose angles are computed at once: they stay in the L2 cache, and are enough to be worth
+/// the tables of positions on several axes.
+constexpr std::int64_t most_rows_at_once = 512;
 
 std::int64_t rows_at_once(std::int64_t columns, std::int64_t rows) noexcept {
-  constexpr std::int64_t most_values = 32768;
+  constexpr std::int64_t most_values = 65536;
   return std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows_at_once), rows);
 }
 
@@ -120,6 +121,11 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
                     x[0].rows, x[0].rows, x[0].batch));
   }
   return true;
+}
+
+bool have_no_heads(std::span<const HeadsView> x) noexcept {
+  return std::ranges::all_of(
+      x, [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; });
 }
 
 // ---- Caches -------------------------------------------------------------------------------------
@@ -281,7 +287,7 @@ void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   const bool own = check_tensors(x, dimension(), positions.count());
-  if (x.empty() || x[0].batch == 0) return;
+  if (have_no_heads(x)) return;
   const std::int64_t columns = dimension();
   const double factor = attention_factor();
   turn_all({x, channels(), columns / 2, own}, positions.count(), options,
@@ -302,7 +308,7 @@ void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView
   check_cache(cache, pairs);
   check_cache_rows(rows_of_cache, cache);
   const bool own = check_tensors(x, dimension(), rows_of_cache.count());
-  if (x.empty() || x[0].batch == 0) return;
+  if (have_no_heads(x)) return;
   with_places(cache, pairs, [&](const auto& places) {
     turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
              [&](std::int64_t begin, std::int64_t count, float* angles) {

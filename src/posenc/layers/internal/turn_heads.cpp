@@ -61,6 +61,7 @@ class Turner {
 void HeadsToTurn::turn(std::int64_t begin, std::int64_t count, const float* angles,
                        float* wide) const noexcept {
   for (const HeadsView& x : tensors) {
+    if (x.heads == 0) continue;  // its other sizes may be any
     const Turner turner(x, *this, wide);
     if (!own_angles) {
       for (std::int64_t sequence = 0; sequence < x.batch; ++sequence)
