@@ -34,6 +34,7 @@ constexpr std::int64_t most_entries_shown = 10000;
 
 struct GenerateOptions {
   CommonOptions common;
+  std::optional<System> like;
   std::optional<int> digits;
   std::optional<double> max_error;
   std::optional<double> max_ulp;
@@ -43,6 +44,12 @@ Accuracy accuracy_of(const GenerateOptions& options) {
   if (options.max_error) return Accuracy::within(*options.max_error);
   if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
   return {};
+}
+
+/// An encoder of exact phases, or like that of another system.
+std::unique_ptr<const Encoder> encoder_of(const GenerateOptions& options, const TableShape& shape) {
+  if (options.like) return plan_like(*options.like, shape.spec);
+  return backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
 }
 
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
@@ -210,7 +217,7 @@ int generate(const GenerateOptions& options) {
         "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format "
         "safetensors)");
   }
-  const auto encoder = backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
+  const auto encoder = encoder_of(options, shape);
   encoder->backend().check_supports(type);
   if (!is_standard_output(file))
     check_space(file, least_bytes(shape, type, format, options.digits));
@@ -240,6 +247,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive, "the same in ulp");
   exclude(command, "--max-error", {"--backend", "--max-ulp"});
   exclude(command, "--max-ulp", {"--backend"});
+  add_like_option(command, options->like);
+  exclude(command, "--like", {"--backend", "--isa", "--max-error", "--max-ulp"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
@@ -251,6 +260,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
                      {"posenc generate --preset whisper --output whisper.npy",
                       "a model's table, for numpy.load"},
+                     {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
+                      "phases of float32, as Transformers computes them"},
                      {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                       "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }

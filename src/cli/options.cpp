@@ -158,6 +158,13 @@ void add_type_option(CLI::App& command, CommonOptions& options) {
       [&options](const std::string& text) { options.type = parse_data_type(text); });
 }
 
+void add_like_option(CLI::App& command, std::optional<System>& system) {
+  add(command, "--like", "NAME",
+      fmt::format("phases rounded in float32 as a system rounds them, instead of exact ones: {}",
+                  names_text(all_systems)),
+      [&system](const std::string& text) { system = parse_system(text); });
+}
+
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default) {
   add_integer_option(command, options.threads, "--threads", 1, most_threads,
                      fmt::format("number of threads (default: {})", by_default));

@@ -5,6 +5,7 @@
 
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
+#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
@@ -45,6 +46,8 @@ void add_shape_options(CLI::App& command, CommonOptions& options);
 void add_backend_options(CLI::App& command, CommonOptions& options, Times times);
 /// --dtype.
 void add_type_option(CLI::App& command, CommonOptions& options);
+/// --like.
+void add_like_option(CLI::App& command, std::optional<System>& system);
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default);
 void add_format_option(CLI::App& command, CommonOptions& options,
                        const std::vector<std::string>& allowed, const std::string& by_default);

@@ -145,6 +145,19 @@ def encode_grid(
     dtype: DType = "float32",
     threads: int = 1,
 ) -> Array: ...
+def encode_like(
+    system: str,
+    positions: range | int,
+    d_model: int,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    spacing: str = "paper",
+    frequencies: Frequencies = None,
+    first: int = 0,
+    dtype: DType = "float32",
+    threads: int = 1,
+) -> Array: ...
 def measure(
     file: str,
     *,
