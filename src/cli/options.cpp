@@ -118,6 +118,10 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add_preset_option(command, options, Times::once);
   add_position_option(command, options.rows, "--rows",
                       "number of positions (default: the preset's)");
+  add_spec_options(command, options);
+}
+
+void add_spec_options(CLI::App& command, CommonOptions& options) {
   add_position_option(command, options.d_model, "--d-model",
                       "channels per row, even (default: the preset's)");
   add_position_option(command, options.first, "--first",

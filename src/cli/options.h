@@ -42,6 +42,8 @@ enum class Times { once, often };
 void add_preset_option(CLI::App& command, CommonOptions& options, Times times);
 /// --preset (once) and the options that override parts of it.
 void add_shape_options(CLI::App& command, CommonOptions& options);
+/// Those that override parts of it, without --rows.
+void add_spec_options(CLI::App& command, CommonOptions& options);
 /// --backend and --isa.
 void add_backend_options(CLI::App& command, CommonOptions& options, Times times);
 /// --dtype.

@@ -46,6 +46,8 @@ class Float32Phases {
   }
 
   std::int64_t count() const noexcept { return count_; }
+  /// Those of phases that are products; empty for a recurrence.
+  const std::vector<float>& frequencies() const noexcept { return frequencies_; }
 
   /// A bound of |phase - exact phase| / position, at every position.
   double error_per_position(const EncodingSpec& spec) const;
