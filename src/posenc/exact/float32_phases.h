@@ -45,6 +45,14 @@ class Float32Phases {
     }
   }
 
+  /// One of them. Takes k steps of a recurrence.
+  float at(std::int64_t k, std::int64_t position) const noexcept {
+    float theta = static_cast<float>(position);
+    if (!step_) return theta * frequencies_[static_cast<std::size_t>(k)];
+    for (; k > 0; --k) theta *= *step_;
+    return scale_ * theta;
+  }
+
   std::int64_t count() const noexcept { return count_; }
   /// Those of phases that are products; empty for a recurrence.
   const std::vector<float>& frequencies() const noexcept { return frequencies_; }

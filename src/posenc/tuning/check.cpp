@@ -108,11 +108,11 @@ TableIdentity judged_identity(const TableView& table, const CheckOptions& option
   else if (options.arrangement && !is_of_one)
     identity.arrangement = *options.arrangement;
   if (options.first) identity.first = *options.first;
-  if (!options.spec) return identity;
-  identity.has_negated_sines = false;
-  identity.spec = expected_spec(table, *options.spec, identity.arrangement);
+  if (options.spec) identity.spec = expected_spec(table, *options.spec, identity.arrangement);
+  // No convention has another factor, or negated sines.
   const double factor = attention_factor(identity.spec.frequencies);
   identity.factor = factor > 0 ? factor : 1;
+  identity.has_negated_sines = false;
   return identity;
 }
 
@@ -285,7 +285,6 @@ class Diagnosis {
 
   std::vector<Cause> causes() {
     if (found_) add_differences();
-    add_oddities();
     add_numeric();
     add_unset_rows();
     return std::move(causes_);
@@ -294,26 +293,15 @@ class Diagnosis {
  private:
   void add(CauseKind kind, std::string text) { causes_.push_back({kind, std::move(text)}); }
 
-  /// What is found and not in any convention.
-  void add_oddities() {
-    if (judged_.has_negated_sines) add(CauseKind::negated_sines, "the sines are negated");
-    const double usual = attention_factor(judged_.spec.frequencies);
-    if (judged_.factor == 1 || judged_.factor == usual) return;
-    add(CauseKind::attention_factor,
-        format_text("every entry is multiplied by {:.6g}, as by an attention factor",
-                    judged_.factor));
-  }
-
   void add_differences() {
     add_arrangement();
-    if (found_->has_negated_sines && !judged_.has_negated_sines)
-      add(CauseKind::negated_sines, "the sines are negated");
+    if (found_->has_negated_sines) add(CauseKind::negated_sines, "the sines are negated");
     if (found_->first != judged_.first) {
       add(CauseKind::shifted_rows,
           format_text("the first row is position {}, not {}", found_->first, judged_.first));
     }
     add_frequencies();
-    if (std::fabs(found_->factor / judged_.factor - 1) > 2e-3) {
+    if (found_->factor != judged_.factor) {
       add(CauseKind::attention_factor,
           judged_.factor == 1
               ? format_text("every entry is multiplied by {:.6g}, as by an attention factor",
@@ -368,8 +356,13 @@ class Diagnosis {
   }
 
   void add_numeric() {
-    for (Cause& each : numeric_causes(table_, found_.value_or(judged_), scan_.unset()))
+    std::vector<std::int64_t> rows_off;
+    for (std::int64_t row = 0; row < table_.rows; ++row) {
+      if (judge_.off_in_row(row) > 0) rows_off.push_back(row);
+    }
+    for (Cause& each : numeric_causes(table_, found_.value_or(judged_), scan_.unset(), rows_off)) {
       causes_.push_back(std::move(each));
+    }
   }
 
   void add_unset_rows() {
@@ -472,7 +465,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   set_errors(report.errors, rows, table.type, judgement.tally);
   report.entries_off = judgement.entries_off;
   report.allowed_error = judge.allowed(rows.first + rows.count - 1);
-  report.is_good = report.entries_off == 0 && !report.identity.has_negated_sines;
+  report.is_good = report.entries_off == 0;
   if (!report.is_good) {
     report.causes = Diagnosis(table, scan, judge, report.identity, found).causes();
   }

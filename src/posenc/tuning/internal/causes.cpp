@@ -27,7 +27,10 @@ struct Pair {
 
 /// Some entries of a table, with their exact values. Rows are in ascending order.
 struct Sample {
+  explicit Sample(const EncodingSpec& of) : spec(of), reference(of) {}
+
   EncodingSpec spec;
+  Reference reference;
   std::int64_t first = 0;  ///< the position of row 0
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> ks;
@@ -45,9 +48,13 @@ double rounded_to(double value, DataType type) noexcept {
   return with_type(type, [&]<class T>(T) { return to_double(nearest<T>(value)); });
 }
 
-/// Early rows, the last ones, and others between, by powers of two and evenly.
-std::vector<std::int64_t> sampled_rows(std::int64_t rows, const std::vector<bool>& is_unset) {
-  std::vector<std::int64_t> all = spread(rows, 48);
+/// Early rows, the last ones, and others between, by powers of two and evenly; and some of those
+/// that are off.
+std::vector<std::int64_t> sampled_rows(std::int64_t rows, const std::vector<bool>& is_unset,
+                                       const std::vector<std::int64_t>& rows_off) {
+  std::vector<std::int64_t> all = spread(rows, 40);
+  for (const std::int64_t i : spread(static_cast<std::int64_t>(rows_off.size()), 24))
+    all.push_back(rows_off[static_cast<std::size_t>(i)]);
   for (std::int64_t row = 0; row < std::min<std::int64_t>(rows, 12); ++row) {
     all.push_back(row);
     all.push_back(rows - 1 - row);
@@ -78,18 +85,16 @@ DataType narrowest_type(const TableView& table, const std::vector<std::int64_t>&
 }
 
 Sample sample_of(const TableView& table, const TableIdentity& identity,
-                 const std::vector<bool>& is_unset) {
-  Sample sample;
-  sample.spec = identity.spec;
+                 const std::vector<bool>& is_unset, const std::vector<std::int64_t>& rows_off) {
+  Sample sample(identity.spec);
   sample.first = identity.first;
-  sample.rows = sampled_rows(table.rows, is_unset);
+  sample.rows = sampled_rows(table.rows, is_unset, rows_off);
   sample.ks = spread(identity.spec.d_model / 2, 128);
   sample.has_sines = column_of(identity.arrangement, table.columns, 0, false) >= 0;
   sample.has_cosines = column_of(identity.arrangement, table.columns, 0, true) >= 0;
   sample.type = narrowest_type(table, sample.rows);
   sample.factor = identity.factor;
   sample.tolerance = allowed_error(sample.type, sample.factor, 0);
-  const Reference reference(identity.spec);
   const double sign = identity.has_negated_sines ? -1 : 1;
   const auto entry = [&](std::int64_t row, std::int64_t k, bool is_cosine) {
     const std::int64_t column = column_of(identity.arrangement, table.columns, k, is_cosine);
@@ -97,7 +102,7 @@ Sample sample_of(const TableView& table, const TableIdentity& identity,
   };
   for (const std::int64_t row : sample.rows) {
     for (const std::int64_t k : sample.ks) {
-      const ReferencePair exact = reference(k, identity.first + row);
+      const ReferencePair exact = sample.reference(k, identity.first + row);
       sample.got.push_back({sign * entry(row, k, false), entry(row, k, true)});
       sample.exact.push_back({sample.factor * static_cast<double>(exact.sine),
                               sample.factor * static_cast<double>(exact.cosine)});
@@ -111,12 +116,12 @@ struct Simulation {
   CauseKind kind;
   std::string text;
   /// The phase of a frequency at a position. `adjusted` is -1, 0 or 1: the frequency one float32
-  /// lower or higher, for a C library whose last digit is off; ignored if !is_adjustable.
+  /// lower or higher, for a C library whose last digit is off; ignored unless `adjusted_text`.
   std::function<double(std::int64_t k, int adjusted, std::int64_t position)> phase = {};
-  bool is_adjustable = false;
   std::string adjusted_text = {};  ///< what the last digit is of: "exp"
-  /// All pairs of the sample, before the factor and the rounding to the table's type.
-  std::function<std::vector<Pair>(const Sample&)> pairs = {};
+  /// The pairs of ks[k] at the rows of the sample, before the factor and the rounding to the type.
+  std::function<std::vector<Pair>(const Sample&, std::size_t k, int variant)> pairs = {};
+  int variants = 1;  ///< of pairs: ways to round what it starts from
 };
 
 /// How well a simulation explains a sample.
@@ -144,19 +149,24 @@ struct Score {
   }
 };
 
+/// A float32 sine may be off by an ulp. Rounded to 16 bits, it hardly ever is: there, any entry
+/// counts that is not the nearest one, or would not be.
 void add_entry(Score& score, const Sample& sample, double got, double exact, double simulated) {
-  const double expected =
-      rounded_to(to_double(static_cast<float>(sample.factor * simulated)), sample.type);
-  const double value = sample.type == DataType::float64 ? sample.factor * simulated : expected;
-  const double off = std::fabs(got - exact), rest = std::fabs(got - value);
-  const double simulated_off = std::fabs(value - exact);
-  constexpr double informative = 2, slack = 1.01;
-  const double limit = informative * sample.tolerance;
-  if (off <= limit && simulated_off <= 2 * limit) return;
+  const double scaled = sample.factor * simulated;
+  const bool is_narrow = size_of(sample.type) == 2;
+  const double value = sample.type == DataType::float64
+                           ? scaled
+                           : rounded_to(to_double(static_cast<float>(scaled)), sample.type);
+  const double truth = is_narrow ? rounded_to(exact, sample.type) : exact;
+  const double off = std::fabs(got - truth), simulated_off = std::fabs(value - truth),
+               rest = std::fabs(got - value);
+  const double equal_limit = is_narrow ? 0 : 1.01 * sample.tolerance,
+               least_off = is_narrow ? 0 : 2 * sample.tolerance;
+  if (off <= least_off && simulated_off <= 2 * least_off) return;
   const bool both_not_finite = !std::isfinite(got) && !std::isfinite(value);
   ++score.off;
-  score.equal += both_not_finite || rest <= slack * sample.tolerance;
-  score.explained += both_not_finite || rest <= std::max(slack * sample.tolerance, off / 8);
+  score.equal += both_not_finite || rest <= equal_limit;
+  score.explained += both_not_finite || rest <= std::max(equal_limit, off / 8);
 }
 
 void add_pair(Score& score, const Sample& sample, std::size_t index, const Pair& simulated) {
@@ -168,37 +178,42 @@ void add_pair(Score& score, const Sample& sample, std::size_t index, const Pair&
   }
 }
 
-/// The score of one frequency, at the adjustment that makes most entries equal.
+/// The score of one frequency, by the variant that has most entries equal.
 Score score_of_frequency(const Simulation& simulation, const Sample& sample, std::size_t k) {
-  const auto score_at = [&](int adjusted) {
+  const auto score_at = [&](int variant) {
     Score score;
-    score.adjusted = adjusted != 0 ? 1 : 0;
-    for (std::size_t row = 0; row < sample.rows.size(); ++row) {
-      const double phase = simulation.phase(sample.ks[k], adjusted, sample.position(row));
-      add_pair(score, sample, sample.index(row, k), {std::sin(phase), std::cos(phase)});
+    std::vector<Pair> pairs;
+    if (simulation.pairs) {
+      pairs = simulation.pairs(sample, k, variant);
+    } else {
+      score.adjusted = variant != 0 ? 1 : 0;
+      const int adjusted = variant == 2 ? -1 : variant;
+      for (std::size_t row = 0; row < sample.rows.size(); ++row) {
+        const double phase = simulation.phase(sample.ks[k], adjusted, sample.position(row));
+        pairs.push_back({std::sin(phase), std::cos(phase)});
+      }
     }
+    for (std::size_t row = 0; row < sample.rows.size(); ++row)
+      add_pair(score, sample, sample.index(row, k), pairs[row]);
     return score;
   };
+  const int variants = simulation.adjusted_text.empty() ? simulation.variants : 3;
   Score best = score_at(0);
-  if (!simulation.is_adjustable) return best;
-  for (const int adjusted : {-1, 1}) {
-    const Score other = score_at(adjusted);
-    // Entries that an adjustment makes relevant must not be lost.
-    if (other.equal * std::max<std::int64_t>(best.off, 1) >
-        best.equal * std::max<std::int64_t>(other.off, 1)) {
-      best = other;
-    }
+  for (int variant = 1; variant < variants; ++variant) {
+    if (best.equal == best.off) break;
+    const Score other = score_at(variant);
+    // By shares: another variant may have other entries off.
+    const auto share = [](const Score& score) {
+      return static_cast<double>(score.equal + score.explained) /
+             static_cast<double>(std::max<std::int64_t>(score.off, 1));
+    };
+    if (share(other) > share(best)) best = other;
   }
   return best;
 }
 
 Score score_of(const Simulation& simulation, const Sample& sample) {
   Score score;
-  if (simulation.pairs) {
-    const std::vector<Pair> pairs = simulation.pairs(sample);
-    for (std::size_t i = 0; i < pairs.size(); ++i) add_pair(score, sample, i, pairs[i]);
-    return score;
-  }
   for (std::size_t k = 0; k < sample.ks.size(); ++k)
     score.add(score_of_frequency(simulation, sample, k));
   return score;
@@ -212,7 +227,6 @@ float adjusted_float(float value, int adjusted) noexcept {
 Simulation products(CauseKind kind, std::string text, std::vector<float> frequencies,
                     std::string adjusted_text) {
   Simulation simulation{.kind = kind, .text = std::move(text)};
-  simulation.is_adjustable = !adjusted_text.empty();
   simulation.adjusted_text = std::move(adjusted_text);
   simulation.phase = [all = std::move(frequencies)](std::int64_t k, int adjusted,
                                                     std::int64_t position) {
@@ -226,7 +240,6 @@ Simulation products(CauseKind kind, std::string text, std::vector<float> frequen
 Simulation quotients(const EncodingSpec& spec) {
   Simulation simulation{.kind = CauseKind::float32_phases,
                         .text = "phases in float32: the position divided by a power of the base"};
-  simulation.is_adjustable = true;
   simulation.adjusted_text = "pow";
   const auto denominator = static_cast<float>(exponent_denominator(spec));
   std::vector<float> powers;
@@ -280,26 +293,17 @@ Simulation ggml_recurrence(const EncodingSpec& spec) {
   Simulation simulation{
       .kind = CauseKind::channel_recurrence,
       .text = "phases multiplied from channel to channel in float32, as in ggml's rope cache"};
-  simulation.pairs = [phases = Float32Phases::ggml(spec)](const Sample& sample) {
-    std::vector<Pair> pairs;
-    std::vector<double> row(static_cast<std::size_t>(phases.count()));
-    for (std::size_t i = 0; i < sample.rows.size(); ++i) {
-      phases.for_each(sample.position(i), [&](std::int64_t k, float phase) {
-        row[static_cast<std::size_t>(k)] = to_double(phase);
-      });
-      for (const std::int64_t k : sample.ks) {
-        const double phase = row[static_cast<std::size_t>(k)];
-        pairs.push_back({std::sin(phase), std::cos(phase)});
-      }
-    }
-    return pairs;
+  simulation.phase = [phases = Float32Phases::ggml(spec)](std::int64_t k, int,
+                                                          std::int64_t position) {
+    return to_double(phases.at(k, position));
   };
   return simulation;
 }
 
 /// Phases of which parts are rounded to a 16-bit type, and the product to float32 or that type.
 template <class T>
-void add_narrow_phases(std::vector<Simulation>& all, const EncodingSpec& spec) {
+void add_narrow_phases(std::vector<Simulation>& all, const EncodingSpec& spec,
+                       const Sample& sample) {
   const std::string name(to_string(data_type_of<T>));
   const auto narrow = [](float value) {
     return static_cast<float>(to_double(nearest<T>(to_double(value))));
@@ -319,7 +323,14 @@ void add_narrow_phases(std::vector<Simulation>& all, const EncodingSpec& spec) {
       {CauseKind::narrow_phases, "positions and frequencies in {}", true, true, false},
       {CauseKind::narrow_phases, "positions, frequencies and phases in {}", true, true, true},
   };
+  bool are_positions_exact = true;
+  for (std::size_t row = 0; row < sample.rows.size(); ++row) {
+    const auto position = static_cast<float>(sample.position(row));
+    are_positions_exact = are_positions_exact && narrow(position) == position;
+  }
   for (const Variant& variant : variants) {
+    // The same as the variant without narrow positions.
+    if (variant.position && !variant.product && are_positions_exact) continue;
     Simulation simulation{.kind = variant.kind, .text = format_text(variant.text, name)};
     simulation.phase = [=](std::int64_t k, int, std::int64_t row_position) {
       float position = static_cast<float>(row_position),
@@ -333,80 +344,106 @@ void add_narrow_phases(std::vector<Simulation>& all, const EncodingSpec& spec) {
   }
 }
 
-/// Advances from row to row by `step(current, rotation)` in float32, from exact values at row 0.
-template <class Step>
-std::vector<Pair> rotated(const Sample& sample, const Step& step) {
-  const Reference reference(sample.spec);
-  std::vector<Pair> pairs(sample.rows.size() * sample.ks.size());
-  for (std::size_t i = 0; i < sample.ks.size(); ++i) {
-    const auto pair_at = [&](std::int64_t position) {
-      const ReferencePair exact = reference(sample.ks[i], position);
-      return std::pair(static_cast<float>(exact.sine), static_cast<float>(exact.cosine));
-    };
-    const auto [step_sine, step_cosine] = pair_at(1);
-    auto [sine, cosine] = pair_at(sample.first);
-    std::int64_t row = 0;
-    for (std::size_t r = 0; r < sample.rows.size(); ++r) {
-      for (; row < sample.rows[r]; ++row) step(sine, cosine, step_sine, step_cosine);
-      pairs[sample.index(r, i)] = {to_double(sine), to_double(cosine)};
-    }
+/// Sine and cosine of a frequency as float32, by the ways that programs take them: of the exact
+/// frequency, and of it in float32, as it is rounded once or by Transformers.
+struct FloatPair {
+  float sine, cosine;
+};
+
+FloatPair exact_pair(const Sample& sample, std::size_t k, std::int64_t position) {
+  const ReferencePair exact = sample.reference(sample.ks[k], position);
+  return {static_cast<float>(exact.sine), static_cast<float>(exact.cosine)};
+}
+
+constexpr int step_variants = 3;
+
+class Steps {
+ public:
+  explicit Steps(const EncodingSpec& spec)
+      : once_(nearest_floats(frequencies_of(spec))),
+        transformers_(has_transformers_rule(spec) ? Float32Phases::transformers(spec).frequencies()
+                                                  : once_) {}
+
+  FloatPair operator()(const Sample& sample, std::size_t k, int variant) const {
+    if (variant == 0) return exact_pair(sample, k, 1);
+    const float frequency =
+        (variant == 1 ? once_ : transformers_)[static_cast<std::size_t>(sample.ks[k])];
+    return {nearest_sine(frequency), nearest_cosine(frequency)};
+  }
+
+ private:
+  std::vector<float> once_, transformers_;
+};
+
+/// Advances from row to row in float32, from exact values at row 0.
+template <class Advance>
+std::vector<Pair> rotated(const Sample& sample, std::size_t k, const FloatPair& step,
+                          const Advance& advance) {
+  FloatPair now = exact_pair(sample, k, sample.first);
+  std::vector<Pair> pairs;
+  std::int64_t row = 0;
+  for (const std::int64_t wanted : sample.rows) {
+    for (; row < wanted; ++row) now = advance(now, step);
+    pairs.push_back({to_double(now.sine), to_double(now.cosine)});
   }
   return pairs;
+}
+
+FloatPair product(const FloatPair& a, const FloatPair& b) {
+  return {a.sine * b.cosine + a.cosine * b.sine, a.cosine * b.cosine - a.sine * b.sine};
+}
+
+FloatPair fused_product(const FloatPair& a, const FloatPair& b) {
+  return {std::fma(a.sine, b.cosine, a.cosine * b.sine),
+          std::fma(a.cosine, b.cosine, -(a.sine * b.sine))};
 }
 
 /// x_(r+1) = 2 cos(w) x_r - x_(r-1) in float32, from exact values in the first two rows.
-std::vector<Pair> three_term(const Sample& sample) {
-  const Reference reference(sample.spec);
-  std::vector<Pair> pairs(sample.rows.size() * sample.ks.size());
-  for (std::size_t i = 0; i < sample.ks.size(); ++i) {
-    const ReferencePair start = reference(sample.ks[i], sample.first),
-                        next = reference(sample.ks[i], sample.first + 1);
-    const float twice = 2 * static_cast<float>(reference(sample.ks[i], 1).cosine);
-    float sine = static_cast<float>(start.sine), cosine = static_cast<float>(start.cosine),
-          next_sine = static_cast<float>(next.sine), next_cosine = static_cast<float>(next.cosine);
-    std::int64_t row = 0;
-    for (std::size_t r = 0; r < sample.rows.size(); ++r) {
-      for (; row < sample.rows[r]; ++row) {
-        sine = std::exchange(next_sine, twice * next_sine - sine);
-        cosine = std::exchange(next_cosine, twice * next_cosine - cosine);
-      }
-      pairs[sample.index(r, i)] = {to_double(sine), to_double(cosine)};
+std::vector<Pair> three_term(const Sample& sample, std::size_t k, const FloatPair& step) {
+  FloatPair now = exact_pair(sample, k, sample.first),
+            next = exact_pair(sample, k, sample.first + 1);
+  const float twice = 2 * step.cosine;
+  std::vector<Pair> pairs;
+  std::int64_t row = 0;
+  for (const std::int64_t wanted : sample.rows) {
+    for (; row < wanted; ++row) {
+      const FloatPair after = {twice * next.sine - now.sine, twice * next.cosine - now.cosine};
+      now = std::exchange(next, after);
     }
+    pairs.push_back({to_double(now.sine), to_double(now.cosine)});
   }
   return pairs;
 }
 
-void add_row_recurrences(std::vector<Simulation>& all) {
-  const auto add = [&](const char* text, auto pairs) {
+void add_row_recurrences(std::vector<Simulation>& all, const EncodingSpec& spec) {
+  const Steps steps(spec);
+  const auto add = [&](const char* text, auto pairs_of) {
     Simulation simulation{.kind = CauseKind::row_recurrence, .text = text};
-    simulation.pairs = std::move(pairs);
+    simulation.pairs = [steps, pairs_of](const Sample& sample, std::size_t k, int variant) {
+      return pairs_of(sample, k, steps(sample, k, variant));
+    };
+    simulation.variants = step_variants;
     all.push_back(std::move(simulation));
   };
-  add("rows rotated from row to row in float32, never re-anchored", [](const Sample& sample) {
-    return rotated(sample, [](float& sine, float& cosine, float step_sine, float step_cosine) {
-      const float before = sine;
-      sine = before * step_cosine + cosine * step_sine;
-      cosine = cosine * step_cosine - before * step_sine;
-    });
-  });
+  add("rows rotated from row to row in float32, never re-anchored",
+      [](const Sample& sample, std::size_t k, const FloatPair& step) {
+        return rotated(sample, k, step, product);
+      });
   add("rows rotated from row to row in float32 with fused operations, never re-anchored",
-      [](const Sample& sample) {
-        return rotated(sample, [](float& sine, float& cosine, float step_sine, float step_cosine) {
-          const float before = sine;
-          sine = std::fma(before, step_cosine, cosine * step_sine);
-          cosine = std::fma(cosine, step_cosine, -(before * step_sine));
-        });
+      [](const Sample& sample, std::size_t k, const FloatPair& step) {
+        return rotated(sample, k, step, fused_product);
       });
   add("rows from the two before by a recurrence in float32, never re-anchored", three_term);
 }
 
-std::vector<Simulation> simulations(const EncodingSpec& spec) {
+std::vector<Simulation> simulations(const Sample& sample) {
+  const EncodingSpec& spec = sample.spec;
   std::vector<Simulation> all;
   add_float32_phases(all, spec);
   if (has_ggml_rule(spec)) all.push_back(ggml_recurrence(spec));
-  add_narrow_phases<BFloat16>(all, spec);
-  add_narrow_phases<Float16>(all, spec);
-  add_row_recurrences(all);
+  add_narrow_phases<BFloat16>(all, spec, sample);
+  add_narrow_phases<Float16>(all, spec, sample);
+  add_row_recurrences(all, spec);
   return all;
 }
 
@@ -483,9 +520,10 @@ double allowed_error(DataType type, double factor, std::int64_t position) noexce
 }
 
 std::vector<Cause> numeric_causes(const TableView& table, const TableIdentity& identity,
-                                  const std::vector<bool>& is_unset) {
+                                  const std::vector<bool>& is_unset,
+                                  const std::vector<std::int64_t>& rows_off) {
   std::vector<Cause> causes;
-  const Sample sample = sample_of(table, identity, is_unset);
+  const Sample sample = sample_of(table, identity, is_unset, rows_off);
   if (sample.rows.empty()) return causes;
   if (sample.type != table.type) {
     causes.push_back(
@@ -494,7 +532,7 @@ std::vector<Cause> numeric_causes(const TableView& table, const TableIdentity& i
                      to_string(table.type), is_truncated(sample) ? ", truncated" : "")});
   }
   if (!is_off(sample)) return causes;
-  const std::vector<Simulation> all = simulations(identity.spec);
+  const std::vector<Simulation> all = simulations(sample);
   std::vector<Cause> rivals;
   for (const Explanation& each : best_explanations(all, sample)) {
     const CauseKind kind = each.simulation->kind;

@@ -10,8 +10,10 @@
 namespace posenc {
 
 /// Causes in the arithmetic of a table that is what `identity` says, in the rows that are set.
+/// `rows_off` have entries that are off, in ascending order.
 std::vector<Cause> numeric_causes(const TableView& table, const TableIdentity& identity,
-                                  const std::vector<bool>& is_unset);
+                                  const std::vector<bool>& is_unset,
+                                  const std::vector<std::int64_t>& rows_off);
 
 /// What is good, at that position, for entries of a type with that factor: the rule of check.h.
 double allowed_error(DataType type, double factor, std::int64_t position) noexcept;

@@ -160,7 +160,6 @@ Estimates estimate_values(const Arranged& table, bool is_cosine) {
   }
   result.factor = sizes.empty() ? 0 : median(std::move(sizes));
   if (!(result.factor > 0)) return result;
-  if (std::fabs(result.factor - 1) < 0.02) result.factor = 1;
   for (const std::int64_t k : table.ks())
     result.each.push_back(estimate_of_values(table, k, result.factor, is_cosine));
   return result;
@@ -249,11 +248,8 @@ struct Found {
   double agreement = 0;
 };
 
-/// The usual factors are 1, and those that the rule says.
-double usual_factor(double factor, DataType type) {
-  const double close = std::max(2e-3, 2 * half_ulp_of_one(type));
-  return std::fabs(factor - 1) < close ? 1.0 : factor;
-}
+/// 1 if it is near it: entries may be truncated to bfloat16. Attention factors are from 1.03 on.
+double usual_factor(double factor) { return std::fabs(factor - 1) < 6e-3 ? 1.0 : factor; }
 
 std::optional<EncodingSpec> hinted_spec(const IdentityHints& hints, std::int64_t count) {
   if (!hints.spec) return {};
@@ -288,7 +284,7 @@ std::optional<Found> identify_as(const TableView& table, const std::vector<bool>
     first = 0;
   }
   if (!first) return {};
-  const double factor = usual_factor(estimates.factor, table.type);
+  const double factor = usual_factor(estimates.factor);
   const auto spec = fit_frequencies(estimates.each, arranged.count(), factor,
                                     hinted_spec(hints, arranged.count()));
   if (!spec) return {};
@@ -299,8 +295,7 @@ std::optional<Found> identify_as(const TableView& table, const std::vector<bool>
                   .has_negated_sines = estimates.has_negated_sines},
                  0};
   const double of_rule = attention_factor(spec->frequencies);
-  if (std::fabs(factor / of_rule - 1) < std::max(1e-3, 4 * half_ulp_of_one(table.type)))
-    found.identity.factor = of_rule;
+  if (std::fabs(factor / of_rule - 1) < 6e-3) found.identity.factor = of_rule;
   found.agreement = agreement(arranged, found.identity);
   return found;
 }
