@@ -108,6 +108,10 @@ TYPED_TEST(GridOfType, HasTheSameBitsForEveryStrideAndThreadCount) {
   }
 }
 
+TEST(Grid, MayHaveWideCells) {
+  EXPECT_EQ(encode_grid(2, 3, mae_grid(1 << 16))(0, (1 << 16) - 1), 1.0F);  // cos 0
+}
+
 TEST(Grid, MayBeEmptyOrASingleLine) {
   EXPECT_EQ(encode_grid(0, 5, mae_grid(8)).rows(), 0);
   EXPECT_EQ(encode_grid(5, 0, mae_grid(8)).rows(), 0);
