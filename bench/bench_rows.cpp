@@ -10,6 +10,9 @@
 //   plan_repeated/<backend>:<isa>/rows:512/d:512            planning for rows that repeat
 //   plan_and_encode/<backend>:<isa>/rows:100/d:20           a small table from nothing
 //   frequencies/d:512/spacing:paper                         the exact frequencies alone
+//   axes/<system>/rows:4096/d:128                           the cells of a grid, on several axes
+//   axes/text/rows:4096/d:128                               the same with equal positions on all
+//   axes/one/rows:4096/d:128                                the same of one axis, by an Encoder
 //
 // Positions are below 2^20 unless the name has other bits. The formula as it is read is `naive`.
 
@@ -17,6 +20,7 @@
 #include "program.h"
 #include "tables.h"
 
+#include "posenc/axes_presets.h"
 #include "posenc/cursor.h"
 #include "posenc/exact/frequency.h"
 
@@ -194,7 +198,39 @@ void add_planning_for_tables() {
   }
 }
 
+/// The table of a system, or one of the same shape whose positions are 0, 1, 2 ...
+enum class OnAxes { grid, text, one };
+
+void axes(benchmark::State& state, const std::string& system, const GridSizes& sizes,
+          OnAxes positions) {
+  const AxesTable table = axes_table(system, sizes);
+  const AxesEncoder encoder(table.spec);
+  const RowRange range = {0, table.rows};
+  const EncodingSpec one = {.d_model = encoder.d_model(), .layout = table.spec.layout};
+  const auto of_one = plan_selected(one, range).encoder;
+  Matrix out(table.rows, encoder.d_model());
+  for (auto _ : state) {
+    switch (positions) {
+      case OnAxes::grid: encoder.encode(table.row_positions(), out.view()); break;
+      case OnAxes::text: encoder.encode(range, out.view()); break;
+      case OnAxes::one: of_one->encode(range, out.view());
+    }
+    benchmark::ClobberMemory();
+  }
+  count_rows(state, table.rows, encoder.d_model());
+}
+
+void add_axes(const GridSizes& sizes) {
+  const std::int64_t rows = sizes[0] * sizes[1] * sizes[2];
+  const std::string suffix = fmt::format("/rows:{}/d:128", rows);
+  for (const std::string system : {"flux", "wan", "hunyuan_video", "mrope", "qwen3_vl"})
+    add(fmt::format("axes/{}{}", system, suffix), axes, system, sizes, OnAxes::grid);
+  add("axes/text" + suffix, axes, "flux", sizes, OnAxes::text);
+  add("axes/one" + suffix, axes, "flux", sizes, OnAxes::one);
+}
+
 void register_benchmarks() {
+  for (const GridSizes& sizes : {GridSizes{1, 64, 64}, GridSizes{32, 64, 64}}) add_axes(sizes);
   for (const std::int64_t d_model : {512, 4096}) {
     for (const Backend* backend : best_backends()) add_rows(backend, d_model);
   }

@@ -444,7 +444,7 @@ TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
         for (char& byte : table) byte = static_cast<char>(random());
         parts.push_back({table.data(), bytes,
                          is_wide ? static_cast<const void*>(wide.data()) : narrow.data(), is_wide,
-                         100, row_bytes, bytes});
+                         100, row_bytes, bytes, nullptr});
         row_bytes += bytes;
       }
       const auto gap = static_cast<std::int64_t>(2 * (random() % 40)),
@@ -459,6 +459,40 @@ TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
       }
       each.kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
                          out.data() + offset, row_bytes + gap, random() % 2 == 0});
+      ASSERT_EQ(out, expected) << to_string(each.isa);
+    }
+  }
+}
+
+TEST(JoinKernels, SelectScatteredBytes) {
+  std::mt19937_64 random(8);
+  constexpr std::int64_t table_rows = 5, rows = 23;
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    for (int repetition = 0; repetition < 40; ++repetition) {
+      const auto count = static_cast<std::int64_t>(2 + random() % 5),
+                 bytes = static_cast<std::int64_t>(2 + 2 * (random() % 300));
+      std::vector<std::vector<char>> tables(count), masks(count, std::vector<char>(bytes));
+      std::vector<std::size_t> owner(bytes);
+      for (std::size_t at = 0; at < owner.size(); ++at) {
+        owner[at] = random() % static_cast<std::size_t>(count);
+        masks[owner[at]][at] = static_cast<char>(0xff);
+      }
+      std::vector<std::int64_t> index(rows);
+      for (std::int64_t& at : index) at = static_cast<std::int64_t>(random() % table_rows);
+      std::vector<simd::JoinPart> parts;
+      for (std::size_t p = 0; p < tables.size(); ++p) {
+        tables[p].resize(table_rows * bytes);
+        for (char& byte : tables[p]) byte = static_cast<char>(random());
+        parts.push_back(
+            {tables[p].data(), bytes, index.data(), true, 0, 0, bytes, masks[p].data()});
+      }
+      std::vector<char> out(rows * bytes + 64, 'x'), expected = out;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t at = 0; at < bytes; ++at)
+          expected[r * bytes + at] = parts[owner[at]].row(r)[at];
+      }
+      each.kernels.join({parts.data(), count, rows, bytes, out.data(), bytes, random() % 2 == 0});
       ASSERT_EQ(out, expected) << to_string(each.isa);
     }
   }

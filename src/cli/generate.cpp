@@ -35,6 +35,7 @@ struct GenerateOptions {
   CommonOptions common;
   RotaryOptions rotary;
   ConfigOptions config;
+  AxesOptions axes;
   std::string positions;  ///< a file; empty: the rows of the shape
   std::optional<System> like;
   std::optional<int> digits;
@@ -200,6 +201,31 @@ TableFile file_of_config(GenerateOptions options, const std::optional<FilePositi
   return table;
 }
 
+/// The cells of a grid as a plain table. `table` must outlive the result.
+TableFile plain_file_of_axes(const GenerateOptions& options, const AxesTable& table) {
+  const auto encoder =
+      std::make_shared<const AxesEncoder>(table.spec, accuracy_of(options), options.common.type);
+  const int threads = options.common.threads.value_or(1);
+  Tensor tensor = {"positional_encoding", encoder->d_model(),
+                   [=](const RowPositions& rows, const OutputView& out) {
+                     encoder->encode(rows, out, threads);
+                   }};
+  return {.format = format_of(options.common),
+          .type = options.common.type,
+          .tensors = {std::move(tensor)},
+          .positions = table.row_positions(),
+          .metadata = {},
+          .digits = options.digits};
+}
+
+TableFile file_of_axes(const GenerateOptions& options, const AxesTable& table) {
+  TableFile file = options.rotary.tables
+                       ? rotary_file(options, {.angles = table.spec}, table.row_positions())
+                       : plain_file_of_axes(options, table);
+  file.metadata.emplace_back("axes", options.axes.preset);
+  return file;
+}
+
 TableFile file_of(const GenerateOptions& options, const std::optional<FilePositions>& given) {
   if (options.config.is_given()) return file_of_config(options, given);
   if (!options.config.layers.empty() || options.config.longest)
@@ -210,7 +236,11 @@ TableFile file_of(const GenerateOptions& options, const std::optional<FilePositi
 int generate(const GenerateOptions& options) {
   std::optional<FilePositions> given;
   if (!options.positions.empty()) given = read_positions(options.positions);
-  const TableFile table = file_of(options, given);
+  std::optional<AxesTable> axes;
+  if (!options.axes.preset.empty()) axes = axes_table(options.axes.preset, options.axes.grid);
+  if (!axes && options.axes.grid)
+    throw InvalidArgument("--axes is not given; allowed with --grid: the name of a system");
+  const TableFile table = axes ? file_of_axes(options, *axes) : file_of(options, given);
   check_format(options, table);
   check_terminal(options.common, table);
   const std::string& file = options.common.output;
@@ -244,15 +274,19 @@ void add_generate_command(CLI::App& app, Action& action) {
   exclude(command, "--config",
           {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
            "--isa"});
+  add_axes_options(command, options->axes);
+  exclude(command, "--axes",
+          {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
+           "--isa", "--rows", "--first", "--config"});
   add_text_option(
       command, options->positions, "--positions", "FILE",
       "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
       "rows)");
-  exclude(command, "--positions", {"--rows", "--first", "--backend", "--isa"});
+  exclude(command, "--positions", {"--rows", "--first", "--backend", "--isa", "--axes"});
   add_like_option(command, options->like);
-  exclude(
-      command, "--like",
-      {"--backend", "--isa", "--max-error", "--max-ulp", "--rotary", "--config", "--positions"});
+  exclude(command, "--like",
+          {"--backend", "--isa", "--max-error", "--max-ulp", "--rotary", "--config", "--axes",
+           "--positions"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
@@ -261,17 +295,20 @@ void add_generate_command(CLI::App& app, Action& action) {
       command, options->digits, "--digits", 0, most_digits,
       "decimals in csv (default: as many as it takes to read the values back exactly)");
   add_output_option(command, options->common);
-  describe(command, {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
-                     {"posenc generate --preset whisper --output whisper.npy",
-                      "a model's table, for numpy.load"},
-                     {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
-                      "vLLM's cache of cosines and sines"},
-                     {"posenc generate --config config.json --output rotary.safetensors",
-                      "the rotary cache of a model, from its config.json"},
-                     {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
-                      "phases of float32, as Transformers computes them"},
-                     {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
-                      "the tensor positional_encoding, for safetensors.torch.load_file"}});
+  describe(
+      command,
+      {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
+       {"posenc generate --preset whisper --output whisper.npy", "a model's table, for numpy.load"},
+       {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
+        "vLLM's cache of cosines and sines"},
+       {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
+        "the rotary cache of an image's cells"},
+       {"posenc generate --config config.json --output rotary.safetensors",
+        "the rotary cache of a model, from its config.json"},
+       {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
+        "phases of float32, as Transformers computes them"},
+       {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
+        "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }
 
 }  // namespace posenc::cli

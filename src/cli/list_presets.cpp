@@ -3,6 +3,7 @@
 #include "cli/json.h"
 #include "cli/table.h"
 
+#include "posenc/axes_presets.h"
 #include "posenc/presets.h"
 
 #include <fmt/format.h>
@@ -24,14 +25,22 @@ std::string presets_table() {
                    fmt::format("{} x {}", each.rows.count, each.spec.d_model),
                    fmt::format("{}", each.rows.first)});
   }
+  Table axes({{"axes", Align::left}, {"system", Align::wrapped}, {"channels"}, {"usual grid"}});
+  for (const AxesPreset& each : axes_presets()) {
+    axes.add_row({std::string(each.name), std::string(each.description),
+                  fmt::format("{}", axes_table(each.name, GridSizes{1, 1, 1}).spec.d_model()),
+                  fmt::format("{} x {} x {}", each.usual[0], each.usual[1], each.usual[2])});
+  }
   return fmt::format(
-      "Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}",
+      "Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}\n"
+      "Systems whose positions are on several axes (posenc generate --axes)\n\n{}",
       table.text(),
       wrapped(
           "d is d_model, and first the position of the first row.\n"
           "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
           "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
-          "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"));
+          "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"),
+      axes.text());
 }
 
 std::string presets_json() {
@@ -42,6 +51,11 @@ std::string presets_json() {
                                    {"description", each.description},
                                    {"spec", to_json(each.spec)},
                                    {"rows", to_json(each.rows)}});
+  }
+  document["axes"] = Json::array();
+  for (const AxesPreset& each : axes_presets()) {
+    document["axes"].push_back(
+        {{"name", each.name}, {"description", each.description}, {"grid", each.usual}});
   }
   return text_of(document);
 }

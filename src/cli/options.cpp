@@ -163,6 +163,35 @@ void add_spec_options(CLI::App& command, CommonOptions& options) {
       [&options](const std::string& text) { options.frequencies = parse_frequency_rule(text); });
 }
 
+void add_axes_options(CLI::App& command, AxesOptions& options) {
+  std::vector<std::string> known;
+  for (const AxesPreset& each : axes_presets()) known.emplace_back(each.name);
+  add(command, "--axes", "NAME",
+      fmt::format("system whose positions are on several axes, the cells of a grid: {}",
+                  fmt::join(known, ", ")),
+      [&options, known](const std::string& text) {
+        if (std::ranges::count(known, text) == 0) {
+          refuse("--axes", text,
+                 fmt::format("{}{}", fmt::join(known, ", "), did_you_mean(text, known)));
+        }
+        options.preset = text;
+      });
+  add(command, "--grid", "T,H,W", "cells along time, height and width (default: a usual grid)",
+      [&options](const std::string& text) {
+        GridSizes sizes = {};
+        std::string rest = text + ',';
+        for (std::int64_t& size : sizes) {
+          const std::size_t comma = rest.find(',');
+          const auto parsed = parse_integer(rest.substr(0, comma));
+          rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+          if (!parsed) refuse("--grid", text, "three integers with commas between them");
+          size = *parsed;
+        }
+        if (!rest.empty()) refuse("--grid", text, "three integers with commas between them");
+        options.grid = sizes;
+      });
+}
+
 void add_backend_options(CLI::App& command, CommonOptions& options, Times times) {
   add_names_option(
       command, options.backends, "--backend", times,

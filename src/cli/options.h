@@ -3,6 +3,7 @@
 
 #include "cli/subcommand.h"
 
+#include "posenc/axes_presets.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/layers/rotary_cache_view.h"
@@ -50,6 +51,15 @@ struct RotaryOptions {
 
 /// --rotary and --repeat.
 void add_rotary_options(CLI::App& command, RotaryOptions& options);
+
+/// A convention of several axes, and the grid whose cells are the rows.
+struct AxesOptions {
+  std::string preset;  ///< empty: none
+  std::optional<GridSizes> grid;
+};
+
+/// --axes and --grid.
+void add_axes_options(CLI::App& command, AxesOptions& options);
 
 /// How often an option may be given.
 enum class Times { once, often };

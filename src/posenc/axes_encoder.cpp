@@ -30,8 +30,11 @@ struct CopiedChannels {
 /// The pairs that turn by the positions of one axis.
 struct AxisPlan {
   std::int64_t axis;
-  std::unique_ptr<const Encoder> encoder;
+  std::shared_ptr<const Encoder> encoder;
   std::vector<CopiedChannels> channels;
+  /// If its channels are scattered: the encoder then is that of all pairs, and the channels are
+  /// selected by a mask.
+  bool has_whole_rows = false;
 
   std::int64_t columns() const noexcept { return encoder->spec().d_model; }
 };
@@ -255,6 +258,17 @@ class Distinct {
   std::vector<std::int64_t> positions_;
 };
 
+/// All bits of the elements that an axis has in a row.
+template <class T>
+std::vector<unsigned char> mask_of(const AxisPlan& plan) {
+  std::vector<unsigned char> mask(static_cast<std::size_t>(plan.columns()) * sizeof(T));
+  for (const CopiedChannels& each : plan.channels) {
+    std::fill_n(mask.begin() + each.to * std::ptrdiff_t{sizeof(T)},
+                each.count * std::int64_t{sizeof(T)}, static_cast<unsigned char>(0xff));
+  }
+  return mask;
+}
+
 /// The table of an axis, of its distinct positions.
 template <class T>
 struct AxisRows {
@@ -262,6 +276,7 @@ struct AxisRows {
   AxisPositions positions;
   std::int64_t first = 0;  ///< position of row 0 of the table, unless there is an index
   std::vector<std::int32_t> index = {};  ///< of each joined row, the row of the table
+  std::vector<unsigned char> mask = {};  ///< of the elements of a whole row, if they are scattered
 
   /// What is copied from it to the rows from `row` on, which are joined rows from `joined_row` on.
   simd::JoinPart part(std::int64_t row, std::int64_t joined_row) const {
@@ -271,7 +286,8 @@ struct AxisRows {
                            .has_wide_index = false,
                            .first = 0,
                            .to = 0,
-                           .bytes = 0};
+                           .bytes = 0,
+                           .mask = nullptr};
     if (!index.empty()) return part;
     part.first = first;
     part.has_wide_index = positions.is_wide();
@@ -284,6 +300,7 @@ template <class T>
 AxisRows<T> rows_of_axis(const AxisPlan& plan, const RowPositions& positions, const Runs& runs,
                          int threads) {
   AxisRows<T> rows = {.positions = AxisPositions(positions, plan.axis)};
+  if (plan.has_whole_rows) rows.mask = mask_of<T>(plan);
   Extent extent;
   for (const RowRange& run : runs.joined) extent.add(rows.positions, run);
   const std::int64_t count = runs.joined_rows(), span = extent.most - extent.least;
@@ -307,45 +324,20 @@ AxisRows<T> rows_of_axis(const AxisPlan& plan, const RowPositions& positions, co
   return rows;
 }
 
-/// Copies channels one by one, where they are scattered: a loop over parts would copy each alone.
-template <class T>
-void join_channels(std::span<const simd::JoinPart> parts, const MatrixView<T>& out) {
-  constexpr auto bytes = std::int64_t{sizeof(T)};
-  struct Source {
-    std::uint32_t table, column;
-  };
-  // Parts of one table have their index in common.
-  std::vector<simd::JoinPart> tables;
-  std::vector<Source> sources(static_cast<std::size_t>(out.columns));
-  for (const simd::JoinPart& part : parts) {
-    const auto same = std::ranges::find(tables, part.index, &simd::JoinPart::index);
-    const auto table = static_cast<std::uint32_t>(same - tables.begin());
-    if (same == tables.end()) tables.push_back(part);
-    const std::int64_t column = (part.table - tables[table].table) / bytes;
-    for (std::int64_t i = 0; i < part.bytes / bytes; ++i) {
-      sources[static_cast<std::size_t>(part.to / bytes + i)] = {
-          table, static_cast<std::uint32_t>(column + i)};
-    }
-  }
-  std::vector<const T*> from(tables.size());
-  for (std::int64_t r = 0; r < out.rows; ++r) {
-    for (std::size_t i = 0; i < tables.size(); ++i)
-      from[i] = reinterpret_cast<const T*>(tables[i].row(r));
-    T* const to = out.data + r * out.stride;
-    for (std::size_t c = 0; c < sources.size(); ++c)
-      to[c] = from[sources[c].table][sources[c].column];
-  }
-}
-
 /// Joins the rows of a view, which are rows from `row` on, and joined rows from `joined_row` on.
 template <class T>
 void join_run(std::span<const AxisPlan> axes, std::span<const AxisRows<T>> rows, std::int64_t row,
               std::int64_t joined_row, const MatrixView<T>& out, bool non_temporal) {
   constexpr auto bytes = std::int64_t{sizeof(T)};
-  constexpr std::int64_t fewest_bytes = 16;  // of a part, on average: a vector
   std::vector<simd::JoinPart> parts;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const simd::JoinPart of_axis = rows[i].part(row, joined_row);
+    if (!rows[i].mask.empty()) {
+      simd::JoinPart& part = parts.emplace_back(of_axis);
+      part.bytes = out.columns * bytes;
+      part.mask = reinterpret_cast<const char*>(rows[i].mask.data());
+      continue;
+    }
     for (const CopiedChannels& each : axes[i].channels) {
       simd::JoinPart& part = parts.emplace_back(of_axis);
       part.table += each.from * bytes;
@@ -354,7 +346,6 @@ void join_run(std::span<const AxisPlan> axes, std::span<const AxisRows<T>> rows,
     }
   }
   const auto parts_count = static_cast<std::int64_t>(parts.size());
-  if (out.columns * bytes < parts_count * fewest_bytes) return join_channels<T>(parts, out);
   simd::best_kernels().join({.parts = parts.data(),
                              .parts_count = parts_count,
                              .rows = out.rows,
@@ -372,7 +363,7 @@ struct AxesEncoder::Plan {
   std::int64_t axes;
   Selection selection = {};
   /// All pairs, for rows whose positions are equal on all axes. Null if the parts have layouts.
-  std::unique_ptr<const Encoder> of_equal = {};
+  std::shared_ptr<const Encoder> of_equal = {};
   std::vector<AxisPlan> of_axes = {};
 
   Plan(const AxesSpec& from, const Accuracy& accuracy, DataType type)
@@ -418,6 +409,22 @@ struct AxesEncoder::Plan {
       pairs.sort();
       of_axes.push_back(axis_plan(axis, pairs, spec.layout, accuracy, type,
                                   [&](std::int64_t place) { return channels_of(row, place); }));
+    }
+    if (are_scattered()) take_whole_rows();
+  }
+
+  /// True if a copy would have fewer channels than a small vector, on average.
+  bool are_scattered() const noexcept {
+    constexpr std::size_t fewest = 4;
+    std::size_t copies = 0;
+    for (const AxisPlan& each : of_axes) copies += each.channels.size();
+    return static_cast<std::size_t>(d_model) < copies * fewest;
+  }
+
+  void take_whole_rows() noexcept {
+    for (AxisPlan& each : of_axes) {
+      each.encoder = of_equal;
+      each.has_whole_rows = true;
     }
   }
 

@@ -1,6 +1,7 @@
 // posenc generate: its output in every format and type.
 #include "command.h"
 #include "posenc/axes.h"
+#include "posenc/axes_presets.h"
 #include "posenc/encoder.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/parity.h"
@@ -297,6 +298,38 @@ std::pair<nlohmann::json, std::string> parse_safetensors(const std::string& file
   to_little_endian(std::span(&length, 1));
   return {nlohmann::json::parse(file.substr(sizeof length, length)),
           file.substr(sizeof length + length)};
+}
+
+template <class T>
+std::string bytes_of(BasicMatrix<T>& table);
+
+TEST(Generate, WritesTheCellsOfAGrid) {
+  const AxesTable flux = axes_table("flux", GridSizes{1, 3, 5});
+  const Arguments command = {"generate", "--axes", "flux",      "--grid", "1,3,5",
+                             "--format", "raw",    "--threads", "2"};
+  const auto run = [](const Arguments& arguments) {
+    const CommandResult result = run_posenc(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  Matrix table(15, 128), cache(15, 128);
+  AxesEncoder(flux.spec).encode(flux.row_positions(), table.view());
+  EXPECT_EQ(run(command), bytes_of(table));
+  Rotary(RotarySpec{.angles = flux.spec})
+      .cache(flux.row_positions(), RotaryLayout::halves, cache.view());
+  EXPECT_EQ(run(command + Arguments{"--rotary", "halves"}), bytes_of(cache));
+}
+
+TEST(Generate, RefusesBadGrids) {
+  const auto refused = [](const Arguments& arguments, const std::string& reason) {
+    expect_refused(run_posenc(Arguments{"generate"} + arguments), reason);
+  };
+  refused({"--axes", "flx"}, "--axes is 'flx'; allowed: mrope, qwen3_vl, flux");
+  refused({"--axes", "flux", "--grid", "1,2"}, "--grid is '1,2'; allowed: three integers");
+  refused({"--axes", "flux", "--grid", "1,2,3,4"}, "--grid is '1,2,3,4'; allowed: three integers");
+  refused({"--axes", "flux", "--grid", "1,-2,3"}, "a size of the grid is -2");
+  refused({"--grid", "1,2,3"}, "--axes is not given; allowed with --grid");
+  refused({"--axes", "flux", "--d-model", "8"}, "--axes");
 }
 
 template <class T>

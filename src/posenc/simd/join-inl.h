@@ -1,11 +1,12 @@
 // Rows joined from parts of the rows of tables, such as those of encodings over several axes; and
 // the extent of positions.
 //
-// Method  whole vectors are copied; the last ones of a part overlap. Non-temporally by way of a
-//         buffer in the L1 cache, whose rows go to memory at once
+// Method  whole vectors are copied; the last ones of a part overlap. Scattered columns are selected
+//         by masks. Non-temporally by way of a buffer in the L1 cache, whose rows go to memory at
+//         once
 // Error   none: bytes are copied
 // Range   any number of parts, of any size; rows of more than 8 KiB by plain stores
-// Cost    a load and a store a vector; by way of the buffer, two
+// Cost    a load and a store a vector; by way of the buffer, two. By masks, two loads a part
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -41,9 +42,43 @@ inline void copy_bytes(const char* from, char* to, std::int64_t bytes) {
   if (done < bytes) copy_vector(from + bytes - vector_bytes, to + bytes - vector_bytes);
 }
 
+/// Selects the elements of a row from rows of `fixed_count` tables, or of `count` if that is 0.
+template <std::int64_t fixed_count>
+inline void select_row(const JoinPart* parts, std::int64_t count, std::int64_t row,
+                       std::int64_t bytes, char* to) {
+  const std::int64_t parts_count = fixed_count != 0 ? fixed_count : count;
+  const char* from[most_selected_parts];
+  for (std::int64_t p = 0; p < parts_count; ++p) from[p] = parts[p].row(row);
+  const auto selected = [&](std::int64_t at, auto load_of) {
+    auto value = load_of(from[0] + at) & load_of(parts[0].mask + at);
+    for (std::int64_t p = 1; p < parts_count; ++p)
+      value = value | (load_of(from[p] + at) & load_of(parts[p].mask + at));
+    return value;
+  };
+  std::int64_t done = 0;
+  for (; done + vector_bytes <= bytes; done += vector_bytes) {
+    selected(done, [](const char* at) {
+      return I32::load_unaligned(reinterpret_cast<const std::int32_t*>(at));
+    }).store_unaligned(reinterpret_cast<std::int32_t*>(to + done));
+  }
+  for (; done < bytes; ++done)
+    to[done] = static_cast<char>(
+        selected(done, [](const char* at) { return static_cast<unsigned char>(*at); }));
+}
+
+inline void select_some(const JoinTask& task, std::int64_t begin, std::int64_t count, char* to,
+                        std::ptrdiff_t stride) {
+  const auto select = task.parts_count == 2   ? select_row<2>
+                      : task.parts_count == 3 ? select_row<3>
+                                              : select_row<0>;
+  for (std::int64_t row = 0; row < count; ++row)
+    select(task.parts, task.parts_count, begin + row, task.row_bytes, to + row * stride);
+}
+
 /// Copies the parts of `count` rows from row `begin` on. Rows of `to` are `stride` bytes apart.
 inline void join_some(const JoinTask& task, std::int64_t begin, std::int64_t count, char* to,
                       std::ptrdiff_t stride) {
+  if (task.parts[0].mask != nullptr) return select_some(task, begin, count, to, stride);
   for (std::int64_t p = 0; p < task.parts_count; ++p) {
     const JoinPart part = task.parts[p];
     for (std::int64_t row = 0; row < count; ++row) {

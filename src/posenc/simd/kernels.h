@@ -146,7 +146,9 @@ struct CombineTask {
 
 using CombineKernel = void (*)(const CombineTask& task) noexcept;
 
-/// Bytes of each row that are copied from a row of a table.
+inline constexpr std::int64_t most_selected_parts = 16;
+
+/// Bytes of each row that are copied, or selected, from a row of a table.
 struct JoinPart {
   const char* table;            ///< address of the first byte in row 0 of the table
   std::ptrdiff_t table_stride;  ///< bytes from one row of the table to the next
@@ -156,6 +158,9 @@ struct JoinPart {
   std::int64_t first;
   std::int64_t to;     ///< place of the first byte in a row
   std::int64_t bytes;  ///< even
+  /// Null; or, of every part, the bits of each of its bytes that are taken. All parts then are
+  /// whole rows, most_selected_parts at most.
+  const char* mask;
 
   const char* row(std::int64_t r) const noexcept {
     const std::int64_t at = has_wide_index ? static_cast<const std::int64_t*>(index)[r]
