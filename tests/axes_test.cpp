@@ -12,10 +12,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -268,6 +270,29 @@ TEST(Axes, PairsAreThoseOfTheModels) {
   EXPECT_EQ(axes_of(axes_in_sections(sections, {.d_model = 16})), "ttthhwww");
   EXPECT_EQ(axes_of(axes_interleaved(interleaved, {.d_model = 18})), "thwthwtht");
   EXPECT_EQ(axes_of(axes_alternating(alternating, {.d_model = 16})), "hwhwhwtt");
+}
+
+TEST(Axes, TakeRealPositionsWithADenominator) {
+  const std::int64_t channels[] = {8, 8};
+  AxesSpec spec = axes_in_blocks(channels, {});
+  spec.parts[1].denominator = 45;
+  std::vector<double> positions = {3, -4, 1e6};
+  std::vector<float> narrow = {3, -4, 1e6F};
+  for (const int multiple : {7, -31, 1000}) {
+    positions.push_back(multiple / 45.0);
+    narrow.push_back(static_cast<float>(multiple / 45.0));
+  }
+  const std::vector<std::int64_t> expected = {3, -4, 1000000, 7, -31, 1000};
+  EXPECT_EQ(axis_multiples(spec, std::span<const double>(positions)), expected);
+  EXPECT_EQ(axis_multiples(spec, std::span<const float>(narrow)), expected);
+  const auto refused = [&](std::vector<double> each) {
+    return refusal([&] { axis_multiples(spec, std::span<const double>(each)); });
+  };
+  EXPECT_THAT(refused({0.5, 1}), HasSubstr("row 0 on axis 0 is 0.5; allowed: multiples of 1 / 1 "));
+  EXPECT_THAT(refused({1, 0.3}), HasSubstr("row 0 on axis 1 is 0.3; allowed: multiples of 1 / 45"));
+  EXPECT_THAT(refused({1, std::nan("")}), HasSubstr("is nan; allowed"));
+  EXPECT_THAT(refused({1e17, 0}), HasSubstr("is 1e+17; allowed"));
+  EXPECT_THAT(refused({1}), HasSubstr("there are 1 positions; allowed: as many on each of 2 axes"));
 }
 
 TEST(Axes, RefuseBadInput) {

@@ -189,7 +189,7 @@ TableFile file_of_config(GenerateOptions options, const std::optional<FilePositi
       given ? given->view() : RowPositions(rows_of(reading, options.common));
   if (!options.rotary.tables) options.rotary.tables = RotaryTables::halves;
   TableFile table = rotary_file(options, layers.rotary, positions);
-  const RotaryReading read = {.model_type = reading.model_type, .layers = {layers}};
+  const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
   table.metadata.emplace_back("model", to_string(read));
   return table;
 }

@@ -4,9 +4,11 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -102,7 +104,57 @@ void check_positions(std::span<const std::int64_t> positions, std::int64_t axis)
                                     max_position));
 }
 
+/// The denominator of every part of an axis; 1 if it has none.
+double denominator_of(const AxesSpec& spec, std::int64_t axis) {
+  std::optional<double> found;
+  for (const AxisPairs& part : spec.parts) {
+    if (part.axis != axis) continue;
+    if (found.value_or(part.denominator) != part.denominator) {
+      throw InvalidArgument(
+          format_text("denominator of a part on axis {} is {}; allowed: {}, that of another part",
+                      axis, part.denominator, *found));
+    }
+    found = part.denominator;
+  }
+  return found.value_or(1);
+}
+
+template <class Real>
+std::vector<std::int64_t> multiples_of(const AxesSpec& spec, std::span<const Real> positions) {
+  const auto axes = static_cast<std::size_t>(spec.axes());
+  if (axes == 0 || positions.size() % axes != 0) {
+    throw InvalidArgument(format_text("there are {} positions; allowed: as many on each of {} axes",
+                                      positions.size(), axes));
+  }
+  const std::size_t rows = positions.size() / axes;
+  std::vector<std::int64_t> multiples;
+  multiples.reserve(positions.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const auto axis = static_cast<std::int64_t>(i / rows);
+    const double denominator = denominator_of(spec, axis);
+    const double multiple = std::nearbyint(static_cast<double>(positions[i]) * denominator);
+    const bool is_nearest = static_cast<Real>(multiple / denominator) == positions[i];
+    if (!is_nearest || !(std::fabs(multiple) <= static_cast<double>(max_position))) {
+      throw InvalidArgument(format_text(
+          "position of row {} on axis {} is {}; allowed: multiples of 1 / {} with integers from {} "
+          "to {}",
+          i % rows, axis, static_cast<double>(positions[i]), denominator, -max_position,
+          max_position));
+    }
+    multiples.push_back(static_cast<std::int64_t>(multiple));
+  }
+  return multiples;
+}
+
 }  // namespace
+
+std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const double> positions) {
+  return multiples_of(spec, positions);
+}
+
+std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const float> positions) {
+  return multiples_of(spec, positions);
+}
 
 std::int64_t AxesSpec::d_model() const noexcept {
   std::int64_t pairs = 0;

@@ -149,6 +149,13 @@ class RowPositions {
 /// -max_position to max_position.
 void validate(const RowPositions& positions, std::int64_t axes);
 
+/// Positions that are not integers, as multiples of 1 / denominator of their axis. positions[axis *
+/// rows + row], for all axes of the spec; so are the multiples. Throws InvalidArgument unless each
+/// position is the value of its type nearest to such a multiple, of a magnitude up to max_position,
+/// and the parts of an axis have one denominator.
+std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const double> positions);
+std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const float> positions);
+
 /// Encodings planned for a spec. Immutable: any number of threads may use one. A row is a pure
 /// function of its positions, and correctly rounded unless another accuracy was asked for, so that
 /// its bits are the same everywhere.

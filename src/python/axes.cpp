@@ -1,5 +1,6 @@
 // Encodings of positions on several axes.
 #include "posenc/axes.h"
+#include "posenc/axes_presets.h"
 
 #include "python/arguments.h"
 #include "python/arrays.h"
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +73,35 @@ py::object encode(const AxesEncoder& encoder, const py::object& from, const py::
   const py::gil_scoped_release no_gil;
   encoder.encode(positions.view(), view, options);
   return result;
+}
+
+py::array_t<std::int64_t> rows_of_axes(const std::vector<std::int64_t>& positions,
+                                       std::int64_t axes) {
+  const py::ssize_t rows = static_cast<py::ssize_t>(positions.size()) / axes;
+  return py::array_t<std::int64_t>({static_cast<py::ssize_t>(axes), rows}, positions.data());
+}
+
+py::tuple named_table(const std::string& name, const std::optional<GridSizes>& sizes) {
+  const AxesTable table = axes_table(name, sizes);
+  return py::make_tuple(PyAxes{table.spec}, rows_of_axes(table.positions, table.spec.axes()));
+}
+
+template <class Real>
+py::array_t<std::int64_t> multiples_of(const PyAxes& axes, const py::array& positions) {
+  const auto dense = py::array_t<Real, py::array::c_style>(positions);
+  const std::span<const Real> each(dense.data(), static_cast<std::size_t>(dense.size()));
+  return rows_of_axes(axis_multiples(axes.spec, each), axes.spec.axes());
+}
+
+py::array_t<std::int64_t> real_multiples(const PyAxes& axes, const py::array& positions) {
+  const bool is_real = positions.dtype().kind() == 'f';
+  const bool is_shape = positions.ndim() == 2 && positions.shape(0) == axes.spec.axes();
+  if (is_shape && is_real && positions.itemsize() == 4) return multiples_of<float>(axes, positions);
+  if (is_shape && is_real && positions.itemsize() == 8)
+    return multiples_of<double>(axes, positions);
+  throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
+                        shape_of(positions) + "; allowed: float32 or float64, (" +
+                        std::to_string(axes.spec.axes()) + ", rows)");
 }
 
 void bind_axes_class(py::module_& module) {
@@ -143,6 +175,25 @@ void bind_arrangements(py::module_& module) {
       R"(The positions of a grid's cells, in row-major order: int64, shape (axes, cells).
 
 firsts: the position of the first cell on each axis, by default 0.)");
+  module.def("axes_table", &named_table, py::arg("name"), py::arg("sizes") = py::none(),
+             R"(The Axes of a system, and the positions of a grid's cells: (axes, positions).
+
+sizes: cells along time, height and width; by default those of a usual grid. The encoding of a cell
+is a row; AxesEncoder and Rotary take both.)");
+  module.def(
+      "axes_presets",
+      [] {
+        py::dict all;
+        for (const AxesPreset& each : axes_presets())
+          all[py::str(std::string(each.name))] = std::string(each.description);
+        return all;
+      },
+      "The names that axes_table() takes, and what each describes.");
+  module.def("axis_multiples", &real_multiples, py::arg("axes"), py::arg("positions"),
+             R"(Positions that are not integers, as multiples of 1 / denominator of their axis.
+
+positions: float32 or float64, shape (axes, rows). Returns int64 of the same shape. Raises
+ValueError unless each position is the value of its type nearest to such a multiple.)");
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ class ConfigRotary : public Rotary {
  public:
   ConfigRotary(const RotaryReading& reading, const RotaryReading::Layers& layers)
       : Rotary(layers.rotary),
-        text_("Rotary(" +
-              to_string(RotaryReading{.model_type = reading.model_type, .layers = {layers}}) +
+        text_("Rotary(" + to_string(RotaryReading{reading.model_type, {layers}, reading.unturned}) +
               ")") {}
 
   const std::string& text() const noexcept { return text_; }

@@ -186,6 +186,7 @@ TEST(RotaryConfig, EveryRopeLikeKeyThatIsNotReadIsNamed) {
             "rope_scaling.shape is 1; allowed: none, since it is not read"},
            {R"("rope_parameters": {"all": {"shape": 1}})", "rope_parameters.all.shape is 1"},
            {R"("rope_parameters": {"A b": {}})", "rope_parameters.A b is {}; allowed: a rule"},
+           {R"("rope_parameters": {"": {}})", "rope_parameters. is {}; allowed: a rule"},
        }) {
     EXPECT_THAT(message_of(llama(keys)), StartsWith(message)) << keys;
   }

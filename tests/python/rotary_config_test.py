@@ -292,6 +292,8 @@ class RefusalTest(unittest.TestCase):
              LLAMA | {"model_type": "cohere2", "head_dim": 64}),
             ("head_dim is 192; allowed: 64, which qk_rope", DEEPSEEK_V3 | {"head_dim": 192}),
             ("attention_head_dim is 64; allowed: 128", HUNYUAN | {"attention_head_dim": 64}),
+            ("rope_scaling.finetuned is false; allowed: true",
+             rule(rope_type="yarn", factor=2, finetuned=False)),
             ("rope_scaling.mscale is 0.5; allowed: mscale and mscale_all_dim",
              rule(rope_type="yarn", factor=2, mscale=0.5)),
         ])  # fmt: skip

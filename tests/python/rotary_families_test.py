@@ -163,6 +163,9 @@ ALIKE = [
     (heads("lfm2", 2048, 32, rope_theta=1000000.0, theta=1000000, layer_types=["conv", "full_attention"]),
      halves(64, 1e6)),
     (heads("llama", 4096, 32), halves(128, 1e4)),
+    (heads("llama", 4096, 32, rope_scaling={
+        "factor": 32.0, "original_max_position_embeddings": 4096, "type": "yarn",
+        "finetuned": True, "attention_factor": 1}), (yarn(128, 1e4, 32, 4096), "halves")),
     (heads("llama4_text", 5120, 40, head_dim=128, rope_theta=500000.0, no_rope_layers=[],
            num_hidden_layers=48, rope_scaling=LLAMA3 | {"high_freq_factor": 1.0}),
      (llama3(128, 5e5, 8, 1, 1, 8192), "interleaved")),
@@ -319,7 +322,7 @@ MULTIMODAL = [
     (holding(outer, LLAMA | {"model_type": inner}), f"{inner}")
     for outer, inner in {
         "deepseek_vl": "llama", "granite_speech": "granite", "idefics3": "llama",
-        "internvl": "qwen2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
+        "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
         "llava_next_video": "llama", "llava_onevision": "qwen2", "mistral3": "mistral",
         "qwen2_audio": "qwen2", "smolvlm": "llama", "video_llava": "llama", "vipllava": "llama",
         "voxtral": "llama", "got_ocr2": "qwen2"}.items()
@@ -452,13 +455,17 @@ class FamiliesTest(unittest.TestCase):
         ]:
             reading = RotaryReading(json.dumps(config))
             self.assertEqual(reading.unturned, unturned)
-            self.assertEqual("no rotary embedding: " + unturned in repr(reading), unturned != "")
+            for text in (repr(reading), repr(posenc.rotary_from_config(config))):
+                self.assertEqual("no rotary embedding: " + unturned in text, unturned != "")
 
     def test_kinds_that_no_layer_has_are_left_out(self):
         config = heads("gemma3_text", 2560, 8, layer_types=["full_attention"] * 3, **GEMMA3_NOW)
         self.assertEqual(list(posenc.rotary_from_config(config, layers="all")), ["full_attention"])
         self.assert_frequencies(
             posenc.rotary_from_config(config), GEMMA3_W["full_attention"], "halves")
+        llama = heads("llama", 4096, 32, rope_parameters=TWO_RULES,
+                      layer_types=["sliding_attention"])
+        self.assert_frequencies(posenc.rotary_from_config(llama), power(128, 1e4), "halves")
 
     def test_kinds_that_are_alike_need_no_choice(self):
         config = heads("olmo3", 4096, 32, rope_theta=500000)

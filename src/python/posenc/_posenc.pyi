@@ -240,6 +240,13 @@ def axes_alternating(
     spacing: str = "paper",
     frequencies: Frequencies = None,
 ) -> Axes: ...
+def axes_presets() -> dict[str, str]: ...
+def axes_table(
+    name: str, sizes: Sequence[int] | None = None
+) -> tuple[Axes, NDArray[np.int64]]: ...
+def axis_multiples(
+    axes: Axes, positions: NDArray[np.floating[Any]]
+) -> NDArray[np.int64]: ...
 def axes_in_blocks(
     channels: Sequence[int],
     *,

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from posenc._posenc import dynamic_ntk_factor, round_positions
 
 __all__ = [
+    "BaseTurns",
     "LinearScaling",
     "Llama3Scaling",
     "LongRopeScaling",
     "NtkScaling",
+    "ProportionalScaling",
     "RealPositions",
+    "TurnFrequencies",
     "YarnScaling",
     "dynamic_ntk_scaling",
     "real_positions",
@@ -124,4 +127,43 @@ class LongRopeScaling:
     attention_factor: float = 0.0
 
 
-Scaling = Union[LinearScaling, NtkScaling, YarnScaling, Llama3Scaling, LongRopeScaling]
+@dataclass(frozen=True)
+class ProportionalScaling:
+    """w_k / s for the first `turned` frequencies, and 0 for the others (Gemma 4)."""
+
+    rule: ClassVar[str] = "proportional"
+    factor: float = 1.0
+    turned: int = 0
+
+
+@dataclass(frozen=True)
+class TurnFrequencies:
+    """Exact frequencies in turns: numerators[k] / denominators[k] of a turn per position.
+
+    Sines and cosines that are 0, 1/2 or 1 are exactly that. pi 2^j is 2^j / 2 of a turn.
+    """
+
+    rule: ClassVar[str] = "turns"
+    numerators: Sequence[int]
+    denominators: Sequence[int]
+
+
+@dataclass(frozen=True)
+class BaseTurns:
+    """w_k numerator / denominator turns per position, instead of w_k radians (DINOv3, LTX)."""
+
+    rule: ClassVar[str] = "base_turns"
+    numerator: int = 1
+    denominator: int = 1
+
+
+Scaling = Union[
+    LinearScaling,
+    NtkScaling,
+    YarnScaling,
+    Llama3Scaling,
+    LongRopeScaling,
+    ProportionalScaling,
+    TurnFrequencies,
+    BaseTurns,
+]

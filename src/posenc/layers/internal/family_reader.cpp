@@ -72,7 +72,8 @@ class FamilyReader {
       const std::string path = config_.path(name) + "." + name_of_key(kind);
       if (rule.is_null()) continue;
       if (!rule.is_object()) refuse(path, rule, "an object, as the other kinds of layers have");
-      if (kind.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") != std::string::npos)
+      constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
+      if (kind.empty() || kind.find_first_not_of(letters) != std::string::npos)
         refuse(path, rule, "a rule under the name of a kind of layers, such as full_attention");
       rules_.push_back({kind, ConfigKeys(rule, path)});
     }
@@ -126,6 +127,7 @@ class FamilyReader {
       if (keys_of(kind) != nullptr) continue;
       refuse_absence("rule for " + std::string(kind.name) + " in rope_parameters");
     }
+    if (family_.kinds.empty()) return;  // The kinds are those of the rules.
     for (const RuleSetKeys& each : rules_) {
       // A kind that has no layers may have a rule.
       if (has_kind(each.kind) || std::ranges::count(family_.kinds, each.kind, &LayerKind::name) > 0)

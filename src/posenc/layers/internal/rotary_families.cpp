@@ -382,6 +382,7 @@ constexpr ConfigWrapper wrappers[] = {
     of_any_type("internvl_chat", {}, "llm_config"),
     of_any_type("kimi_k25"),
     of_any_type("kimi_vl", "deepseek_v3"),
+    of_any_type("lfm2-vl", "lfm2"),
     of_any_type("lfm2_vl", "lfm2"),
     of_one_type("llama4", "llama4_text"),
     of_any_type("llava", "llama"),

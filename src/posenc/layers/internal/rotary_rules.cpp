@@ -71,6 +71,8 @@ class RuleReader {
                         .beta_slow = keys_.real("beta_slow").value_or(1),
                         .truncate = keys_.boolean("truncate", true)};
     rule.attention_factor = yarn_attention_factor(rule.factor);
+    // Of the first YaRN models; the others take the rule for long sequences only.
+    if (!keys_.boolean("finetuned", true)) keys_.refuse("finetuned", "true");
     // Ministral 3's scales queries, and its number of rows is that of the model.
     if (context_.model_type == "ministral3") keys_.real("llama_4_scaling_beta");
     agreed<std::int64_t>({{std::string(most_rows_key), context_.config.integer(most_rows_key, 2)},
