@@ -13,7 +13,7 @@ LAYERS = [
               "frequency_rule", "frequency_rule_text", "isa", "matrix", "presets",
               "real_positions", "spec", "version", "version_config", "kernels_digest"}),
     ("numerics", {"exact", "simd"}),
-    ("encoder", {"accuracy", "encoder", "cursor", "backend"}),
+    ("encoder", {"accuracy", "encoder", "cursor", "backend", "parity"}),
     ("backends", {"backends"}),
     ("registry", {"measured_class", "measurement", "measuring", "profile", "registry"}),
     ("selection", {"selection", "axes", "axes_encoder", "axes_presets", "grid"}),

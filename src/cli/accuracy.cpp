@@ -2,6 +2,7 @@
 #include "posenc/tuning/accuracy_report.h"
 
 #include "cli/commands.h"
+#include "cli/error_tables.h"
 #include "cli/isa_rows.h"
 #include "cli/json.h"
 #include "cli/options.h"
@@ -18,7 +19,6 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -26,8 +26,6 @@
 
 namespace posenc::cli {
 namespace {
-
-constexpr std::size_t worst_channels_shown = 8;
 
 using Reports = std::vector<AccuracyReport>;
 
@@ -121,15 +119,6 @@ std::string summary_text(const Reports& reports) {
   return error_table(rows) + "\n" + rounding_table(rows);
 }
 
-std::string position_text(const AccuracyReport& report) {
-  Table table({{"positions", Align::left}, {"max |error|"}, {"max ulp"}, {"RMS"}});
-  for (const PositionError& each : report.by_position) {
-    table.add_row({positions_text(each.rows), error_text(each.error.max_abs),
-                   ulp_text(each.error.max_ulp), error_text(each.error.rms)});
-  }
-  return table.text();
-}
-
 /// The function in that channel: "sin(pos w_12)".
 std::string function_text(const EncodingSpec& spec, std::int64_t channel) {
   for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
@@ -139,40 +128,12 @@ std::string function_text(const EncodingSpec& spec, std::int64_t channel) {
   return "";
 }
 
-std::string channel_text(const AccuracyReport& report) {
-  std::vector<std::size_t> order(report.by_channel.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t channel) { return report.by_channel[channel].max_abs; });
-  order.resize(std::min(order.size(), worst_channels_shown));
-  Table table({{"channel"}, {"holds", Align::left}, {"max |error|"}, {"max ulp"}, {"RMS"}});
-  for (const std::size_t channel : order) {
-    const ErrorSummary& error = report.by_channel[channel];
-    table.add_row({fmt::format("{}", channel),
-                   function_text(report.spec, static_cast<std::int64_t>(channel)),
-                   error_text(error.max_abs), ulp_text(error.max_ulp), error_text(error.rms)});
-  }
-  return table.text();
-}
-
-std::string quantile_text(const AccuracyReport& report) {
-  Table table({{"share of entries"}, {"|error| at most"}});
-  for (const Quantile& each : report.quantiles) {
-    table.add_row({fmt::format("{:g} %", 100 * each.share), error_text(each.abs_error)});
-  }
-  return table.text();
-}
-
 /// The errors of one encoder in detail.
 std::string details_text(const AccuracyReport& report) {
-  const WorstEntry& worst = report.worst;
-  return fmt::format(
-      "Worst entry, at position {}, channel {}\n"
-      "  got    {:.{}g}\n  exact  {:.17g}\n  error  {}\n\n"
-      "Quantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
-      worst.position, worst.channel, worst.got, report.type == DataType::float64 ? 17 : 9,
-      worst.expected, error_text(std::abs(worst.got - worst.expected)), quantile_text(report),
-      position_text(report), channel_text(report));
+  const auto function = [&](std::int64_t channel) { return function_text(report.spec, channel); };
+  return fmt::format("{}\nQuantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
+                     worst_entry_text(report), quantile_table(report), position_table(report),
+                     channel_table(report, function));
 }
 
 std::string table_text(const Reports& reports) {

@@ -20,6 +20,7 @@ void add_accuracy_command(CLI::App& app, Action& action);
 void add_measure_command(CLI::App& app, Action& action);
 void add_pick_command(CLI::App& app, Action& action);
 void add_generate_command(CLI::App& app, Action& action);
+void add_check_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 
 }  // namespace posenc::cli

@@ -36,6 +36,7 @@ struct GenerateOptions {
   RotaryOptions rotary;
   ConfigOptions config;
   std::string positions;  ///< a file; empty: the rows of the shape
+  std::optional<System> like;
   std::optional<int> digits;
   std::optional<double> max_error;
   std::optional<double> max_ulp;
@@ -47,6 +48,7 @@ Accuracy accuracy_of(const GenerateOptions& options) {
   return {};
 }
 
+/// An encoder of exact phases, or like that of another system.
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
 std::string format_of(const CommonOptions& options) {
   if (!options.format.empty()) return options.format;
@@ -93,6 +95,11 @@ void check_space(const std::string& file, std::int64_t bytes) {
                   bytes_text(static_cast<std::int64_t>(space.available))));
 }
 
+std::unique_ptr<const Encoder> encoder_of(const GenerateOptions& options, const TableShape& shape) {
+  if (options.like) return plan_like(*options.like, shape.spec);
+  return backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
+}
+
 /// Encodes the rows of the shape by one backend, or positions of a file, which may be anywhere.
 Tensor encoding(const GenerateOptions& options, const TableShape& shape) {
   const int threads = options.common.threads.value_or(1);
@@ -105,8 +112,7 @@ Tensor encoding(const GenerateOptions& options, const TableShape& shape) {
     };
     return tensor;
   }
-  const std::shared_ptr<const Encoder> encoder =
-      backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
+  const std::shared_ptr<const Encoder> encoder = encoder_of(options, shape);
   encoder->backend().check_supports(options.common.type);
   tensor.encode = [=](const RowPositions& rows, const OutputView& out) {
     rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
@@ -243,6 +249,10 @@ void add_generate_command(CLI::App& app, Action& action) {
       "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
       "rows)");
   exclude(command, "--positions", {"--rows", "--first", "--backend", "--isa"});
+  add_like_option(command, options->like);
+  exclude(
+      command, "--like",
+      {"--backend", "--isa", "--max-error", "--max-ulp", "--rotary", "--config", "--positions"});
   add_type_option(command, options->common);
   add_threads_option(command, options->common, "1");
   add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
@@ -258,6 +268,8 @@ void add_generate_command(CLI::App& app, Action& action) {
                       "vLLM's cache of cosines and sines"},
                      {"posenc generate --config config.json --output rotary.safetensors",
                       "the rotary cache of a model, from its config.json"},
+                     {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
+                      "phases of float32, as Transformers computes them"},
                      {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
                       "the tensor positional_encoding, for safetensors.torch.load_file"}});
 }

@@ -49,6 +49,21 @@ Json to_json(const AccuracyReport& report) {
   return result;
 }
 
+Json to_json(const TableIdentity& identity) {
+  Json result = {{"arrangement", to_string(identity.arrangement)},
+                 {"d_model", identity.spec.d_model},
+                 {"base", identity.spec.base},
+                 {"spacing", to_string(identity.spec.spacing)},
+                 {"frequencies", to_string(identity.spec.frequencies)},
+                 {"first", identity.first},
+                 {"factor", identity.factor},
+                 {"has_negated_sines", identity.has_negated_sines},
+                 {"padding_row", nullptr},
+                 {"presets", identity.presets}};
+  if (identity.padding_row) result["padding_row"] = *identity.padding_row;
+  return result;
+}
+
 }  // namespace
 
 Json new_document() {
@@ -64,6 +79,29 @@ std::string accuracy_json(const std::vector<AccuracyReport>& reports) {
   Json json = posenc::to_json(document);
   for (std::size_t i = 0; i < reports.size(); ++i)
     json["measurements"][i]["report"] = to_json(reports[i]);
+  return text_of(json);
+}
+
+std::string check_json(const CheckReport& report) {
+  Json json = new_document();
+  json["table"] = {
+      {"rows", report.rows}, {"columns", report.columns}, {"dtype", to_string(report.type)}};
+  json["good"] = report.is_good;
+  json["identified"] = report.is_identified;
+  json["causes"] = Json::array();
+  for (const Cause& each : report.causes) {
+    json["causes"].push_back(
+        {{"kind", to_string(each.kind)}, {"text", each.text}, {"rival", each.is_rival}});
+  }
+  json["entries_not_finite"] = report.entries_not_finite;
+  if (!report.is_identified) return text_of(json);
+  json["identity"] = to_json(report.identity);
+  json["allowed_error"] = report.allowed_error;
+  json["entries_off"] = report.entries_off;
+  json["error"] = to_json(report.errors.error);
+  json["correctly_rounded"] = report.errors.correctly_rounded;
+  json["report"] = to_json(report.errors);
+  json["report"].erase("max_abs_from_div_term");
   return text_of(json);
 }
 

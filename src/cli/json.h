@@ -3,6 +3,7 @@
 
 #include "posenc/measuring/measurement_json.h"
 #include "posenc/tuning/accuracy_report.h"
+#include "posenc/tuning/check.h"
 
 #include <string>
 #include <vector>
@@ -14,5 +15,8 @@ Json new_document();
 
 /// A document of measurements without times, whose rows also have a "report".
 std::string accuracy_json(const std::vector<AccuracyReport>& reports);
+
+/// A document with what a table is, its errors and their causes.
+std::string check_json(const CheckReport& report);
 
 }  // namespace posenc::cli

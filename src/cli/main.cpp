@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   add_measure_command(app, action);
   add_pick_command(app, action);
   add_generate_command(app, action);
+  add_check_command(app, action);
   add_compare_command(app, action);
   try {
     app.parse(argc, argv);

@@ -139,6 +139,10 @@ void add_shape_options(CLI::App& command, CommonOptions& options) {
   add_preset_option(command, options, Times::once);
   add_position_option(command, options.rows, "--rows",
                       "number of positions (default: the preset's)");
+  add_spec_options(command, options);
+}
+
+void add_spec_options(CLI::App& command, CommonOptions& options) {
   add_position_option(command, options.d_model, "--d-model",
                       "channels per row, even (default: the preset's)");
   add_position_option(command, options.first, "--first",
@@ -177,6 +181,13 @@ void add_type_option(CLI::App& command, CommonOptions& options) {
   add(command, "--dtype", "NAME",
       fmt::format("type of an entry: {} (default: float32)", names_text(all_data_types)),
       [&options](const std::string& text) { options.type = parse_data_type(text); });
+}
+
+void add_like_option(CLI::App& command, std::optional<System>& system) {
+  add(command, "--like", "NAME",
+      fmt::format("phases rounded in float32 as a system rounds them, instead of exact ones: {}",
+                  names_text(all_systems)),
+      [&system](const std::string& text) { system = parse_system(text); });
 }
 
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default) {

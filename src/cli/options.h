@@ -6,6 +6,7 @@
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
 #include "posenc/layers/rotary_cache_view.h"
+#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
@@ -56,10 +57,14 @@ enum class Times { once, often };
 void add_preset_option(CLI::App& command, CommonOptions& options, Times times);
 /// --preset (once) and the options that override parts of it.
 void add_shape_options(CLI::App& command, CommonOptions& options);
+/// Those that override parts of it, without --rows.
+void add_spec_options(CLI::App& command, CommonOptions& options);
 /// --backend and --isa.
 void add_backend_options(CLI::App& command, CommonOptions& options, Times times);
 /// --dtype.
 void add_type_option(CLI::App& command, CommonOptions& options);
+/// --like.
+void add_like_option(CLI::App& command, std::optional<System>& system);
 void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default);
 void add_format_option(CLI::App& command, CommonOptions& options,
                        const std::vector<std::string>& allowed, const std::string& by_default);

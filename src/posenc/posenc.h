@@ -16,6 +16,7 @@
 #include "posenc/grid.h"
 #include "posenc/isa.h"
 #include "posenc/matrix.h"
+#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"

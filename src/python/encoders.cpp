@@ -1,6 +1,7 @@
 // Encoders, cursors, grids and presets.
 #include "posenc/cursor.h"
 #include "posenc/grid.h"
+#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
@@ -129,6 +130,23 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
   return table;
 }
 
+py::array encode_like_system(const std::string& system, const py::object& from,
+                             std::int64_t d_model, double base, const std::string& layout,
+                             const std::string& spacing, const py::object& frequencies,
+                             std::int64_t first, const py::object& type, int threads) {
+  const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
+  const auto encoder = plan_like(parse_system(system), spec);
+  const RowRange rows = PyLong_Check(from.ptr()) ? RowRange{first, row_count(from)} : rows_of(from);
+  validate(rows);
+  table_bytes(spec, rows.count, size_of(parse_type(type)));
+  py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows.count, d_model});
+  with_table(table, "out", [&](const auto& view) {
+    const py::gil_scoped_release no_gil;
+    encoder->encode(rows, view, threads);
+  });
+  return table;
+}
+
 py::tuple round_positions(const py::array_t<double, py::array::c_style>& positions,
                           std::optional<double> denominator) {
   if (positions.ndim() != 1) {
@@ -252,6 +270,19 @@ threads must not use one cursor at once.)")
       .def("__next__", &PyCursor::next)
       .def_property_readonly("position", &PyCursor::position);
 
+  module.def("encode_like", &encode_like_system, arg("system"), arg("positions"), arg("d_model"),
+             py::kw_only(), arg("base") = paper.base, arg("layout") = "interleaved",
+             arg("spacing") = "paper", arg("frequencies") = py::none(), arg("first") = 0,
+             arg("dtype") = float32, arg("threads") = 1,
+             R"(Returns encodings with the float32 phases of another system: shape (rows, d_model).
+
+system: "tutorial", "transformers", "vllm_bfloat16" (dtype "bfloat16" alone) or "ggml".
+positions: range(first, last + 1), or a number of rows, from position `first`.
+
+Phases are rounded as the system rounds them, operation for operation. Each entry is the correctly
+rounded float32 sine or cosine of such a phase, then converted to `dtype`. The last digit of a
+system's own expf, powf, sinf and cosf is that of its C library, and not reproduced. Raises
+ValueError if the system does not have the spacing, the rule of frequencies or the dtype.)");
   bind_grids_and_presets(module);
 }
 

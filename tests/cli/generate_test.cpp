@@ -3,6 +3,7 @@
 #include "posenc/axes.h"
 #include "posenc/encoder.h"
 #include "posenc/layers/rotary.h"
+#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/support/little_endian.h"
@@ -139,6 +140,26 @@ TEST(Generate, TakesRulesOfFrequencies) {
                        "attention_factor is 1.138629436111989; allowed in an encoding");
   test::expect_refused(run_posenc(command + Arguments{"--frequencies", "own:values=1"}),
                        "frequencies has 1 values");
+}
+
+TEST(Generate, WritesTablesLikeThoseOfOtherSystems) {
+  const Preset& llama = preset("llama_3");
+  Matrix table(5, llama.spec.d_model);
+  plan_like(System::transformers, llama.spec)->encode({.first = 100'000, .count = 5}, table.view());
+  const Arguments command = {"generate", "--preset", "llama_3",  "--first", "100000",
+                             "--rows",   "5",        "--format", "raw"};
+  const std::span elements(table.data(), static_cast<std::size_t>(5 * llama.spec.d_model));
+  to_little_endian(elements);
+  EXPECT_EQ(run_posenc(command + Arguments{"--like", "transformers"}).out,
+            std::string(reinterpret_cast<const char*>(elements.data()), elements.size_bytes()));
+  expect_refused(run_posenc(command + Arguments{"--like", "vllm_bfloat16"}),
+                 "dtype is float32; allowed for backend vllm_bfloat16: bfloat16");
+  expect_refused(run_posenc(command + Arguments{"--like", "ggml", "--spacing", "inclusive"}),
+                 "spacing is inclusive; allowed like ggml: paper");
+  expect_refused(run_posenc(command + Arguments{"--like", "ggml", "--backend", "naive"}),
+                 "--backend is given with --like");
+  expect_refused(run_posenc(command + Arguments{"--like", "vllm"}),
+                 "system is 'vllm'; allowed: tutorial, transformers, vllm_bfloat16, ggml");
 }
 
 TEST(Generate, AnIsaMustKeepTheAccuracyAskedFor) {

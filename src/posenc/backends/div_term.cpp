@@ -5,53 +5,33 @@
 // Range   every position; the error makes entries useless at large ones
 // Cost    std::sin and std::cos of float for each pair of entries
 //
-// The roundings of frequency, position and product to float32 decide the error. If the spacing is
-// inclusive, the formula is the same with tensor2tensor's log_timescale_increment. With a rule of
-// frequencies, div_term is the frequency modulo 2 pi, rounded to float32.
+// The roundings of frequency, position and product to float32 decide the error. The phases are
+// those of exact/float32_phases.h; the sines of the C library may be off by an ulp. (For correctly
+// rounded sines of the same phases, see parity.h.)
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
-#include "posenc/exact/frequency.h"
+#include "posenc/exact/float32_phases.h"
 #include "posenc/simd/row_task.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <variant>
-#include <vector>
+#include <cstdint>
 
 namespace posenc {
 namespace {
 
 class DivTermEncoder final : public Encoder {
  public:
-  DivTermEncoder(const EncodingSpec& spec, const Backend& backend) : Encoder(spec, backend) {
-    const std::int64_t frequencies = spec.d_model / 2;
-    div_term_.reserve(static_cast<std::size_t>(frequencies));
-    if (has_rule()) {
-      const Frequencies exact(spec);
-      for (std::int64_t k = 0; k < frequencies; ++k) {
-        div_term_.push_back(static_cast<float>(to_radians(exact[k])));
-      }
-      return;
-    }
-    // As PyTorch multiplies a float32 tensor by a Python float: the scalar is computed in double
-    // and rounded to float32 before the product.
-    const bool paper = spec.spacing == Spacing::paper;
-    const double denominator =
-        static_cast<double>(paper ? spec.d_model : exponent_denominator(spec));
-    const auto step = static_cast<float>(-std::log(spec.base) / denominator);
-    for (std::int64_t k = 0; k < frequencies; ++k) {
-      div_term_.push_back(std::exp(static_cast<float>(paper ? 2 * k : k) * step));
-    }
-  }
+  DivTermEncoder(const EncodingSpec& spec, const Backend& backend)
+      : Encoder(spec, backend), phases_(Float32Phases::tutorial(spec)) {}
 
   /// The sum of three errors. The last rounding adds half an ulp of 1 of a type narrower than
   /// float32. The sine adds one float32 ulp below 1, 2^-24: half of it for its rounding, half for
   /// its method. The phase has the rest: position and product have a relative error of 2^-24 each,
-  /// and the frequency w has one of 2 * 2^-24 for std::exp and of 2 * 2^-24 |ln w| for its rounded
-  /// exponent. For w <= 1, w (4 + 2 |ln w|) is at most 4, at w = 1. With a rule of frequencies, w
-  /// is rounded once and at most pi, and 3 w is below 10.
+  /// and the frequency w has one of 2^-24 for its rounding and of 2 * 2^-24 |ln w| for its rounded
+  /// exponent. For w <= 1, w (3 + 2 |ln w|) is below 4. With a rule of frequencies, w is rounded
+  /// once and at most pi, and 3 w is below 10.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.farthest());
     const double narrowing = size_of(type) == 2 ? half_ulp_of_one(type) : 0;
@@ -59,9 +39,7 @@ class DivTermEncoder final : public Encoder {
   }
 
  private:
-  bool has_rule() const noexcept {
-    return !std::holds_alternative<BaseFrequencies>(spec().frequencies);
-  }
+  bool has_rule() const noexcept { return !is_base(spec().frequencies); }
 
   void encode_rows(const RowTask& task) const noexcept override {
     with_type(task.type, [&]<class T>(T) { write_rows<T>(task); });
@@ -72,17 +50,15 @@ class DivTermEncoder final : public Encoder {
   void write_rows(const RowTask& task) const noexcept {
     for (std::int64_t row = 0; row < task.count; ++row) {
       T* const out = task.row<T>(row);
-      const auto position = static_cast<float>(task.first + row);
-      for (std::int64_t k = 0; k < static_cast<std::int64_t>(div_term_.size()); ++k) {
-        const float phase = position * div_term_[static_cast<std::size_t>(k)];
+      phases_.for_each(task.first + row, [&](std::int64_t k, float phase) {
         const ChannelPair channel = channels_of(spec(), k);
         out[channel.sine] = nearest<T>(to_double(std::sin(phase)));
         out[channel.cosine] = nearest<T>(to_double(std::cos(phase)));
-      }
+      });
     }
   }
 
-  std::vector<float> div_term_;
+  Float32Phases phases_;
 };
 
 class DivTermBackend final : public Backend {

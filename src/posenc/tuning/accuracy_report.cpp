@@ -3,9 +3,9 @@
 #include "posenc/exact/reference.h"
 #include "posenc/registry.h"
 #include "posenc/support/check.h"
-#include "posenc/support/float_format.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
+#include "posenc/tuning/internal/exact_entries.h"
 #include "posenc/tuning/internal/shared_tallies.h"
 
 #include <algorithm>
@@ -18,30 +18,6 @@
 
 namespace posenc {
 namespace {
-
-/// An exact entry as the sum of two doubles, with what is derived from it once for all encoders.
-struct ExactEntry {
-  double high;
-  double low;
-  double nearest;
-  double ulps_per_unit;  ///< 1 / the spacing of the type at the value
-};
-
-double ulps_per_unit(long double value, DataType type) noexcept {
-  const FloatFormat format = format_of(type);
-  const int ulp = value == 0 ? format.least_exponent : std::ilogb(value) - format.precision + 1;
-  return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
-}
-
-double low_part(double high, long double value, double rest) noexcept {
-  return static_cast<double>(value - static_cast<long double>(high)) + rest;
-}
-
-/// The distance of a value from the exact one, to 2^-52 of itself: the first difference is exact if
-/// the two are within a factor of two of each other.
-double distance(double value, double high, double low) noexcept {
-  return std::fabs((value - high) - low);
-}
 
 /// The entries of one row, in the order of its channels.
 void fill_exact_row(const Reference& reference, std::int64_t position, DataType type,
@@ -60,30 +36,11 @@ void fill_exact_row(const Reference& reference, std::int64_t position, DataType 
   }
 }
 
-void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact, const double* got,
-                 const float* div_term, Tally& tally) {
-  ErrorSum of_row;
-  for (std::size_t channel = 0; channel < exact.size(); ++channel) {
-    const double value = got[channel];
-    double error = distance(value, exact[channel].high, exact[channel].low);
-    if (!(error <= 4.0)) error = 4.0;  // NaN and infinity count as the largest error
-    // The nearest value is at most half an ulp away. For float64 the reference is not exact enough
-    // to show that.
-    if (value == exact[channel].nearest)
-      error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
-    const double ulps = error * exact[channel].ulps_per_unit;
-    tally.histogram.add(error);
-    of_row.add(error, ulps);
-    tally.by_channel[channel].add(error, ulps);
-    tally.wrongly_rounded += value != exact[channel].nearest;
-    tally.from_div_term =
-        std::max(tally.from_div_term, std::fabs(value - to_double(div_term[channel])));
-    if (error > tally.worst_error) {
-      tally.worst_error = error;
-      tally.worst = {position, static_cast<std::int64_t>(channel), value, exact[channel].high};
-    }
-  }
-  tally.by_octave[octave(position)].merge(of_row);
+double distance_from_div_term(const double* got, std::span<const float> div_term) {
+  double largest = 0;
+  for (std::size_t channel = 0; channel < div_term.size(); ++channel)
+    largest = std::max(largest, std::fabs(got[channel] - to_double(div_term[channel])));
+  return largest;
 }
 
 AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
@@ -92,36 +49,9 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
   report.isa = encoder.backend().isa();
   report.role = encoder.backend().can_be_picked() ? Role::backend : Role::peer;
   report.spec = encoder.spec();
-  report.rows = rows;
-  report.type = type;
-  report.reference = to_string(reference_method);
   report.promise = promise_of(encoder, rows, type);
-  ErrorSum all;
-  for (const ErrorSum& each : tally.by_channel) {
-    all.merge(each);
-    report.by_channel.push_back(each.summary());
-  }
-  report.entries = all.count;
-  report.error = all.summary();
-  report.wrongly_rounded = tally.wrongly_rounded;
-  report.correctly_rounded =
-      1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  set_errors(report, rows, type, tally);
   report.max_abs_from_div_term = tally.from_div_term;
-  report.worst = tally.worst;
-  for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
-    report.quantiles.push_back(
-        {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
-  }
-  report.quantiles.push_back({1.0, all.max_abs});
-  const std::int64_t last = rows.first + rows.count - 1;
-  const std::int64_t nearest = std::max({std::int64_t{0}, rows.first, -last}),
-                     farthest = std::max(last, -rows.first);
-  for (std::size_t i = 0; i < octaves; ++i) {
-    if (tally.by_octave[i].count == 0) continue;
-    const std::int64_t begin = std::max(nearest, i == 0 ? 0 : std::int64_t{1} << (i - 1));
-    const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
-    report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
-  }
   return report;
 }
 
@@ -174,8 +104,10 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
       fill_exact_row(reference, part.first + row, type, exact);
       for (std::size_t i = 0; i < encoders.size(); ++i) {
         if (!tallies.is_owner(i)) continue;
-        compare_row(part.first + row, exact, got[i].row(row).data(), compatible.row(row).data(),
-                    tallies[i]);
+        const double* const entries = got[i].row(row).data();
+        compare_row(part.first + row, exact, entries, tallies[i]);
+        tallies[i].from_div_term = std::max(tallies[i].from_div_term,
+                                            distance_from_div_term(entries, compatible.row(row)));
       }
     }
     finished(part.count);
@@ -184,6 +116,37 @@ std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const En
 }
 
 }  // namespace
+
+void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally) {
+  report.rows = rows;
+  report.type = type;
+  report.reference = to_string(reference_method);
+  ErrorSum all;
+  for (const ErrorSum& each : tally.by_channel) {
+    all.merge(each);
+    report.by_channel.push_back(each.summary());
+  }
+  report.entries = all.count;
+  report.error = all.summary();
+  report.wrongly_rounded = tally.wrongly_rounded;
+  report.correctly_rounded =
+      1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  report.worst = tally.worst;
+  for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
+    report.quantiles.push_back(
+        {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
+  }
+  report.quantiles.push_back({1.0, all.max_abs});
+  const std::int64_t last = rows.first + rows.count - 1;
+  const std::int64_t nearest = std::max({std::int64_t{0}, rows.first, -last}),
+                     farthest = std::max(last, -rows.first);
+  for (std::size_t i = 0; i < octaves; ++i) {
+    if (tally.by_octave[i].count == 0) continue;
+    const std::int64_t begin = std::max(nearest, i == 0 ? 0 : std::int64_t{1} << (i - 1));
+    const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
+    report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
+  }
+}
 
 Measurement AccuracyReport::measurement() const {
   return {.backend = backend,

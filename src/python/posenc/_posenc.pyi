@@ -285,6 +285,19 @@ def encode_grid(
 ) -> Array: ...
 def grid_positions(sizes: Sequence[int], firsts: Sequence[int] = ()) -> NDArray[np.int64]: ...
 def known_model_types() -> list[str]: ...
+def encode_like(
+    system: str,
+    positions: range | int,
+    d_model: int,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    spacing: str = "paper",
+    frequencies: Frequencies = None,
+    first: int = 0,
+    dtype: DType = "float32",
+    threads: int = 1,
+) -> Array: ...
 def measure(
     file: str,
     *,

@@ -1,0 +1,152 @@
+#include "posenc/exact/float32_phases.h"
+
+#include "posenc/data_type.h"
+#include "posenc/exact/float32_functions.h"
+#include "posenc/exact/frequency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+namespace posenc {
+namespace {
+
+constexpr double two_pi = 6.283185307179586;
+
+/// The frequencies of Transformers' modeling_rope_utils.py. A Python scalar becomes a float32 where
+/// it meets a tensor, and `scalar / tensor` is the tensor's reciprocal times the scalar.
+class TransformersRules {
+ public:
+  explicit TransformersRules(const EncodingSpec& spec) : spec_(spec) {}
+
+  std::vector<float> operator()(const BaseFrequencies&) const {
+    return reciprocals(powers(spec_.base));
+  }
+
+  std::vector<float> operator()(const LinearScaling& linear) const {
+    std::vector<float> all = (*this)(BaseFrequencies{});
+    for (float& each : all) each /= static_cast<float>(linear.factor);
+    return all;
+  }
+
+  std::vector<float> operator()(const NtkScaling& ntk) const {
+    if (spec_.d_model == 2) return {1.0F};  // base^0
+    const auto dimension = static_cast<double>(spec_.d_model);
+    return reciprocals(powers(spec_.base * std::pow(ntk.factor, dimension / (dimension - 2))));
+  }
+
+  std::vector<float> operator()(const YarnScaling& yarn) const {
+    std::vector<float> all = powers(spec_.base);
+    const auto [low, high] = yarn_range(spec_, yarn);
+    const auto factor = static_cast<float>(yarn.factor), first = static_cast<float>(low),
+               width = static_cast<float>(high - low);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const float ramp = std::clamp((static_cast<float>(k) - first) / width, 0.0F, 1.0F);
+      const float share = 1 - ramp;
+      all[k] = 1 / (factor * all[k]) * (1 - share) + 1 / all[k] * share;
+    }
+    return all;
+  }
+
+  std::vector<float> operator()(const Llama3Scaling& llama3) const {
+    const auto rows = static_cast<double>(llama3.trained_rows);
+    const auto longest = static_cast<float>(rows / llama3.low_frequency_factor),
+               shortest = static_cast<float>(rows / llama3.high_frequency_factor);
+    const auto factor = static_cast<float>(llama3.factor),
+               low = static_cast<float>(llama3.low_frequency_factor),
+               width =
+                   static_cast<float>(llama3.high_frequency_factor - llama3.low_frequency_factor);
+    std::vector<float> all = (*this)(BaseFrequencies{});
+    for (float& each : all) {
+      const float wavelength = 1 / each * static_cast<float>(two_pi);
+      if (wavelength > longest) {
+        each /= factor;
+      } else if (!(wavelength < shortest)) {
+        const float smooth = (1 / wavelength * static_cast<float>(rows) - low) / width;
+        each = (1 - smooth) * each / factor + smooth * each;
+      }
+    }
+    return all;
+  }
+
+  /// Rules that the caller refuses.
+  template <class Rule>
+  std::vector<float> operator()(const Rule&) const {
+    return {};
+  }
+
+ private:
+  /// base^(2k / d)
+  std::vector<float> powers(double base) const {
+    const auto dimension = static_cast<float>(spec_.d_model);
+    std::vector<float> all;
+    for (std::int64_t k = 0; k < spec_.d_model / 2; ++k)
+      all.push_back(nearest_power(static_cast<float>(base), static_cast<float>(2 * k) / dimension));
+    return all;
+  }
+
+  static std::vector<float> reciprocals(std::vector<float> all) {
+    for (float& each : all) each = 1 / each;
+    return all;
+  }
+
+  const EncodingSpec& spec_;
+};
+
+}  // namespace
+
+Float32Phases::Float32Phases(std::vector<float> frequencies)
+    : count_(static_cast<std::int64_t>(frequencies.size())), frequencies_(std::move(frequencies)) {}
+
+Float32Phases::Float32Phases(std::int64_t count, float step, float scale)
+    : count_(count), step_(step), scale_(scale) {}
+
+Float32Phases Float32Phases::tutorial(const EncodingSpec& spec) {
+  std::vector<float> frequencies;
+  frequencies.reserve(static_cast<std::size_t>(spec.d_model / 2));
+  if (!is_base(spec.frequencies)) {
+    const Frequencies exact(spec);
+    for (std::int64_t k = 0; k < exact.count(); ++k)
+      frequencies.push_back(static_cast<float>(to_radians(exact[k])));
+    return Float32Phases(std::move(frequencies));
+  }
+  // As PyTorch multiplies a float32 tensor by a Python float: the scalar is computed in double and
+  // rounded to float32 before the product.
+  const bool paper = spec.spacing == Spacing::paper;
+  const double denominator = static_cast<double>(paper ? spec.d_model : exponent_denominator(spec));
+  const auto step = static_cast<float>(-std::log(spec.base) / denominator);
+  for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
+    frequencies.push_back(nearest_exp(static_cast<float>(paper ? 2 * k : k) * step));
+  return Float32Phases(std::move(frequencies));
+}
+
+Float32Phases Float32Phases::transformers(const EncodingSpec& spec) {
+  return Float32Phases(std::visit(TransformersRules(spec), spec.frequencies));
+}
+
+Float32Phases Float32Phases::ggml(const EncodingSpec& spec) {
+  const float step =
+      nearest_power(static_cast<float>(spec.base), -2.0F / static_cast<float>(spec.d_model));
+  const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
+  const float scale = linear != nullptr ? 1 / static_cast<float>(linear->factor) : 1.0F;
+  return {spec.d_model / 2, step, scale};
+}
+
+double Float32Phases::error_per_position(const EncodingSpec& spec) const {
+  const Frequencies exact(spec);
+  double largest = 0;
+  for (std::int64_t k = 0; k < count_; ++k) {
+    const double frequency =
+        step_ ? to_double(scale_) * std::pow(to_double(*step_), static_cast<double>(k))
+              : to_double(frequencies_[static_cast<std::size_t>(k)]);
+    // Each rounding is one of 2^-24: of the position, and of each product.
+    const double roundings = 2 + (step_ ? static_cast<double>(k) : 0);
+    const double of_roundings = frequency * std::expm1(roundings * 0x1p-24);
+    const double error = std::remainder(frequency - to_radians(exact[k]), two_pi);
+    largest = std::max(largest, std::fabs(error) + of_roundings);
+  }
+  return 1.001 * largest;  // for the roundings of this computation
+}
+
+}  // namespace posenc

@@ -1,0 +1,58 @@
+#include "posenc/tuning/internal/arrangement.h"
+
+namespace posenc {
+
+std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
+  switch (arrangement) {
+    case Arrangement::cosines:
+    case Arrangement::sines: return columns;
+    default: return columns % 2 == 0 ? columns / 2 : 0;
+  }
+}
+
+ColumnContent content_of(Arrangement arrangement, std::int64_t columns,
+                         std::int64_t column) noexcept {
+  const std::int64_t half = columns / 2;
+  const bool is_second_half = column >= half, is_odd = column % 2 == 1;
+  const std::int64_t in_half = is_second_half ? column - half : column;
+  switch (arrangement) {
+    case Arrangement::interleaved: return {column / 2, is_odd};
+    case Arrangement::halves: return {in_half, is_second_half};
+    case Arrangement::halves_cos_first: return {in_half, !is_second_half};
+    case Arrangement::interleaved_cos_first: return {column / 2, !is_odd};
+    case Arrangement::cosines: return {column, true};
+    case Arrangement::sines: return {column, false};
+    case Arrangement::cosines_twice: return {in_half, true};
+    case Arrangement::sines_twice: return {in_half, false};
+    case Arrangement::cosines_repeated: return {column / 2, true};
+    case Arrangement::sines_repeated: break;
+  }
+  return {column / 2, false};
+}
+
+std::int64_t column_of(Arrangement arrangement, std::int64_t columns, std::int64_t k,
+                       bool is_cosine) noexcept {
+  const std::int64_t half = columns / 2;
+  switch (arrangement) {
+    case Arrangement::interleaved: return 2 * k + (is_cosine ? 1 : 0);
+    case Arrangement::halves: return k + (is_cosine ? half : 0);
+    case Arrangement::halves_cos_first: return k + (is_cosine ? 0 : half);
+    case Arrangement::interleaved_cos_first: return 2 * k + (is_cosine ? 0 : 1);
+    default: break;
+  }
+  if (is_cosine != is_of_cosines(arrangement)) return -1;
+  const bool is_repeated =
+      arrangement == Arrangement::cosines_repeated || arrangement == Arrangement::sines_repeated;
+  return is_repeated ? 2 * k : k;
+}
+
+Arrangement arrangement_of(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::interleaved: return Arrangement::interleaved;
+    case Layout::halves: return Arrangement::halves;
+    case Layout::halves_cos_first: break;
+  }
+  return Arrangement::halves_cos_first;
+}
+
+}  // namespace posenc

@@ -1,0 +1,153 @@
+"""Tables like those of other systems, against the systems' formulas in NumPy and PyTorch."""
+
+import math
+import sys
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
+
+import posenc
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+f32 = np.float32
+ROWS = {"near": range(300), "far": range(131000, 131100), "beyond 2^24": range(16777210, 16777230)}
+
+
+def rounded(function, *arguments):
+    """The function in float64, rounded to float32: what an expf without an error returns."""
+    return function(*(np.asarray(each, np.float64) for each in arguments)).astype(f32)
+
+
+def inverse_frequencies(base, d):
+    exponents = np.arange(0, d, 2).astype(f32) / f32(d)
+    return f32(1) / rounded(np.power, f32(base), exponents)
+
+
+def products(frequencies, positions):
+    return np.arange(positions.start, positions.stop).astype(f32)[:, None] * frequencies
+
+
+def ggml_phases(base, d, positions):
+    theta_scale = rounded(np.power, f32(base), f32(-2.0) / f32(d))
+    theta = np.arange(positions.start, positions.stop).astype(f32)
+    phases = []
+    for _ in range(d // 2):
+        phases.append(theta)
+        theta = theta * theta_scale
+    return np.stack(phases, axis=1)
+
+
+class ParityTest(unittest.TestCase):
+    def expect_sines_of(self, phases, table):
+        """`table` is in halves: sines, then cosines."""
+        expected = np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)])
+        np.testing.assert_array_equal(table, expected)
+
+    def test_the_tutorial(self):
+        d = 128
+        step = f32(-math.log(10000.0) / d)
+        div_term = rounded(np.exp, np.arange(0, d, 2).astype(f32) * step)
+        for name, positions in ROWS.items():
+            with self.subTest(name):
+                self.expect_sines_of(products(div_term, positions),
+                                     posenc.encode_like("tutorial", positions, d, layout="halves"))
+
+    def test_transformers(self):
+        for base, d in ((10000.0, 64), (500000.0, 128), (1e6, 96)):
+            for name, positions in ROWS.items():
+                with self.subTest(name, base=base):
+                    table = posenc.encode_like("transformers", positions, d, base=base,
+                                               layout="halves")
+                    self.expect_sines_of(products(inverse_frequencies(base, d), positions), table)
+
+    def test_ggml(self):
+        for name, positions in ROWS.items():
+            with self.subTest(name):
+                self.expect_sines_of(ggml_phases(10000.0, 128, positions),
+                                     posenc.encode_like("ggml", positions, 128, layout="halves"))
+
+    def test_arguments(self):
+        table = posenc.encode_like("ggml", 3, 8, first=7)
+        np.testing.assert_array_equal(table, posenc.encode_like("ggml", range(7, 10), 8))
+        bits = posenc.encode_like("vllm_bfloat16", 40, 64, dtype="bfloat16").view(np.uint16)
+        wide = posenc.encode_like("transformers", 40, 64).view(np.uint32)
+        np.testing.assert_array_equal(bits, (wide + 0x7FFF + ((wide >> 16) & 1)) >> 16)
+        for bad, message in (
+                (dict(system="torch"), "system is 'torch'; allowed: tutorial, transformers"),
+                (dict(spacing="inclusive"), "spacing is inclusive; allowed like ggml: paper"),
+                (dict(positions=-1), "rows is -1; allowed: at least 0"),
+                (dict(system="vllm_bfloat16"), "dtype is float32; allowed for .*: bfloat16")):
+            arguments = dict(system="ggml", positions=3, d_model=8) | bad
+            with self.assertRaisesRegex(ValueError, message):
+                posenc.encode_like(**arguments)
+
+
+@unittest.skipIf(torch is None, "this Python has no PyTorch")
+class TorchTest(unittest.TestCase):
+    """PyTorch's exp and pow of float32 are off by an ulp in some channels: there, phases differ by
+    an ulp of the frequency. In the others, entries differ by the ulp of its sine."""
+
+    def expect_close(self, frequencies, expected, table, exact):
+        same = np.asarray(frequencies == exact)
+        self.assertGreater(same.mean(), 0.7)
+        self.assertLessEqual(np.abs(frequencies / exact - 1).max(), 2.0**-22)
+        sines = table[:, : table.shape[1] // 2]
+        self.assertLessEqual(np.abs(sines - expected)[:, same].max(), 2.0**-24)
+
+    def test_the_tutorial(self):
+        d = 512
+        div_term = torch.exp(torch.arange(0, d, 2).float() * (-math.log(10000.0) / d))
+        phases = torch.arange(0, 5000).unsqueeze(1) * div_term
+        step = f32(-math.log(10000.0) / d)
+        self.expect_close(div_term.numpy(), torch.sin(phases).numpy(),
+                          posenc.encode_like("tutorial", 5000, d, layout="halves"),
+                          rounded(np.exp, np.arange(0, d, 2).astype(f32) * step))
+
+    def test_transformers(self):
+        d = 128
+        inv_freq = 1.0 / (500000.0 ** (torch.arange(0, d, 2, dtype=torch.int64).float() / d))
+        phases = (inv_freq[:, None] @ torch.arange(4096).float()[None, :]).T
+        self.expect_close(inv_freq.numpy(), phases.sin().numpy(),
+                          posenc.encode_like("transformers", 4096, d, base=5e5, layout="halves"),
+                          inverse_frequencies(500000.0, d))
+
+
+    def test_scaled_frequencies_of_transformers(self):
+        """The operations after the powers are PyTorch's own, and so are their roundings."""
+        d, factor = 128, 8.0
+        inv_freq = torch.from_numpy(inverse_frequencies(500000.0, d))
+        wavelen = 2 * math.pi / inv_freq
+        scaled = torch.where(wavelen > 8192 / 1.0, inv_freq / factor, inv_freq)
+        smooth = (8192 / wavelen - 1.0) / (4.0 - 1.0)
+        smoothed = (1 - smooth) * scaled / factor + smooth * scaled
+        is_medium = ~(wavelen < 8192 / 4.0) * ~(wavelen > 8192 / 1.0)
+        llama3 = torch.where(is_medium, smoothed, scaled)
+
+        powers = rounded(np.power, f32(500000.0), np.arange(0, d, 2).astype(f32) / f32(d))
+        powers = torch.from_numpy(powers)
+        low, high = 18, 35  # of find_correction_range() with beta_fast 32 and beta_slow 1
+        ramp = torch.clamp((torch.arange(d // 2, dtype=torch.float32) - low) / (high - low), 0, 1)
+        share = 1 - ramp
+        yarn = 1.0 / (factor * powers) * (1 - share) + 1.0 / powers * share
+        positions = range(131000, 131050)
+        for rule, frequencies in ((posenc.Llama3Scaling(), llama3),
+                                  (posenc.LinearScaling(factor), inv_freq / factor),
+                                  (posenc.YarnScaling(factor, 8192, attention_factor=1), yarn)):
+            phases = products(frequencies.numpy(), positions)
+            table = posenc.encode_like("transformers", positions, d, base=5e5, layout="halves",
+                                       frequencies=rule)
+            with self.subTest(rule.rule):
+                np.testing.assert_array_equal(
+                    table, np.hstack([rounded(np.sin, phases), rounded(np.cos, phases)]))
+
+
+if __name__ == "__main__":
+    unittest.main()
