@@ -108,6 +108,9 @@ TYPED_TEST(GridOfType, HasTheSameBitsForEveryStrideAndThreadCount) {
   }
 }
 
+// No table of all positions is that wide.
+TEST(Grid, MayBeWide) { EXPECT_EQ(encode_grid(1, 2, mae_grid(4096)).columns(), 4096); }
+
 TEST(Grid, MayBeEmptyOrASingleLine) {
   EXPECT_EQ(encode_grid(0, 5, mae_grid(8)).rows(), 0);
   EXPECT_EQ(encode_grid(5, 0, mae_grid(8)).rows(), 0);
