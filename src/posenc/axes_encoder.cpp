@@ -101,16 +101,16 @@ std::vector<CopiedChannels> copied_channels(std::span<const std::int64_t> to) {
   return copied;
 }
 
-/// For tables that stay in cache, at any position.
-SelectionOptions selection_options(const EncodingSpec& spec, const Accuracy& accuracy,
-                                   DataType type) {
+constexpr RowRange any_rows = {0, max_position + 1};
+
+SelectionOptions options_of(const EncodingSpec& spec, const Accuracy& accuracy, DataType type) {
   return {.accuracy = accuracy,
           .type = type,
           .shape = shape_class(table_bytes(spec, rows_in_cache, size_of(type)))};
 }
 
 SelectedEncoder planned(const EncodingSpec& spec, const Accuracy& accuracy, DataType type) {
-  return plan_selected(spec, {0, max_position + 1}, selection_options(spec, accuracy, type));
+  return plan_selected(spec, any_rows, options_of(spec, accuracy, type));
 }
 
 /// The plan of some pairs. `place` says where in a row the channels of the pair of a place are.
@@ -396,7 +396,7 @@ struct AxesEncoder::Plan {
       first += of_part.d_model;
     }
     const EncodingSpec row = {.d_model = d_model};
-    selection = select_backend(row, {0, max_position + 1}, selection_options(row, accuracy, type));
+    selection = select_backend(row, any_rows, options_of(row, accuracy, type));
   }
 
   void plan_axes(const Accuracy& accuracy, DataType type) {
