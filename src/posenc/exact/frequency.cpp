@@ -302,8 +302,8 @@ YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept
 }
 
 double to_radians(const Turns& turns) noexcept {
-  constexpr double two_pi = 6.283185307179586;
-  return two_pi * to_signed_double(turns);
+  constexpr double radians_per_turn = 6.283185307179586;
+  return radians_per_turn * to_signed_double(turns);
 }
 
 }  // namespace posenc

@@ -1,16 +1,15 @@
 #include "posenc/layers/rotary.h"
 
 #include "posenc/layers/internal/cache_rows.h"
-#include "posenc/layers/internal/checks.h"
+#include "posenc/layers/internal/rotary_checks.h"
 #include "posenc/layers/internal/turn_heads.h"
-#include "posenc/support/format.h"
+#include "posenc/support/check.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/scratch.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 namespace posenc {
@@ -29,103 +28,6 @@ AxesSpec cosines_first(AxesSpec angles) {
   angles.layout = Layout::halves_cos_first;
   angles.parts_have_layouts = false;
   return angles;
-}
-
-// ---- Checks -------------------------------------------------------------------------------------
-
-InputView first_rows(const OutputView& view, std::int64_t rows) noexcept {
-  InputView result(static_cast<const float*>(view.data), rows, view.columns, view.stride);
-  result.type = view.type;
-  return result;
-}
-
-void check_table_columns(const char* name, std::int64_t columns, std::int64_t allowed) {
-  if (columns == allowed) return;
-  throw InvalidArgument(format_text("{} has {} columns; allowed: {}", name, columns, allowed));
-}
-
-void check_output(const char* name, const OutputView& out, std::int64_t rows,
-                  std::int64_t columns) {
-  if (out.rows < rows) {
-    throw InvalidArgument(
-        format_text("{} has {} rows; allowed: at least {}", name, out.rows, rows));
-  }
-  check_table_columns(name, out.columns, columns);
-  check_matrix(name, first_rows(out, rows));
-}
-
-void check_input(const char* name, const InputView& table, std::int64_t columns) {
-  if (table.type == DataType::float64) {
-    throw InvalidArgument(
-        format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
-  }
-  check_table_columns(name, table.columns, columns);
-  check_matrix(name, table);
-}
-
-void check_cache(const RotaryCacheView& cache, std::int64_t pairs) {
-  if (!cache.is_apart) return check_input("cache", cache.cosines, 2 * pairs);
-  const std::int64_t columns = columns_of(cache.repeat, pairs);
-  check_input("cosines", cache.cosines, columns);
-  check_input("sines", cache.sines, columns);
-  if (cache.sines.type != cache.cosines.type) {
-    throw InvalidArgument(format_text("sines.type is {}; allowed: that of the cosines, {}",
-                                      to_string(cache.sines.type), to_string(cache.cosines.type)));
-  }
-}
-
-/// Each must be a row of the cache.
-void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
-  const std::int64_t all = std::min(cache.cosines.rows, cache.sines.rows);
-  if (rows.axes() > 1) {
-    throw InvalidArgument(format_text("rows of the cache are on {} axes; allowed: 1", rows.axes()));
-  }
-  const auto check = [all](std::int64_t row) {
-    if (row >= 0 && row < all) return;
-    throw InvalidArgument(format_text("row of the cache is {}; allowed: 0 to {}", row, all - 1));
-  };
-  if (!rows.is_range()) {
-    for (std::int64_t i = 0; i < rows.count(); ++i) check(rows(0, i));
-  } else if (rows.count() > 0) {
-    check(rows.first());
-    if (rows.count() > all - rows.first()) {
-      throw InvalidArgument(
-          format_text("cache has {} rows; allowed: at least {}", all, rows.count() + rows.first()));
-    }
-  }
-}
-
-/// Checks tensors, and their number of positions. Returns true if each sequence has its own.
-bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::int64_t positions) {
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const HeadsView& each = x[i];
-    std::string name = "x";
-    if (x.size() > 1) (name += '[') += std::to_string(i) + ']';  // short: nothing is allocated
-    check_heads(name, each, dimension);
-    if (each.batch != x[0].batch || each.rows != x[0].rows) {
-      throw InvalidArgument(
-          format_text("{} has {} sequences of {} rows; allowed: as many as x[0], {} of {}", name,
-                      each.batch, each.rows, x[0].batch, x[0].rows));
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      if (each.data != x[j].data || each.data == nullptr) continue;
-      throw InvalidArgument(
-          format_text("{} has the memory of x[{}]; allowed: memory apart from it", name, j));
-    }
-  }
-  if (x.empty() || positions == x[0].rows) return false;
-  std::int64_t of_all = 0;
-  if (__builtin_mul_overflow(x[0].batch, x[0].rows, &of_all) || positions != of_all) {
-    throw InvalidArgument(
-        format_text("positions has {} rows; allowed: {}, or {} for each of {} sequences", positions,
-                    x[0].rows, x[0].rows, x[0].batch));
-  }
-  return true;
-}
-
-bool have_no_heads(std::span<const HeadsView> x) noexcept {
-  return std::ranges::all_of(
-      x, [](const HeadsView& each) { return each.batch == 0 || each.heads == 0; });
 }
 
 // ---- Caches -------------------------------------------------------------------------------------
@@ -167,8 +69,8 @@ void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
                     });
 }
 
-/// Rows that are multiplied by a factor. 16-bit ones are the products in float32's place, rounded
-/// once.
+/// The same with entries that are multiplied by a factor: of 16 bits, each is the product of a
+/// float32 entry and the factor, rounded once.
 template <class T>
 void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
                        const CachePlaces<T>& places, int threads) {
@@ -244,6 +146,7 @@ void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputVie
   validate(positions, spec_.angles.axes());
   check_threads(options.threads);
   check_output("cache", out, positions.count(), dimension());
+  if (positions.count() == 0) return;
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
   with_type(out.type, [&]<class T>(T) {
@@ -259,12 +162,8 @@ void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, Out
   check_threads(options.threads);
   check_output("cosines", cosines, positions.count(), columns);
   check_output("sines", sines, positions.count(), columns);
-  if (sines.type != cosines.type) {
-    throw InvalidArgument(format_text("sines.type is {}; allowed: that of the cosines, {}",
-                                      to_string(sines.type), to_string(cosines.type)));
-  }
-  check_apart("sines", first_rows(sines, positions.count()), "the cosines",
-              first_rows(cosines, positions.count()));
+  check_pair(cosines, sines, positions.count());
+  if (positions.count() == 0) return;
   with_type(cosines.type, [&]<class T>(T) {
     fill(positions,
          places_apart(static_cast<T*>(cosines.data), cosines.stride, static_cast<T*>(sines.data),
@@ -308,7 +207,7 @@ void Rotary::apply_cache(const RotaryCacheView& cache, std::span<const HeadsView
   check_cache(cache, pairs);
   check_cache_rows(rows_of_cache, cache);
   const bool own = check_tensors(x, dimension(), rows_of_cache.count());
-  if (have_no_heads(x)) return;
+  if (have_no_heads(x) || rows_of_cache.count() == 0) return;
   with_places(cache, pairs, [&](const auto& places) {
     turn_all({x, channels(), pairs, own}, rows_of_cache.count(), options,
              [&](std::int64_t begin, std::int64_t count, float* angles) {

@@ -21,7 +21,11 @@ void interleave(const T* a, const T* b, std::int64_t count, T* __restrict to) no
 template <class T>
 void read_values(const T* from, std::int64_t step, std::int64_t count, float* to) noexcept {
   if constexpr (std::is_same_v<T, float>) {
-    for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * step];
+    if (step == 1) {
+      std::copy_n(from, count, to);
+    } else {
+      for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * step];
+    }
   } else {
     const auto widen = [&](const T* elements, std::int64_t number, float* wide) {
       simd::best_kernels().widen(&elements->bits, number, std::is_same_v<T, BFloat16>, wide);

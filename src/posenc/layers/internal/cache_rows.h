@@ -24,17 +24,17 @@ struct CachePlaces {
 template <class T>
 CachePlaces<T> places_of(T* cache, std::int64_t stride, RotaryLayout layout,
                          std::int64_t pairs) noexcept {
-  const bool interleaved = layout == RotaryLayout::interleaved;
-  return {cache, cache + (interleaved ? 1 : pairs), stride, stride, interleaved ? 2 : 1, 0};
+  const bool is_interleaved = layout == RotaryLayout::interleaved;
+  return {cache, cache + (is_interleaved ? 1 : pairs), stride, stride, is_interleaved ? 2 : 1, 0};
 }
 
 /// Of a table of each.
 template <class T>
 CachePlaces<T> places_apart(T* cosines, std::int64_t cosine_stride, T* sines,
                             std::int64_t sine_stride, Repeat repeat, std::int64_t pairs) noexcept {
-  const bool interleaved = repeat == Repeat::interleaved;
-  const std::int64_t distance = repeat == Repeat::once ? 0 : interleaved ? 1 : pairs;
-  return {cosines, sines, cosine_stride, sine_stride, interleaved ? 2 : 1, distance};
+  const bool is_interleaved = repeat == Repeat::interleaved;
+  const std::int64_t distance = repeat == Repeat::once ? 0 : is_interleaved ? 1 : pairs;
+  return {cosines, sines, cosine_stride, sine_stride, is_interleaved ? 2 : 1, distance};
 }
 
 /// Columns of a table of cosines alone.

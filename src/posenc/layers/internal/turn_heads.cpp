@@ -11,47 +11,54 @@ namespace {
 class Turner {
  public:
   Turner(const HeadsView& x, const HeadsToTurn& work, float* wide) noexcept
-      : x_(x), work_(work), wide_(wide), kernels_(simd::best_kernels()) {}
+      : x_(x),
+        pairs_(work.pairs),
+        is_interleaved_(work.channels == RotaryLayout::interleaved),
+        wide_(wide),
+        kernels_(simd::best_kernels()) {}
 
-  /// Turns `count` rows from `first` of one sequence, in the order in which they are in memory.
+  /// Turns `count` rows from `first` of one sequence.
   void turn_rows(std::int64_t sequence, std::int64_t first, std::int64_t count,
                  const float* angles) const noexcept {
-    if (x_.row_stride >= x_.head_stride) {
-      for (std::int64_t row = 0; row < count; ++row)
-        for (std::int64_t head = 0; head < x_.heads; ++head)
-          turn_head(sequence, head, first + row, angles_of(angles, row));
-    } else {
-      for (std::int64_t head = 0; head < x_.heads; ++head)
-        for (std::int64_t row = 0; row < count; ++row)
-          turn_head(sequence, head, first + row, angles_of(angles, row));
+    const std::int64_t begin = sequence * x_.batch_stride + first * x_.row_stride;
+    if (x_.type == DataType::float32) {
+      float* const x = static_cast<float*>(x_.data) + begin;
+      for_each_head(count, [=, this](std::int64_t at, std::int64_t row) {
+        rotate(angles + row * 2 * pairs_, x + at);
+      });
+      return;
     }
+    auto* const x = static_cast<std::uint16_t*>(x_.data) + begin;
+    const bool is_bfloat16 = x_.type == DataType::bfloat16;
+    for_each_head(count, [=, this](std::int64_t at, std::int64_t row) {
+      kernels_.widen(x + at, 2 * pairs_, is_bfloat16, wide_);
+      rotate(angles + row * 2 * pairs_, wide_);
+      kernels_.narrow(wide_, 2 * pairs_, is_bfloat16, x + at);
+    });
   }
 
  private:
-  const float* angles_of(const float* angles, std::int64_t row) const noexcept {
-    return angles + row * 2 * work_.pairs;
-  }
-
-  /// 16-bit elements are turned in wide_.
-  void turn_head(std::int64_t sequence, std::int64_t head, std::int64_t row,
-                 const float* angles) const noexcept {
-    const std::int64_t at =
-        sequence * x_.batch_stride + head * x_.head_stride + row * x_.row_stride;
-    if (x_.type == DataType::float32) return rotate(angles, static_cast<float*>(x_.data) + at);
-    const bool is_bfloat16 = x_.type == DataType::bfloat16;
-    auto* const elements = static_cast<std::uint16_t*>(x_.data) + at;
-    kernels_.widen(elements, 2 * work_.pairs, is_bfloat16, wide_);
-    rotate(angles, wide_);
-    kernels_.narrow(wide_, 2 * work_.pairs, is_bfloat16, elements);
+  /// Calls turn(offset, row) for each head of some rows, in the order in which they are in memory.
+  template <class Turn>
+  void for_each_head(std::int64_t rows, const Turn& turn) const noexcept {
+    if (x_.row_stride >= x_.head_stride) {
+      for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t head = 0; head < x_.heads; ++head)
+          turn(row * x_.row_stride + head * x_.head_stride, row);
+    } else {
+      for (std::int64_t head = 0; head < x_.heads; ++head)
+        for (std::int64_t row = 0; row < rows; ++row)
+          turn(row * x_.row_stride + head * x_.head_stride, row);
+    }
   }
 
   void rotate(const float* angles, float* channels) const noexcept {
-    kernels_.rotate(angles, angles + work_.pairs, work_.pairs,
-                    work_.channels == RotaryLayout::interleaved, channels);
+    kernels_.rotate(angles, angles + pairs_, pairs_, is_interleaved_, channels);
   }
 
   const HeadsView& x_;
-  const HeadsToTurn& work_;
+  const std::int64_t pairs_;
+  const bool is_interleaved_;
   float* const wide_;
   const simd::Kernels& kernels_;
 };

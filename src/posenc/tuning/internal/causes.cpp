@@ -61,7 +61,7 @@ std::vector<std::int64_t> sampled_rows(std::int64_t rows, const std::vector<bool
   }
   for (std::int64_t row = 16; row < rows; row = row * 3 / 2) all.push_back(row - 1);
   std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   std::erase_if(all, [&](std::int64_t row) { return is_unset[static_cast<std::size_t>(row)]; });
   return all;
 }
