@@ -25,7 +25,7 @@ EncodingSpec spec_of(FuzzedDataProvider& input) {
 
 std::int64_t position_of(FuzzedDataProvider& input) {
   if (input.ConsumeBool()) return Arena::size(input, max_position);
-  return input.ConsumeIntegralInRange<std::int64_t>(0, 100'000);
+  return input.ConsumeIntegralInRange<std::int64_t>(-100'000, 100'000);
 }
 
 void check_row(const Encoder& encoder, std::int64_t position, const float* row) {
