@@ -1,9 +1,9 @@
 // What do roots of unity cost, and how exact are they, beside the twiddle factors that a transform
 // makes for itself?
 //
-//   twiddles/posenc/n:4096/float32          exp(-2 pi i k / n), k = 0 .. n - 1, by one encode call
-//   twiddles/posenc_planned/n:4096/float32  planning, and that call
-//   twiddles/kissfft/n:4096/float32         those of kissfft, which Eigen's FFT uses
+//   twiddles/posenc/n:4096/type:float32          exp(-2 pi i k / n), k = 0 .. n - 1, by one encode
+//   call twiddles/posenc_planned/n:4096/type:float32  planning, and that call
+//   twiddles/kissfft/n:4096/type:float32         those of kissfft, which Eigen's FFT uses
 //
 // Counters: roots/s; the largest error in ulp of the type; entries that are not the nearest value.
 #include "program.h"
@@ -112,7 +112,7 @@ void by_kissfft(benchmark::State& state, std::int64_t n) {
 
 template <class T>
 void register_type(std::int64_t n) {
-  const std::string suffix = fmt::format("/n:{}/{}", n, to_string(data_type_of<T>));
+  const std::string suffix = fmt::format("/n:{}/type:{}", n, to_string(data_type_of<T>));
   add("twiddles/posenc" + suffix, by_posenc<T>, n);
   add("twiddles/posenc_planned" + suffix, by_posenc_planned<T>, n);
 #ifdef POSENC_BENCH_EIGEN_FFT
