@@ -66,4 +66,5 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_encoders(module);
   posenc::python::bind_layers(module);
   posenc::python::bind_tuning(module);
+  posenc::python::bind_checks(module);
 }

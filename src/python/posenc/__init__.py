@@ -15,6 +15,7 @@ from typing import Any
 
 from posenc._posenc import (
     Accuracy,
+    CheckReport,
     Cursor,
     Encoder,
     PositionalEncoding,
@@ -30,6 +31,7 @@ from posenc._posenc import (
     preset,
     presets,
 )
+from posenc.checking import check
 from posenc.frequencies import (
     LinearScaling,
     Llama3Scaling,
@@ -44,6 +46,7 @@ from posenc.rotary_config import rotary_from_config
 
 __all__ = [
     "Accuracy",
+    "CheckReport",
     "Cursor",
     "Encoder",
     "LinearScaling",
@@ -57,6 +60,7 @@ __all__ = [
     "__version__",
     "accuracy",
     "backends",
+    "check",
     "cpu",
     "dynamic_ntk_scaling",
     "encode",
