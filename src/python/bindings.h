@@ -11,5 +11,6 @@ void bind_positional_encoding(pybind11::module_& module);
 void bind_rotary(pybind11::module_& module);
 void bind_rotary_config(pybind11::module_& module);
 void bind_tuning(pybind11::module_& module);
+void bind_checks(pybind11::module_& module);
 
 }  // namespace posenc::python

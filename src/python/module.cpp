@@ -69,4 +69,5 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_rotary(module);
   posenc::python::bind_rotary_config(module);  // after Rotary, its base
   posenc::python::bind_tuning(module);
+  posenc::python::bind_checks(module);
 }

@@ -245,7 +245,8 @@ class Judge {
 };
 
 /// fairseq and Transformers zero the row of their padding index, which is 0 or 1.
-std::optional<std::int64_t> padding_row(const RowScan& scan) {
+std::optional<std::int64_t> padding_row(const RowScan& scan, Arrangement arrangement) {
+  if (!has_both_functions(arrangement)) return {};  // the sines of position 0 are zero
   if (std::ranges::count(scan.states, RowState::zero) != 1) return {};
   constexpr std::int64_t last_padding = 2;
   const auto found = std::ranges::find(scan.states, RowState::zero) - scan.states.begin();
@@ -412,6 +413,12 @@ class Diagnosis {
 /// "1", "2.98e-08"
 std::string error_text(double error) { return format_text("{:.2e}", error); }
 
+std::string convention_text(const EncodingSpec& spec) {
+  const std::string text =
+      format_text("base {:.6g}, spacing {}", spec.base, to_string(spec.spacing));
+  return is_base(spec.frequencies) ? text : text + ", frequencies " + to_string(spec.frequencies);
+}
+
 std::string percent_text(double share) { return format_text("{:.3g} %", 100 * share); }
 
 }  // namespace
@@ -453,7 +460,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   if (found && found->first > max_position - table.rows) found->first = 0;
   report.is_identified = true;
   report.identity = judged_identity(table, options, found);
-  report.identity.padding_row = padding_row(scan);
+  report.identity.padding_row = padding_row(scan, report.identity.arrangement);
   validate(RowRange{report.identity.first, table.rows});
   report.identity.presets = presets_like(report.identity);
 
@@ -493,10 +500,8 @@ std::string identity_text(const CheckReport& report) {
   std::string text =
       format_text("{} x {} of {}", report.rows, report.columns, to_string(report.type));
   if (!report.is_identified) return text;
-  text +=
-      format_text(", {}, positions {} .. {}, base {:.6g}, spacing {}", to_string(is.arrangement),
-                  is.first, is.first + report.rows - 1, is.spec.base, to_string(is.spec.spacing));
-  if (!is_base(is.spec.frequencies)) text += ", frequencies " + to_string(is.spec.frequencies);
+  text += format_text(", {}, positions {} .. {}, {}", to_string(is.arrangement), is.first,
+                      is.first + report.rows - 1, convention_text(is.spec));
   if (is.factor != 1) text += format_text(", times {:.6g}", is.factor);
   if (is.padding_row) text += format_text(", row {} is padding", *is.padding_row);
   constexpr std::size_t most_shown = 4;
@@ -568,6 +573,21 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
     report.cause = "frequencies in float16";
   }
   return report;
+}
+
+std::string frequencies_text(const FrequencyReport& report) {
+  const std::int64_t count = report.spec.d_model / 2;
+  if (!report.is_identified) return "frequencies of no convention that posenc knows";
+  return format_text("{} frequencies, {}", count, convention_text(report.spec));
+}
+
+std::string to_string(const FrequencyReport& report) {
+  std::string text = report.is_good ? "good" : report.is_identified ? "wrong" : "not known";
+  if (report.is_identified)
+    text +=
+        format_text(": the largest relative error is {}", error_text(report.max_relative_error));
+  text += "\n" + frequencies_text(report);
+  return report.cause.empty() ? text : text + "\ncause: " + report.cause;
 }
 
 }  // namespace posenc

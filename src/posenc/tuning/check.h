@@ -175,6 +175,11 @@ struct FrequencyReport {
 FrequencyReport check_frequencies(std::span<const double> frequencies,
                                   const std::optional<EncodingSpec>& spec = {});
 
+/// What the frequencies are: "64 frequencies, base 10000, spacing paper".
+std::string frequencies_text(const FrequencyReport& report);
+/// The verdict, what they are, and the cause.
+std::string to_string(const FrequencyReport& report);
+
 /// The verdict, what the table is, and the causes: one line each, of any length.
 std::string verdict_text(const CheckReport& report);
 std::string identity_text(const CheckReport& report);

@@ -18,6 +18,7 @@ from posenc._posenc import (
     Axes,
     AxesEncoder,
     AxisPairs,
+    CheckReport,
     Cursor,
     Encoder,
     PositionalEncoding,
@@ -41,6 +42,7 @@ from posenc._posenc import (
     preset,
     presets,
 )
+from posenc.checking import check
 from posenc.frequencies import (
     BaseTurns,
     LinearScaling,
@@ -62,6 +64,7 @@ __all__ = [
     "AxesEncoder",
     "AxisPairs",
     "BaseTurns",
+    "CheckReport",
     "Cursor",
     "Encoder",
     "LinearScaling",
@@ -84,6 +87,7 @@ __all__ = [
     "axes_table",
     "axis_multiples",
     "backends",
+    "check",
     "cpu",
     "dynamic_ntk_scaling",
     "encode",

@@ -455,18 +455,16 @@ struct Explanation {
 
 std::string text_of(const Explanation& each, std::size_t frequencies) {
   const Simulation& simulation = *each.simulation;
-  if (each.score.equal < each.score.off) {
-    const double share =
-        static_cast<double>(each.score.equal) / static_cast<double>(each.score.off);
-    if (share < 0.5) return simulation.text + " (like that, not bit for bit)";
-    return format_text("{} ({:.3g} % of the entries that are off, to an ulp)", simulation.text,
-                       100 * share);
+  const Score& score = each.score;
+  if (score.equal < score.off) {
+    const double share = static_cast<double>(score.equal) / static_cast<double>(score.off);
+    if (share < 0.5) return simulation.text + " (the errors are alike, not equal)";
+    return format_text("{} ({:.3g} % of the entries agree)", simulation.text, 100 * share);
   }
-  if (each.score.adjusted > 0) {
-    return format_text("{} (every phase, if {} of {} {} are off by a last digit)", simulation.text,
-                       each.score.adjusted, frequencies, "values of " + simulation.adjusted_text);
-  }
-  return simulation.text + " (every phase)";
+  if (score.adjusted == 0) return simulation.text + " (all entries agree)";
+  return format_text(
+      "{} (all entries agree, if the last digit of {} is off at {} of {} frequencies)",
+      simulation.text, simulation.adjusted_text, score.adjusted, frequencies);
 }
 
 /// Those that explain the sample about as well as the best one.

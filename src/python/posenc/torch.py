@@ -1,0 +1,131 @@
+"""Checks the tables that a module of PyTorch holds.
+
+>>> import posenc.torch
+>>> posenc.torch.check(model)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from posenc._posenc import check_frequencies
+from posenc.checking import check as check_table
+
+__all__ = ["Finding", "check"]
+
+# Names of frequencies, and of tables, in widely used code. Others are looked at as well, if they
+# are buffers: a table is known by its values.
+_FREQUENCIES = re.compile(r"(^|\.)(original_)?inv_freq(s|uencies)?$")
+_TABLES = re.compile(
+    r"(^|\.)(_?(cos|sin)_cached?|cos_sin_cache|(cos|sin)_cache|freqs_cis|freqs_(cos|sin)|pe|weights"
+    r"|pos_embed|positional_(embedding|encoding)s?|position_(embedding|encoding)s?"
+    r"|(embed_positions|position_embeddings?|pos_emb)\.(weight|weights|pe))$")
+_WIDTH = 100
+
+
+class Finding(NamedTuple):
+    """What check() says of one tensor."""
+
+    name: str  # "model.layers.0.self_attn.rotary_emb.cos_cached"
+    like_it: int  # further tensors, of other layers, of which the same is true
+    shape: tuple[int, ...]
+    dtype: str
+    is_good: bool
+    max_error: float  # absolute; of frequencies relative
+    what: str
+    cause: str
+
+
+def check(model: torch.nn.Module, **expected: Any) -> list[Finding]:
+    """Prints what is off with the tables of sines and cosines in a module, and returns it.
+
+    All buffers are looked at, and parameters with usual names of such tables: cos_cached, inv_freq,
+    pe, embed_positions.weight ... A learned embedding is no such table and is left out, as is every
+    tensor that is not one by its values. expected: base, spacing, frequencies and the other
+    arguments of posenc.check(), for all tables alike.
+    """
+    findings: dict[tuple[str, str, str], Finding] = {}
+    for name, tensor in _tensors(model):
+        found = _finding(name, tensor, expected)
+        if found is None:
+            continue
+        key = (re.sub(r"\d+", "#", name), found.what, found.cause)
+        if key in findings:
+            first = findings[key]
+            found = first._replace(like_it=first.like_it + 1,
+                                   max_error=max(first.max_error, found.max_error))
+        findings[key] = found
+    result = sorted(findings.values(), key=lambda each: each.is_good)
+    print(_text(result))
+    return result
+
+
+def _tensors(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    yield from model.named_buffers()
+    for name, parameter in model.named_parameters():
+        if _TABLES.search(name) or _FREQUENCIES.search(name):
+            yield name, parameter
+
+
+def _finding(name: str, tensor: torch.Tensor, expected: dict[str, Any]) -> Finding | None:
+    if tensor.is_meta or tensor.numel() == 0:
+        return None
+    values = tensor.detach().cpu()
+    shape, dtype = tuple(values.shape), str(values.dtype).removeprefix("torch.")
+    if values.is_complex():  # cosine + i sine
+        values = torch.view_as_real(values).flatten(-2)
+    if values.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        return None
+    if values.dim() == 1:
+        if not _FREQUENCIES.search(name):
+            return None
+        rules = {key: expected[key] for key in ("base", "spacing", "frequencies")
+                 if key in expected}
+        report = check_frequencies(values.double().tolist(), **rules)
+        if not report.is_identified:
+            return None
+        return Finding(name, 0, shape, dtype, report.is_good, report.max_relative_error,
+                       report.description, report.cause)
+    sizes = [size for size in values.shape if size != 1]
+    if len(sizes) != 2:
+        return None
+    table = check_table(values, **expected)
+    if not table.is_identified:
+        return None
+    cause = "" if table.is_good else table.cause.removeprefix("cause: ")
+    return Finding(name, 0, shape, dtype, table.is_good, table.max_abs, table.description, cause)
+
+
+def _text(findings: list[Finding]) -> str:
+    """One line a tensor, and what it is and its cause below it."""
+    if not findings:
+        return "no tables of sines and cosines, and no inv_freq, in this module"
+    off = sum(not each.is_good for each in findings)
+    lines = [f"{len(findings)} kinds of tables, {off} of them wrong" if off else
+             f"{len(findings)} kinds of tables, all good", ""]
+    names = [each.name + (f" (+ {each.like_it} like it)" if each.like_it else "")
+             for each in findings]
+    width = min(max(len(name) for name in [*names, "tensor"]), _WIDTH - 40)
+    lines.append(f"{'tensor':<{width}}  {'verdict':<7}  {'dtype':<8}  max |error|")
+    lines.append("  ".join("-" * size for size in (width, 7, 8, 11)))
+    for name, each in zip(names, findings):
+        shown = name if len(name) <= width else "..." + name[3 - width:]
+        lines.append(f"{shown:<{width}}  {'good' if each.is_good else 'wrong':<7}  "
+                     f"{each.dtype:<8}  {each.max_error:>11.2e}")
+        for text in (each.what, each.cause):
+            if text:
+                lines.extend(_wrapped(text))
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    indent, lines = "    ", [""]
+    for word in text.split():
+        if len(indent) + len(lines[-1]) + 1 + len(word) > _WIDTH:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return [indent + line for line in lines]
