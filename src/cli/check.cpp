@@ -2,6 +2,7 @@
 #include "posenc/tuning/check.h"
 
 #include "cli/commands.h"
+#include "cli/config.h"
 #include "cli/error_tables.h"
 #include "cli/json.h"
 #include "cli/options.h"
@@ -26,6 +27,7 @@ namespace {
 
 struct CheckCommandOptions {
   CommonOptions common;
+  ConfigOptions config;
   std::string file;
   std::string tensor;
   std::optional<double> max_error;
@@ -48,6 +50,17 @@ CheckOptions expected_of(const CommonOptions& options) {
     expected.arrangement = arrangement_of(options.layout ? *options.layout : from->spec.layout);
   if (options.first || has_preset)
     expected.first = options.first.value_or(has_preset ? from->rows.first : 0);
+  return expected;
+}
+
+/// What the cache of a model should be, in any arrangement.
+CheckOptions expected_of(const CheckCommandOptions& options) {
+  if (!options.config.is_given()) return expected_of(options.common);
+  const RotarySpec rotary = rotary_spec_of(options.config);
+  CheckOptions expected;
+  expected.spec = spec_of_equal_positions(rotary.angles);
+  expected.factor = rotary.attention_factor;
+  expected.first = options.common.first.value_or(0);
   return expected;
 }
 
@@ -84,7 +97,7 @@ std::string table_text(const CheckReport& report) {
 int check_table(const CheckCommandOptions& options) {
   if (!is_standard_output(options.common.output))
     check_writable(options.common.output, Folders::must_exist);
-  CheckOptions expected = expected_of(options.common);
+  CheckOptions expected = expected_of(options);
   expected.max_error = options.max_error;
   expected.threads = options.common.threads.value_or(cpu().logical_cores);
   const TableInMemory table = read_table(
@@ -110,6 +123,8 @@ void add_check_command(CLI::App& app, Action& action) {
                     "the table: .npy, .safetensors, or raw little-endian elements with --d-model");
   add_preset_option(command, options->common, Times::once);
   add_spec_options(command, options->common);
+  add_config_options(command, options->config);
+  exclude(command, "--config", {"--preset", "--base", "--layout", "--spacing", "--frequencies"});
   add_text_option(command, options->tensor, "--tensor", "NAME",
                   "the tensor of a .safetensors file (default: the only table in it)");
   add_type_option(command, options->common);
@@ -122,6 +137,8 @@ void add_check_command(CLI::App& app, Action& action) {
   describe(command, {{"posenc check table.npy", "find out what it is, and judge it"},
                      {"posenc check cache.safetensors --preset llama_3_1 --tensor cos_cached",
                       "judge it as a model's table"},
+                     {"posenc check cos_cached.npy --config config.json",
+                      "judge it as the cache of a model's rotary embedding"},
                      {"posenc check table.raw --d-model 512 --dtype bfloat16",
                       "raw elements, whose shape no header says"},
                      {"posenc check table.npy --max-error 1e-3 --format json --output check.json",

@@ -10,8 +10,7 @@ namespace posenc::cli {
 
 void add_config_options(CLI::App& command, ConfigOptions& options) {
   add_text_option(command, options.file, "--config", "FILE",
-                  "the rotary cache of a model (default: --rotary halves): its config.json, or the "
-                  "folder that holds it");
+                  "a model's rotary embedding: its config.json, or the folder that holds it");
   add_text_option(command, options.layers, "--layers", "KIND",
                   "kind of layers, for a model with several, such as sliding_attention");
   add_integer_option(command, options.longest, "--longest", 1, std::numeric_limits<int>::max(),

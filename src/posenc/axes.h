@@ -69,6 +69,10 @@ void validate(const AxesSpec& spec);
 /// The place of each pair of every part in a row.
 std::vector<std::vector<std::int64_t>> places_of(const AxesSpec& spec);
 
+/// The encoding of rows whose positions are equal on all axes: that of text. Throws InvalidArgument
+/// unless the spec is allowed, and has no layouts of parts.
+EncodingSpec spec_of_equal_positions(const AxesSpec& spec);
+
 /// An encoding of one axis.
 AxesSpec one_axis(const EncodingSpec& spec);
 

@@ -55,14 +55,24 @@ struct PickedPairs {
   std::vector<std::int64_t> places = {};  ///< in the row
 
   void add(const AxisPairs& part, std::span<const std::int64_t> places_of_part) {
-    const auto encoding = static_cast<std::uint32_t>(rule.encodings.size());
-    rule.encodings.push_back({std::make_shared<EncodingSpec>(part.spec), part.denominator});
+    const std::uint32_t encoding = number_of(part);
     for (std::size_t i = 0; i < places_of_part.size(); ++i) {
       const std::int64_t k =
           part.frequencies.empty() ? static_cast<std::int64_t>(i) : part.frequencies[i];
       rule.picks.push_back({encoding, static_cast<std::uint32_t>(k)});
       places.push_back(places_of_part[i]);
     }
+  }
+
+  /// The number of the part's encoding, which several parts may share.
+  std::uint32_t number_of(const AxisPairs& part) {
+    const auto found = std::ranges::find_if(rule.encodings, [&](const auto& each) {
+      return each.denominator == part.denominator && *each.spec == part.spec;
+    });
+    const auto number = static_cast<std::uint32_t>(found - rule.encodings.begin());
+    if (found == rule.encodings.end())
+      rule.encodings.push_back({std::make_shared<EncodingSpec>(part.spec), part.denominator});
+    return number;
   }
 
   /// In ascending order of their places.
@@ -90,6 +100,15 @@ struct PickedPairs {
     return result;
   }
 };
+
+/// All pairs of a row, whose parts have no layouts.
+PickedPairs all_pairs(const AxesSpec& spec) {
+  const auto places = places_of(spec);
+  PickedPairs all;
+  for (std::size_t i = 0; i < spec.parts.size(); ++i) all.add(spec.parts[i], places[i]);
+  all.sort();
+  return all;
+}
 
 /// Merges channels that are consecutive in both rows. to[i] is the place of channel i.
 std::vector<CopiedChannels> copied_channels(std::span<const std::int64_t> to) {
@@ -392,10 +411,7 @@ struct AxesEncoder::Plan {
 
   void plan_axes(const Accuracy& accuracy, DataType type) {
     const auto places = places_of(spec);
-    PickedPairs all;
-    for (std::size_t i = 0; i < spec.parts.size(); ++i) all.add(spec.parts[i], places[i]);
-    all.sort();
-    SelectedEncoder selected = planned(all.spec(spec.layout), accuracy, type);
+    SelectedEncoder selected = planned(all_pairs(spec).spec(spec.layout), accuracy, type);
     of_equal = std::move(selected.encoder);
     selection = std::move(selected.selection);
     if (axes == 1) return;
@@ -466,6 +482,13 @@ struct AxesEncoder::Plan {
     if (!runs.joined.empty()) encode_joined(positions, runs, out, options);
   }
 };
+
+EncodingSpec spec_of_equal_positions(const AxesSpec& spec) {
+  validate(spec);
+  if (spec.parts_have_layouts)
+    throw InvalidArgument("parts_have_layouts is true; allowed: false, for one layout");
+  return all_pairs(spec).spec(spec.layout);
+}
 
 AxesEncoder::AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy, DataType type)
     : plan_(std::make_unique<Plan>(spec, accuracy, type)) {}

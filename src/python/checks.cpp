@@ -1,4 +1,5 @@
 // Checks of tables from elsewhere.
+#include "posenc/layers/rotary.h"
 #include "posenc/tuning/check.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
@@ -61,13 +62,18 @@ CheckReport check_array(const py::object& from, std::optional<std::int64_t> d_mo
                         std::optional<double> base, const std::optional<std::string>& layout,
                         const std::optional<std::string>& spacing, const py::object& frequencies,
                         std::optional<std::int64_t> first, std::optional<double> max_error,
-                        int threads) {
+                        int threads, const Rotary* rotary) {
   const py::array array = array_of(from, "table");
   const TableView table = table_of(array);
   CheckOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
   if (layout) options.arrangement = parse_arrangement(*layout);
   options.first = first;
+  if (rotary != nullptr) {
+    options.spec = spec_of_equal_positions(rotary->spec().angles);
+    options.factor = rotary->spec().attention_factor;
+    options.first = first.value_or(0);
+  }
   options.max_error = max_error;
   options.threads = threads;
   const py::gil_scoped_release no_gil;
@@ -140,7 +146,8 @@ Printed, it is three lines: the verdict, what the table is, and why it is wrong.
   module.def("check_table", &check_array, arg("table"), py::kw_only(), arg("d_model") = py::none(),
              arg("base") = py::none(), arg("layout") = py::none(), arg("spacing") = py::none(),
              arg("frequencies") = py::none(), arg("first") = py::none(),
-             arg("max_error") = py::none(), arg("threads") = 1, "What check() calls.");
+             arg("max_error") = py::none(), arg("threads") = 1, arg("rotary") = py::none(),
+             "What check() calls.");
 
   py::class_<FrequencyReport>(module, "FrequencyReport",
                               "What check_frequencies() says of an inv_freq.")

@@ -110,7 +110,7 @@ TableIdentity judged_identity(const TableView& table, const CheckOptions& option
   if (options.first) identity.first = *options.first;
   if (options.spec) identity.spec = expected_spec(table, *options.spec, identity.arrangement);
   // No convention has another factor, or negated sines.
-  const double factor = attention_factor(identity.spec.frequencies);
+  const double factor = options.factor.value_or(attention_factor(identity.spec.frequencies));
   identity.factor = factor > 0 ? factor : 1;
   identity.has_negated_sines = false;
   return identity;

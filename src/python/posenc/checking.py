@@ -5,23 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from posenc._posenc import CheckReport, check_table, preset
+from posenc.rotary_config import Config, rotary_from_config
 
 __all__ = ["check"]
 
 
-def check(table: Any, preset_name: str | None = None, /, *, threads: int = 1,
-          max_error: float | None = None, **expected: Any) -> CheckReport:
+def check(table: Any, preset_name: str | None = None, /, *, config: Config | None = None,
+          layers: str | None = None, threads: int = 1, max_error: float | None = None,
+          **expected: Any) -> CheckReport:
     """Judges a table, identifies it, and says what is wrong with it.
 
     table: an array or a tensor in the memory of the CPU, of any strides, with two dimensions
     besides those of size 1. preset_name, expected: what it should be; without them, it is found
     from the values. expected: d_model, base, layout, spacing, frequencies, first, as in Encoder();
-    what is not named is found. layout may also be "interleaved_cos_first". max_error: every entry
+    what is not named is found. config, layers: a model's config.json, as in rotary_from_config():
+    the table should be the cache of its rotary embedding. layout may also be "interleaved_cos_first". max_error: every entry
     must be within it, instead of an ulp of the type at 1 (and what phases in double cost). Raises
     ValueError if an argument is not allowed.
 
     >>> posenc.check(model.rotary_emb.cos_cached, base=500000.0)
     """
+    if config is not None:
+        expected["rotary"] = rotary_from_config(config, layers=layers)
     if preset_name is not None:
         convention = preset(preset_name)
         del convention["d_model"]  # the table's own
