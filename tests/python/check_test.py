@@ -1,0 +1,144 @@
+"""check() of arrays, and of modules of PyTorch."""
+
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
+try:
+    import torch
+except ImportError:
+    torch = None
+
+import posenc
+
+ROWS, D_MODEL = 600, 64
+QWEN = {"model_type": "qwen2", "hidden_size": 256, "num_attention_heads": 4,
+        "max_position_embeddings": 1024, "rope_theta": 1000000.0,
+        "rope_scaling": {"type": "yarn", "factor": 4.0,
+                         "original_max_position_embeddings": 4096}}  # fmt: skip
+
+
+def float32_phases(base=10000.0):
+    inverse = 1 / np.float32(base) ** (np.arange(0, D_MODEL, 2, dtype=np.float32) / D_MODEL)
+    return np.outer(np.arange(ROWS, dtype=np.float32), inverse.astype(np.float32))
+
+
+def kinds(report):
+    return [kind for kind, _ in report.causes]
+
+
+class CheckTest(unittest.TestCase):
+    def test_good_tables_of_every_type_shape_and_stride(self):
+        for dtype in ("float32", "float64", "float16", "bfloat16"):
+            table = posenc.encode(ROWS, D_MODEL, dtype=dtype)
+            for each in (table, table[None, :, None], np.asfortranarray(table), table[::1]):
+                report = posenc.check(each)
+                self.assertTrue(report.is_good, f"{dtype}: {report}")
+                self.assertEqual(report.identity["layout"], "interleaved")
+                self.assertEqual(report.identity["first"], 0)
+                self.assertEqual(report.causes, [])
+
+    def test_what_is_expected_can_be_named(self):
+        table = posenc.encode(ROWS, D_MODEL, base=500000.0, first=3)
+        report = posenc.check(table)
+        self.assertEqual((report.identity["base"], report.identity["first"]), (500000.0, 3))
+        self.assertEqual(kinds(posenc.check(table, base=10000.0, first=3)), ["other_base"])
+        self.assertEqual(kinds(posenc.check(table, first=0)), ["shifted_rows"])
+        self.assertTrue(posenc.check(table, base=500000.0, first=3, layout="interleaved").is_good)
+        whisper = {**posenc.preset("whisper"), "d_model": D_MODEL}
+        table = posenc.Encoder(**whisper).encode(ROWS)
+        self.assertTrue(posenc.check(table, "whisper").is_good)
+        self.assertEqual(kinds(posenc.check(table, "hf_marian")), ["other_spacing"])
+
+    def test_a_model_says_what_its_cache_should_be(self):
+        cache = posenc.rotary_from_config(QWEN).cache(range(ROWS))
+        self.assertTrue(posenc.check(cache, config=QWEN).is_good)
+        without_rule = {**QWEN, "rope_scaling": None}
+        self.assertIn("other_rule", kinds(posenc.check(cache, config=without_rule)))
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "config.json"
+            file.write_text(json.dumps(QWEN), encoding="utf-8")
+            self.assertTrue(posenc.check(cache, config=folder).is_good)
+            self.assertTrue(posenc.check(cache, config=str(file)).is_good)
+
+    def test_causes_are_named(self):
+        phases = float32_phases()
+        table = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
+        report = posenc.check(table)
+        self.assertEqual(kinds(report), ["float32_phases"])
+        self.assertGreater(report.max_abs, 1e-6)
+        self.assertEqual(len(str(report).splitlines()), 3)
+        good = posenc.encode(ROWS, D_MODEL, layout="halves_cos_first")
+        good[500:] = np.nan
+        report = posenc.check(good)
+        self.assertEqual(kinds(report), ["unset_rows"])
+        self.assertEqual(report.entries_not_finite, 100 * D_MODEL)
+
+    def test_bad_input_is_refused(self):
+        table = posenc.encode(4, 8)
+        for message, call in {
+            "table.shape is": lambda: posenc.check(np.zeros((2, 3, 4), np.float32)),
+            "table has": lambda: posenc.check(np.zeros((0, 8), np.float32)),
+            "table.dtype is int64": lambda: posenc.check(table.astype(np.int64)),
+            "layout is 'rows'|arrangement is 'rows'": lambda: posenc.check(table, layout="rows"),
+            "preset is 'wisper'": lambda: posenc.check(table, "wisper"),
+            "model_type is": lambda: posenc.check(table, config={"model_type": "spiral"}),
+        }.items():
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                call()
+
+
+@unittest.skipIf(torch is None, "no PyTorch")
+class TorchTest(unittest.TestCase):
+    def check(self, model, **expected):
+        import posenc.torch
+
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            findings = posenc.torch.check(model, **expected)
+        for line in printed.getvalue().splitlines():
+            self.assertLessEqual(len(line), 100)
+        return {each.name: each for each in findings}, printed.getvalue()
+
+    def test_a_module_is_walked(self):
+        model = torch.nn.Module()
+        phases = torch.from_numpy(float32_phases())
+        model.rotary = torch.nn.Module()
+        model.rotary.register_buffer("inv_freq", phases[1].clone())
+        twice = torch.cat([phases, phases], dim=-1)
+        model.rotary.register_buffer("cos_cached", twice.cos()[None, None])
+        model.rotary.register_buffer("sin_cached", twice.sin()[None, None], persistent=False)
+        model.register_buffer("pe", torch.from_numpy(posenc.encode(ROWS, D_MODEL))[:, None])
+        model.weight = torch.nn.Parameter(torch.randn(8, 8))
+        model.register_buffer("running_mean", torch.randn(16, 16))
+        findings, text = self.check(model)
+        verdicts = {name: each.is_good for name, each in findings.items()}
+        self.assertEqual(verdicts, {"rotary.inv_freq": True, "rotary.cos_cached": False,
+                                    "rotary.sin_cached": False, "pe": True})  # fmt: skip
+        self.assertIn("phases in float32", findings["rotary.cos_cached"].cause)
+        self.assertIn("cos_cached", text)
+
+    def test_frequencies_that_were_cast_are_found(self):
+        model = torch.nn.Module()
+        inverse = torch.from_numpy(float32_phases())[1]
+        model.register_buffer("inv_freq", inverse.to(torch.bfloat16).float())
+        findings, _ = self.check(model)
+        self.assertFalse(findings["inv_freq"].is_good)
+        self.assertIn("bfloat16", findings["inv_freq"].cause)
+
+    def test_a_module_without_tables(self):
+        findings, text = self.check(torch.nn.Linear(4, 4))
+        self.assertEqual(findings, {})
+        self.assertIn("no tables", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
