@@ -217,7 +217,8 @@ class FamilyReader {
       if (takes_rule) given.emplace_back(rule.path("rope_theta"), rule.real("rope_theta", 1, any));
       base = agreed<double>(given);
     }
-    const double by_default = kind.default_base != 0 ? kind.default_base : family_.default_base;
+    double by_default = kind.default_base != 0 ? kind.default_base : family_.default_base;
+    if (by_default == 0 && config_.is_nested()) by_default = family_.default_nested_base;
     if (!base && by_default != 0) base = by_default;
     return needed(config_.path("rope_theta"), base) * traits_.base_ratio;
   }
