@@ -345,6 +345,8 @@ class RefusalTest(unittest.TestCase):
             ("rope_scaling.truncate is 1; allowed: true, false",
              rule(rope_type="yarn", factor=2, truncate=1)),
             ("factor is 0.5; allowed: 1 to", rule(rope_type="yarn", factor=0.5)),
+            ("rope_scaling.high_freq_factor is 1; allowed: at least 4, as low_freq_factor",
+             rule(rope_type="llama3", factor=8.0, low_freq_factor=4, high_freq_factor=1)),
         ])  # fmt: skip
 
     def test_sizes_and_numbers(self):
@@ -415,6 +417,10 @@ class RefusalTest(unittest.TestCase):
              of("qwen2_vl_text", mrope_section=[1, "2"])),
             ("rope_scaling.mrope_section is \\[32,32\\]; allowed: three sections",
              of("qwen3_vl_text", mrope_section=[32, 32])),
+            ("rope_scaling.mrope_section is \\[64\\]; allowed: three sections",
+             of("qwen2_vl_text", mrope_section=[64])),
+            ("rope_scaling.xdrope_section is \\[16,24,24\\]; allowed: four sections",
+             of("hunyuan_vl_text", type="xdrope", alpha=2.0, xdrope_section=[16, 24, 24])),
             ("rope_scaling.mrope_section is \\[22,20,22\\]; allowed: equal sections of height",
              of("ernie4_5_vl_moe_text", mrope_section=[22, 20, 22])),
             ("the configuration has no rope_scaling.mrope_section",
@@ -441,10 +447,16 @@ class RefusalTest(unittest.TestCase):
                 "the configuration is not JSON near byte 2; allowed: the text": "{",
                 "model_type is given twice; allowed: once": '{"model_type": 1, "model_type": 2}',
                 "the configuration is nested 65 deep; allowed: at most 64": "[" * 99 + "]" * 99,
+                "the configuration is not JSON near byte 6": '{"a":+1}',
+                "the configuration is not JSON near byte 7; ": '{"a":01}',
+                "the configuration is not JSON near byte 8": '{"a":1.}',
             }.items():
                 file.write_text(text, encoding="utf-8")
                 with self.assertRaisesRegex(ValueError, f"^{message}"):
                     posenc.rotary_from_config(file)
+            file.write_bytes(b"{\xff}")
+            with self.assertRaisesRegex(ValueError, "config.json is not UTF-8 at byte 1; allowed"):
+                posenc.rotary_from_config(file)
 
     def test_what_is_not_strict_is_a_warning(self):
         unknown = LLAMA | {"model_type": "spiral", "rope_style": "new",
@@ -470,6 +482,18 @@ class RefusalTest(unittest.TestCase):
         for bad in (None, 7, [("model_type", "llama")]):
             with self.assertRaisesRegex(TypeError, "^config is of type .*; allowed: a mapping"):
                 posenc.rotary_from_config(bad)
+        with self.assertRaisesRegex(ValueError, "^config is the text of a configuration; allowed"):
+            posenc.rotary_from_config(json.dumps(LLAMA))
+        endless, deep = dict(LLAMA), LLAMA
+        endless["itself"] = endless
+        for _ in range(5000):
+            deep = {"deeper": deep}
+        for bad in (endless, deep):
+            with self.assertRaisesRegex(ValueError, "^config is nested too deep; allowed: at most"):
+                posenc.rotary_from_config(bad)
+        for name in ("channels", "layers"):
+            with self.assertRaisesRegex(TypeError, f"^{name} is of type int; allowed: a text"):
+                posenc.rotary_from_config(LLAMA, **{name: 3})
         for rows in (0, -1, 2.5, "9", True, 2**70):
             with self.assertRaisesRegex(ValueError, "^rows is .*; allowed: an integer"):
                 posenc.rotary_from_config(LLAMA, rows=rows)

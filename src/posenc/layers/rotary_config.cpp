@@ -2,32 +2,16 @@
 
 #include "posenc/error.h"
 #include "posenc/layers/internal/family_reader.h"
+#include "posenc/support/edit_distance.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 
 namespace posenc {
 namespace {
 
 constexpr std::string_view text_key = "text_config";
-
-/// The number of characters that are inserted, removed or replaced between two words.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 /// Up to three types whose names begin like that one, or differ in less than half of it.
 std::string nearest_types(std::string type) {

@@ -66,8 +66,10 @@ std::string allowed_for(std::string_view key) {
   return found == all.end() ? "none, since it is not read" : text_of(found->value);
 }
 
-/// Names of objects whose keys are a user's words.
-bool has_free_keys(std::string_view key) { return key == "label2id" || key == "id2label"; }
+/// Names of objects whose keys are a user's words, or those of another program.
+bool has_free_keys(std::string_view key) {
+  return key == "label2id" || key == "id2label" || key == "quantization_config";
+}
 
 using Visit = std::function<void(const std::string&, const ConfigJson&, const std::string&)>;
 

@@ -126,7 +126,7 @@ class RuleReader {
     const auto given = keys_.real("attention_factor");
     const auto scale = keys_.real("mscale"), of_all = keys_.real("mscale_all_dim");
     if (given) return *given;
-    if (!scale && !of_all) return 0;
+    if (scale.value_or(1) == 1 && !of_all) return 0;  // The default.
     if (!scale || !of_all) {
       keys_.refuse(scale ? "mscale" : "mscale_all_dim",
                    "mscale and mscale_all_dim, or neither of them");
