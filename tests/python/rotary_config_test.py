@@ -273,6 +273,20 @@ class RefusalTest(unittest.TestCase):
               "rope_theta": 10000.0}),
         ])  # fmt: skip
 
+    def test_rules_under_both_names(self):
+        rule = {"factor": 4.0, "original_max_position_embeddings": 32768}
+        config = LLAMA | {"rope_theta": 5e5, "rope_scaling": rule | {"type": "yarn"},
+                          "rope_parameters": rule | {"rope_type": "yarn", "rope_theta": 5e5}}
+        self.assertIn("base 500000, rule yarn:factor=4,", repr(posenc.rotary_from_config(config)))
+        self.refuse([
+            ("rope_scaling is .*; allowed: rope_parameters, which is given too", config | {
+                "rope_parameters": config["rope_parameters"] | other})
+            for other in ({"rope_type": "linear"}, {"factor": 2.0}, {"beta_fast": 16})
+        ] + [
+            ("rope_parameters.rope_theta is 7.0; allowed: 500000.0, which rope_theta is", config | {
+                "rope_parameters": config["rope_parameters"] | {"rope_theta": 7}}),
+        ])  # fmt: skip
+
     def test_keys_that_contradict_each_other(self):
         def rule(**keys):
             return LLAMA | {"rope_scaling": keys}
