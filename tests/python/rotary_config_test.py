@@ -332,6 +332,8 @@ class RefusalTest(unittest.TestCase):
             ("rope_scaling is 'yarn'; allowed: an object", LLAMA | {"rope_scaling": "yarn"}),
             ("rope_parameters.factor is 2; allowed: an object", LLAMA | {"rope_parameters": {
                 "full_attention": {"rope_type": "default"}, "factor": 2}}),
+            ("rope_scaling.rope_type is {}; allowed: a rule under the name of a kind of layers",
+             rule(rope_type={})),
             ("the configuration has no rule for sliding_attention in rope_parameters",
              {"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}}}),
             ("rope_parameters.chunked_attention is {}; allowed: a rule for a kind",

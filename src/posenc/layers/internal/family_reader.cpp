@@ -97,7 +97,8 @@ class FamilyReader {
       if (rule.is_null()) continue;
       if (!rule.is_object()) refuse(path, rule, "an object, as the other kinds of layers have");
       constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
-      if (kind.empty() || kind.find_first_not_of(letters) != std::string::npos)
+      const bool is_word = !kind.empty() && kind.find_first_not_of(letters) == std::string::npos;
+      if (!is_word || kind == "type" || is_rope_like(kind))
         refuse(path, rule, "a rule under the name of a kind of layers, such as full_attention");
       rules_.push_back({kind, ConfigKeys(rule, path)});
     }
