@@ -387,7 +387,9 @@ class RefusalTest(unittest.TestCase):
             for config, key in (
                 (LLAMA, "hidden_size"), (LLAMA, "num_attention_heads"), (PHI_3, "rope_theta"),
                 (without(HUNYUAN, "attention_head_dim"), "head_dim"),
-                (DEEPSEEK_V3, "qk_rope_head_dim"))
+                (DEEPSEEK_V3, "qk_rope_head_dim"),
+                (LLAMA | {"model_type": "cohere"}, "rope_theta"),
+                (LLAMA | {"model_type": "ministral3"}, "rope_theta"))
         ] + [
             ("partial_rotary_factor is 1.5; allowed: a finite number above 0, at most 1",
              PHI_3 | {"partial_rotary_factor": 1.5}),

@@ -175,7 +175,8 @@ constexpr Row families[] = {
       .is_multimodal = true,
       .quirk = Quirk::chatglm}},
     {"codegen", gpt_j},
-    {"cohere", with_class(in_pairs(based(divided, 1e4)), 8192, 64)},
+    // Its default base has changed in Transformers 5.
+    {"cohere", with_class(in_pairs(divided), 8192, 64)},
     {"cohere2", with(with_class(in_pairs(based(divided, 1e4)), 8192, 64),
                      [](RotaryFamily& family) {
                        family.kinds = sliding_kind;
@@ -279,7 +280,7 @@ constexpr Row families[] = {
     {"minimax_m2", minimax},
     {"minimax_text_01", hybrid(minimax, "linear_attention layers")},
     {"ministral", based(any_head, 1e4)},
-    {"ministral3", with(based(any_head, 1e4), [](RotaryFamily& f) { f.default_head = 128; })},
+    {"ministral3", with(any_head, [](RotaryFamily& f) { f.default_head = 128; })},
     {"mistral", llama},
     {"mixtral", with_class(based(any_head, 1e6), 4096, 32)},
     {"mllama_text_model", with_class(based(divided, 5e5), 4096, 32)},
