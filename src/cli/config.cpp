@@ -9,7 +9,7 @@
 namespace posenc::cli {
 
 void add_config_options(CLI::App& command, ConfigOptions& options) {
-  add_text_option(command, options.file, "--config", "FILE",
+  add_file_option(command, options.file, "--config",
                   "a model's rotary embedding: its config.json, or the folder that holds it");
   add_text_option(command, options.layers, "--layers", "KIND",
                   "kind of layers, for a model with several, such as sliding_attention");

@@ -278,8 +278,8 @@ void add_generate_command(CLI::App& app, Action& action) {
   exclude(command, "--axes",
           {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
            "--isa", "--rows", "--first", "--config"});
-  add_text_option(
-      command, options->positions, "--positions", "FILE",
+  add_file_option(
+      command, options->positions, "--positions",
       "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
       "rows)");
   exclude(command, "--positions", {"--rows", "--first", "--backend", "--isa", "--axes"});

@@ -247,6 +247,14 @@ void add_output_option(CLI::App& command, CommonOptions& options) {
       });
 }
 
+void add_file_option(CLI::App& command, std::string& value, const std::string& option,
+                     const std::string& description) {
+  add(command, option, "FILE", description, [&value, option](const std::string& text) {
+    if (text.empty()) refuse(option, text, "the name of a file");
+    value = text;
+  });
+}
+
 void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,
                         int least, int most, const std::string& description) {
   add(command, option, "N", description, [=, &value](const std::string& text) {

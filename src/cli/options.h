@@ -81,6 +81,10 @@ void add_format_option(CLI::App& command, CommonOptions& options,
 /// --output, whose suffix names the format unless --format does; after add_format_option().
 void add_output_option(CLI::App& command, CommonOptions& options);
 
+/// The name of a file, which is not empty.
+void add_file_option(CLI::App& command, std::string& value, const std::string& option,
+                     const std::string& description);
+
 /// A decimal integer in [least, most].
 void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,
                         int least, int most, const std::string& description);

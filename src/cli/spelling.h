@@ -2,18 +2,14 @@
 #pragma once
 
 #include "posenc/spec.h"
+#include "posenc/support/edit_distance.h"
 
-#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace posenc::cli {
-
-/// Insertions, deletions, replacements and swaps of neighbours that make one word the other
-/// (optimal string alignment).
-std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
 /// is known.

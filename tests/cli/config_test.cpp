@@ -87,8 +87,10 @@ TEST_F(GenerateConfig, LayersAreChosenByTheirKind) {
 TEST_F(GenerateConfig, IsRefusedInALine) {
   const std::string file = write(R"({"model_type": "spiral"})");
   expect_refused(run_posenc({"generate", "--config", file, "--rows", "1"}),
-                 file + ": model_type is 'spiral'; allowed: apertus, ");
+                 file + ": model_type is 'spiral'; allowed: one that docs/config-json.md lists");
   expect_refused(run_posenc({"generate", "--config", file + "x"}), "cannot read " + file + "x");
+  expect_refused(run_posenc({"generate", "--config", ""}),
+                 "--config is ''; allowed: the name of a file");
   expect_refused(run_posenc({"generate", "--config", file, "--base", "7"}),
                  "--base is given with --config");
   expect_refused(run_posenc({"generate", "--layers", "full_attention"}),

@@ -137,14 +137,38 @@ TEST(RotaryConfig, GemmaFourTurnsSomePairsOfALongerHead) {
   EXPECT_EQ(spec.frequencies, FrequencyRule(ProportionalScaling{.factor = 1, .turned = 64}));
 }
 
-TEST(RotaryConfig, UnknownTypesListTheKnownOnes) {
+TEST(RotaryConfig, KnownTypesAreInOrder) {
   const std::vector<std::string> known = known_model_types();
   EXPECT_GT(known.size(), 140u);
   EXPECT_EQ(std::set<std::string>(known.begin(), known.end()).size(), known.size());
   EXPECT_TRUE(std::is_sorted(known.begin(), known.end()));
-  const std::string message = message_of(R"({"model_type": "spiral"})");
-  EXPECT_THAT(message, StartsWith("model_type is 'spiral'; allowed: apertus, arcee, "));
-  for (const std::string& each : known) EXPECT_THAT(message, HasSubstr(each));
+}
+
+TEST(RotaryConfig, UnknownTypesNameTheNearestOnes) {
+  const std::string allowed = "'; allowed: one that docs/config-json.md lists, such as ";
+  for (const auto& [type, nearest] : std::vector<std::pair<std::string, std::string>>{
+           {"spiral", "llama"},
+           {"Llama", "llama, llama4, llava"},
+           {"qwen25", "qwen2, qwen2_vl, qwen"},
+           {"phi3small", "phi3, phi3_v, phi4mm"},
+           {"deepseek_vl_v2", "deepseek_vl, deepseek_v2, deepseek_v32"},
+           {"", "llama"},
+           {std::string(30, 'x'), "llama"}}) {
+    EXPECT_EQ(message_of(R"({"model_type": ")" + type + R"("})"),
+              "model_type is '" + type + allowed + nearest);
+  }
+  for (const std::string& each : known_model_types())  // found with a letter more
+    EXPECT_THAT(message_of(R"({"model_type": ")" + each + R"(x"})"), HasSubstr("such as " + each));
+}
+
+TEST(RotaryConfig, TypesWithoutARotaryEmbeddingSayWhy) {
+  EXPECT_EQ(message_of(R"({"model_type": "bert"})"),
+            "model_type is 'bert'; allowed: none; its positions are learned");
+  EXPECT_THAT(message_of(R"({"model_type": "llava", "text_config": {"model_type": "mpt"}})"),
+              StartsWith("text_config.model_type is 'mpt'; allowed: none; it has ALiBi"));
+  RotaryConfigOptions options;
+  options.strict = false;
+  EXPECT_THROW(read_rotary_config(R"({"model_type": "bert"})", options), InvalidArgument);
 }
 
 TEST(RotaryConfig, TextThatIsNoConfigurationIsRefused) {

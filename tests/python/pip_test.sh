@@ -28,6 +28,7 @@ run() { (cd "$scratch" && ./environment/bin/python "$@"); }
 run "$PWD/tests/python/package_test.py"
 run "$PWD/tests/python/rotary_config_test.py"
 run "$PWD/tests/python/rotary_families_test.py"
+run "$PWD/tests/python/rotary_files_test.py"
 
 # Every block of these pages is a complete program.
 awk -v folder="$scratch" '

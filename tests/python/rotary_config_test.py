@@ -211,9 +211,10 @@ class RefusalTest(unittest.TestCase):
 
     def test_model_types_that_are_not_read(self):
         self.refuse([
-            ("model_type is null; allowed: apertus, arcee", {"hidden_size": 64}),
-            ("model_type is 'spiral'; allowed: apertus", LLAMA | {"model_type": "spiral"}),
-            ("model_type is \\[\"llama\"\\]; allowed: apertus", LLAMA | {"model_type": ["llama"]}),
+            ("the configuration has no model_type, which is needed", {"hidden_size": 64}),
+            ("model_type is 'spiral'; allowed: one that docs/config-json.md lists, such as llama$",
+             LLAMA | {"model_type": "spiral"}),
+            ("model_type is \\[\"llama\"\\]; allowed: one that", LLAMA | {"model_type": ["llama"]}),
             ("model_type is 'bert'; allowed: none; its positions are learned",
              LLAMA | {"model_type": "bert"}),
             ("model_type is 'bloom'; allowed: none; it has ALiBi", {"model_type": "bloom"}),
@@ -225,7 +226,7 @@ class RefusalTest(unittest.TestCase):
              {"model_type": "llava", "text_config": "llama"}),
             ("text_config.model_type is 'llama'; allowed: gemma3_text$",
              {"model_type": "gemma3", "text_config": LLAMA}),
-            ("text_config.model_type is 'spiral'; allowed: apertus, ",
+            ("text_config.model_type is 'spiral'; allowed: one that",
              {"model_type": "llava", "text_config": LLAMA | {"model_type": "spiral"}}),
             ("the configuration has no text_config.model_type",
              {"model_type": "kimi_k25", "text_config": {}}),
@@ -270,6 +271,20 @@ class RefusalTest(unittest.TestCase):
             ("rope_theta is 10000.0; allowed: none",
              {"model_type": "gptj", "n_embd": 64, "n_head": 1, "rotary_dim": 64,
               "rope_theta": 10000.0}),
+        ])  # fmt: skip
+
+    def test_rules_under_both_names(self):
+        rule = {"factor": 4.0, "original_max_position_embeddings": 32768}
+        config = LLAMA | {"rope_theta": 5e5, "rope_scaling": rule | {"type": "yarn"},
+                          "rope_parameters": rule | {"rope_type": "yarn", "rope_theta": 5e5}}
+        self.assertIn("base 500000, rule yarn:factor=4,", repr(posenc.rotary_from_config(config)))
+        self.refuse([
+            ("rope_scaling is .*; allowed: rope_parameters, which is given too", config | {
+                "rope_parameters": config["rope_parameters"] | other})
+            for other in ({"rope_type": "linear"}, {"factor": 2.0}, {"beta_fast": 16})
+        ] + [
+            ("rope_parameters.rope_theta is 7.0; allowed: 500000.0, which rope_theta is", config | {
+                "rope_parameters": config["rope_parameters"] | {"rope_theta": 7}}),
         ])  # fmt: skip
 
     def test_keys_that_contradict_each_other(self):
@@ -317,6 +332,8 @@ class RefusalTest(unittest.TestCase):
             ("rope_scaling is 'yarn'; allowed: an object", LLAMA | {"rope_scaling": "yarn"}),
             ("rope_parameters.factor is 2; allowed: an object", LLAMA | {"rope_parameters": {
                 "full_attention": {"rope_type": "default"}, "factor": 2}}),
+            ("rope_scaling.rope_type is {}; allowed: a rule under the name of a kind of layers",
+             rule(rope_type={})),
             ("the configuration has no rule for sliding_attention in rope_parameters",
              {"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}}}),
             ("rope_parameters.chunked_attention is {}; allowed: a rule for a kind",
@@ -344,6 +361,8 @@ class RefusalTest(unittest.TestCase):
             ("rope_scaling.truncate is 1; allowed: true, false",
              rule(rope_type="yarn", factor=2, truncate=1)),
             ("factor is 0.5; allowed: 1 to", rule(rope_type="yarn", factor=0.5)),
+            ("rope_scaling.high_freq_factor is 1; allowed: at least 4, as low_freq_factor",
+             rule(rope_type="llama3", factor=8.0, low_freq_factor=4, high_freq_factor=1)),
         ])  # fmt: skip
 
     def test_sizes_and_numbers(self):
@@ -367,7 +386,10 @@ class RefusalTest(unittest.TestCase):
             (f"the configuration has no {key}, which is needed", without(config, key))
             for config, key in (
                 (LLAMA, "hidden_size"), (LLAMA, "num_attention_heads"), (PHI_3, "rope_theta"),
-                (HUNYUAN, "head_dim"), (DEEPSEEK_V3, "qk_rope_head_dim"))
+                (without(HUNYUAN, "attention_head_dim"), "head_dim"),
+                (DEEPSEEK_V3, "qk_rope_head_dim"),
+                (LLAMA | {"model_type": "cohere"}, "rope_theta"),
+                (LLAMA | {"model_type": "ministral3"}, "rope_theta"))
         ] + [
             ("partial_rotary_factor is 1.5; allowed: a finite number above 0, at most 1",
              PHI_3 | {"partial_rotary_factor": 1.5}),
@@ -413,6 +435,10 @@ class RefusalTest(unittest.TestCase):
              of("qwen2_vl_text", mrope_section=[1, "2"])),
             ("rope_scaling.mrope_section is \\[32,32\\]; allowed: three sections",
              of("qwen3_vl_text", mrope_section=[32, 32])),
+            ("rope_scaling.mrope_section is \\[64\\]; allowed: three sections",
+             of("qwen2_vl_text", mrope_section=[64])),
+            ("rope_scaling.xdrope_section is \\[16,24,24\\]; allowed: four sections",
+             of("hunyuan_vl_text", type="xdrope", alpha=2.0, xdrope_section=[16, 24, 24])),
             ("rope_scaling.mrope_section is \\[22,20,22\\]; allowed: equal sections of height",
              of("ernie4_5_vl_moe_text", mrope_section=[22, 20, 22])),
             ("the configuration has no rope_scaling.mrope_section",
@@ -439,10 +465,16 @@ class RefusalTest(unittest.TestCase):
                 "the configuration is not JSON near byte 2; allowed: the text": "{",
                 "model_type is given twice; allowed: once": '{"model_type": 1, "model_type": 2}',
                 "the configuration is nested 65 deep; allowed: at most 64": "[" * 99 + "]" * 99,
+                "the configuration is not JSON near byte 6": '{"a":+1}',
+                "the configuration is not JSON near byte 7; ": '{"a":01}',
+                "the configuration is not JSON near byte 8": '{"a":1.}',
             }.items():
                 file.write_text(text, encoding="utf-8")
                 with self.assertRaisesRegex(ValueError, f"^{message}"):
                     posenc.rotary_from_config(file)
+            file.write_bytes(b"{\xff}")
+            with self.assertRaisesRegex(ValueError, "config.json is not UTF-8 at byte 1; allowed"):
+                posenc.rotary_from_config(file)
 
     def test_what_is_not_strict_is_a_warning(self):
         unknown = LLAMA | {"model_type": "spiral", "rope_style": "new",
@@ -468,6 +500,18 @@ class RefusalTest(unittest.TestCase):
         for bad in (None, 7, [("model_type", "llama")]):
             with self.assertRaisesRegex(TypeError, "^config is of type .*; allowed: a mapping"):
                 posenc.rotary_from_config(bad)
+        with self.assertRaisesRegex(ValueError, "^config is the text of a configuration; allowed"):
+            posenc.rotary_from_config(json.dumps(LLAMA))
+        endless, deep = dict(LLAMA), LLAMA
+        endless["itself"] = endless
+        for _ in range(5000):
+            deep = {"deeper": deep}
+        for bad in (endless, deep):
+            with self.assertRaisesRegex(ValueError, "^config is nested too deep; allowed: at most"):
+                posenc.rotary_from_config(bad)
+        for name in ("channels", "layers"):
+            with self.assertRaisesRegex(TypeError, f"^{name} is of type int; allowed: a text"):
+                posenc.rotary_from_config(LLAMA, **{name: 3})
         for rows in (0, -1, 2.5, "9", True, 2**70):
             with self.assertRaisesRegex(ValueError, "^rows is .*; allowed: an integer"):
                 posenc.rotary_from_config(LLAMA, rows=rows)

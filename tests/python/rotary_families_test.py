@@ -175,8 +175,7 @@ ALIKE = [
      halves(64, 1e4)),
     (heads("minicpm3", 2560, 40, qk_rope_head_dim=32, qk_nope_head_dim=64, rope_theta=10000.0),
      halves(32, 1e4)),
-    (heads("minimax", 6144, 64, head_dim=128, rotary_dim=64, rope_theta=10000000),
-     halves(64, 1e7)),
+    (heads("minimax", 6144, 64, head_dim=128, rope_theta=10000000), halves(128, 1e7)),
     (heads("minimax_m1", 6144, 64, head_dim=128, rotary_dim=64, rope_theta=10000000),
      halves(64, 1e7)),
     (heads("minimax_m2", 3072, 48, head_dim=128, rotary_dim=64, rope_theta=5000000),
@@ -217,6 +216,7 @@ ALIKE = [
      halves(32, 25000)),
     (heads("phi", 2560, 32, rope_theta=10000.0, partial_rotary_factor=0.4), halves(32, 1e4)),
     (heads("phi3", 3072, 24, rope_theta=10000.0, partial_rotary_factor=0.75), halves(96, 1e4)),
+    (heads("phi3_v", 3072, 32, rope_theta=10000.0), halves(96, 1e4)),
     (heads("phi4_multimodal", 3072, 24, rope_theta=10000.0, partial_rotary_factor=0.75,
            audio_config={"rope_theta": 7}), halves(96, 1e4)),
     (heads("phi4mm", 3072, 24, rope_theta=10000.0, partial_rotary_factor=0.75),
@@ -321,7 +321,8 @@ def holding(model_type, text, **keys):
 MULTIMODAL = [
     (holding(outer, LLAMA | {"model_type": inner}), f"{inner}")
     for outer, inner in {
-        "deepseek_vl": "llama", "granite_speech": "granite", "idefics3": "llama",
+        "deepseek_vl": "llama", "granite_speech": "granite", "idefics2": "mistral",
+        "idefics3": "llama",
         "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
         "llava_next_video": "llama", "llava_onevision": "qwen2", "mistral3": "mistral",
         "qwen2_audio": "qwen2", "smolvlm": "llama", "video_llava": "llama", "vipllava": "llama",

@@ -2,16 +2,51 @@
 
 #include "posenc/error.h"
 #include "posenc/layers/internal/family_reader.h"
+#include "posenc/support/edit_distance.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace posenc {
 namespace {
 
 constexpr std::string_view text_key = "text_config";
+
+/// Up to three types whose names begin like that one, or differ in less than half of it.
+std::string nearest_types(std::string type) {
+  constexpr std::size_t most_characters = 64, most_types = 3, long_prefix = 3;
+  type.resize(std::min(type.size(), most_characters));
+  std::ranges::transform(type, type.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  struct Candidate {
+    std::string_view name;
+    std::int64_t rank;  // less is nearer
+  };
+  std::vector<Candidate> near;
+  for (const std::string_view each : all_model_types()) {
+    const auto mismatch = std::ranges::mismatch(type, each);
+    const auto prefix = static_cast<std::size_t>(mismatch.in1 - type.begin());
+    const std::size_t distance = edit_distance(type, each);
+    if (prefix < long_prefix && 2 * distance > type.size()) continue;
+    near.push_back(
+        {each, static_cast<std::int64_t>(distance) - 2 * static_cast<std::int64_t>(prefix)});
+  }
+  std::ranges::stable_sort(near, {}, &Candidate::rank);
+  near.resize(std::min(near.size(), most_types));
+  std::vector<std::string_view> names;
+  for (const Candidate& each : near) names.push_back(each.name);
+  return names.empty() ? "llama" : join(names, ", ");
+}
+
+[[noreturn]] void refuse_type(const ConfigKeys& config, const std::string& type) {
+  if (!config.has("model_type")) refuse_absence(config.path("model_type"));
+  const std::string_view reason = why_not_read(type);
+  if (!reason.empty()) config.refuse("model_type", reason);
+  config.refuse("model_type",
+                format_text("one that docs/config-json.md lists, such as {}", nearest_types(type)));
+}
 
 /// Reads a configuration, or the one of the text model in it.
 class ConfigReader {
@@ -32,10 +67,8 @@ class ConfigReader {
       return read_family(config, type, *family, options_);
     if (const ConfigWrapper* const wrapper = find_wrapper(type))
       return read_wrapper(config, *wrapper);
-    if (!options_.strict) return read_unknown(config);
-    const std::string_view reason = why_not_read(type);
-    config.refuse("model_type",
-                  reason.empty() ? join(all_model_types(), ", ") : std::string(reason));
+    if (options_.strict || !why_not_read(type).empty()) refuse_type(config, type);
+    return read_unknown(config);
   }
 
   static std::string type_of(const ConfigKeys& config) {
@@ -89,8 +122,8 @@ class ConfigReader {
     if (type.empty() && given == nullptr) refuse_absence(text.path("model_type"));
     const bool is_allowed = wrapper.text_type.empty() || type == wrapper.text_type;
     if (is_allowed && find_family(type) != nullptr) return type;
-    text.refuse("model_type", wrapper.text_type.empty() ? join(all_model_types(), ", ")
-                                                        : std::string(wrapper.text_type));
+    if (wrapper.text_type.empty()) refuse_type(text, type);
+    text.refuse("model_type", wrapper.text_type);
   }
 
   /// A rope-like key around the text model's must say what is said there.

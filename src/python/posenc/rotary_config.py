@@ -38,7 +38,10 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     and its value, if the model type is not one that is read, if two keys contradict each other, or
     if the configuration has a key that may change the result and is not read.
     """
-    reading = RotaryReading(_text_of(config), _checked_rows(rows), channels, strict)
+    for name, text in (("channels", channels), ("layers", layers)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; allowed: a text, None")
+    reading = RotaryReading(_text_of(config), _checked_rows(rows), channels, bool(strict))
     for warning in reading.warnings:
         warnings.warn(warning, stacklevel=2)
     if layers == "all":
@@ -48,14 +51,23 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
 
 
 def _text_of(config: Config) -> str:
+    allowed = "a mapping, as json.load() returns, or the path of a config.json or of its folder"
     if isinstance(config, Mapping):
-        return json.dumps(dict(config), default=_plain)
+        try:
+            return json.dumps(dict(config), default=_plain)
+        except (RecursionError, ValueError):  # ValueError: a mapping that contains itself
+            raise ValueError("config is nested too deep; allowed: at most 64 levels") from None
+    if isinstance(config, str) and config.lstrip().startswith("{"):
+        raise ValueError(f"config is the text of a configuration; allowed: {allowed}")
     if isinstance(config, (str, os.PathLike)):
         path = Path(config)
-        return (path / "config.json" if path.is_dir() else path).read_text(encoding="utf-8")
-    name = type(config).__name__
-    allowed = "a mapping, as json.load() returns, or the path of a config.json or of its folder"
-    raise TypeError(f"config is of type {name}; allowed: {allowed}")
+        file = path / "config.json" if path.is_dir() else path
+        try:
+            return file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            text = f"{file} is not UTF-8 at byte {error.start}"
+            raise ValueError(f"{text}; allowed: the text of a config.json") from None
+    raise TypeError(f"config is of type {type(config).__name__}; allowed: {allowed}")
 
 
 def _plain(value: Any) -> Any:

@@ -21,11 +21,33 @@ bool is_of_word(char c) {
          c == '-' || c == '.';
 }
 
+/// Removes the digits that the text begins with. False if there are none.
+bool remove_digits(std::string_view& text) {
+  const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(count);
+  return count != 0;
+}
+
+bool remove_one_of(std::string_view characters, std::string_view& text) {
+  if (text.empty() || characters.find(text.front()) == std::string_view::npos) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+/// By the grammar of JSON, whether or not double has it.
+bool is_json_number(std::string_view word) {
+  remove_one_of("-", word);
+  if (!remove_one_of("0", word) && !remove_digits(word)) return false;
+  if (remove_one_of(".", word) && !remove_digits(word)) return false;
+  if (!remove_one_of("eE", word)) return word.empty();
+  remove_one_of("+-", word);
+  return remove_digits(word) && word.empty();
+}
+
 /// A word of the text as JSON: a number that is none in double, as a string.
 std::string json_word(std::string_view word) {
   const bool is_special = word == "NaN" || word == "Infinity" || word == "-Infinity";
-  const bool is_number = word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-  const bool is_in_range = !is_number || parse_real(word).has_value();
+  const bool is_in_range = !is_json_number(word) || parse_real(word).has_value();
   return is_special || !is_in_range ? format_text("\"{}\"", word) : std::string(word);
 }
 

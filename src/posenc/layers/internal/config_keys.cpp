@@ -31,6 +31,7 @@ struct Neutral {
 const std::vector<Neutral>& neutral_keys() {
   static const std::vector<Neutral> all = {{"alibi", false},
                                            {"compression_ratio", 1},
+                                           {"fuse_rope", false},
                                            {"mrope_interleaved", false},
                                            {"no_rope_layers", ConfigJson::array({1})},
                                            {"original_rope", true},
@@ -38,11 +39,13 @@ const std::vector<Neutral>& neutral_keys() {
                                            {"position_embedding_xdrope", false},
                                            {"rope_interleaved", false},
                                            {"rope_ratio", 1},
+                                           {"rope_reorder", false},
                                            {"rotary", true},
                                            {"rotary_emb_fraction", 1},
                                            {"rotary_emb_interleaved", false},
                                            {"rotary_pct", 1},
                                            {"rotary_scaling_factor", 1},
+                                           {"swa_rope_theta", -1},
                                            {"use_alibi", false},
                                            {"use_mrope", false},
                                            {"use_nope", false},
@@ -63,8 +66,10 @@ std::string allowed_for(std::string_view key) {
   return found == all.end() ? "none, since it is not read" : text_of(found->value);
 }
 
-/// Names of objects whose keys are a user's words.
-bool has_free_keys(std::string_view key) { return key == "label2id" || key == "id2label"; }
+/// Names of objects whose keys are a user's words, or those of another program.
+bool has_free_keys(std::string_view key) {
+  return key == "label2id" || key == "id2label" || key == "quantization_config";
+}
 
 using Visit = std::function<void(const std::string&, const ConfigJson&, const std::string&)>;
 
@@ -201,10 +206,16 @@ bool is_rope_like(std::string_view key) {
       "yarn",      "ntk",       "mscale",     "position",    "pos_emb",
       "alibi",     "head_dim",  "head_size",  "kv_channels", "compression_ratio",
       "base_freq", "freq_base", "freq_alloc", "freq_scale"};
+  // Words that contain a part, such as is_composition.
+  constexpr std::string_view others[] = {"composition", "propert"};
   std::string lower(key);
   std::ranges::transform(lower, lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   });
+  for (const std::string_view word : others) {
+    for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at))
+      lower.replace(at, word.size(), "_");
+  }
   return lower == "alpha" || lower.ends_with("_pct") ||
          std::ranges::any_of(
              parts, [&](std::string_view part) { return lower.find(part) != std::string::npos; });

@@ -25,6 +25,30 @@ bool is_object_of_objects(const ConfigJson& rules) {
   return std::ranges::any_of(rules, [](const ConfigJson& each) { return each.is_object(); });
 }
 
+/// The rule under the name that both rope_scaling and rope_parameters have for it.
+ConfigJson with_type_of_both(const ConfigJson& rule) {
+  ConfigJson result = rule;
+  const ConfigJson older = rule.value("type", ConfigJson("default"));
+  ConfigJson type = rule.value("rope_type", older);
+  if (type == "mrope") type = "default";
+  if (type == "su") type = "longrope";
+  result.erase("type");
+  result["rope_type"] = type;
+  return result;
+}
+
+/// True if the rules are equal, but that the newer one may have keys that stand beside the older.
+bool says_the_same(const ConfigJson& older, const ConfigJson& newer) {
+  if (older == newer) return true;
+  if (is_object_of_objects(older) || is_object_of_objects(newer)) return false;
+  const ConfigJson before = with_type_of_both(older);
+  ConfigJson now = with_type_of_both(newer);
+  for (const char* const key : {"partial_rotary_factor", "rope_theta"}) {
+    if (!before.contains(key)) now.erase(key);
+  }
+  return before == now;
+}
+
 class FamilyReader {
  public:
   FamilyReader(const ConfigKeys& config, std::string_view model_type, const RotaryFamily& family,
@@ -59,7 +83,7 @@ class FamilyReader {
   void find_rules() {
     const ConfigJson* const older = object_of("rope_scaling");
     const ConfigJson* const newer = object_of("rope_parameters");
-    if (older != nullptr && newer != nullptr && *older != *newer)
+    if (older != nullptr && newer != nullptr && !says_the_same(*older, *newer))
       config_.refuse("rope_scaling", "rope_parameters, which is given too");
     const std::string_view name = newer != nullptr ? "rope_parameters" : "rope_scaling";
     const ConfigJson* const rules = newer != nullptr ? newer : older;
@@ -73,7 +97,8 @@ class FamilyReader {
       if (rule.is_null()) continue;
       if (!rule.is_object()) refuse(path, rule, "an object, as the other kinds of layers have");
       constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
-      if (kind.empty() || kind.find_first_not_of(letters) != std::string::npos)
+      const bool is_word = !kind.empty() && kind.find_first_not_of(letters) == std::string::npos;
+      if (!is_word || kind == "type" || is_rope_like(kind))
         refuse(path, rule, "a rule under the name of a kind of layers, such as full_attention");
       rules_.push_back({kind, ConfigKeys(rule, path)});
     }
@@ -217,7 +242,8 @@ class FamilyReader {
       if (takes_rule) given.emplace_back(rule.path("rope_theta"), rule.real("rope_theta", 1, any));
       base = agreed<double>(given);
     }
-    const double by_default = kind.default_base != 0 ? kind.default_base : family_.default_base;
+    double by_default = kind.default_base != 0 ? kind.default_base : family_.default_base;
+    if (by_default == 0 && config_.is_nested()) by_default = family_.default_nested_base;
     if (!base && by_default != 0) base = by_default;
     return needed(config_.path("rope_theta"), base) * traits_.base_ratio;
   }

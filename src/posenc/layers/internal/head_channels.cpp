@@ -60,7 +60,12 @@ std::int64_t part_of(std::int64_t channels, double share) {
 std::int64_t head_channels(const RotaryFamily& family, const LayerKind& kind,
                            const ConfigKeys& config) {
   const std::string_view key = head_key_of(family, kind, config);
-  const auto given = config.integer(key);
+  auto given = config.integer(key);
+  if (!family.other_head_key.empty()) {
+    const std::string_view other = family.other_head_key;
+    given = agreed<std::int64_t>(
+        {{config.path(key), given}, {config.path(other), config.integer(other)}});
+  }
   if (is_latent(family)) return given.value_or(0);
   if (family.head == HeadSize::divided) {
     const std::int64_t head = divided_head(family, config);

@@ -34,11 +34,10 @@ class TraitsReader {
   void apply_quirk() {
     switch (family_.quirk) {
       case Quirk::baichuan: return require_baichuan_7b();
-      case Quirk::chatglm: traits_.base_ratio = config_.real("rope_ratio").value_or(1); return;
+      case Quirk::chatglm: return read_rope_ratio();
       case Quirk::deepseek: return read_interleave("rope_interleave", true);
       case Quirk::ernie_vl: return require("rope_3d", true, false);
       case Quirk::exaone4: return read_exaone4();
-      case Quirk::hunyuan: return agree_on_heads("attention_head_dim");
       case Quirk::bamba: return agree_on_turned("attn_rotary_emb");
       case Quirk::modernbert: return require_not_null("local_rope_theta");
       case Quirk::moonshine: return require_equal_heads();
@@ -48,6 +47,7 @@ class TraitsReader {
       case Quirk::sliding_window_needed: return require_not_null("sliding_window");
       case Quirk::zamba2: return require_zamba2();
       case Quirk::granite_hybrid:
+      case Quirk::hunyuan:
       case Quirk::none:
       case Quirk::phi3:
       case Quirk::phimoe:
@@ -77,6 +77,17 @@ class TraitsReader {
     if (config_.is_null(key)) config_.refuse(key, "a number");
   }
 
+  /// ChatGLM2's divides the positions, and that of the later models multiplies the base. Only the
+  /// name of the model tells them apart.
+  void read_rope_ratio() {
+    traits_.base_ratio = config_.real("rope_ratio").value_or(1);
+    const ConfigJson* const name = config_.get("_name_or_path");
+    const bool is_second = name != nullptr && name->is_string() &&
+                           name->get<std::string>().find("chatglm2") != std::string::npos;
+    if (is_second && traits_.base_ratio != 1)
+      config_.refuse("rope_ratio", "1 of ChatGLM2, whose ratio divides positions");
+  }
+
   /// The larger model has ALiBi.
   void require_baichuan_7b() const {
     if (divided_head(family_, config_) != 128 || config_.integer("hidden_size") != 4096)
@@ -97,11 +108,6 @@ class TraitsReader {
   void read_interleave(std::string_view key, bool by_default) {
     const bool is_interleaved = config_.boolean(key, by_default);
     traits_.channels = is_interleaved ? RotaryLayout::interleaved : RotaryLayout::halves;
-  }
-
-  void agree_on_heads(std::string_view key) const {
-    agreed<std::int64_t>({{config_.path(family_.head_key), config_.integer(family_.head_key)},
-                          {config_.path(key), config_.integer(key)}});
   }
 
   void agree_on_turned(std::string_view key) const {

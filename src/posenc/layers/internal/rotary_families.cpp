@@ -76,6 +76,18 @@ constexpr RotaryFamily with_sections(RotaryFamily family, SectionOrder order,
   family.default_sections = by_default;
   return family;
 }
+/// Of a class that leaves out these values in a configuration in another one.
+constexpr RotaryFamily with_class(RotaryFamily family, std::int64_t width, std::int64_t heads,
+                                  double base = 0) {
+  family.default_width = width;
+  family.default_heads = heads;
+  family.default_nested_base = base;
+  return family;
+}
+constexpr RotaryFamily multimodal(RotaryFamily family) {
+  family.is_multimodal = true;
+  return family;
+}
 constexpr RotaryFamily with_quirk(RotaryFamily family, Quirk quirk) {
   family.quirk = quirk;
   return family;
@@ -87,10 +99,7 @@ constexpr RotaryFamily hybrid(RotaryFamily family, std::string_view unturned) {
   return family;
 }
 
-constexpr RotaryFamily llama = {.head = HeadSize::given_or_divided,
-                                .default_width = 4096,
-                                .default_heads = 32,
-                                .default_base = 1e4};
+constexpr RotaryFamily llama = with_class(based(any_head, 1e4), 4096, 32);
 constexpr RotaryFamily gpt_j = {.channels = interleaved,
                                 .width_key = "n_embd",
                                 .heads_key = "n_head",
@@ -117,12 +126,15 @@ constexpr RotaryFamily qwen3_next =
       family.default_head = 256;
       family.harmless = {"linear_key_head_dim", "linear_value_head_dim"};
     });
-constexpr RotaryFamily hunyuan = {
-    .head = HeadSize::given, .default_base = 1e4, .quirk = Quirk::hunyuan};
-constexpr RotaryFamily mistral = with(based(any_head, 1e4), [](RotaryFamily& family) {
-  family.default_width = 4096;
-  family.default_heads = 32;
-});
+constexpr RotaryFamily hunyuan = {.head = HeadSize::given,
+                                  .other_head_key = "attention_head_dim",
+                                  .default_base = 1e4,
+                                  .quirk = Quirk::hunyuan};
+/// Chunks that are attended to one by one have positions of their own, and the same frequencies.
+constexpr RotaryFamily in_chunks(RotaryFamily family) {
+  family.harmless = {"dual_chunk_attention_config"};
+  return family;
+}
 constexpr RotaryFamily ernie4_5 = in_pairs(based(any_head, 5e5));
 constexpr RotaryFamily minimax = {.head = HeadSize::given_or_divided,
                                   .turned_key = "rotary_dim",
@@ -132,9 +144,11 @@ constexpr RotaryFamily phi3 = {.share_keys = {"partial_rotary_factor"},
                                .rules = rule_default | rule_longrope,
                                .quirk = Quirk::phi3};
 
-constexpr RotaryFamily lfm2 = with(hybrid(divided, "conv layers"), [](RotaryFamily& family) {
-  family.base_keys = {"rope_theta", "theta"};
-});
+constexpr RotaryFamily lfm2 = with_class(with(hybrid(divided, "conv layers"),
+                                              [](RotaryFamily& family) {
+                                                family.base_keys = {"rope_theta", "theta"};
+                                              }),
+                                         2560, 32, 1e6);
 
 struct Row {
   std::string_view model_type;
@@ -158,12 +172,13 @@ constexpr Row families[] = {
       .default_base = 1e4,
       .default_share = 0.5,
       .rules = no_rules,
+      .is_multimodal = true,
       .quirk = Quirk::chatglm}},
     {"codegen", gpt_j},
-    {"cohere", in_pairs(based(divided, 1e4))},
-    {"cohere2", with(in_pairs(based(any_head, 1e4)),
+    // Its default base has changed in Transformers 5.
+    {"cohere", with_class(in_pairs(divided), 8192, 64)},
+    {"cohere2", with(with_class(in_pairs(based(divided, 1e4)), 8192, 64),
                      [](RotaryFamily& family) {
-                       family.head = HeadSize::divided;
                        family.kinds = sliding_kind;
                        family.unturned = "full_attention layers";
                        family.quirk = Quirk::sliding_window_needed;
@@ -185,12 +200,13 @@ constexpr Row families[] = {
                                family.is_multimodal = true;
                                family.quirk = Quirk::ernie_vl;
                              })},
-    {"ernie4_5_vl_moe_text", with_sections(ernie4_5, SectionOrder::alternating, {22, 22, 20})},
+    {"ernie4_5_vl_moe_text",
+     with_class(with_sections(ernie4_5, SectionOrder::alternating, {22, 22, 20}), 2560, 20)},
     {"esm",
      {.base_keys = {},
       .default_base = 1e4,
       .rules = no_rules,
-      .harmless = {"max_position_embeddings"},
+      .harmless = {"max_position_embeddings", "esmfold_config"},
       .quirk = Quirk::rotary_position_type}},
     {"eurobert", any_head},
     {"exaone", divided},
@@ -213,14 +229,16 @@ constexpr Row families[] = {
     {"glm4_moe", partial(based(given_head, 1e4), 0)},
     {"glm4_moe_lite", deepseek},
     {"glm4v_moe_text",
-     with_sections(partial(based(any_head, 1e4), 0.5), SectionOrder::in_sections)},
-    {"glm4v_text",
-     with_sections(in_pairs(partial(based(any_head, 1e4), 0.5)), SectionOrder::in_sections)},
+     with_class(with_sections(partial(based(any_head, 1e4), 0.5), SectionOrder::in_sections), 4096,
+                96)},
+    {"glm4v_text", with_class(with_sections(in_pairs(partial(based(any_head, 1e4), 0.5)),
+                                            SectionOrder::in_sections),
+                              4096, 32)},
     {"gpt_neox", gpt_neox},
     {"gpt_neox_japanese", with(gpt_neox, [](RotaryFamily& f) { f.default_share = 1; })},
     {"gpt_oss", given_head},
     {"gptj", gpt_j},
-    {"granite", based(divided, 1e4)},
+    {"granite", with_class(based(divided, 1e4), 4096, 32)},
     {"granitemoe", based(divided, 1e4)},
     {"granitemoehybrid",
      with_quirk(hybrid(based(divided, 1e4), "mamba layers"), Quirk::granite_hybrid)},
@@ -257,15 +275,15 @@ constexpr Row families[] = {
                         family.channels = RotaryLayout::halves;
                         family.quirk = Quirk::none;
                       })},
-    {"minimax", hybrid(minimax, "linear_attention layers")},
+    {"minimax", hybrid(any_head, "linear_attention layers")},
     {"minimax_m1", hybrid(minimax, "linear_attention layers")},
     {"minimax_m2", minimax},
     {"minimax_text_01", hybrid(minimax, "linear_attention layers")},
     {"ministral", based(any_head, 1e4)},
-    {"ministral3", with(based(any_head, 1e4), [](RotaryFamily& f) { f.default_head = 128; })},
-    {"mistral", mistral},
-    {"mixtral", based(any_head, 1e6)},
-    {"mllama_text_model", based(divided, 5e5)},
+    {"ministral3", with(any_head, [](RotaryFamily& f) { f.default_head = 128; })},
+    {"mistral", llama},
+    {"mixtral", with_class(based(any_head, 1e6), 4096, 32)},
+    {"mllama_text_model", with_class(based(divided, 5e5), 4096, 32)},
     {"modernbert",
      {.rules = no_rules,
       .kinds = modernbert_kinds,
@@ -293,11 +311,12 @@ constexpr Row families[] = {
     {"olmo2", based(divided, 1e4)},
     {"olmo3", with(divided, [](RotaryFamily& family) { family.kinds = olmo3_kinds; })},
     {"olmoe", based(divided, 1e4)},
-    {"persimmon", partial(divided, 0.5)},
+    {"persimmon", with_class(partial(divided, 0.5), 4096, 64, 25000)},
     {"phi", partial(based(divided, 1e4), 0)},
     {"phi3", phi3},
-    {"phi4_multimodal", with(phi3, [](RotaryFamily& family) { family.is_multimodal = true; })},
-    {"phi4mm", with(phi3, [](RotaryFamily& family) { family.is_multimodal = true; })},
+    {"phi3_v", multimodal(phi3)},
+    {"phi4_multimodal", multimodal(phi3)},
+    {"phi4mm", multimodal(phi3)},
     {"phimoe",
      with_quirk(with(divided, [](RotaryFamily& f) { f.rules = rule_default | rule_longrope; }),
                 Quirk::phimoe)},
@@ -308,16 +327,19 @@ constexpr Row families[] = {
       .default_base = 1e4,
       .share_keys = {"rotary_pct"},
       .rules = no_rules,
+      .is_multimodal = true,
       .quirk = Quirk::qwen_v1}},
-    {"qwen2", divided},
-    {"qwen2_5_omni_text", with_sections(any_head, SectionOrder::in_sections)},
-    {"qwen2_5_vl_text", with_sections(divided, SectionOrder::in_sections)},
-    {"qwen2_moe", divided},
-    {"qwen2_vl_text", with_sections(divided, SectionOrder::in_sections)},
-    {"qwen3", given_head},
+    {"qwen2", in_chunks(with_class(divided, 4096, 32, 1e4))},
+    {"qwen2_5_omni_text",
+     with_class(with_sections(any_head, SectionOrder::in_sections), 3584, 28, 1e6)},
+    {"qwen2_5_vl_text",
+     with_class(with_sections(divided, SectionOrder::in_sections), 8192, 64, 1e6)},
+    {"qwen2_moe", in_chunks(divided)},
+    {"qwen2_vl_text", with_class(with_sections(divided, SectionOrder::in_sections), 8192, 64, 1e6)},
+    {"qwen3", in_chunks(given_head)},
     {"qwen3_5_moe_text", with_sections(qwen3_next, SectionOrder::interleaved, {11, 11, 10})},
     {"qwen3_5_text", with_sections(qwen3_next, SectionOrder::interleaved, {11, 11, 10})},
-    {"qwen3_moe", given_head},
+    {"qwen3_moe", in_chunks(given_head)},
     {"qwen3_next", qwen3_next},
     {"qwen3_omni_moe_text", with_sections(given_head, SectionOrder::interleaved, {24, 20, 20})},
     {"qwen3_vl_moe_text", with_sections(given_head, SectionOrder::interleaved, {24, 20, 20})},
@@ -377,6 +399,7 @@ constexpr ConfigWrapper wrappers[] = {
     of_any_type("got_ocr2", "qwen2"),
     of_any_type("granite_speech", "granite"),
     of_one_type_or_flat("hunyuan_vl", "hunyuan_vl_text"),
+    of_any_type("idefics2", "mistral"),
     of_any_type("idefics3", "llama"),
     of_any_type("internvl", "qwen2"),
     of_any_type("internvl_chat", {}, "llm_config"),
@@ -413,20 +436,50 @@ struct Reason {
 constexpr std::string_view learned = "none; its positions are learned";
 constexpr std::string_view alibi = "none; it has ALiBi, a bias, instead of a rotary embedding";
 constexpr std::string_view no_positions = "none; it has no positions";
+constexpr std::string_view sinusoidal = "none; its positions are added, as sinusoids";
 constexpr std::string_view relative = "none; its positions are relative, by a bias";
 constexpr Reason not_read[] = {
-    {"albert", learned},      {"bart", learned},        {"bert", learned},
-    {"bloom", alibi},         {"deberta", relative},    {"deberta-v2", relative},
-    {"distilbert", learned},  {"electra", learned},     {"gpt2", learned},
-    {"gpt_bigcode", learned}, {"gpt_neo", learned},     {"jamba", no_positions},
-    {"mamba", no_positions},  {"mamba2", no_positions}, {"mpt", alibi},
-    {"opt", learned},         {"roberta", learned},     {"t5", relative},
-    {"mt5", relative},        {"xlm-roberta", learned}};
+    {"albert", learned},
+    {"bart", learned},
+    {"bert", learned},
+    {"bloom", alibi},
+    {"camembert", learned},
+    {"clip", learned},
+    {"deberta", relative},
+    {"deberta-v2", relative},
+    {"distilbert", learned},
+    {"electra", learned},
+    {"falcon_mamba", no_positions},
+    {"gpt2", learned},
+    {"gpt_bigcode", learned},
+    {"gpt_neo", learned},
+    {"jamba", no_positions},
+    {"kimi_linear", no_positions},
+    {"longformer", learned},
+    {"m2m_100", sinusoidal},
+    {"mamba", no_positions},
+    {"mamba2", no_positions},
+    {"marian", sinusoidal},
+    {"mbart", learned},
+    {"mpt", alibi},
+    {"mt5", relative},
+    {"nemotron_h", no_positions},
+    {"opt", learned},
+    {"pegasus", sinusoidal},
+    {"roberta", learned},
+    {"rwkv", no_positions},
+    {"siglip", learned},
+    {"t5", relative},
+    {"umt5", relative},
+    {"vit", learned},
+    {"whisper", "none; its positions are sinusoids and learned ones, which are added"},
+    {"xlm-roberta", learned}};
 
 constexpr std::string_view other_parts[] = {
-    "audio_config",    "audio_encoder_config", "code2wav_config",  "encoder_config",
-    "image_processor", "perceiver_config",     "projector_config", "qformer_config",
-    "talker_config",   "token2wav_config",     "vision_config",    "visual",
+    "audio",           "audio_config",     "audio_encoder_config", "audio_processor",
+    "code2wav_config", "embd_layer",       "encoder_config",       "image_processor",
+    "img_processor",   "perceiver_config", "projector_config",     "qformer_config",
+    "talker_config",   "token2wav_config", "vision_config",        "visual",
     "vq_config"};
 
 constexpr bool is_sorted_by_type(std::span<const Row> rows) {

@@ -76,11 +76,12 @@ struct LayerKind {
 struct RotaryFamily {
   RotaryLayout channels = RotaryLayout::halves;
   HeadSize head = HeadSize::divided;
-  std::string_view head_key = "head_dim";
+  std::string_view head_key = "head_dim", other_head_key = {};  ///< of which one may be absent
   std::int64_t default_head = 0;  ///< if there is no head_key; 0: it is needed
   std::string_view width_key = "hidden_size", heads_key = "num_attention_heads";
   /// Of a configuration in another one. 0: they are needed.
   std::int64_t default_width = 0, default_heads = 0;
+  double default_nested_base = 0;
   std::string_view turned_key = {};  ///< of the turned channels; empty: a share of the head
   bool is_turned_key_needed = true;
   /// Of which those that are given agree. The first one may also be in the rule.

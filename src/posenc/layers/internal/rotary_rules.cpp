@@ -57,10 +57,13 @@ class RuleReader {
   }
 
   RotaryRule llama3() const {
+    const double low = factor("low_freq_factor"), high = factor("high_freq_factor");
+    if (high < low)
+      keys_.refuse("high_freq_factor", format_text("at least {}, as low_freq_factor", low));
     return {Llama3Scaling{.factor = factor(),
                           .trained_rows = needed(trained_rows_key, trained_rows()),
-                          .low_frequency_factor = factor("low_freq_factor"),
-                          .high_frequency_factor = factor("high_freq_factor")}};
+                          .low_frequency_factor = low,
+                          .high_frequency_factor = high}};
   }
 
   RotaryRule yarn() const {
@@ -123,7 +126,7 @@ class RuleReader {
     const auto given = keys_.real("attention_factor");
     const auto scale = keys_.real("mscale"), of_all = keys_.real("mscale_all_dim");
     if (given) return *given;
-    if (!scale && !of_all) return 0;
+    if (scale.value_or(1) == 1 && !of_all) return 0;  // The default.
     if (!scale || !of_all) {
       keys_.refuse(scale ? "mscale" : "mscale_all_dim",
                    "mscale and mscale_all_dim, or neither of them");

@@ -42,10 +42,17 @@ Sections read_sections(const RotaryFamily& family, const ConfigKeys& rule) {
   return {rule.path(key), {by_default.begin(), by_default.end()}};
 }
 
+/// M-RoPE's are of time, height and width, XD-RoPE's also of the position.
+void check_count(const RotaryFamily& family, const Sections& sections) {
+  const bool is_xdrope = family.rules == rule_xdrope;
+  if (sections.pairs.size() == (is_xdrope ? 4 : 3)) return;
+  refuse(sections.name, ConfigJson(sections.pairs), is_xdrope ? "four sections" : "three sections");
+}
+
 void check_sum(const Sections& sections, std::int64_t pairs) {
   std::int64_t sum = 0;
   for (const std::int64_t each : sections.pairs) sum = std::min(sum + each, 2 * pairs);
-  if (sum == pairs && static_cast<std::int64_t>(sections.pairs.size()) <= max_axes) return;
+  if (sum == pairs) return;
   refuse(sections.name, ConfigJson(sections.pairs),
          format_text("a list whose sum is {}, the number of pairs", pairs));
 }
@@ -59,8 +66,8 @@ AxesSpec read_axes(const EncodingSpec& spec, const RotaryFamily& family, const C
       family.quirk == Quirk::ernie_vl ? ernie_sections(spec, config) : read_sections(family, rule);
   const std::vector<std::int64_t>& pairs = sections.pairs;
   check_sum(sections, spec.d_model / 2);
+  check_count(family, sections);
   if (family.sections == SectionOrder::in_sections) return axes_in_sections(pairs, spec);
-  if (pairs.size() != 3) refuse(sections.name, ConfigJson(pairs), "three sections");
   if (family.sections == SectionOrder::interleaved) return axes_interleaved(pairs, spec);
   // ERNIE's are of height, width and time.
   if (pairs[0] != pairs[1]) {
