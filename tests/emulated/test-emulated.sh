@@ -34,7 +34,8 @@ selection=(
   '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*'
   "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldAtLargePositions/*_${isa}_tutorial"
   'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'
-  'LittleEndian.*'
+  'LittleEndian.*' '*Axes.*' '*NegativePositions.*' 'JoinKernels.*' 'ExtentKernels.*'
+  '*Rotary*' '*TableFile*' 'Parity.*'
 )
 too_slow='*HoldForEveryRuleOfFrequencies*'  # many exact values
 
