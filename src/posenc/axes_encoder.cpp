@@ -301,13 +301,16 @@ struct AxisRows {
   simd::JoinPart part(std::int64_t row, std::int64_t joined_row) const {
     simd::JoinPart part = {.table = reinterpret_cast<const char*>(table.data()),
                            .table_stride = table.columns() * std::int64_t{sizeof(T)},
-                           .index = index.data() + joined_row,
+                           .index = nullptr,
                            .has_wide_index = false,
                            .first = 0,
                            .to = 0,
                            .bytes = 0,
                            .mask = nullptr};
-    if (!index.empty()) return part;
+    if (!index.empty()) {
+      part.index = index.data() + joined_row;
+      return part;
+    }
     part.first = first;
     part.has_wide_index = positions.is_wide();
     positions.with([&](const auto* position) { part.index = position + row; });
