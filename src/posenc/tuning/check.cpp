@@ -488,11 +488,11 @@ std::string verdict_text(const CheckReport& report) {
   }
   const double share =
       static_cast<double>(report.entries_off) / static_cast<double>(report.errors.entries);
-  return format_text("wrong: {} of the entries are off by more than {}, by up to {}",
-                     percent_text(share), error_text(report.allowed_error),
+  return format_text("wrong: {} of the entries are off by more than {}, {}", percent_text(share),
+                     error_text(report.allowed_error),
                      report.errors.error.max_abs >= largest_error
-                         ? "more than any sine"
-                         : error_text(report.errors.error.max_abs));
+                         ? "some are NaN or beyond any sine"
+                         : "by up to " + error_text(report.errors.error.max_abs));
 }
 
 std::string identity_text(const CheckReport& report) {
