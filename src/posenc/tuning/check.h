@@ -134,17 +134,17 @@ struct Cause {
 struct CheckOptions {
   /// The frequencies that the table should have; its layout is not used, and d_model 0 is that of
   /// the table. Without a value, they are identified, as are the next two.
-  std::optional<EncodingSpec> spec;
+  std::optional<EncodingSpec> spec = {};
   /// One of the first four. A table of cosines or sines alone is judged as what it is.
-  std::optional<Arrangement> arrangement;
-  std::optional<std::int64_t> first;  ///< position of row 0
+  std::optional<Arrangement> arrangement = {};
+  std::optional<std::int64_t> first = {};  ///< position of row 0
   /// The attention factor that entries should have; by default that of the rule of the spec.
-  std::optional<double> factor;
+  std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.
-  std::optional<double> max_error;
+  std::optional<double> max_error = {};
   int threads = 1;
   /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 struct CheckReport {

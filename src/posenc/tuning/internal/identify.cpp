@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -177,15 +178,17 @@ std::optional<std::int64_t> first_position(const std::vector<FrequencyEstimate>&
   std::optional<std::int64_t> best;
   std::size_t most_agreeing = known.size() * 7 / 10;
   constexpr int turns_tried = 100;
-  for (int turns = 0; turns < turns_tried; ++turns) {
+  for (int tried = 0; tried < turns_tried; ++tried) {
+    // A first position shortly below 0 is a phase shortly below a turn.
+    const int turns = tried <= 1 ? -tried : tried - 1;
     double position = (known.front().phase + two_pi * turns) / known.front().frequency;
     for (const FrequencyEstimate& each : known)
       position += turned(each.phase - position * each.frequency) / each.frequency;
     position = std::round(position);
-    if (!(position >= 0 && position <= static_cast<double>(max_position))) continue;
+    if (!(std::fabs(position) <= static_cast<double>(max_position))) continue;
     const auto agreeing =
         static_cast<std::size_t>(std::ranges::count_if(known, [&](const FrequencyEstimate& each) {
-          const double slack = 0.1 + position * each.uncertainty;
+          const double slack = 0.1 + std::fabs(position) * each.uncertainty;
           return std::fabs(turned(each.phase - position * each.frequency)) < slack;
         }));
     if (agreeing <= most_agreeing) continue;
@@ -212,7 +215,9 @@ double agreement(const Arranged& table, const TableIdentity& identity) {
   for (const std::int64_t row : early_rows(table.rows())) {
     if (table.is_unset(row)) continue;
     for (const std::int64_t k : table.ks()) {
-      const double phase = to_radians(frequencies.phase(k, identity.first + row));
+      const std::int64_t position = identity.first + row;
+      const double magnitude = to_radians(frequencies.phase(k, std::abs(position)));
+      const double phase = position < 0 ? -magnitude : magnitude;
       for (const bool is_cosine : {false, true}) {
         if (!has_both_functions(identity.arrangement) &&
             is_cosine != is_of_cosines(identity.arrangement)) {
