@@ -117,7 +117,8 @@ const std::vector<BadCase>& bad_cases() {
       BadCase{"digits_without_csv", small_raw + Arguments{"--digits", "3"}, "--digits"},
       BadCase{"no_subcommand",
               {},
-              "subcommand is missing; allowed: list, accuracy, measure, pick, generate, check, compare"},
+              "subcommand is missing; allowed: list, accuracy, measure, pick, generate, check, "
+              "compare"},
       BadCase{
           "unknown_subcommand", {"generat"}, "subcommand is 'generat'; allowed: list, accuracy"},
       BadCase{"mistyped_subcommand", {"compar", "a", "b"}, "did you mean 'compare'?"},
