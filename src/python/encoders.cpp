@@ -226,8 +226,8 @@ any number of threads may use one. Raises ValueError if an argument is not allow
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: range(first, last + 1), an array of int32 or int64, or a sequence of integers, each
-from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A row has the same bits
-in every call.
+from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A row has the same
+bits in every call.
 out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
 float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
 contiguous in its last dimension. It is returned.

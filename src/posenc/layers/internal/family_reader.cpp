@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace posenc {
 namespace {
@@ -140,9 +142,17 @@ class FamilyReader {
     const ConfigJson* const types = config_.get("layer_types");
     if (types == nullptr || kinds_.empty()) return;
     if (!types->is_array()) config_.refuse("layer_types", "a list of kinds of layers");
-    const auto has = [&](std::string_view kind) { return std::ranges::count(*types, kind) > 0; };
+    const auto has = [&](std::string_view kind) {
+      return std::any_of(types->begin(), types->end(), [&](const ConfigJson& each) {
+        return each.is_string() && each.get_ref<const std::string&>() == kind;
+      });
+    };
     if (!has("full_attention") && !has("sliding_attention")) return;
-    std::erase_if(kinds_, [&](const LayerKind& kind) { return !has(kind.name); });
+    std::vector<LayerKind> kept;
+    for (const LayerKind& kind : kinds_) {
+      if (has(kind.name)) kept.push_back(kind);
+    }
+    kinds_ = std::move(kept);
     if (kinds_.empty())
       config_.refuse("layer_types", "at least one kind of layers with a rotary embedding");
   }
