@@ -156,8 +156,9 @@ Estimates estimate_values(const Arranged& table, bool is_cosine) {
     for (std::int64_t row = 0; row < std::min<std::int64_t>(table.rows(), 512); ++row) {
       if (!table.is_unset(row)) sizes.push_back(std::fabs(table.entry(row, 0, is_cosine)));
     }
-    std::ranges::sort(sizes);
-    if (!sizes.empty()) sizes = {sizes.back()};
+    // The largest.
+    std::ranges::sort(sizes, std::greater());
+    sizes.resize(std::min<std::size_t>(sizes.size(), 1));
   }
   result.factor = sizes.empty() ? 0 : median(std::move(sizes));
   if (!(result.factor > 0)) return result;
