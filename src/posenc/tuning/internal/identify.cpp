@@ -176,16 +176,19 @@ std::optional<std::int64_t> first_position(const std::vector<FrequencyEstimate>&
   std::ranges::sort(known, std::less(), &FrequencyEstimate::frequency);
   std::optional<std::int64_t> best;
   std::size_t most_agreeing = known.size() * 7 / 10;
-  constexpr int turns_tried = 100;
-  for (int turns = 0; turns < turns_tried; ++turns) {
+  constexpr int turns_tried = 200;
+  for (int i = 0; i < turns_tried; ++i) {
+    const int turns = i % 2 == 1 ? (i + 1) / 2 : -i / 2;  // 0, 1, -1, 2, ...
     double position = (known.front().phase + two_pi * turns) / known.front().frequency;
     for (const FrequencyEstimate& each : known)
       position += turned(each.phase - position * each.frequency) / each.frequency;
     position = std::round(position);
-    if (!(position >= 0 && position <= static_cast<double>(max_position))) continue;
+    if (!(std::fabs(position) <= static_cast<double>(max_position))) continue;
+    const bool is_negative = position < 0;
     const auto agreeing =
         static_cast<std::size_t>(std::ranges::count_if(known, [&](const FrequencyEstimate& each) {
-          const double slack = 0.1 + position * each.uncertainty;
+          // Positive positions are the usual ones: a negative one has to agree more closely.
+          const double slack = 0.1 + (is_negative ? 0 : position * each.uncertainty);
           return std::fabs(turned(each.phase - position * each.frequency)) < slack;
         }));
     if (agreeing <= most_agreeing) continue;
