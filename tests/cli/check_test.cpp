@@ -1,0 +1,214 @@
+// posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
+#include "command.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+namespace posenc {
+namespace {
+
+using test::Arguments;
+using test::CommandResult;
+using test::expect_refused;
+using test::operator+;
+using test::read_file;
+using test::run_posenc;
+using test::ScratchFolder;
+using test::write_file;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// The bytes of a table of shape (60, 32), in the format.
+std::string generated(const std::string& format, const Arguments& more = {}) {
+  return run_posenc(Arguments{"generate", "--rows", "60", "--d-model", "32", "--format", format} +
+                    more)
+      .out;
+}
+
+CommandResult run_check(const std::string& file, const Arguments& more = {}) {
+  return run_posenc(Arguments{"check", file} + more);
+}
+
+void expect_exit(const CommandResult& result, int exit_code, const std::string& begin) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_THAT(result.out, StartsWith(begin));
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+std::string little_endian(std::uint64_t value) {
+  std::string text;
+  for (int i = 0; i < 8; ++i, value >>= 8) text += static_cast<char>(value & 0xff);
+  return text;
+}
+
+/// A .safetensors file.
+std::string safetensors(const std::string& header, const std::string& elements) {
+  return little_endian(header.size()) + header + elements;
+}
+
+TEST(CheckCommand, ReadsEveryFormatAndType) {
+  const ScratchFolder folder;
+  for (const std::string format : {"npy", "safetensors"}) {
+    for (const std::string type : {"float32", "float64", "float16", "bfloat16"}) {
+      if (format == "npy" && type == "bfloat16") continue;  // `generate` does not write it
+      const std::string file = folder / ("table." + format);
+      write_file(file, generated(format, {"--dtype", type}));
+      expect_exit(run_check(file), 0, "good: ");
+    }
+  }
+  const std::string raw = folder / "table.raw";
+  write_file(raw, generated("raw", {"--dtype", "bfloat16"}));
+  expect_exit(run_check(raw, {"--d-model", "32", "--dtype", "bfloat16"}), 0, "good: ");
+  expect_refused(run_check(raw), "--d-model");
+  expect_refused(run_check(raw, {"--d-model", "31"}), "the file has 3840 bytes");
+}
+
+TEST(CheckCommand, JudgesByTheConventionAskedFor) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy";
+  write_file(file, generated("npy"));
+  expect_exit(run_check(file, {"--first", "0", "--layout", "interleaved"}), 0, "good: ");
+  const CommandResult other = run_check(file, {"--base", "500000"});
+  expect_exit(other, 1, "wrong: ");
+  EXPECT_THAT(other.out, HasSubstr("cause: the base is 10000, not 500000"));
+  expect_exit(run_check(file, {"--layout", "halves"}), 1, "wrong: ");
+  expect_refused(run_check(file, {"--max-error", "0"}), "--max-error");
+}
+
+TEST(CheckCommand, MaxErrorIsTheLimitOfEveryEntry) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.safetensors";
+  write_file(file, generated("safetensors", {"--dtype", "bfloat16"}));
+  expect_exit(run_check(file, {"--max-error", "1e-2"}), 0, "good: ");
+  expect_exit(run_check(file, {"--max-error", "1e-4"}), 1, "wrong: ");
+}
+
+TEST(CheckCommand, ReadsOneOfSeveralTensors) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.safetensors";
+  write_file(file, run_posenc({"generate", "--rows", "60", "--d-model", "32", "--rotary", "apart",
+                               "--format", "safetensors"})
+                       .out);
+  expect_refused(run_check(file),
+                 "2 tensors; allowed: one of them (give --tensor): cosines, sines");
+  expect_refused(run_check(file, {"--tensor", "pe"}), "tensor is 'pe'; allowed: cosines, sines");
+  expect_exit(run_check(file, {"--tensor", "cosines"}), 0, "good: ");
+  expect_exit(run_check(file, {"--tensor", "sines"}), 0, "good: ");
+}
+
+TEST(CheckCommand, JsonHasAVersionAndTheFigures) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy", report = folder / "report.json";
+  write_file(file, generated("npy", {"--first", "2"}));
+  const CommandResult result = run_check(file, {"--format", "json", "--output", report});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, IsEmpty());
+  const auto json = nlohmann::json::parse(read_file(report));
+  EXPECT_EQ(json.at("version"), 1);
+  EXPECT_EQ(json.at("good"), true);
+  EXPECT_EQ(json.at("table"),
+            (nlohmann::json{{"rows", 60}, {"columns", 32}, {"dtype", "float32"}}));
+  EXPECT_EQ(json.at("identity").at("first"), 2);
+  EXPECT_EQ(json.at("entries_off"), 0);
+  EXPECT_EQ(json.at("correctly_rounded"), 1.0);
+  EXPECT_LE(json.at("error").at("max_abs"), 0x1p-25);
+  EXPECT_THAT(json.at("causes"), IsEmpty());
+}
+
+/// With one NaN, at the start of row 30.
+TEST(CheckCommand, NamesRowsOfNaN) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.raw";
+  std::string bytes = generated("raw");
+  bytes.replace(30 * 32 * 4, 4, std::string("\x00\x00\xc0\x7f", 4));
+  write_file(file, bytes);
+  const CommandResult result = run_check(file, {"--d-model", "32"});
+  expect_exit(result, 1, "wrong: ");
+  EXPECT_THAT(result.out, HasSubstr("row 30 has NaN or infinity"));
+  std::string all;
+  for (int i = 0; i < 60 * 32; ++i) all += std::string("\x00\x00\xc0\x7f", 4);
+  write_file(file, all);
+  expect_exit(run_check(file, {"--d-model", "32"}), 1, "not known: ");
+  EXPECT_EQ(nlohmann::json::parse(run_check(file, {"--d-model", "32", "--format", "json"}).out)
+                .at("entries_not_finite"),
+            60 * 32);
+}
+
+TEST(CheckCommand, LinesHaveAtMostAHundredColumns) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy";
+  write_file(file, generated("npy", {"--base", "500000", "--frequencies", "llama3"}));
+  for (const Arguments& expected : {Arguments{}, Arguments{"--base", "10000", "--first", "3"}}) {
+    std::istringstream lines(run_check(file, expected).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST(CheckCommand, RefusesBadFiles) {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& name, const std::string& content,
+                           const std::string& reason) {
+    const std::string file = folder / name;
+    write_file(file, content);
+    expect_refused(run_check(file), reason);
+  };
+  const std::string npy = generated("npy");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = npy;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  refused("a.npy", "", "the file is empty");
+  refused("a.npy", "text", "not one of NumPy's");
+  refused("a.npy", npy.substr(0, 9), "at least its header");
+  refused("a.npy", npy.substr(0, 60), "at least its header");
+  refused("a.npy", npy.substr(0, npy.size() - 1), "allowed with shape (60, 32): 7680");
+  refused("a.npy", with("<f4", "<i4"), "descr is '<i4'");
+  refused("a.npy", with("(60, 32)", "(60, 33)"), "allowed with shape (60, 33)");
+  refused("a.npy", with("'shape'", "'shade'"), "the header of the .npy file is damaged");
+  const std::string half = generated("safetensors");
+  refused("a.safetensors", half.substr(0, 5), "allowed: at least 8");
+  refused("a.safetensors", half.substr(0, half.size() - 1), "data_offsets of tensor");
+  refused("a.safetensors", little_endian(std::uint64_t{1} << 63) + half, "the header of");
+  refused("a.safetensors", safetensors("{]", ""), "it is not JSON");
+  refused("a.safetensors", safetensors("{}", ""), "none of the 0 tensors is a table");
+  const std::string integers = safetensors(
+      R"({"n": {"dtype": "I32", "shape": [1, 2], "data_offsets": [0, 8]}})", "12345678");
+  refused("a.safetensors", integers, "none of the 1 tensors is a table");
+  expect_refused(run_check(folder / "a.safetensors", {"--tensor", "n"}),
+                 "dtype of tensor n is I32");
+  expect_refused(run_check(folder / "none.npy"), "none.npy");
+  std::filesystem::create_directory(folder / "folder.npy");
+  expect_refused(run_check(folder / "folder.npy"), "a regular file");
+}
+
+/// A table in column-major order, as the header says, is the same table; one whose header does not
+/// say so is wrong.
+TEST(CheckCommand, ReadsColumnMajorOrder) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy";
+  const std::string rows = generated("npy");
+  const std::size_t header = rows.size() - 60 * 32 * 4;
+  std::string columns = rows.substr(0, header);
+  for (std::size_t column = 0; column < 32; ++column) {
+    for (std::size_t row = 0; row < 60; ++row)
+      columns += rows.substr(header + (row * 32 + column) * 4, 4);
+  }
+  write_file(file, columns);
+  EXPECT_EQ(run_check(file).exit_code, 1);
+  const std::string order = "'fortran_order': False";
+  columns.replace(columns.find(order), order.size(), "'fortran_order': True ");
+  write_file(file, columns);
+  expect_exit(run_check(file), 0, "good: ");
+}
+
+}  // namespace
+}  // namespace posenc
