@@ -455,7 +455,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.type = table.type;
   const RowScan scan = scan_rows(table);
   report.entries_not_finite = scan.entries_not_finite;
-  auto found = identify(table, scan.unset(), {options.spec, options.first});
+  auto found = identify(table, scan.unset(), {options.spec, options.arrangement, options.first});
   if (!found && !options.spec) return report;
   if (found && found->first > max_position - table.rows) found->first = 0;
   report.is_identified = true;
