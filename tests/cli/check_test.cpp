@@ -1,6 +1,5 @@
-// posenc check: files of every format, its exit codes, and what it prints.
+// posenc check: formats of tables, its exit codes, its outputs, and the files it refuses.
 #include "command.h"
-#include "posenc/data_type.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -8,11 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <sstream>
 #include <string>
-#include <utility>
 
 namespace posenc {
 namespace {
@@ -26,133 +24,190 @@ using test::run_posenc;
 using test::ScratchFolder;
 using test::write_file;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 
-/// Writes a table by posenc generate, and returns its path.
-std::string generated(const ScratchFolder& folder, const std::string& name,
-                      const Arguments& options) {
-  const std::string file = (folder / name).string();
-  const CommandResult result = run_posenc(
-      Arguments{"generate", "--rows", "300", "--d-model", "64", "--output", file} + options);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  return file;
+/// The bytes of a table of shape (60, 32), in the format.
+std::string generated(const std::string& format, const Arguments& more = {}) {
+  return run_posenc(Arguments{"generate", "--rows", "60", "--d-model", "32", "--format", format} +
+                    more)
+      .out;
 }
 
-/// The lines of a report that is printed, none of which is longer than a page is wide.
-std::string checked(const Arguments& arguments, int exit_code) {
-  const CommandResult result = run_posenc(Arguments{"check"} + arguments);
-  EXPECT_EQ(result.exit_code, exit_code) << result.err << result.out;
-  std::istringstream lines(result.out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
-  return result.out;
+CommandResult run_check(const std::string& file, const Arguments& more = {}) {
+  return run_posenc(Arguments{"check", file} + more);
 }
 
-TEST(CheckCommand, FindsGoodTablesInEveryFormatAndType) {
+void expect_exit(const CommandResult& result, int exit_code, const std::string& begin) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_THAT(result.out, StartsWith(begin));
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+std::string little_endian(std::uint64_t value) {
+  std::string text;
+  for (int i = 0; i < 8; ++i, value >>= 8) text += static_cast<char>(value & 0xff);
+  return text;
+}
+
+/// A .safetensors file.
+std::string safetensors(const std::string& header, const std::string& elements) {
+  return little_endian(header.size()) + header + elements;
+}
+
+TEST(CheckCommand, ReadsEveryFormatAndType) {
   const ScratchFolder folder;
-  for (const DataType type : all_data_types) {
-    const std::string dtype(to_string(type));
-    const Arguments options = {"--dtype", dtype, "--preset", "fairseq"};
-    const std::string tensors = generated(folder, dtype + ".safetensors", options),
-                      raw = generated(folder, dtype + ".raw", options);
-    EXPECT_THAT(checked({tensors}, 0), StartsWith("good: "));
-    EXPECT_THAT(checked({raw, "--dtype", dtype, "--d-model", "64"}, 0),
-                HasSubstr("300 x 64 of " + dtype + ", halves, positions 2 .. 301"));
-    if (type == DataType::bfloat16) continue;
-    EXPECT_THAT(checked({generated(folder, dtype + ".npy", options), "--preset", "fairseq"}, 0),
-                HasSubstr("cause: none, the table is good"));
+  for (const std::string format : {"npy", "safetensors"}) {
+    for (const std::string type : {"float32", "float64", "float16", "bfloat16"}) {
+      if (format == "npy" && type == "bfloat16") continue;  // `generate` does not write it
+      const std::string file = folder / ("table." + format);
+      write_file(file, generated(format, {"--dtype", type}));
+      expect_exit(run_check(file), 0, "good: ");
+    }
+  }
+  const std::string raw = folder / "table.raw";
+  write_file(raw, generated("raw", {"--dtype", "bfloat16"}));
+  expect_exit(run_check(raw, {"--d-model", "32", "--dtype", "bfloat16"}), 0, "good: ");
+  expect_refused(run_check(raw), "--d-model");
+  expect_refused(run_check(raw, {"--d-model", "31"}), "the file has 3840 bytes");
+}
+
+TEST(CheckCommand, JudgesByTheConventionAskedFor) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy";
+  write_file(file, generated("npy"));
+  expect_exit(run_check(file, {"--first", "0", "--layout", "interleaved"}), 0, "good: ");
+  const CommandResult other = run_check(file, {"--base", "500000"});
+  expect_exit(other, 1, "wrong: ");
+  EXPECT_THAT(other.out, HasSubstr("cause: the base is 10000, not 500000"));
+  expect_exit(run_check(file, {"--layout", "halves"}), 1, "wrong: ");
+  expect_refused(run_check(file, {"--max-error", "0"}), "--max-error");
+}
+
+TEST(CheckCommand, MaxErrorIsTheLimitOfEveryEntry) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.safetensors";
+  write_file(file, generated("safetensors", {"--dtype", "bfloat16"}));
+  expect_exit(run_check(file, {"--max-error", "1e-2"}), 0, "good: ");
+  expect_exit(run_check(file, {"--max-error", "1e-4"}), 1, "wrong: ");
+}
+
+TEST(CheckCommand, ReadsOneOfSeveralTensors) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.safetensors";
+  write_file(file, run_posenc({"generate", "--rows", "60", "--d-model", "32", "--rotary", "apart",
+                               "--format", "safetensors"})
+                       .out);
+  expect_refused(run_check(file),
+                 "2 tensors; allowed: one of them (give --tensor): cosines, sines");
+  expect_refused(run_check(file, {"--tensor", "pe"}), "tensor is 'pe'; allowed: cosines, sines");
+  expect_exit(run_check(file, {"--tensor", "cosines"}), 0, "good: ");
+  expect_exit(run_check(file, {"--tensor", "sines"}), 0, "good: ");
+}
+
+TEST(CheckCommand, JsonHasAVersionAndTheFigures) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy", report = folder / "report.json";
+  write_file(file, generated("npy", {"--first", "2"}));
+  const CommandResult result = run_check(file, {"--format", "json", "--output", report});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, IsEmpty());
+  const auto json = nlohmann::json::parse(read_file(report));
+  EXPECT_EQ(json.at("version"), 1);
+  EXPECT_EQ(json.at("good"), true);
+  EXPECT_EQ(json.at("table"),
+            (nlohmann::json{{"rows", 60}, {"columns", 32}, {"dtype", "float32"}}));
+  EXPECT_EQ(json.at("identity").at("first"), 2);
+  EXPECT_EQ(json.at("entries_off"), 0);
+  EXPECT_EQ(json.at("correctly_rounded"), 1.0);
+  EXPECT_LE(json.at("error").at("max_abs"), 0x1p-25);
+  EXPECT_THAT(json.at("causes"), IsEmpty());
+}
+
+/// With one NaN, at the start of row 30.
+TEST(CheckCommand, NamesRowsOfNaN) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.raw";
+  std::string bytes = generated("raw");
+  bytes.replace(30 * 32 * 4, 4, std::string("\x00\x00\xc0\x7f", 4));
+  write_file(file, bytes);
+  const CommandResult result = run_check(file, {"--d-model", "32"});
+  expect_exit(result, 1, "wrong: ");
+  EXPECT_THAT(result.out, HasSubstr("row 30 has NaN or infinity"));
+  std::string all;
+  for (int i = 0; i < 60 * 32; ++i) all += std::string("\x00\x00\xc0\x7f", 4);
+  write_file(file, all);
+  expect_exit(run_check(file, {"--d-model", "32"}), 1, "not known: ");
+  EXPECT_EQ(nlohmann::json::parse(run_check(file, {"--d-model", "32", "--format", "json"}).out)
+                .at("entries_not_finite"),
+            60 * 32);
+}
+
+TEST(CheckCommand, LinesHaveAtMostAHundredColumns) {
+  const ScratchFolder folder;
+  const std::string file = folder / "table.npy";
+  write_file(file, generated("npy", {"--base", "500000", "--frequencies", "llama3"}));
+  for (const Arguments& expected : {Arguments{}, Arguments{"--base", "10000", "--first", "3"}}) {
+    std::istringstream lines(run_check(file, expected).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   }
 }
 
-TEST(CheckCommand, NamesWhatIsWrong) {
-  const ScratchFolder folder;
-  const std::string phases = generated(folder, "phases.npy", {"--like", "tutorial"}),
-                    shifted = generated(folder, "shifted.npy", {"--first", "1"});
-  EXPECT_THAT(checked({phases}, 1), HasSubstr("phases in float32, as PyTorch's tutorial"));
-  EXPECT_THAT(checked({phases, "--max-error", "1e-3"}, 0), StartsWith("good: "));
-  EXPECT_THAT(checked({shifted}, 0), HasSubstr("positions 1 .. 300"));
-  EXPECT_THAT(checked({shifted, "--preset", "tutorial"}, 1),
-              HasSubstr("cause: the first row is position 1, not 0"));
-}
-
-TEST(CheckCommand, JudgesTheCacheOfAModel) {
-  const ScratchFolder folder;
-  const std::string llama = (folder / "llama.json").string(),
-                    other = (folder / "other.json").string();
-  const std::string keys =
-      R"({"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4,)"
-      R"("max_position_embeddings": 300, "rope_theta": )";
-  write_file(llama, keys + "500000.0}");
-  write_file(other, keys + "10000.0}");
-  const std::string cache = (folder / "cache.npy").string();
-  ASSERT_EQ(run_posenc({"generate", "--config", llama, "--output", cache}).exit_code, 0);
-  EXPECT_THAT(checked({cache, "--config", llama}, 0), StartsWith("good: "));
-  EXPECT_THAT(checked({cache, "--config", other}, 1), HasSubstr("the base is 500000, not 10000"));
-  expect_refused(run_posenc({"check", cache, "--config", llama, "--base", "5"}), "--config");
-}
-
-TEST(CheckCommand, WritesJson) {
-  const ScratchFolder folder;
-  const std::string table = generated(folder, "table.npy", {"--like", "transformers"}),
-                    report = (folder / "report.json").string();
-  EXPECT_EQ(run_posenc({"check", table, "--output", report}).exit_code, 1);
-  const auto document = nlohmann::json::parse(read_file(report));
-  EXPECT_EQ(document.at("version"), 1);
-  EXPECT_EQ(document.at("good"), false);
-  EXPECT_EQ(document.at("table").at("rows"), 300);
-  EXPECT_EQ(document.at("causes").at(0).at("kind"), "float32_phases");
-}
-
-TEST(CheckCommand, TakesATensorByName) {
-  const ScratchFolder folder;
-  const std::string file = (folder / "apart.safetensors").string();
-  ASSERT_EQ(run_posenc({"generate", "--rows", "300", "--d-model", "64", "--rotary", "apart",
-                        "--repeat", "halves", "--output", file})
-                .exit_code,
-            0);
-  EXPECT_THAT(checked({file, "--tensor", "cosines"}, 0), HasSubstr("cosines_twice"));
-  EXPECT_THAT(checked({file, "--tensor", "sines"}, 0), HasSubstr("sines_twice"));
-  const CommandResult ambiguous = run_posenc({"check", file});
-  expect_refused(ambiguous, "cosines");
-  expect_refused(run_posenc({"check", file, "--tensor", "pe"}), "pe");
-}
-
-TEST(CheckCommand, RefusesWhatIsNoTable) {
+TEST(CheckCommand, RefusesBadFiles) {
   const ScratchFolder folder;
   const auto refused = [&](const std::string& name, const std::string& content,
-                           const Arguments& options = {}) {
-    const std::string file = (folder / name).string();
+                           const std::string& reason) {
+    const std::string file = folder / name;
     write_file(file, content);
-    SCOPED_TRACE(name);
-    expect_refused(run_posenc(Arguments{"check", file} + options), "");
+    expect_refused(run_check(file), reason);
   };
-  const std::string table = read_file(generated(folder, "good.npy", {}));
-  refused("empty.npy", "");
-  refused("empty.safetensors", "");
-  refused("text.npy", "positions, sines, cosines");
-  refused("truncated.npy", table.substr(0, table.size() - 1));
-  refused("header.npy", table.substr(0, 20));
-  refused("longer.npy", table + "x");
-  std::string of_integers = table;
-  of_integers.replace(of_integers.find("<f4"), 3, "<i4");
-  refused("integers.npy", of_integers);
-  const std::string tensors = read_file(generated(folder, "good.safetensors", {}));
-  refused("truncated.safetensors", tensors.substr(0, tensors.size() - 1));
-  refused("huge.safetensors", std::string(7, '\xff') + '\x7f' + tensors.substr(8));
-  refused("raw.raw", "abc", {"--d-model", "2"});
-  refused("raw_without_columns.raw", "abcd");
-  expect_refused(run_posenc({"check", (folder / "missing.npy").string()}), "missing.npy");
-  expect_refused(run_posenc({"check", folder.path().string()}), folder.path().string());
-  expect_refused(run_posenc({"check"}), "TABLE");
+  const std::string npy = generated("npy");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = npy;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  refused("a.npy", "", "the file is empty");
+  refused("a.npy", "text", "not one of NumPy's");
+  refused("a.npy", npy.substr(0, 9), "at least its header");
+  refused("a.npy", npy.substr(0, 60), "at least its header");
+  refused("a.npy", npy.substr(0, npy.size() - 1), "allowed with shape (60, 32): 7680");
+  refused("a.npy", with("<f4", "<i4"), "descr is '<i4'");
+  refused("a.npy", with("(60, 32)", "(60, 33)"), "allowed with shape (60, 33)");
+  refused("a.npy", with("'shape'", "'shade'"), "the header of the .npy file is damaged");
+  const std::string half = generated("safetensors");
+  refused("a.safetensors", half.substr(0, 5), "allowed: at least 8");
+  refused("a.safetensors", half.substr(0, half.size() - 1), "data_offsets of tensor");
+  refused("a.safetensors", little_endian(std::uint64_t{1} << 63) + half, "the header of");
+  refused("a.safetensors", safetensors("{]", ""), "it is not JSON");
+  refused("a.safetensors", safetensors("{}", ""), "none of the 0 tensors is a table");
+  const std::string integers = safetensors(
+      R"({"n": {"dtype": "I32", "shape": [1, 2], "data_offsets": [0, 8]}})", "12345678");
+  refused("a.safetensors", integers, "none of the 1 tensors is a table");
+  expect_refused(run_check(folder / "a.safetensors", {"--tensor", "n"}),
+                 "dtype of tensor n is I32");
+  expect_refused(run_check(folder / "none.npy"), "none.npy");
+  std::filesystem::create_directory(folder / "folder.npy");
+  expect_refused(run_check(folder / "folder.npy"), "a regular file");
 }
 
-TEST(CheckCommand, FindsMemoryThatWasNeverWritten) {
+/// A table in column-major order, as the header says, is the same table; one whose header does not
+/// say so is wrong.
+TEST(CheckCommand, ReadsColumnMajorOrder) {
   const ScratchFolder folder;
-  std::string table = read_file(generated(folder, "table.npy", {}));
-  const std::size_t row_bytes = 64 * sizeof(float);
-  std::fill(table.end() - static_cast<std::ptrdiff_t>(10 * row_bytes), table.end(), '\xff');
-  const std::string file = (folder / "nan.npy").string();
-  write_file(file, table);
-  EXPECT_THAT(checked({file}, 1), HasSubstr("cause: rows 290 .. 299 have NaN or infinity"));
+  const std::string file = folder / "table.npy";
+  const std::string rows = generated("npy");
+  const std::size_t header = rows.size() - 60 * 32 * 4;
+  std::string columns = rows.substr(0, header);
+  for (std::size_t column = 0; column < 32; ++column) {
+    for (std::size_t row = 0; row < 60; ++row)
+      columns += rows.substr(header + (row * 32 + column) * 4, 4);
+  }
+  write_file(file, columns);
+  EXPECT_EQ(run_check(file).exit_code, 1);
+  const std::string order = "'fortran_order': False";
+  columns.replace(columns.find(order), order.size(), "'fortran_order': True ");
+  write_file(file, columns);
+  expect_exit(run_check(file), 0, "good: ");
 }
 
 }  // namespace

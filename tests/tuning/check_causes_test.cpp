@@ -323,5 +323,52 @@ TEST(CheckCauses, GoodTablesRaiseNoAlarm) {
   std::printf("%d false alarms in %d good tables\n", alarms, tables);
 }
 
+/// Bases that no list has, far first positions, and tables of few rows, in types that show little.
+TEST(CheckCauses, GoodTablesOfUnusualConventionsAreIdentified) {
+  struct Unusual {
+    EncodingSpec spec;
+    RowRange rows;
+    DataType type;
+  };
+  const Unusual all[] = {
+      {{.d_model = 80, .base = 20000, .layout = Layout::halves_cos_first},
+       {1000, 3000},
+       DataType::bfloat16},
+      {{.d_model = 80, .base = 87, .layout = Layout::halves, .spacing = Spacing::inclusive},
+       {7, 3000},
+       DataType::float32},
+      {{.d_model = 512, .base = 3e7, .layout = Layout::halves, .spacing = Spacing::inclusive},
+       {0, 3000},
+       DataType::bfloat16},
+      {{.d_model = 1280, .layout = Layout::halves, .spacing = Spacing::inclusive},
+       {0, 1000},
+       DataType::bfloat16},
+      {{.d_model = 128}, {50'000, 100}, DataType::bfloat16},
+      {{.d_model = 80, .base = 5e5, .layout = Layout::halves},
+       {1'000'000, 1000},
+       DataType::bfloat16},
+      {{.d_model = 64, .base = 256, .layout = Layout::halves_cos_first},
+       {1'000'000, 3000},
+       DataType::float32},
+      {{.d_model = 512}, {3, 1}, DataType::float32},
+      {{.d_model = 64, .base = 5e5}, {1000, 2}, DataType::float16},
+      {{.d_model = 8, .base = 256, .layout = Layout::halves_cos_first},
+       {50'000, 100},
+       DataType::float32},
+  };
+  for (const auto& [spec, rows, type] : all) {
+    const auto encoder = backend("rotation").plan(spec);
+    with_type(type, [&, &spec = spec, &rows = rows]<class T>(T) {
+      BasicMatrix<T> table(rows.count, spec.d_model);
+      encoder->encode(rows, table.view());
+      const CheckReport report = check(table.view());
+      EXPECT_TRUE(report.is_good) << to_string(report);
+      EXPECT_EQ(report.identity.spec.base, spec.base) << to_string(report);
+      EXPECT_EQ(report.identity.first, rows.first) << to_string(report);
+      EXPECT_EQ(report.identity.spec.spacing, spec.spacing) << to_string(report);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace posenc

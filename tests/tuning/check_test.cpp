@@ -2,12 +2,14 @@
 #include "posenc/tuning/check.h"
 #include "posenc/data_type.h"
 #include "posenc/registry.h"
+#include "posenc/tuning/internal/arrangement.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -43,6 +45,91 @@ TEST(Check, FindsWhatATableOfAnyTypeAndLayoutIs) {
       }
     }
   }
+}
+
+TEST(Check, FindsRulesOfFrequencies) {
+  for (const EncodingSpec& spec :
+       {EncodingSpec{.d_model = 64, .spacing = Spacing::inclusive},
+        EncodingSpec{.d_model = 64, .base = 5e5, .frequencies = Llama3Scaling{}},
+        EncodingSpec{.d_model = 64, .frequencies = LinearScaling{4}},
+        EncodingSpec{.d_model = 64, .base = 12345}}) {
+    const Matrix table = encoded(spec, {0, 2048});
+    const CheckReport report = check(table.view());
+    EXPECT_TRUE(report.is_good) << to_string(report);
+    EXPECT_EQ(report.identity.spec.base, spec.base) << to_string(report);
+    EXPECT_EQ(report.identity.spec.spacing, spec.spacing) << to_string(report);
+    EXPECT_EQ(report.identity.spec.frequencies, spec.frequencies) << to_string(report);
+  }
+}
+
+/// Tables that no layout writes: their columns are those of an exact table in another order.
+TEST(Check, FindsEveryArrangement) {
+  const Matrix exact = encoded({.d_model = 64}, some_rows);
+  for (const Arrangement arrangement : all_arrangements) {
+    const std::int64_t columns =
+        arrangement == Arrangement::cosines || arrangement == Arrangement::sines ? 32 : 64;
+    Matrix table(some_rows.count, columns);
+    for (std::int64_t row = 0; row < some_rows.count; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const auto [k, is_cosine] = content_of(arrangement, columns, column);
+        table(row, column) = exact(row, 2 * k + (is_cosine ? 1 : 0));
+      }
+    }
+    const CheckReport report = check(table.view());
+    EXPECT_TRUE(report.is_good) << to_string(arrangement) << "\n" << to_string(report);
+    EXPECT_EQ(report.identity.arrangement, arrangement) << to_string(report);
+  }
+}
+
+TEST(Check, JudgesByTheSpecAskedFor) {
+  const EncodingSpec spec = {.d_model = 64, .base = 5e5};
+  const Matrix table = encoded(spec, some_rows);
+  EXPECT_TRUE(check(table.view(), {.spec = spec}).is_good);
+  EncodingSpec of_table = spec;
+  of_table.d_model = 0;
+  EXPECT_TRUE(check(table.view(), {.spec = of_table}).is_good);
+  const CheckReport report = check(table.view(), {.spec = EncodingSpec{.d_model = 64}});
+  EXPECT_FALSE(report.is_good);
+  EXPECT_EQ(report.identity.spec.base, 1e4);
+  ASSERT_FALSE(report.causes.empty());
+  EXPECT_EQ(report.causes.front().kind, CauseKind::other_base);
+}
+
+TEST(Check, FindsAFactorOfAllEntries) {
+  Matrix table = encoded({.d_model = 64}, some_rows);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (std::int64_t column = 0; column < 64; ++column) table(row, column) *= 1.25F;
+  }
+  const CheckReport report = check(table.view());
+  EXPECT_FALSE(report.is_good);
+  EXPECT_EQ(report.identity.factor, 1);
+  ASSERT_FALSE(report.causes.empty());
+  EXPECT_EQ(report.causes.front().kind, CauseKind::attention_factor);
+}
+
+TEST(Check, SaysThatNoiseIsNotKnown) {
+  Matrix table(200, 16);
+  std::uint32_t state = 1;
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (std::int64_t column = 0; column < 16; ++column) {
+      state = state * 1664525U + 1013904223U;
+      table(row, column) = static_cast<float>(state) * 0x1p-31F - 1;
+    }
+  }
+  const CheckReport report = check(table.view());
+  EXPECT_FALSE(report.is_good);
+  EXPECT_FALSE(report.is_identified);
+  EXPECT_EQ(report.rows, 200);
+}
+
+/// The report does not depend on the number of threads.
+TEST(Check, AnyNumberOfThreadsGivesTheSameFigures) {
+  Matrix table = encoded({.d_model = 32}, some_rows);
+  table(100, 5) += 1e-3F;
+  const CheckReport one = check(table.view()), four = check(table.view(), {.threads = 4});
+  EXPECT_EQ(one.entries_off, four.entries_off);
+  EXPECT_EQ(one.errors.error.max_abs, four.errors.error.max_abs);
+  EXPECT_EQ(to_string(one), to_string(four));
 }
 
 TEST(Check, ReadsAnyStrides) {
@@ -95,6 +182,13 @@ TEST(Check, RefusesWhatDoesNotFit) {
   };
   EXPECT_THAT(test::refusal([] { check(TableView()); }), HasSubstr("at least one row"));
   EXPECT_THAT(refused({.spec = EncodingSpec{.d_model = 128}}), HasSubstr("table has 32 columns"));
+  EXPECT_THAT(refused({.spec = EncodingSpec{.d_model = 31}}), HasSubstr("d_model is 31"));
+  const Matrix column(5, 1);
+  EXPECT_THAT(test::refusal([&] {
+                check(column.view(), {.spec = EncodingSpec{.d_model = 0},
+                                      .arrangement = Arrangement::interleaved});
+              }),
+              HasSubstr("table has 1 columns"));
   EXPECT_THAT(refused({.arrangement = Arrangement::sines}), HasSubstr("arrangement is sines"));
   EXPECT_THAT(refused({.max_error = 0}), HasSubstr("max_error"));
   EXPECT_THAT(refused({.threads = 0}), HasSubstr("threads"));
@@ -111,10 +205,12 @@ TEST(CheckFrequencies, JudgesThem) {
   EXPECT_FALSE(check_frequencies(of_float16).is_good);
   EXPECT_EQ(check_frequencies(of_float16).cause, "frequencies in float16");
   EXPECT_TRUE(check_frequencies(of_other_base).is_good);
-  const FrequencyReport other =
-      check_frequencies(of_other_base, EncodingSpec{.d_model = 64, .base = 1e4});
+  const FrequencyReport other = check_frequencies(of_other_base, EncodingSpec{.d_model = 0});
   EXPECT_FALSE(other.is_good);
   EXPECT_THAT(other.cause, HasSubstr("base 500000"));
+  EXPECT_THAT(test::refusal([&] { check_frequencies(exact, EncodingSpec{.d_model = 62}); }),
+              HasSubstr("allowed with d_model 62: 31"));
+  EXPECT_THAT(test::refusal([] { check_frequencies({}); }), HasSubstr("there are 0 frequencies"));
 }
 
 }  // namespace

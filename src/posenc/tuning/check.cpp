@@ -455,7 +455,7 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.type = table.type;
   const RowScan scan = scan_rows(table);
   report.entries_not_finite = scan.entries_not_finite;
-  auto found = identify(table, scan.unset(), {options.spec, options.first});
+  auto found = identify(table, scan.unset(), {options.spec, options.arrangement, options.first});
   if (!found && !options.spec) return report;
   if (found && found->first > max_position - table.rows) found->first = 0;
   report.is_identified = true;
@@ -471,7 +471,8 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
   report.errors.spec = report.identity.spec;
   set_errors(report.errors, rows, table.type, judgement.tally);
   report.entries_off = judgement.entries_off;
-  report.allowed_error = judge.allowed(rows.farthest() - 1);
+  report.allowed_error =
+      std::max(judge.allowed(rows.first), judge.allowed(rows.first + rows.count - 1));
   report.is_good = report.entries_off == 0;
   if (!report.is_good) {
     report.causes = Diagnosis(table, scan, judge, report.identity, found).causes();

@@ -9,7 +9,7 @@
 //
 // Good is a table of which every entry is within
 //
-//   one ulp of its type at 1, plus 16 * 2^-53 for each position up to its row,
+//   one ulp of its type at 1, plus 16 * 2^-53 for each position from 0 to its row,
 //
 // of the exact value: 6.0e-8 for float32, 4.9e-4 for float16, 3.9e-3 for bfloat16. A correctly
 // rounded table has half an ulp; the other half is for a sine that is not correctly rounded. The
@@ -138,8 +138,6 @@ struct CheckOptions {
   /// One of the first four. A table of cosines or sines alone is judged as what it is.
   std::optional<Arrangement> arrangement = {};
   std::optional<std::int64_t> first = {};  ///< position of row 0
-  /// The attention factor that entries should have; by default that of the rule of the spec.
-  std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.
   std::optional<double> max_error = {};
   int threads = 1;
@@ -153,7 +151,7 @@ struct CheckReport {
   std::int64_t rows = 0, columns = 0;
   DataType type = DataType::float32;
   TableIdentity identity;  ///< what the table was judged as
-  /// The largest error that is good, at the last row.
+  /// The largest error that is good in any row.
   double allowed_error = 0;
   std::int64_t entries_off = 0;         ///< beyond what is good
   std::int64_t entries_not_finite = 0;  ///< NaN or infinite

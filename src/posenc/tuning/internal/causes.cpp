@@ -515,7 +515,7 @@ bool is_truncated(const Sample& sample) {
 
 double allowed_error(DataType type, double factor, std::int64_t position) noexcept {
   const double ulp = 2 * half_ulp_of_one(type) * std::exp2(std::ceil(std::log2(factor)));
-  return ulp + 16 * 0x1p-53 * factor * static_cast<double>(std::abs(position) + 1);
+  return ulp + 16 * 0x1p-53 * factor * (std::fabs(static_cast<double>(position)) + 1);
 }
 
 std::vector<Cause> numeric_causes(const TableView& table, const TableIdentity& identity,

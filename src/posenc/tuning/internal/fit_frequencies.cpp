@@ -45,27 +45,45 @@ class Fit {
     }
   }
 
+  /// The candidate that is the most usual of those that fit about as well as the best.
   std::optional<EncodingSpec> best() {
-    if (points_.empty()) return {};
+    const std::vector<EncodingSpec> fitting = all_within(1.5, 1);
+    if (points_.empty() || fitting.empty()) return {};
+    return fitting.front();
+  }
+
+  /// All that may be the one, from the usual to the unusual.
+  std::vector<EncodingSpec> plausible() {
+    constexpr std::size_t most = 32;
+    std::vector<EncodingSpec> fitting = all_within(3, 4);
+    fitting.resize(std::min(fitting.size(), most));
+    return fitting;
+  }
+
+ private:
+  /// The candidates whose cost is within `times` the least one, and within what float32
+  /// frequencies are off by and `uncertainties` times what the estimates are uncertain by.
+  std::vector<EncodingSpec> all_within(double times, double uncertainties) {
     add_candidates();
-    double least = std::numeric_limits<double>::infinity();
+    if (points_.empty()) return candidates_;
+    double least = std::numeric_limits<double>::infinity(), uncertainty = 0;
     std::vector<double> costs;
     for (const EncodingSpec& each : candidates_) {
       costs.push_back(cost(each));
       least = std::min(least, costs.back());
     }
-    // A fit is as good as another if it is within half as much again, or within what float32
-    // frequencies are off by.
-    constexpr double of_float32 = 2e-6, worst_fit = 0.03;
-    double limit = 1.5 * least + of_float32;
     for (const Point& each : points_)
-      limit += each.uncertainty / static_cast<double>(points_.size());
+      uncertainty += each.uncertainty / static_cast<double>(points_.size());
+    constexpr double of_float32 = 2e-6, worst_fit = 0.03;
     if (!(least <= worst_fit)) return {};
-    const auto found = std::ranges::find_if(costs, [&](double each) { return each <= limit; });
-    return candidates_[static_cast<std::size_t>(found - costs.begin())];
+    std::vector<EncodingSpec> fitting;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      if (costs[i] <= times * least + of_float32 + uncertainties * uncertainty)
+        fitting.push_back(candidates_[i]);
+    }
+    return fitting;
   }
 
- private:
   /// The mean distance of logarithms. A single frequency counts little, however far it is off.
   double cost(const EncodingSpec& spec) const {
     constexpr double most = 0.2;
@@ -106,22 +124,20 @@ class Fit {
     if (expected_) candidates_.push_back(*expected_);
     for (const double base : known_bases) add(base, Spacing::paper);
     for (const double base : known_bases) add(base, Spacing::inclusive);
+    if (points_.empty()) return;
     add_scaled();
-    const double log_base = -slope(1) * static_cast<double>(half_);
-    for (const double base : with_few_digits(std::exp(log_base))) add(base, Spacing::paper);
-    if (half_ > 1) {
-      const double of_inclusive = std::exp(-slope(1) * static_cast<double>(half_ - 1));
-      for (const double base : with_few_digits(of_inclusive)) add(base, Spacing::inclusive);
-    }
-    add_linear(std::exp(log_base));
+    const double paper = std::exp(-slope(1) * static_cast<double>(half_)),
+                 inclusive = std::exp(-slope(1) * static_cast<double>(half_ - 1));
+    for (int digits = 1; digits <= 3; ++digits) add_rounded(paper, inclusive, digits);
+    add_ntk(paper);
+    for (int digits = 4; digits <= 6; ++digits) add_rounded(paper, inclusive, digits);
+    add(paper, Spacing::paper);
+    add_linear(paper);
   }
 
-  static std::vector<double> with_few_digits(double value) {
-    if (!(value > 1) || !std::isfinite(value)) return {};
-    std::vector<double> all;
-    for (int digits = 1; digits <= 6; ++digits) all.push_back(rounded(value, digits));
-    all.push_back(value);
-    return all;
+  void add_rounded(double paper, double inclusive, int digits) {
+    add(rounded(paper, digits), Spacing::paper);
+    add(rounded(inclusive, digits), Spacing::inclusive);
   }
 
   /// Rules that keep the frequencies at the upper end, or all of them but for a factor.
@@ -131,10 +147,13 @@ class Fit {
       add_linear(base);
       add_blends(base);
     }
-    const double whole = std::exp(-slope(1) * static_cast<double>(half_));
+  }
+
+  /// A known base, of which a factor makes the one that is found.
+  void add_ntk(double found) {
     const double dimension = 2 * static_cast<double>(half_);
     for (const double base : known_bases) {
-      const double scaling = std::pow(whole / base, (dimension - 2) / dimension);
+      const double scaling = std::pow(found / base, (dimension - 2) / dimension);
       const double even = std::round(2 * scaling) / 2;
       if (even > 1 && even <= 64 && std::fabs(scaling / even - 1) < 0.01)
         add(base, Spacing::paper, NtkScaling{even});
@@ -146,7 +165,7 @@ class Fit {
     for (const double base : known_bases) {
       if (std::fabs(std::log(base / head)) < 0.3) bases.push_back(base);
     }
-    for (const double base : with_few_digits(head)) bases.push_back(base);
+    for (int digits = 1; digits <= 4; ++digits) bases.push_back(rounded(head, digits));
     return bases;
   }
 
@@ -198,6 +217,12 @@ std::optional<EncodingSpec> fit_frequencies(std::span<const FrequencyEstimate> e
                                             std::int64_t count, double factor,
                                             const std::optional<EncodingSpec>& expected) {
   return Fit(estimates, count, factor, expected).best();
+}
+
+std::vector<EncodingSpec> plausible_frequencies(std::span<const FrequencyEstimate> estimates,
+                                                std::int64_t count, double factor,
+                                                const std::optional<EncodingSpec>& expected) {
+  return Fit(estimates, count, factor, expected).plausible();
 }
 
 }  // namespace posenc

@@ -16,7 +16,8 @@ namespace posenc {
 namespace {
 
 constexpr double pi = std::numbers::pi, two_pi = 2 * pi;
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity(),
+                 not_known = std::numeric_limits<double>::quiet_NaN();
 
 double turned(double angle) noexcept { return std::remainder(angle, two_pi); }
 
@@ -81,12 +82,12 @@ FrequencyEstimate estimate_of_points(const Arranged& table, std::int64_t k, doub
   const auto is_on_circle = [&](std::int64_t row) {
     return !table.is_unset(row) && std::fabs(std::abs(table.point(row, k)) / factor - 1) < 0.1;
   };
-  FrequencyEstimate result = {.k = k, .uncertainty = infinity};
+  FrequencyEstimate result = {.k = k, .uncertainty = infinity, .phase = not_known};
   constexpr std::int64_t rows_tried = 64;
   std::int64_t start = 0;
   const std::int64_t last_start = std::min(table.rows() - 1, rows_tried);
   while (start < last_start && !(is_on_circle(start) && is_on_circle(start + 1))) ++start;
-  if (start >= last_start) return result;
+  if (!is_on_circle(start)) return result;
   const std::complex<double> origin = std::conj(table.point(start, k));
   constexpr double most_off = 1;  // radians; beyond, the number of turns is not certain
   for (std::int64_t rows = 1; start + rows < table.rows(); rows *= 2) {
@@ -168,34 +169,51 @@ Estimates estimate_values(const Arranged& table, bool is_cosine) {
 }
 
 /// The position of row 0, from the phases there: the slowest frequency has it up to its turns, and
-/// each faster one refines it. Empty if the phases are not those of one position.
-std::optional<std::int64_t> first_position(const std::vector<FrequencyEstimate>& estimates) {
-  std::vector<FrequencyEstimate> known;
-  for (const FrequencyEstimate& each : estimates) {
-    if (each.frequency > 0 && each.uncertainty < 0.05 * each.frequency) known.push_back(each);
+/// each faster one refines it. Empty if the phases are not those of one position, or it is beyond
+/// 2^20 and more turns than are tried.
+std::optional<std::int64_t> first_position(const std::vector<FrequencyEstimate>& estimates,
+                                           const EncodingSpec& spec, double angle_error) {
+  struct Known {
+    double frequency, phase;
+  };
+  const std::vector<double> frequencies = frequencies_of(spec);
+  std::vector<Known> known;
+  for (const std::int64_t i : spread(static_cast<std::int64_t>(estimates.size()), 48)) {
+    const FrequencyEstimate& each = estimates[static_cast<std::size_t>(i)];
+    const double frequency = frequencies[static_cast<std::size_t>(each.k)];
+    if (frequency > 0 && std::isfinite(each.phase)) known.push_back({frequency, each.phase});
   }
   if (known.empty()) return {};
-  std::ranges::sort(known, std::less(), &FrequencyEstimate::frequency);
+  std::ranges::sort(known, std::less(), &Known::frequency);
+  constexpr double farthest = 0x1p20, slack = 0.1;
+  constexpr int most_turns = 4000;
+  const int turns_tried = static_cast<int>(
+      std::clamp(farthest * known.front().frequency / pi, 200.0, double{most_turns}));
   std::optional<std::int64_t> best;
   std::size_t most_agreeing = known.size() * 7 / 10;
-  constexpr int turns_tried = 100;
-  for (int tried = 0; tried < turns_tried; ++tried) {
-    // A first position shortly below 0 is a phase shortly below a turn.
-    const int turns = tried <= 1 ? -tried : tried - 1;
+  double least_off = infinity;
+  for (int i = 0; i < turns_tried; ++i) {
+    const int turns = i % 2 == 1 ? (i + 1) / 2 : -i / 2;  // 0, 1, -1, 2, ...
     double position = (known.front().phase + two_pi * turns) / known.front().frequency;
-    for (const FrequencyEstimate& each : known)
+    for (const Known& each : known)
       position += turned(each.phase - position * each.frequency) / each.frequency;
     position = std::round(position);
     if (!(std::fabs(position) <= static_cast<double>(max_position))) continue;
-    const auto agreeing =
-        static_cast<std::size_t>(std::ranges::count_if(known, [&](const FrequencyEstimate& each) {
-          const double slack = 0.1 + std::fabs(position) * each.uncertainty;
-          return std::fabs(turned(each.phase - position * each.frequency)) < slack;
-        }));
-    if (agreeing <= most_agreeing) continue;
+    std::size_t agreeing = 0;
+    double off = 0;
+    for (const Known& each : known) {
+      const double rest = std::fabs(turned(each.phase - position * each.frequency));
+      agreeing += rest < slack;
+      off += std::min(rest, slack) / static_cast<double>(known.size());
+    }
+    // Of few frequencies, several positions may agree. A farther one has to agree far better.
+    const bool is_better =
+        agreeing > most_agreeing || (best && agreeing == most_agreeing && off < least_off / 5);
+    if (!is_better) continue;
     most_agreeing = agreeing;
+    least_off = off;
     best = static_cast<std::int64_t>(position);
-    if (agreeing == known.size()) break;
+    if (agreeing == known.size() && off < angle_error) break;
   }
   return best;
 }
@@ -207,32 +225,54 @@ std::vector<std::int64_t> early_rows(std::int64_t rows) {
   return all;
 }
 
-/// The share of entries that are near their exact values. Entries that are near any table's, as
-/// cosines of slow frequencies are, count as well.
-double agreement(const Arranged& table, const TableIdentity& identity) {
+/// Calls use(|error| / factor) for some entries of the table, as if it were that.
+template <class Use>
+void for_each_error(const Arranged& table, const TableIdentity& identity,
+                    const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& ks,
+                    const Use& use) {
   const Frequencies frequencies(identity.spec);
-  constexpr double near = 0.05;
-  std::int64_t agreeing = 0, compared = 0;
-  for (const std::int64_t row : early_rows(table.rows())) {
+  for (const std::int64_t row : rows) {
     if (table.is_unset(row)) continue;
-    for (const std::int64_t k : table.ks()) {
-      const std::int64_t position = identity.first + row;
-      const double magnitude = to_radians(frequencies.phase(k, std::abs(position)));
-      const double phase = position < 0 ? -magnitude : magnitude;
+    for (const std::int64_t k : ks) {
+      const double phase = to_radians(frequencies.phase(k, identity.first + row));
       for (const bool is_cosine : {false, true}) {
         if (!has_both_functions(identity.arrangement) &&
             is_cosine != is_of_cosines(identity.arrangement)) {
           continue;
         }
         const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-        const double exact =
-            identity.factor * sign * (is_cosine ? std::cos(phase) : std::sin(phase));
-        agreeing += std::fabs(table.entry(row, k, is_cosine) - exact) < near * identity.factor;
-        ++compared;
+        const double exact = sign * (is_cosine ? std::cos(phase) : std::sin(phase));
+        use(std::fabs(table.entry(row, k, is_cosine) / identity.factor - exact));
       }
     }
   }
+}
+
+/// The share of entries that are near their exact values. Entries that are near any table's, as
+/// cosines of slow frequencies are, count as well.
+double agreement(const Arranged& table, const TableIdentity& identity) {
+  constexpr double near = 0.05;
+  std::int64_t agreeing = 0, compared = 0;
+  for_each_error(table, identity, early_rows(table.rows()), table.ks(), [&](double error) {
+    agreeing += error < near;
+    ++compared;
+  });
   return compared > 0 ? static_cast<double>(agreeing) / static_cast<double>(compared) : 0;
+}
+
+/// The mean error of some entries, of which each counts at most a tenth.
+double mean_error(const Arranged& table, const TableIdentity& identity) {
+  std::vector<std::int64_t> rows = spread(std::min<std::int64_t>(table.rows(), 16), 16), ks;
+  for (const std::int64_t row : spread(table.rows(), 16)) rows.push_back(row);
+  for (const std::int64_t i : spread(static_cast<std::int64_t>(table.ks().size()), 48))
+    ks.push_back(table.ks()[static_cast<std::size_t>(i)]);
+  double sum = 0;
+  std::int64_t compared = 0;
+  for_each_error(table, identity, rows, ks, [&](double error) {
+    sum += error <= 0.1 ? error : 0.1;  // NaN, too
+    ++compared;
+  });
+  return compared > 0 ? sum / static_cast<double>(compared) : infinity;
 }
 
 /// True if the second copies are those of the first.
@@ -252,6 +292,7 @@ bool has_equal_copies(const TableView& table, Arrangement arrangement) {
 struct Found {
   TableIdentity identity;
   double agreement = 0;
+  double mean_error = 0;
 };
 
 /// 1 if it is near it: entries may be truncated to bfloat16. Attention factors are from 1.03 on.
@@ -270,6 +311,48 @@ std::optional<EncodingSpec> hinted_spec(const IdentityHints& hints, std::int64_t
   return spec;
 }
 
+/// The first positions that a table with these frequencies may have.
+std::vector<std::int64_t> possible_firsts(const Arranged& table, const Estimates& estimates,
+                                          const IdentityHints& hints, const EncodingSpec& spec) {
+  std::vector<std::int64_t> firsts;
+  if (hints.first) firsts.push_back(*hints.first);
+  if (!has_both_functions(table.arrangement())) {
+    if (firsts.empty()) firsts.push_back(0);
+    return firsts;
+  }
+  const auto found = first_position(estimates.each, spec, table.angle_error());
+  if (found && found != hints.first) firsts.push_back(*found);
+  return firsts;
+}
+
+/// Of the conventions that fit the estimates, the first that is about as near as the nearest.
+std::optional<TableIdentity> nearest_identity(const Arranged& table, const Estimates& estimates,
+                                              const IdentityHints& hints) {
+  const double factor = usual_factor(estimates.factor);
+  std::vector<TableIdentity> candidates;
+  std::vector<double> errors;
+  double least = infinity;
+  for (const EncodingSpec& spec : plausible_frequencies(estimates.each, table.count(), factor,
+                                                        hinted_spec(hints, table.count()))) {
+    for (const std::int64_t first : possible_firsts(table, estimates, hints, spec)) {
+      TableIdentity identity = {.spec = spec,
+                                .arrangement = table.arrangement(),
+                                .first = first,
+                                .factor = factor,
+                                .has_negated_sines = estimates.has_negated_sines};
+      const double of_rule = attention_factor(spec.frequencies);
+      if (std::fabs(factor / of_rule - 1) < 6e-3) identity.factor = of_rule;
+      errors.push_back(mean_error(table, identity));
+      least = std::min(least, errors.back());
+      candidates.push_back(std::move(identity));
+    }
+  }
+  if (candidates.empty()) return {};
+  const double limit = 1.1 * least + table.angle_error() / 20;
+  const auto found = std::ranges::find_if(errors, [&](double each) { return each <= limit; });
+  return candidates[static_cast<std::size_t>(found - errors.begin())];
+}
+
 std::optional<Found> identify_as(const TableView& table, const std::vector<bool>& is_unset,
                                  Arrangement arrangement, const IdentityHints& hints) {
   const Arranged arranged(table, is_unset, arrangement);
@@ -282,28 +365,10 @@ std::optional<Found> identify_as(const TableView& table, const std::vector<bool>
   const Estimates estimates =
       has_both ? estimate_points(arranged) : estimate_values(arranged, is_of_cosines(arrangement));
   if (!(estimates.factor > 0) || estimates.factor > 1e6) return {};
-  std::optional<std::int64_t> first = hints.first;
-  if (has_both) {
-    const auto found = first_position(estimates.each);
-    if (found) first = found;
-  } else if (!first) {
-    first = 0;
-  }
-  if (!first) return {};
-  const double factor = usual_factor(estimates.factor);
-  const auto spec = fit_frequencies(estimates.each, arranged.count(), factor,
-                                    hinted_spec(hints, arranged.count()));
-  if (!spec) return {};
-  Found found = {{.spec = *spec,
-                  .arrangement = arrangement,
-                  .first = *first,
-                  .factor = factor,
-                  .has_negated_sines = estimates.has_negated_sines},
-                 0};
-  const double of_rule = attention_factor(spec->frequencies);
-  if (std::fabs(factor / of_rule - 1) < 6e-3) found.identity.factor = of_rule;
-  found.agreement = agreement(arranged, found.identity);
-  return found;
+  auto identity = nearest_identity(arranged, estimates, hints);
+  if (!identity) return {};
+  const double share = agreement(arranged, *identity), error = mean_error(arranged, *identity);
+  return Found{std::move(*identity), share, error};
 }
 
 }  // namespace
@@ -320,16 +385,28 @@ std::vector<std::int64_t> spread(std::int64_t count, std::int64_t most) {
 
 std::optional<TableIdentity> identify(const TableView& table, const std::vector<bool>& is_unset,
                                       const IdentityHints& hints) {
-  std::optional<Found> best;
-  // An arrangement later in the list has to agree with more entries.
   constexpr double least = 0.5, margin = 0.02;
-  for (const Arrangement each : all_arrangements) {
+  std::vector<Arrangement> arrangements;
+  if (hints.arrangement) arrangements.push_back(*hints.arrangement);
+  arrangements.insert(arrangements.end(), std::begin(all_arrangements), std::end(all_arrangements));
+  std::vector<Found> all;
+  double most_agreement = least, least_error = infinity;
+  for (const Arrangement each : arrangements) {
     auto found = identify_as(table, is_unset, each, hints);
     if (!found || found->agreement < least) continue;
-    if (!best || found->agreement > best->agreement + margin) best = std::move(found);
+    most_agreement = std::max(most_agreement, found->agreement);
+    all.push_back(std::move(*found));
   }
-  if (!best) return {};
-  return best->identity;
+  std::erase_if(all, [&](const Found& each) { return each.agreement < most_agreement - margin; });
+  for (const Found& each : all) least_error = std::min(least_error, each.mean_error);
+  // Of those that agree as well, few frequencies may have several: then the most usual is taken.
+  const double limit = 1.1 * least_error + half_ulp_of_one(table.type) / 5;
+  std::erase_if(all, [&](const Found& each) { return each.mean_error > limit; });
+  if (all.empty()) return {};
+  const auto strangeness = [](const Found& each) {
+    return std::pair(each.identity.has_negated_sines, std::abs(each.identity.first));
+  };
+  return std::ranges::min_element(all, std::less(), strangeness)->identity;
 }
 
 }  // namespace posenc
