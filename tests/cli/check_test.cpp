@@ -84,6 +84,24 @@ TEST(CheckCommand, JudgesByTheConventionAskedFor) {
   expect_refused(run_check(file, {"--max-error", "0"}), "--max-error");
 }
 
+TEST(CheckCommand, JudgesTheCacheOfAModel) {
+  const ScratchFolder folder;
+  const std::string llama = (folder / "llama.json").string(),
+                    other = (folder / "other.json").string(),
+                    cache = (folder / "cache.npy").string();
+  const std::string keys =
+      R"({"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4,)"
+      R"("max_position_embeddings": 300, "rope_theta": )";
+  test::write_file(llama, keys + "500000.0}");
+  test::write_file(other, keys + "10000.0}");
+  ASSERT_EQ(run_posenc({"generate", "--config", llama, "--output", cache}).exit_code, 0);
+  EXPECT_EQ(run_posenc({"check", cache, "--config", llama}).exit_code, 0);
+  const CommandResult wrong = run_posenc({"check", cache, "--config", other});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("the base is 500000, not 10000"));
+  test::expect_refused(run_posenc({"check", cache, "--config", llama, "--base", "5"}), "--config");
+}
+
 TEST(CheckCommand, MaxErrorIsTheLimitOfEveryEntry) {
   const ScratchFolder folder;
   const std::string file = folder / "table.safetensors";

@@ -138,6 +138,8 @@ struct CheckOptions {
   /// One of the first four. A table of cosines or sines alone is judged as what it is.
   std::optional<Arrangement> arrangement = {};
   std::optional<std::int64_t> first = {};  ///< position of row 0
+  /// The attention factor that entries should have; by default that of the rule of the spec.
+  std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.
   std::optional<double> max_error = {};
   int threads = 1;

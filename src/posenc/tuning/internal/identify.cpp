@@ -150,18 +150,17 @@ FrequencyEstimate estimate_of_values(const Arranged& table, std::int64_t k, doub
 
 Estimates estimate_values(const Arranged& table, bool is_cosine) {
   Estimates result;
-  std::vector<double> sizes;
+  result.factor = 0;
   if (is_cosine && !table.is_unset(0)) {
+    std::vector<double> sizes;
     for (const std::int64_t k : table.ks()) sizes.push_back(table.entry(0, k, true));
+    if (!sizes.empty()) result.factor = median(std::move(sizes));
   } else {
     for (std::int64_t row = 0; row < std::min<std::int64_t>(table.rows(), 512); ++row) {
-      if (!table.is_unset(row)) sizes.push_back(std::fabs(table.entry(row, 0, is_cosine)));
+      if (table.is_unset(row)) continue;
+      result.factor = std::max(result.factor, std::fabs(table.entry(row, 0, is_cosine)));
     }
-    // The largest.
-    std::ranges::sort(sizes, std::greater());
-    sizes.resize(std::min<std::size_t>(sizes.size(), 1));
   }
-  result.factor = sizes.empty() ? 0 : median(std::move(sizes));
   if (!(result.factor > 0)) return result;
   for (const std::int64_t k : table.ks())
     result.each.push_back(estimate_of_values(table, k, result.factor, is_cosine));
