@@ -30,7 +30,7 @@ constexpr RowRange some_rows = {0, 300};
 
 TEST(Check, FindsWhatATableOfAnyTypeAndLayoutIs) {
   for (const Layout layout : {Layout::interleaved, Layout::halves, Layout::halves_cos_first}) {
-    for (const std::int64_t first : {0, 2, -40}) {
+    for (const std::int64_t first : {0, 2, -40, -5000}) {
       for (const DataType type : all_data_types) {
         with_type(type, [&]<class T>(T) {
           const EncodingSpec spec = {.d_model = 64, .base = 5e5, .layout = layout};
@@ -45,6 +45,24 @@ TEST(Check, FindsWhatATableOfAnyTypeAndLayoutIs) {
       }
     }
   }
+}
+
+TEST(Check, NamesACauseAtPositionsBefore0) {
+  const EncodingSpec spec = {.d_model = 64};
+  Matrix table(2048, 64);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    for (int k = 0; k < 32; ++k) {
+      const float w = 1 / std::pow(1e4F, static_cast<float>(2 * k) / 64);
+      const float phase = static_cast<float>(row - 9000) * w;
+      table(row, 2 * k) = std::sin(phase);
+      table(row, 2 * k + 1) = std::cos(phase);
+    }
+  }
+  const CheckReport report = check(table.view(), {.spec = spec});
+  EXPECT_FALSE(report.is_good);
+  EXPECT_EQ(report.identity.first, -9000) << to_string(report);
+  ASSERT_FALSE(report.causes.empty());
+  EXPECT_EQ(report.causes.front().kind, CauseKind::float32_phases) << to_string(report);
 }
 
 TEST(Check, FindsRulesOfFrequencies) {
