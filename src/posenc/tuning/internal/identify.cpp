@@ -233,7 +233,9 @@ void for_each_error(const Arranged& table, const TableIdentity& identity,
   for (const std::int64_t row : rows) {
     if (table.is_unset(row)) continue;
     for (const std::int64_t k : ks) {
-      const double phase = to_radians(frequencies.phase(k, identity.first + row));
+      const std::int64_t position = identity.first + row;
+      const double distance = to_radians(frequencies.phase(k, std::abs(position)));
+      const double phase = position < 0 ? -distance : distance;
       for (const bool is_cosine : {false, true}) {
         if (!has_both_functions(identity.arrangement) &&
             is_cosine != is_of_cosines(identity.arrangement)) {
