@@ -218,7 +218,8 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: an array of int32 or int64 of shape (axes, rows); or positions that are equal on all
-axes, as in Encoder.encode(). A batch of sequences, (axes, batch, rows), gives (batch, rows, d_model).
+axes, as in Encoder.encode(). A batch of sequences, (axes, batch, rows), gives (batch, rows,
+d_model).
 out, dtype: as in Encoder.encode().)")
       .def_property_readonly("d_model", &AxesEncoder::d_model)
       .def_property_readonly("axes", [](const AxesEncoder& each) { return PyAxes{each.spec()}; })

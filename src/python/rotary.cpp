@@ -283,9 +283,9 @@ repeat: "once" (ONNX, TensorRT), "halves" (Transformers: all, and then all again
            R"(Turns x in place and returns it. Row r is at position first + r, or positions[r].
 
 x: shape (rows, head_dim), (rows, heads, head_dim) or (batch, rows, heads, head_dim); if
-heads_first, (heads, rows, head_dim) or (batch, heads, rows, head_dim), as Transformers has it. float32, or
-float16 or bfloat16, of which each result is computed in float32 and rounded once. A list of arrays,
-such as queries and keys, is turned by the same angles.
+heads_first, (heads, rows, head_dim) or (batch, heads, rows, head_dim), as Transformers has it.
+float32, or float16 or bfloat16, of which each result is computed in float32 and rounded once. A
+list of arrays, such as queries and keys, is turned by the same angles.
 positions: an array of shape (rows) or (batch, rows), a range or a sequence; if there are several
 axes, an array of shape (axes, rows) or (axes, batch, rows).
 inverse: by the opposite angles.)")

@@ -353,7 +353,8 @@ class LayerTest(unittest.TestCase):
             np.testing.assert_array_equal(turned, expected)
         for each in (rotary.cache(rows + 100), rotary.cosines_and_sines(rows + 100, "halves")):
             np.testing.assert_array_equal(rotary.apply_cache(each, x.copy()), expected)
-            with self.assertRaisesRegex(ValueError, "cache.shape is .*; allowed: .*, or \\(1, 3, c"):
+            refusal = "cache.shape is .*; allowed: .*, or \\(1, 3, c"
+            with self.assertRaisesRegex(ValueError, refusal):
                 rotary.apply_cache(each, x[0].copy())
         shared = rotary.cache(rows[:1] + 100)
         np.testing.assert_array_equal(
@@ -499,7 +500,8 @@ class BadInputTest(unittest.TestCase):
             "rows is -1; allowed": lambda: posenc.encode(-1, 8),
             "rows is -2; allowed": lambda: encoder.encode(-2, out=out),
             "first position is -9007199254740993": lambda: posenc.Encoder(8, first=-(2**53) - 1),
-                        "out.dtype is int64": lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
+            "out.dtype is int64":
+                lambda: encoder.encode(range(ROWS), out=out.astype(np.int64)),
             "out.dtype is >f4": lambda: encoder.encode(range(ROWS), out=out.astype(">f4")),
             "out.shape is \\(66,\\)": lambda: encoder.encode(range(1), out=out[0]),
             "out.strides is": lambda: encoder.encode(range(ROWS), out=out[:, ::-1]),

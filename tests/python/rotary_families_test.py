@@ -160,7 +160,8 @@ ALIKE = [
         "factor": 6.0, "rope_type": "dynamic"}), halves(128, 5e7)),
     (latent("kimi_k2", rope_theta=50000.0), pairs(64, 5e4)),
     (heads("lfm2_moe", 2048, 32, rope_theta=1000000.0), halves(64, 1e6)),
-    (heads("lfm2", 2048, 32, rope_theta=1000000.0, theta=1000000, layer_types=["conv", "full_attention"]),
+    (heads("lfm2", 2048, 32, rope_theta=1000000.0, theta=1000000,
+           layer_types=["conv", "full_attention"]),
      halves(64, 1e6)),
     (heads("llama", 4096, 32), halves(128, 1e4)),
     (heads("llama", 4096, 32, rope_scaling={
@@ -323,7 +324,8 @@ MULTIMODAL = [
     for outer, inner in {
         "deepseek_vl": "llama", "granite_speech": "granite", "idefics2": "mistral",
         "idefics3": "llama",
-        "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral", "llava_next": "llama",
+        "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral",
+        "llava_next": "llama",
         "llava_next_video": "llama", "llava_onevision": "qwen2", "mistral3": "mistral",
         "qwen2_audio": "qwen2", "smolvlm": "llama", "video_llava": "llama", "vipllava": "llama",
         "voxtral": "llama", "got_ocr2": "qwen2"}.items()
