@@ -540,7 +540,8 @@ class BadInputTest(unittest.TestCase):
             "positions.shape is \\(2, 40\\); allowed: \\(rows\\), \\(3, rows\\)":
                 lambda: on_axes.cache(np.zeros((2, ROWS), int)),
             "layout is 'once'": lambda: rotary.cache(range(3), "once"),
-            "layout is 'pairs'; allowed: once": lambda: rotary.apply_cache((out, out), out, "pairs"),
+            "layout is 'pairs'; allowed: once":
+                lambda: rotary.apply_cache((out, out), out, "pairs"),
             "repeat is 'twice'": lambda: rotary.cosines_and_sines(range(3), "twice"),
             "out is not a pair": lambda: rotary.cosines_and_sines(range(3), out=out),
             "sines overlaps the cosines":

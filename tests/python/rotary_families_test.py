@@ -355,7 +355,8 @@ MULTIMODAL = [
     (holding("mllama", heads("mllama_text_model", 4096, 32)), "base 500000"),
     (holding("paligemma", heads("gemma", 2048, 8, head_dim=256)), "gemma: dimension 256"),
     ({"model_type": "qwen2_5_omni", "talker_config": {"rope_theta": 7}, "thinker_config": {
-        "model_type": "qwen2_5_omni_thinker", "position_id_per_seconds": 25, "audio_config": {"rope_theta": 7},
+        "model_type": "qwen2_5_omni_thinker", "position_id_per_seconds": 25,
+        "audio_config": {"rope_theta": 7},
         "text_config": heads("qwen2_5_omni_text", 3584, 28, rope_theta=1e6,
                              rope_scaling=mrope(16, 24, 24))}},
      "axes in sections of 16, 24, 24 pairs"),
