@@ -201,7 +201,9 @@ class RotationEncoder final : public Encoder {
   void write(RowTask task, const simd::Addition* addition) const noexcept {
     task = with_allowed_stores(spec(), task);
     if (task.first == 0) {
-      write_row_0(task, addition);
+      // No error bound, however small, makes the rounding of 0 certain: the kernel would recompute
+      // every sine.
+      addition == nullptr ? write_row_0(spec(), task) : add_row_0(task, *addition);
       if (task.count == 1) return;
       task = task.after(1);
     }
@@ -220,24 +222,17 @@ class RotationEncoder final : public Encoder {
     write_repeated_rows(unchecked, task);
   }
 
-  /// Writes position 0. Its sines are 0, and no error bound, however small, makes the rounding of 0
-  /// certain: the kernel would recompute every sine.
-  void write_row_0(const RowTask& task, const simd::Addition* addition) const noexcept {
-    with_type(task.type, [&]<class T>(T) {
-      T* const out = task.row<T>(0);
-      const auto set = [&](std::int64_t column, float value) {
-        if (addition != nullptr) {
-          value +=
-              static_cast<float>(to_double(out[column + addition->distance])) * addition->scale;
-        }
-        out[column] = nearest<T>(static_cast<double>(value));
-      };
-      for (std::int64_t k = 0; k < exact_.count(); ++k) {
-        const ChannelPair channel = channels_of(spec(), k);
-        set(channel.sine, 0.0f);
-        set(channel.cosine, 1.0f);
-      }
-    });
+  /// Adds position 0 to the input.
+  void add_row_0(const RowTask& task, const simd::Addition& addition) const noexcept {
+    float* const out = task.row<float>(0);
+    const auto add = [&](std::int64_t column, float value) {
+      out[column] = value + out[column + addition.distance] * addition.scale;
+    };
+    for (std::int64_t k = 0; k < exact_.count(); ++k) {
+      const ChannelPair channel = channels_of(spec(), k);
+      add(channel.sine, 0.0f);
+      add(channel.cosine, 1.0f);
+    }
   }
 
   simd::RotationKernel kernel_;

@@ -33,6 +33,7 @@ class Rotation32Encoder final : public Encoder {
  private:
   void encode_rows(const RowTask& task) const noexcept override {
     kernels_.rotation32(constants_.tables(spec()), with_allowed_stores(spec(), task));
+    if (task.first == 0) write_row_0(spec(), task);
   }
 
   const simd::Kernels& kernels_;

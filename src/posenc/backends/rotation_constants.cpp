@@ -92,6 +92,7 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
       .sin_half = angles.sine.data(),
       .angles = angles.rows.data(),
       .narrow_panels = simd::narrow_panels(),
+      .has_fast_lines = simd::has_fast_lines(),
       .exact_entry = nullptr,
       .context = nullptr,
       .error_bounds = 1,

@@ -2,6 +2,7 @@
 
 #include "posenc/support/cache_line.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace posenc {
@@ -25,6 +26,24 @@ RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept {
                              address % static_cast<std::uintptr_t>(size) == 0;
   task.non_temporal = task.non_temporal && (has_whole_lines || can_be_staged);
   return task;
+}
+
+void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept {
+  const simd::Columns columns = columns_of(spec);
+  const std::int64_t frequencies = spec.d_model / 2;
+  with_type(task.type, [&]<class T>(T) {
+    T* const row = task.row<T>(0);
+    const T zero = nearest<T>(0.0), one = nearest<T>(1.0);
+    if (columns.interleaved) {
+      for (std::int64_t k = 0; k < frequencies; ++k) {
+        row[2 * k] = zero;
+        row[2 * k + 1] = one;
+      }
+    } else {
+      std::fill_n(row + columns.sine, frequencies, zero);
+      std::fill_n(row + columns.cosine, frequencies, one);
+    }
+  });
 }
 
 FrequencyTables::FrequencyTables(std::size_t padded_count)

@@ -25,6 +25,9 @@ simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 /// they are long enough to gain by it.
 RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept;
 
+/// Writes position 0 to the first row of the task: its sines are 0, and its cosines 1.
+void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept;
+
 /// Owns the arrays of simd::FrequencyArrays.
 class FrequencyTables {
  public:

@@ -21,5 +21,7 @@ const Kernels& best_kernels();
 
 /// What is fastest on this CPU.
 NarrowPanels narrow_panels() noexcept;
+/// See RotationTables.
+bool has_fast_lines() noexcept;
 
 }  // namespace posenc::simd

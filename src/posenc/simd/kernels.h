@@ -67,6 +67,9 @@ struct RotationTables {
   /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
   const float* angles;
   NarrowPanels narrow_panels;
+  /// True if non-temporal stores to a line in each of several rows are fast even if the rows are
+  /// whole pages apart, and a line takes several stores.
+  bool has_fast_lines;
   ExactEntry exact_entry;
   const void* context;
   /// The margin around a midpoint within which entries are recomputed, in error bounds: 1, 2, or 0

@@ -77,6 +77,16 @@ inline F32 clamp_to_one(F32 a) {
 inline I32 magnitude(I32 a) { return I32(_mm512_abs_epi32(a)); }
 inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm512_stream_ps(to, from); }
+inline F32 consecutive_lanes(F32 a, F32 b, std::int64_t first) {
+  alignas(64) static constexpr std::int32_t places[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                        11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                        22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  return F32(_mm512_permutex2var_ps(a, _mm512_loadu_si512(places + first), b));
+}
+inline void store_lanes(F32 from, float* to, std::int64_t begin, std::int64_t end) {
+  const unsigned below_end = end < 16 ? (1u << end) - 1 : 0xffff;
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(below_end & ~0u << begin), from);
+}
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm512_mul_epu32(a, b)); }
 inline F32 wide_mask(const std::uint8_t* keep) {

@@ -48,6 +48,7 @@
 // Source: the three-term recurrence of Chebyshev polynomials.
 #pragma once
 
+#include "posenc/simd/rotation/realigned_segment-inl.h"
 #include "posenc/simd/rotation/rotation_to_16_bits-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"
 #include "posenc/simd/rotation/single_row-inl.h"
@@ -57,14 +58,16 @@ namespace posenc::simd {
 namespace {
 
 /// True if tiles may store whole lines non-temporally, one a row. Where a line takes several
-/// stores, they would be slow if rows are whole pages apart. Sums, which also load a line, are slow
+/// stores, they may be slow if rows are whole pages apart. Sums, which also load a line, are slow
 /// from half pages on (0.6 of the speed).
 template <bool adds, class Element>
-inline bool allows_lines(const Run& run, const Segment<Element>& segment) {
+inline bool allows_lines(const Run& run, const Segment<Element>& segment,
+                         const RotationTables& tables) {
   constexpr std::ptrdiff_t slow_distance = adds ? page_bytes / 2 : page_bytes;
   return reinterpret_cast<std::uintptr_t>(segment.out) % cache_line_bytes == 0 &&
          is_stride_of<Element>(cache_line_bytes, run.stride) &&
-         (has_line_vectors || !is_stride_of<Element>(slow_distance, run.stride));
+         (has_line_vectors || (tables.has_fast_lines && !adds) ||
+          !is_stride_of<Element>(slow_distance, run.stride));
 }
 
 /// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
@@ -102,7 +105,11 @@ inline void write_segment(const ColumnMap& map, const Run& run,
                           const Addition* addition) {
   constexpr std::int64_t line = non_temporal_vectors<Round>;
   std::int64_t done = 0;
-  if (non_temporal && !allows_lines<Round::adds>(run, segment)) {
+  if (non_temporal && !allows_lines<Round::adds>(run, segment, map.tables)) {
+    if constexpr (has_line_vectors && !Round::adds) {
+      if (segment.count >= least_realigned_columns)
+        return write_realigned<Round>(map, run, segment);
+    }
     return StagedSegment<Round>(map, run, segment, addition).write();
   } else if constexpr (Round::adds) {
     // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.

@@ -6,7 +6,9 @@
 // Range   every output of floats
 // Cost    one load and one store a vector, and the incomplete lines at the ends of a row
 //
-// The cache line that crosses two buffers is kept until it is whole (stores-inl.h).
+// The cache line that crosses two buffers is kept until it is whole (stores-inl.h). Storing one
+// buffer between the tiles of another, so that both overlap, gained nothing: the loads, the stores
+// and their loop take the time, not the wait for memory (Zen 5).
 #pragma once
 
 #include "posenc/simd/rotation/addition-inl.h"

@@ -10,7 +10,8 @@
 //   cos(centre +- a) = cos(centre) cos(a) +- u,  u = -sin(centre) sin(a)
 // The sines and cosines of a centre come from its integer phase (see centres-inl.h), those of the
 // angles a from a table that is computed when planning. Blocks begin at multiples of their length,
-// so that a row is a function of its position alone. Position 0 is exact.
+// so that a row is a function of its position alone. Position 0, which these sums only come close
+// to, is written by the backend.
 //
 // The error is sqrt(2) times that of a centre's sine or cosine and that of a table entry, which is
 // rounded to 2^-25, and the roundings of u, of the sum, and without fused operations of the other
@@ -146,20 +147,6 @@ class PanelOf32 {
   std::int64_t used_;
 };
 
-/// Writes the row of position 0, which the sums above only come close to: its sines are 0, and its
-/// cosines 1.
-template <class T>
-void write_origin(const Rotation32Tables& tables, T* row) {
-  T zeros[step32], ones[step32];
-  store32<T>(F32(0.0f), F32(0.0f), zeros);
-  store32<T>(F32(1.0f), F32(1.0f), ones);
-  const std::int64_t to_next = tables.columns.interleaved ? 2 : 1;
-  for (std::int64_t k = 0; k < tables.frequencies; ++k) {
-    row[tables.columns.sine + k * to_next] = zeros[0];
-    row[tables.columns.cosine + k * to_next] = ones[0];
-  }
-}
-
 template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
   const auto write =
@@ -167,7 +154,6 @@ inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
           ? write_paired_rows<PanelOf32<T, true, narrow_panel>, PanelOf32<T, true, wide_panel>>
           : write_paired_rows<PanelOf32<T, false, narrow_panel>, PanelOf32<T, false, wide_panel>>;
   write(tables, task);
-  if (task.first == 0) write_origin(tables, task.row<T>(0));
 }
 
 void rotation32_kernel(const Rotation32Tables& tables, const RowTask& task) noexcept {
