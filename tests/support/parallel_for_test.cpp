@@ -20,6 +20,17 @@ namespace {
 
 constexpr std::int64_t large = std::int64_t{1} << 53;
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define POSENC_THREAD_SANITIZER
+#endif
+#endif
+#ifdef POSENC_THREAD_SANITIZER
+constexpr bool is_thread_sanitizer = true;
+#else
+constexpr bool is_thread_sanitizer = false;
+#endif
+
 /// Works for some microseconds, as long as helpers need to begin.
 void spend(std::chrono::microseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -136,8 +147,7 @@ TEST(ParallelFor, ServesManyCallersAtOnce) {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 8; ++i) {
       callers.emplace_back([&] {
-        for (int repetition = 0; repetition < 50; ++repetition)
-          wrong += nested_sum(40, 3) != 780;
+        for (int repetition = 0; repetition < 50; ++repetition) wrong += nested_sum(40, 3) != 780;
       });
     }
   }
@@ -146,6 +156,7 @@ TEST(ParallelFor, ServesManyCallersAtOnce) {
 
 /// Helpers do not exist in the child of a fork; it starts its own.
 TEST(ParallelFor, WorksInTheChildOfAFork) {
+  if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
   start_helpers(4);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
