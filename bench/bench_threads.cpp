@@ -32,11 +32,16 @@ namespace {
 class BusyProcesses {
  public:
   explicit BusyProcesses(int count) {
+    const pid_t parent = getpid();
     for (int i = 0; i < count; ++i) {
       const pid_t child = fork();
       if (child > 0) children_.push_back(child);
       if (child == 0) {
-        for (volatile unsigned turns = 0;;) turns = turns + 1;
+        // A process that is killed must not leave it behind.
+        while (getppid() == parent) {
+          for (volatile int turns = 0; turns < 1'000'000;) turns = turns + 1;
+        }
+        _exit(0);
       }
     }
   }
