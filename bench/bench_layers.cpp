@@ -132,16 +132,17 @@ void add_dropout(const Activations& shape) {
 }
 
 void scale(const Activations& shape, float* x) {
-  parallel_for(shape.elements(), shape.threads, [=](std::int64_t begin, std::int64_t end) {
-    simd::best_kernels().combine({.x = x + begin,
-                                  .encoding = nullptr,
-                                  .out = x + begin,
-                                  .count = end - begin,
-                                  .scale = 1.0f,
-                                  .dropout = nullptr,
-                                  .first_element = 0,
-                                  .non_temporal = false});
-  });
+  parallel_for(shape.elements(), least_elements, shape.threads,
+               [=](std::int64_t begin, std::int64_t end, int) {
+                 simd::best_kernels().combine({.x = x + begin,
+                                               .encoding = nullptr,
+                                               .out = x + begin,
+                                               .count = end - begin,
+                                               .scale = 1.0f,
+                                               .dropout = nullptr,
+                                               .first_element = 0,
+                                               .non_temporal = false});
+               });
 }
 
 void limit_scale(benchmark::State& state, const Activations& shape) {
@@ -169,12 +170,13 @@ struct Tokens {
   void look_up(float* y, int threads) const {
     const MatrixView<const float> weights = embedding.weights();
     const auto all = static_cast<std::int64_t>(ids.size());
-    parallel_for(all, threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        std::copy_n(weights.data + ids[static_cast<std::size_t>(i)] * weights.stride,
-                    weights.columns, y + i * weights.columns);
-      }
-    });
+    parallel_for(all, rows_per_piece(weights.columns), threads,
+                 [&](std::int64_t begin, std::int64_t end, int) {
+                   for (std::int64_t i = begin; i < end; ++i) {
+                     std::copy_n(weights.data + ids[static_cast<std::size_t>(i)] * weights.stride,
+                                 weights.columns, y + i * weights.columns);
+                   }
+                 });
   }
 };
 

@@ -31,10 +31,11 @@ double seconds_of(StoreLoop loop, float* memory, std::int64_t bytes, int threads
   constexpr std::int64_t line_floats = cache_line_bytes / std::int64_t{sizeof(float)};
   const double begin = now(threads);
   for (int run = 0; run < runs; ++run) {
-    parallel_for(lines, std::max(1, threads), [=](std::int64_t first, std::int64_t last) {
-      loop(memory + first * line_floats,
-           std::min(last * cache_line_bytes, bytes) - first * cache_line_bytes);
-    });
+    parallel_for(lines, least_elements / line_floats, std::max(1, threads),
+                 [=](std::int64_t first, std::int64_t last, int) {
+                   loop(memory + first * line_floats,
+                        std::min(last * cache_line_bytes, bytes) - first * cache_line_bytes);
+                 });
     benchmark::ClobberMemory();
   }
   return now(threads) - begin;

@@ -36,7 +36,7 @@ optional_of() {
     torch) echo "python3-torch $(optional_of python)" ;;
     peers) echo "libsleef-dev libhwy-dev" ;;
     ci)
-      echo "libsleef-dev libhwy-dev libomp-dev libclang-rt-dev python3-torch chromium debootstrap"
+      echo "libsleef-dev libhwy-dev libclang-rt-dev python3-torch chromium debootstrap"
       echo "pkg-config python3-venv $(optional_of python)"
       ;;
   esac
@@ -83,7 +83,6 @@ pkg-config          command pkg-config pkgconf  | the test of the pkg-config fil
 python3-dev         python_header Python.h      | the Python package, and PyTorch's tables
 pybind11-dev        header pybind11/pybind11.h  | the Python package, and PyTorch's tables
 python3-venv        module ensurepip            | the test of the package's installation
-libomp-dev                                      | OpenMP with clang
 libclang-rt-dev                                 | sanitizers and fuzzing
 "
 line_of() {

@@ -63,6 +63,31 @@ TEST_P(OneEncoder, ServesManyThreadsAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Threads, OneEncoder, testing::ValuesIn(test::running_backends()),
                          [](const auto& each) { return test::identifier(*each.param); });
 
+/// Large enough for several pieces: by one caller, and by many, whose loops share helpers.
+TEST_P(OneEncoder, HasTheSameBitsWithHelpers) {
+  const EncodingSpec spec{.d_model = 1024};
+  const auto encoder = GetParam()->plan(spec);
+  const RowRange rows{1'000'000, 200};
+  const auto bytes = static_cast<std::size_t>(rows.count * spec.d_model) * sizeof(float);
+  Matrix expected(rows.count, spec.d_model);
+  encoder->encode(rows, expected.view());
+  std::vector<std::int64_t> positions;
+  for (std::int64_t p = 0; p < rows.count; ++p) positions.push_back(rows.first + p);
+  std::atomic<int> wrong = 0;
+  const auto encode_often = [&](int) {
+    for (int repetition = 0; repetition < 4; ++repetition) {
+      Matrix table(rows.count, spec.d_model), gathered(rows.count, spec.d_model);
+      encoder->encode(rows, table.view(), 4);
+      encoder->encode(positions, gathered.view(), 4);
+      wrong += std::memcmp(table.data(), expected.data(), bytes) != 0;
+      wrong += std::memcmp(gathered.data(), expected.data(), bytes) != 0;
+    }
+  };
+  encode_often(0);
+  at_once(encode_often);
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(Threads, MayAllBeTheFirstToPlan) {
   std::atomic<int> wrong = 0;
   at_once([&](int i) {

@@ -462,11 +462,14 @@ struct AxesEncoder::Plan {
         is_non_temporal(options.stores, positions.count() * d_model * size_of(data_type_of<T>));
     std::int64_t before = 0;
     for (const RowRange& run : runs.joined) {
-      parallel_for(run.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
-        const std::int64_t row = run.first + begin;
-        const MatrixView<T> to = {out.data + row * out.stride, end - begin, d_model, out.stride};
-        join_run<T>(of_axes, rows, row, before + begin, to, non_temporal);
-      });
+      const std::int64_t grain = rows_per_piece(d_model);
+      parallel_for(run.count, grain, options.threads,
+                   [&](std::int64_t begin, std::int64_t end, int) {
+                     const std::int64_t row = run.first + begin;
+                     const MatrixView<T> to = {out.data + row * out.stride, end - begin, d_model,
+                                               out.stride};
+                     join_run<T>(of_axes, rows, row, before + begin, to, non_temporal);
+                   });
       before += run.count;
     }
   }

@@ -36,7 +36,9 @@ struct EncodeOptions {
   EncodeOptions(int thread_count = 1, StorePolicy policy = StorePolicy::automatic)
       : threads(thread_count), stores(policy) {}  // NOLINT
 
-  int threads;  ///< at least 1; a build without OpenMP uses one
+  /// At least 1. At most so many work on it, and no more than there are CPUs for the process: as
+  /// many as gain by it.
+  int threads;
   StorePolicy stores;
 };
 

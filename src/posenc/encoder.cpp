@@ -70,8 +70,9 @@ void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const
   const bool non_temporal =
       is_non_temporal(options.stores, rows.count * spec_.d_model * size_of(out.type));
   const RowTask all = {rows.first, rows.count, out.data, out.stride, out.type, non_temporal};
-  parallel_for(rows.count, options.threads,
-               [&](std::int64_t begin, std::int64_t end) { encode_any(all.part(begin, end)); });
+  parallel_for(
+      rows.count, successive_rows_per_piece(spec_.d_model), options.threads,
+      [&](std::int64_t begin, std::int64_t end, int) { encode_any(all.part(begin, end)); });
 }
 
 void Encoder::encode_any(const RowTask& task) const noexcept {
@@ -138,7 +139,8 @@ void Encoder::add_of_type(RowRange rows, const MatrixView<const T>& x, float sca
   const std::int64_t bytes = rows.count * spec_.d_model * size_of(data_type_of<T>);
   const bool non_temporal = x.data != out.data && is_non_temporal(options.stores, bytes);
   const RowTask all = {rows.first, rows.count, out.data, out.stride, data_type_of<T>, non_temporal};
-  parallel_for(rows.count, options.threads, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t grain = successive_rows_per_piece(spec_.d_model);
+  parallel_for(rows.count, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
     const T* const from = x.data + begin * x.stride;
     if constexpr (std::is_same_v<T, float>) {
       add_any(all.part(begin, end), from, scale);
@@ -199,7 +201,8 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
       is_non_temporal(options.stores, count * spec_.d_model * size_of(out.type));
   const RowTask all = {0, count, out.data, out.stride, out.type, non_temporal};
   const auto position_of = [positions](std::int64_t row) { return std::int64_t{positions[row]}; };
-  parallel_for(count, options.threads, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t grain = rows_per_piece(spec_.d_model);
+  parallel_for(count, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
     // Consecutive positions, which batches of sequences have, are encoded as ranges.
     for (std::int64_t row = begin; row < end;) {
       std::int64_t last = row;

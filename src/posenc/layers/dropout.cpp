@@ -70,8 +70,8 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
   // Parts share no block of the generator, and no cache line if the memory is aligned.
   const auto count = static_cast<std::int64_t>(in.size());
   constexpr auto block = static_cast<std::int64_t>(block_elements);
-  parallel_for((count + block - 1) / block, options.threads,
-               [&](std::int64_t begin, std::int64_t end) {
+  parallel_for((count + block - 1) / block, rows_per_piece(block), options.threads,
+               [&](std::int64_t begin, std::int64_t end, int) {
                  const std::int64_t first = begin * block, last = std::min(end * block, count);
                  simd::best_kernels().combine(
                      {.x = in.data() + first,

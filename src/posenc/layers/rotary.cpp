@@ -8,7 +8,6 @@
 #include "posenc/support/scratch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <type_traits>
 
@@ -34,24 +33,23 @@ AxesSpec cosines_first(AxesSpec angles) {
 
 /// Distributes rows to threads in blocks, each thread with memory of its own: calls work(begin,
 /// count, memory), where memory holds `columns` elements of T for each of the rows, and for `spare`
-/// rows more.
+/// rows more. A row is the work of `elements` elements.
 template <class T, class Work>
-void for_each_block(std::int64_t rows, int threads, std::int64_t columns, std::int64_t spare,
-                    const Work& work) {
+void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
+                    std::int64_t spare, const Work& work) {
   if (rows == 0) return;
   const std::int64_t step = rows_at_once(columns, rows);
-  const std::int64_t parts = std::min<std::int64_t>({threads, rows, most_threads});
   // Each thread's memory begins at a cache line.
   constexpr std::int64_t line = 16;
   const std::int64_t bytes = (step + spare) * columns * std::int64_t{sizeof(T)};
   const std::int64_t floats = (bytes / std::int64_t{sizeof(float)} / line + 1) * line;
-  float* const memory = scratch(parts * floats);
-  std::atomic<std::int64_t> parts_begun = 0;
-  parallel_for(rows, threads, [&](std::int64_t begin, std::int64_t end) {
-    T* const own = reinterpret_cast<T*>(memory + parts_begun.fetch_add(1) * floats);
-    for (std::int64_t row = begin; row < end; row += step)
-      work(row, std::min(step, end - row), own);
-  });
+  float* const memory = scratch(usable_threads(threads) * floats);
+  parallel_for(rows, rows_per_piece(elements), threads,
+               [&](std::int64_t begin, std::int64_t end, int thread) {
+                 T* const own = reinterpret_cast<T*>(memory + thread * floats);
+                 for (std::int64_t row = begin; row < end; row += step)
+                   work(row, std::min(step, end - row), own);
+               });
 }
 
 /// Writes rows of a cache as they are computed.
@@ -59,7 +57,7 @@ template <class T>
 void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
                 const CachePlaces<T>& places, int threads) {
   const std::int64_t columns = encoder.d_model();
-  for_each_block<T>(positions.count(), threads, columns, 0,
+  for_each_block<T>(positions.count(), columns, threads, columns, 0,
                     [&](std::int64_t begin, std::int64_t count, T* values) {
                       encoder.encode(positions.part(begin, count),
                                      MatrixView<T>{values, count, columns, columns},
@@ -77,7 +75,7 @@ void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPosit
   using Entry = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const std::int64_t columns = encoder.d_model();
   for_each_block<Entry>(
-      positions.count(), threads, columns, 1,
+      positions.count(), columns, threads, columns, 1,
       [&](std::int64_t begin, std::int64_t count, Entry* values) {
         encoder.encode(positions.part(begin, count),
                        MatrixView<Entry>{values, count, columns, columns},
@@ -122,7 +120,10 @@ template <class Fill>
 void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& options,
               const Fill& fill) {
   const std::int64_t columns = 2 * work.pairs;
-  for_each_block<float>(rows, options.threads, columns, 1,
+  std::int64_t elements = 0;
+  for (const HeadsView& x : work.tensors)
+    elements += columns * x.heads * (work.own_angles ? 1 : x.batch);
+  for_each_block<float>(rows, elements, options.threads, columns, 1,
                         [&](std::int64_t begin, std::int64_t count, float* angles) {
                           fill(begin, count, angles);
                           if (options.inverse) invert(angles, count, work.pairs);

@@ -69,10 +69,20 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
   check_disjoint("logits", logits_memory, "x", x_memory);
   check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
   // Threads divide the vocabulary, which is the longer dimension. In decoding, there is one row.
-  if (x.rows == 0) return;
-  parallel_for(vocabulary(), options.threads, [&](std::int64_t begin, std::int64_t end) {
-    map(logits).middleCols(begin, end - begin).noalias() =
-        map(x) * map(weights_).middleRows(begin, end - begin).transpose();
+  // The parts, and with them the sums, do not depend on which thread is the faster one.
+  if (x.rows == 0 || vocabulary() == 0) return;
+  constexpr std::int64_t parts_per_thread = 8, least_products = 1 << 18;
+  const std::int64_t most_parts =
+      options.threads == 1 ? 1 : std::min(parts_per_thread * options.threads, vocabulary());
+  const std::int64_t products = x.rows * d_model() * vocabulary();
+  const std::int64_t parts = std::clamp<std::int64_t>(products / least_products, 1, most_parts);
+  parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
+    for (std::int64_t part = first; part < last; ++part) {
+      const std::int64_t begin = part_begin(vocabulary(), parts, part),
+                         end = part_begin(vocabulary(), parts, part + 1);
+      map(logits).middleCols(begin, end - begin).noalias() =
+          map(x) * map(weights_).middleRows(begin, end - begin).transpose();
+    }
   });
 }
 
@@ -80,7 +90,8 @@ void softmax(MatrixView<float> logits, EncodeOptions options) {
   check_threads(options.threads);
   check_matrix("logits", read_only(logits));
   if (logits.columns == 0) return;
-  parallel_for(logits.rows, options.threads, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
+  parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row)
       softmax_row(logits.data + row * logits.stride, logits.columns);
   });

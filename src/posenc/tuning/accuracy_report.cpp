@@ -178,9 +178,9 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
     if (options.progress && std::this_thread::get_id() == caller)
       options.progress(static_cast<double>(done) / static_cast<double>(rows.count));
   };
-  const std::int64_t parts = std::min<std::int64_t>(rows.count, options.threads);
+  const std::int64_t parts = tally_parts(rows.count, options.threads);
   std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts));
-  parallel_for(parts, options.threads, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t begin = part_begin(rows.count, parts, i),
                          end = part_begin(rows.count, parts, i + 1);

@@ -182,9 +182,9 @@ class Judge {
   Judgement judge() {
     const auto caller = std::this_thread::get_id();
     std::atomic<std::int64_t> rows_done = 0;
-    const std::int64_t parts = std::min<std::int64_t>(table_.rows, options_.threads);
+    const std::int64_t parts = tally_parts(table_.rows, options_.threads);
     std::vector<Judgement> all(static_cast<std::size_t>(parts), Judgement(table_.columns));
-    parallel_for(parts, options_.threads, [&](std::int64_t first, std::int64_t last) {
+    parallel_for(parts, 1, options_.threads, [&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t part = first; part < last; ++part) {
         std::vector<ExactEntry> exact(static_cast<std::size_t>(table_.columns));
         std::vector<double> got(exact.size());

@@ -6,7 +6,6 @@
 #include "posenc/support/scratch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 
 namespace posenc {
@@ -22,7 +21,7 @@ struct EncodedRows {
   }
 };
 
-/// The part of one thread: rows begin .. end - 1 of the sequences first_batch .. last_batch - 1.
+/// A piece of work: rows begin .. end - 1 of the sequences first_batch .. last_batch - 1.
 struct Part {
   std::int64_t begin, end;
   std::int64_t first_batch, last_batch;
@@ -77,7 +76,7 @@ class Combiner {
     }
   }
 
-  /// Must follow a thread's last chunk.
+  /// Must follow the last chunk of a part.
   void finish() const noexcept {
     if (non_temporal_) simd::best_kernels().fence();
   }
@@ -130,16 +129,21 @@ class Combiner {
   bool non_temporal_;
 };
 
-/// Calls on_part(part) for one part per thread. Rows are divided, so that no encoding is computed
-/// twice, or sequences if there are fewer rows than threads and than sequences.
+/// Calls on_part(part, thread) for the parts of the work. Rows are divided, so that no encoding is
+/// computed twice, or sequences if there are fewer rows than threads and than sequences: so many of
+/// them at a time that computing the encodings again costs little.
 template <class Work>
 void parallel_for_parts(const RowWork& work, const Work& on_part) {
-  const std::int64_t batch = work.y.batch, rows = work.y.rows;
+  constexpr std::int64_t fewest_sequences = 32;
+  const std::int64_t batch = work.y.batch, rows = work.y.rows, columns = work.y.columns;
   if (batch == 0 || rows == 0) return;
   const bool by_rows = rows >= work.threads || rows >= batch;
-  parallel_for(by_rows ? rows : batch, work.threads, [&](std::int64_t begin, std::int64_t end) {
-    on_part(by_rows ? Part{begin, end, 0, batch} : Part{0, rows, begin, end});
-  });
+  const std::int64_t grain = by_rows ? rows_per_piece(batch * columns)
+                                     : std::max(fewest_sequences, rows_per_piece(rows * columns));
+  parallel_for(by_rows ? rows : batch, grain, work.threads,
+               [&](std::int64_t begin, std::int64_t end, int thread) {
+                 on_part(by_rows ? Part{begin, end, 0, batch} : Part{0, rows, begin, end}, thread);
+               });
 }
 
 /// Rows of a chunk. A chunk must stay in cache, and be long enough that its start, which costs as
@@ -184,13 +188,10 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
     return add_directly(encoder, rows, work);
   const std::int64_t columns = work.y.columns;
   const std::int64_t step = std::min(chunk_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
-  const std::int64_t most_parts =
-      std::min<std::int64_t>(work.threads, std::max(work.y.rows, work.y.batch));
-  float* const memory = scratch(most_parts * step * columns);
-  std::atomic<std::int64_t> parts_begun = 0;
-  parallel_for_parts(work, [&](const Part& part) {
+  float* const memory = scratch(usable_threads(work.threads) * step * columns);
+  parallel_for_parts(work, [&](const Part& part, int thread) {
     const Combiner combiner(work);
-    float* const own = memory + parts_begun.fetch_add(1) * step * columns;
+    float* const own = memory + thread * step * columns;
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t count = std::min(step, part.end - begin);
       encoder.encode({.first = rows.first + begin, .count = count}, {own, count, columns, columns},
@@ -203,7 +204,7 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
 
 void add_table(MatrixView<const float> table, const RowWork& work) {
   const std::int64_t step = chunk_rows(work.y.columns);
-  parallel_for_parts(work, [&](const Part& part) {
+  parallel_for_parts(work, [&](const Part& part, int) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t end = std::min(begin + step, part.end);
@@ -214,7 +215,7 @@ void add_table(MatrixView<const float> table, const RowWork& work) {
 }
 
 void scale_rows(const RowWork& work) {
-  parallel_for_parts(work, [&](const Part& part) {
+  parallel_for_parts(work, [&](const Part& part, int) {
     const Combiner combiner(work);
     combiner.combine_rows(part.begin, part.end, part, {});
     combiner.finish();

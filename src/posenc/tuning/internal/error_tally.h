@@ -13,6 +13,14 @@
 
 namespace posenc {
 
+/// The number of parts of those rows that have tallies of their own. A thread has several: if its
+/// CPU is busy with other work, others take some of them.
+constexpr std::int64_t tally_parts(std::int64_t rows, std::int64_t threads) noexcept {
+  constexpr std::int64_t parts_per_thread = 4, enough = 256;
+  const std::int64_t parts = std::max(threads, std::min(parts_per_thread * threads, enough));
+  return std::min(rows, threads == 1 ? 1 : parts);
+}
+
 /// Counts of absolute errors between 2^-80 and 2^2, in 64 bins of equal width an octave, which give
 /// quantiles within 1.6 % in constant memory.
 class ErrorHistogram {
