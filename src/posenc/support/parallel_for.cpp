@@ -6,8 +6,7 @@
 //
 // Three things could make a loop slower than on one thread. Each is bounded by what it may gain:
 //   waking a helper      A helper that sleeps is woken if the loop takes long, or if loops follow
-//   each
-//                        other closely, so that it stays awake for the next one.
+//                        each other closely, so that it stays awake for the next one.
 //   starting a helper    The process has first spent many times as long in loops.
 //   a preempted helper   The system may give its CPU to another process for milliseconds while the
 //                        caller waits for its piece. The caller moves the helper to its own CPU and
@@ -136,8 +135,8 @@ class Loop {
   LoopBody body_;
   std::atomic<int> joined_ = 0;
   std::atomic<std::uint32_t> offers_ = 0;
-  std::atomic<std::uint64_t>
-      left_;  ///< the first piece that nobody has begun, and the last, plus 1
+  /// The first piece that nobody has begun, and in the upper half the one after the last.
+  std::atomic<std::uint64_t> left_;
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };
