@@ -137,7 +137,7 @@ TEST_P(RotationErrors, OfARotation) {
   for (const double base : {1.0001, 1.01, 1e4}) {
     const EncodingSpec spec = {.d_model = 512, .base = base};
     const RotationConstants constants(Frequencies(spec), kernels_of(GetParam().isa));
-    const simd::RotationTables tables = constants.tables(spec);
+    const simd::RotationTables tables = constants.tables(spec, DataType::float64);
     const auto count = static_cast<std::size_t>(constants.turns.padded_count());
     for (int i = 0; i < 2000; ++i) {
       std::vector<double> sines(count), cosines(count);
@@ -222,7 +222,7 @@ TEST_P(RotationErrors, OfTables) {
     const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> table(static_cast<std::size_t>(rows * columns));
-    kernels().rows(constants.tables(each.spec),
+    kernels().rows(constants.tables(each.spec, DataType::float64),
                    {each.first, rows, table.data(), columns, DataType::float64, false});
     for (std::int64_t row = 0; row < rows; ++row) {
       // The bound is that of the block's last position.
@@ -275,7 +275,7 @@ TEST_P(RotationTo16BitsErrors, OfTables) {
     const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    kernels().rows_to_16_bits(constants.tables(each.spec),
+    kernels().rows_to_16_bits(constants.tables(each.spec, DataType::float16),
                               {each.first, rows, table.data(), columns, DataType::float32, false});
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = each.first + row;
@@ -339,7 +339,7 @@ TEST_P(RotationToFloat64Errors, OfTables) {
     const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
-    kernels().rows_to_float64(constants.tables(each.spec),
+    kernels().rows_to_float64(constants.tables(each.spec, DataType::float64),
                               {each.first, rows, high.data(), columns, DataType::float64, false},
                               low.data());
     for (std::int64_t row = 0; row < rows; ++row) {

@@ -6,6 +6,7 @@
 // Cost    AVX2: 56 operations for 32 floats (simd/rotation/rounding-inl.h)
 #include "posenc/backends/backends.h"
 #include "posenc/backends/rotation_constants.h"
+#include "posenc/backends/shared_values.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/exact/entry.h"
 #include "posenc/simd/row_task.h"
@@ -14,6 +15,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -35,8 +37,8 @@ class RotationEncoder final : public Encoder {
                   const simd::IsaKernels& compiled)
       : Encoder(spec, backend),
         kernel_(compiled.kernels.rotation),
-        exact_(spec),
-        constants_(exact_, compiled.kernels) {}
+        exact_(shared_frequencies(spec)),
+        constants_(shared_rotation_constants(spec, *exact_, compiled.kernels)) {}
 
   RotationEncoder(const EncodingSpec& spec, const Backend& backend,
                   const simd::IsaKernels& compiled, const RepeatedRows& repeated)
@@ -87,7 +89,7 @@ class RotationEncoder final : public Encoder {
   void find_uncertain_entries(const RepeatedRows& repeated) {
     const RowRange rows = repeated.rows;
     Search search = {*this, static_cast<std::size_t>(rows.count * spec().d_model / 64 + 16)};
-    simd::RotationTables tables = constants_.tables(spec());
+    simd::RotationTables tables = constants_->tables(spec(), repeated.type);
     tables.context = &search;
     tables.exact_entry = Search::keep;
     tables.error_bounds = 2;
@@ -185,7 +187,7 @@ class RotationEncoder final : public Encoder {
   static std::uint64_t exact_entry(const void* self, std::int64_t position, std::int64_t k,
                                    bool is_cosine, DataType type) noexcept {
     const auto* const encoder = static_cast<const RotationEncoder*>(self);
-    return rounded_entry(encoder->exact_, k, position, is_cosine, type).bits;
+    return rounded_entry(*encoder->exact_, k, position, is_cosine, type).bits;
   }
 
   void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }
@@ -207,7 +209,7 @@ class RotationEncoder final : public Encoder {
       if (task.count == 1) return;
       task = task.after(1);
     }
-    simd::RotationTables tables = constants_.tables(spec());
+    simd::RotationTables tables = constants_->tables(spec(), task.type);
     tables.exact_entry = exact_entry;
     tables.context = this;
     if (!is_repeated(task)) return kernel_(tables, task, addition);
@@ -228,7 +230,7 @@ class RotationEncoder final : public Encoder {
     const auto add = [&](std::int64_t column, float value) {
       out[column] = value + out[column + addition.distance] * addition.scale;
     };
-    for (std::int64_t k = 0; k < exact_.count(); ++k) {
+    for (std::int64_t k = 0; k < exact_->count(); ++k) {
       const ChannelPair channel = channels_of(spec(), k);
       add(channel.sine, 0.0f);
       add(channel.cosine, 1.0f);
@@ -236,8 +238,8 @@ class RotationEncoder final : public Encoder {
   }
 
   simd::RotationKernel kernel_;
-  Frequencies exact_;
-  RotationConstants constants_;
+  std::shared_ptr<const Frequencies> exact_;
+  std::shared_ptr<const RotationConstants> constants_;
   RepeatedRows repeated_;  ///< none by default
   std::vector<UncertainEntry> uncertain_;
   bool may_add_unchecked_ = false;  ///< see add_repeated_rows()

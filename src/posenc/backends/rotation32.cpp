@@ -9,7 +9,7 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 
-#include <vector>
+#include <memory>
 
 namespace posenc {
 namespace {
@@ -22,7 +22,9 @@ class Rotation32Encoder final : public Encoder {
 
   Rotation32Encoder(const EncodingSpec& spec, const Backend& backend,
                     const simd::IsaKernels& compiled)
-      : Encoder(spec, backend), kernels_(compiled.kernels), constants_(spec, compiled.kernels) {}
+      : Encoder(spec, backend),
+        kernels_(compiled.kernels),
+        constants_(shared_rotation32_constants(spec, compiled.kernels)) {}
 
   double error_bound(RowRange, DataType type) const noexcept override {
     const double bound =
@@ -32,12 +34,12 @@ class Rotation32Encoder final : public Encoder {
 
  private:
   void encode_rows(const RowTask& task) const noexcept override {
-    kernels_.rotation32(constants_.tables(spec()), with_allowed_stores(spec(), task));
+    kernels_.rotation32(constants_->tables(spec()), with_allowed_stores(spec(), task));
     if (task.first == 0) write_row_0(spec(), task);
   }
 
   const simd::Kernels& kernels_;
-  Rotation32Constants constants_;
+  std::shared_ptr<const Rotation32Constants> constants_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "posenc/backends/rotation_constants.h"
 
+#include "posenc/backends/shared_values.h"
 #include "posenc/exact/fixed_point.h"
 
 #include <cstddef>
@@ -20,40 +21,44 @@ constexpr std::size_t spread_stride(std::size_t count) {
 
 }  // namespace
 
+HalfRowAngles::HalfRowAngles(std::int64_t padded_count, Order wanted) : order(wanted) {
+  const auto count = static_cast<std::size_t>(padded_count);
+  stride = order == Order::grouped ? 2 * count : spread_stride(2 * count);
+  cosine = std::make_unique_for_overwrite<double[]>(count);
+  sine = std::make_unique_for_overwrite<double[]>(count);
+  rows = std::make_unique_for_overwrite<float[]>(half_block * stride);
+}
+
 /// Angles are rotated in double, which costs less than a sine. After 15 rotations, the error is
 /// still far below the rounding to float.
-HalfRowAngles::HalfRowAngles(const FrequencyTables& turns, Order order,
-                             const simd::Kernels& kernels)
-    : cosine(static_cast<std::size_t>(turns.padded_count())),
-      sine(cosine.size()),
-      stride(order == Order::grouped ? 2 * cosine.size() : spread_stride(2 * cosine.size())),
-      rows(half_block * stride) {
-  const std::size_t padded = cosine.size();
-  std::vector<double> cos_one(padded), sin_one(padded);
-  const auto sincos = [&](const FrequencyTables& of, std::vector<double>& sines,
-                          std::vector<double>& cosines) {
-    kernels.anchors(of.padded_count(), of.arrays(), 1, sines.data(), cosines.data());
-  };
-  sincos(turns, sin_one, cos_one);
-  sincos(turns.halves(), sine, cosine);
-  std::vector<double> s = sine, c = cosine;
-  const auto lanes = static_cast<std::size_t>(kernels.float_lanes);
-  const std::size_t sine_after = order == Order::interleaved ? 1
-                                 : order == Order::separate  ? stride / 2
-                                                             : lanes;
-  for (std::size_t j = 0; j < half_block; ++j) {
-    for (std::size_t k = 0; k < padded; ++k) {
-      const std::size_t place = order == Order::grouped
-                                    ? static_cast<std::size_t>(simd::angle_index(
-                                          static_cast<std::int64_t>(k),
-                                          static_cast<std::int64_t>(j), kernels.float_lanes))
-                                    : j * stride + (order == Order::interleaved ? 2 * k : k);
-      rows[place] = static_cast<float>(c[k]);
-      rows[place + sine_after] = static_cast<float>(s[k]);
-      const double sine_of_row = s[k];
-      s[k] = sine_of_row * cos_one[k] + c[k] * sin_one[k];
-      c[k] = c[k] * cos_one[k] - sine_of_row * sin_one[k];
+void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kernels) noexcept {
+  constexpr std::int64_t piece = simd::padding;
+  for (std::int64_t begin = 0; begin < turns.padded_count(); begin += piece) {
+    std::uint64_t half_high[piece], half_low[piece];
+    double half_quarter_turns[piece], half_rest[piece], cos_one[piece], sin_one[piece];
+    for (std::int64_t k = 0; k < piece; ++k) {
+      const uint128 half = turns.turns(static_cast<std::size_t>(begin + k)) >> 1;
+      half_high[k] = static_cast<std::uint64_t>(half >> 64);
+      half_low[k] = static_cast<std::uint64_t>(half);
+      const FrequencyDoubles doubles = frequency_doubles(half);
+      half_quarter_turns[k] = doubles.quarter_turns;
+      half_rest[k] = doubles.rest;
     }
+    kernels.anchors(piece, turns.arrays().from(begin), 1, sin_one, cos_one);
+    kernels.anchors(piece, {half_high, half_low, half_quarter_turns, half_rest}, 1, &sine[begin],
+                    &cosine[begin]);
+    simd::AngleRows out = {.columns = rows.get() + begin,
+                           .vector_stride = kernels.float_lanes,
+                           .row_stride = static_cast<std::int64_t>(stride),
+                           .sine_after = static_cast<std::int64_t>(stride / 2)};
+    if (order == Order::interleaved) {
+      out = {rows.get() + 2 * begin, 2 * kernels.float_lanes, out.row_stride, 0};
+    } else if (order == Order::grouped) {
+      out = {rows.get() + simd::angle_index(begin, 0, kernels.float_lanes),
+             simd::angle_index(kernels.float_lanes, 0, kernels.float_lanes),
+             2 * kernels.float_lanes, kernels.float_lanes};
+    }
+    kernels.angles(piece, {&cosine[begin], &sine[begin], cos_one, sin_one}, out);
   }
 }
 
@@ -64,7 +69,8 @@ RotationConstants::RotationConstants(const Frequencies& frequencies, const simd:
       sin_row(radians.size()),
       cos_block(radians.size()),
       sin_block(radians.size()),
-      angles(turns, HalfRowAngles::Order::grouped, kernels) {
+      kernels_(kernels),
+      angles_(turns.padded_count(), HalfRowAngles::Order::grouped) {
   const auto anchors = [&](std::int64_t rows, std::vector<double>& sine,
                            std::vector<double>& cosine) {
     kernels.anchors(turns.padded_count(), turns.arrays(), static_cast<std::uint64_t>(rows),
@@ -78,7 +84,11 @@ RotationConstants::RotationConstants(const Frequencies& frequencies, const simd:
   }
 }
 
-simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const noexcept {
+simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
+                                               DataType type) const noexcept {
+  if (size_of(type) == 2) {
+    std::call_once(angles_are_filled_, [this] { angles_.fill(turns, kernels_); });
+  }
   return {
       .frequencies = spec.d_model / 2,
       .columns = columns_of(spec),
@@ -88,9 +98,9 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
       .sin_row = sin_row.data(),
       .cos_block = cos_block.data(),
       .sin_block = sin_block.data(),
-      .cos_half = angles.cosine.data(),
-      .sin_half = angles.sine.data(),
-      .angles = angles.rows.data(),
+      .cos_half = angles_.cosine.get(),
+      .sin_half = angles_.sine.get(),
+      .angles = angles_.rows.get(),
       .narrow_panels = simd::narrow_panels(),
       .has_fast_lines = simd::has_fast_lines(),
       .exact_entry = nullptr,
@@ -100,15 +110,15 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec) const n
 }
 
 Rotation32Constants::Rotation32Constants(const EncodingSpec& spec, const simd::Kernels& kernels)
-    : turns(Frequencies(spec)),
+    : turns(*shared_frequencies(spec)),
       group_high(static_cast<std::size_t>(turns.padded_count())),
       group_low(group_high.size()),
       centre(group_high.size()),
       step(group_high.size()),
-      angles(turns,
-             spec.layout == Layout::interleaved ? HalfRowAngles::Order::interleaved
-                                                : HalfRowAngles::Order::separate,
-             kernels) {
+      angles(turns.padded_count(), spec.layout == Layout::interleaved
+                                       ? HalfRowAngles::Order::interleaved
+                                       : HalfRowAngles::Order::separate) {
+  angles.fill(turns, kernels);
   for (std::size_t k = 0; k < centre.size(); ++k) {
     const uint128 frequency = turns.turns(k);
     const uint128 in_group =
@@ -131,10 +141,22 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .group_low = group_low.data(),
       .centre = centre.data(),
       .step = step.data(),
-      .angles = angles.rows.data(),
+      .angles = angles.rows.get(),
       .angles_stride = static_cast<std::int64_t>(angles.stride),
       .narrow_panels = simd::narrow_panels(),
   };
+}
+
+std::shared_ptr<const RotationConstants> shared_rotation_constants(const EncodingSpec& spec,
+                                                                   const Frequencies& frequencies,
+                                                                   const simd::Kernels& kernels) {
+  return shared_values<RotationConstants>().get(spec, {&kernels, false}, frequencies, kernels);
+}
+
+std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
+    const EncodingSpec& spec, const simd::Kernels& kernels) {
+  return shared_values<Rotation32Constants>().get(
+      spec, {&kernels, spec.layout == Layout::interleaved}, spec, kernels);
 }
 
 }  // namespace posenc

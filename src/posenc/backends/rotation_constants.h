@@ -2,9 +2,13 @@
 #pragma once
 
 #include "posenc/backends/vectorised.h"
+#include "posenc/data_type.h"
 #include "posenc/exact/frequency.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace posenc {
@@ -15,25 +19,37 @@ struct HalfRowAngles {
   /// a stride after the cosines; or grouped as simd::angle_index() says.
   enum class Order { interleaved, separate, grouped };
 
-  HalfRowAngles(const FrequencyTables& turns, Order order, const simd::Kernels& kernels);
+  /// Allocates the arrays. fill() computes them.
+  HalfRowAngles(std::int64_t padded_count, Order order);
 
-  std::vector<double> cosine, sine;  ///< for j = 0
-  std::size_t stride;                ///< from one row to the next, in floats, unless grouped
-  std::vector<float> rows;
+  /// Allocates nothing.
+  void fill(const FrequencyTables& turns, const simd::Kernels& kernels) noexcept;
+
+  Order order;
+  std::size_t stride;                      ///< from one row to the next, in floats, unless grouped
+  std::unique_ptr<double[]> cosine, sine;  ///< for j = 0
+  std::unique_ptr<float[]> rows;
 };
 
 /// Owns the arrays of simd::RotationTables.
-struct RotationConstants {
+class RotationConstants {
+ public:
   RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
 
-  /// The tables of a spec with these frequencies. exact_entry and context are null, for the caller
-  /// to set; error_bounds is 1. The tables are valid as long as this object.
-  simd::RotationTables tables(const EncodingSpec& spec) const noexcept;
+  /// The tables of a spec with these frequencies, for rows of that type. exact_entry and context
+  /// are null, for the caller to set; error_bounds is 1. The tables are valid as long as this
+  /// object.
+  simd::RotationTables tables(const EncodingSpec& spec, DataType type) const noexcept;
 
   FrequencyTables turns;
   std::vector<float> radians;
   std::vector<double> cos_row, sin_row, cos_block, sin_block;
-  HalfRowAngles angles;
+
+ private:
+  const simd::Kernels& kernels_;
+  /// Only kernels of 16-bit types read them. The first call of such a type therefore fills them.
+  mutable HalfRowAngles angles_;
+  mutable std::once_flag angles_are_filled_;
 };
 
 /// Owns the arrays of simd::Rotation32Tables.
@@ -47,5 +63,12 @@ struct Rotation32Constants {
   std::vector<std::uint64_t> group_high, group_low, centre, step;
   HalfRowAngles angles;
 };
+
+/// The constants of a spec, which are computed once a process while they are kept.
+std::shared_ptr<const RotationConstants> shared_rotation_constants(const EncodingSpec& spec,
+                                                                   const Frequencies& frequencies,
+                                                                   const simd::Kernels& kernels);
+std::shared_ptr<const Rotation32Constants> shared_rotation32_constants(
+    const EncodingSpec& spec, const simd::Kernels& kernels);
 
 }  // namespace posenc

@@ -46,27 +46,23 @@ void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept {
   });
 }
 
-FrequencyTables::FrequencyTables(std::size_t padded_count)
-    : high_(padded_count), low_(padded_count), quarter_turns_(padded_count), rest_(padded_count) {}
-
 FrequencyTables::FrequencyTables(const Frequencies& frequencies)
-    : FrequencyTables(static_cast<std::size_t>((frequencies.count() + simd::padding - 1) /
-                                               simd::padding * simd::padding)) {
-  for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-    const Turns& turns = frequencies[k];
-    set(static_cast<std::size_t>(k), static_cast<uint128>(turns.limb[0]) << 64 | turns.limb[1]);
+    : high_(static_cast<std::size_t>((frequencies.count() + simd::padding - 1) / simd::padding *
+                                     simd::padding)),
+      low_(high_.size()),
+      quarter_turns_(high_.size()),
+      rest_(high_.size()) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(frequencies.count()); ++k) {
+    const Turns& turns = frequencies[static_cast<std::int64_t>(k)];
+    high_[k] = turns.limb[0];
+    low_[k] = turns.limb[1];
+    const FrequencyDoubles doubles = frequency_doubles(this->turns(k));
+    quarter_turns_[k] = doubles.quarter_turns;
+    rest_[k] = doubles.rest;
   }
 }
 
-FrequencyTables FrequencyTables::halves() const {
-  FrequencyTables half(high_.size());
-  for (std::size_t k = 0; k < high_.size(); ++k) half.set(k, turns(k) >> 1);
-  return half;
-}
-
-void FrequencyTables::set(std::size_t k, uint128 turns) noexcept {
-  high_[k] = static_cast<std::uint64_t>(turns >> 64);
-  low_[k] = static_cast<std::uint64_t>(turns);
+FrequencyDoubles frequency_doubles(uint128 turns) noexcept {
   // Of a turn or its complement, whichever is shorter, so that nothing overflows.
   const bool is_negative = turns >> 127 != 0;
   const uint128 magnitude = is_negative ? -turns : turns;
@@ -76,8 +72,7 @@ void FrequencyTables::set(std::size_t k, uint128 turns) noexcept {
       lacking >> 127 != 0 ? -static_cast<double>(-lacking) : static_cast<double>(lacking);
   constexpr double two_pi = 6.283185307179586;
   const double sign = is_negative ? -1 : 1;
-  quarter_turns_[k] = sign * rounded * 0x1p-126;
-  rest_[k] = sign * rest * 0x1p-128 * two_pi;
+  return {sign * rounded * 0x1p-126, sign * rest * 0x1p-128 * two_pi};
 }
 
 }  // namespace posenc

@@ -28,13 +28,18 @@ RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept;
 /// Writes position 0 to the first row of the task: its sines are 0, and its cosines 1.
 void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept;
 
+/// The doubles of simd::FrequencyArrays.
+struct FrequencyDoubles {
+  double quarter_turns;
+  double rest;
+};
+/// Those of w / (2 pi) modulo 1, in units of 2^-128.
+FrequencyDoubles frequency_doubles(uint128 turns) noexcept;
+
 /// Owns the arrays of simd::FrequencyArrays.
 class FrequencyTables {
  public:
   explicit FrequencyTables(const Frequencies& frequencies);
-
-  /// The frequencies divided by 2.
-  FrequencyTables halves() const;
 
   std::int64_t padded_count() const noexcept { return static_cast<std::int64_t>(high_.size()); }
 
@@ -49,9 +54,6 @@ class FrequencyTables {
   }
 
  private:
-  explicit FrequencyTables(std::size_t padded_count);
-  void set(std::size_t k, uint128 turns) noexcept;
-
   std::vector<std::uint64_t> high_, low_;
   std::vector<double> quarter_turns_, rest_;
 };

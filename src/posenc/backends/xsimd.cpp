@@ -5,6 +5,7 @@
 // Range   every position up to max_position
 // Cost    one sincos of xsimd for two vectors of doubles
 #include "posenc/backends/backends.h"
+#include "posenc/backends/shared_values.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
 
@@ -19,7 +20,9 @@ class XsimdEncoder final : public Encoder {
       .name = "xsimd", .description = "xsimd's sincos in double, of exactly reduced phases"};
 
   XsimdEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels& compiled)
-      : Encoder(spec, backend), kernel_(compiled.kernels.sincos), frequencies_(Frequencies(spec)) {}
+      : Encoder(spec, backend),
+        kernel_(compiled.kernels.sincos),
+        frequencies_(*shared_frequencies(spec)) {}
 
   /// Half an ulp of 1, and the error of the double, at any position.
   double error_bound(RowRange, DataType type) const noexcept override {

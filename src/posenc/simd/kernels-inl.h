@@ -4,6 +4,7 @@
 #include "posenc/simd/kernels.h"
 
 #include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/angles-inl.h"
 #include "posenc/simd/join-inl.h"
 #include "posenc/simd/layers/combine-inl.h"
 #include "posenc/simd/layers/convert-inl.h"
@@ -26,6 +27,7 @@ const Kernels& POSENC_JOIN(POSENC_ISA, _kernels)() noexcept {
   static constexpr Kernels kernels = {.has_fused_operations = fused_rounds_once,
                                       .float_lanes = float_lanes,
                                       .anchors = anchor_kernel,
+                                      .angles = angle_kernel,
                                       .rotation = rotation_kernel,
                                       .rotation32 = rotation32_kernel,
                                       .sincos = sincos,

@@ -109,6 +109,27 @@ inline constexpr std::int64_t sincos_block_rows = 64;
 using AnchorKernel = void (*)(std::int64_t frequencies, const FrequencyArrays& w,
                               std::uint64_t position, double* sin_out, double* cos_out) noexcept;
 
+/// Where AngleKernel writes the cosines and sines of row j of vector i, each a vector of floats:
+/// columns + i vector_stride + j row_stride, and the sines `sine_after` later; or both interleaved
+/// if sine_after is 0.
+struct AngleRows {
+  float* columns;
+  std::int64_t vector_stride;
+  std::int64_t row_stride;
+  std::int64_t sine_after;
+};
+
+/// Cosines and sines of the first angle, and of the angle that each row adds.
+struct AngleSteps {
+  const double *cosine, *sine;
+  const double *cos_one, *sin_one;
+};
+
+/// Writes paired_block_rows / 2 rows for these frequencies, which are padded. Products and sums are
+/// rounded one by one, so that every ISA has the same bits.
+using AngleKernel = void (*)(std::int64_t frequencies, const AngleSteps& steps,
+                             const AngleRows& rows) noexcept;
+
 /// The input that rows are added to: out = x * scale + encoding in float32, each operation rounded.
 /// An element of x is `distance` elements after its output; 0 if x is the output.
 struct Addition {
@@ -210,6 +231,7 @@ struct Kernels {
   bool has_fused_operations;
   std::int64_t float_lanes;
   AnchorKernel anchors;
+  AngleKernel angles;
   RotationKernel rotation;
   Rotation32Kernel rotation32;
   SincosKernel sincos;

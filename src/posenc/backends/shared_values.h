@@ -1,0 +1,96 @@
+// What planning computes from frequencies alone, shared by all encoders of a process that need it.
+#pragma once
+
+#include "posenc/exact/frequency.h"
+#include "posenc/simd/kernels.h"
+#include "posenc/spec.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace posenc {
+
+/// True if both specs have the same frequencies, in whichever layout.
+bool have_equal_frequencies(const EncodingSpec& a, const EncodingSpec& b);
+
+/// What a value depends on beside frequencies.
+struct SharedKey {
+  const simd::Kernels* kernels = nullptr;
+  bool interleaved = false;
+
+  bool operator==(const SharedKey&) const = default;
+};
+
+/// The values that were asked for last, of at most most_frequencies frequencies in all: 4 MiB of
+/// RotationConstants.
+///
+/// Nobody waits for another thread: who finds the cache in use computes a value of its own. A
+/// process that was forked while another thread used the cache therefore does not wait forever.
+template <class Value>
+class SharedValues {
+ public:
+  /// The value of these frequencies, which is constructed from `from` unless it is kept.
+  template <class... From>
+  std::shared_ptr<const Value> get(const EncodingSpec& spec, const SharedKey& key,
+                                   const From&... from) {
+    if (auto kept = find(spec, key)) return kept;
+    auto made = std::make_shared<const Value>(from...);
+    if (spec.d_model / 2 <= most_frequencies) keep({spec, key, made});
+    return made;
+  }
+
+  static constexpr std::int64_t most_frequencies = std::int64_t{1} << 14;
+
+ private:
+  struct Entry {
+    EncodingSpec spec;
+    SharedKey key;
+    std::shared_ptr<const Value> value;
+  };
+
+  std::shared_ptr<const Value> find(const EncodingSpec& spec, const SharedKey& key) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return nullptr;
+    const auto found = std::ranges::find_if(recent_, [&](const Entry& each) {
+      return each.key == key && have_equal_frequencies(each.spec, spec);
+    });
+    if (found == recent_.end()) return nullptr;
+    recent_.splice(recent_.begin(), recent_, found);
+    return found->value;
+  }
+
+  void keep(Entry entry) {
+    std::list<Entry> added, removed;  // allocated and freed without the lock
+    added.push_back(std::move(entry));
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    frequencies_ += added.front().spec.d_model / 2;
+    recent_.splice(recent_.begin(), added);
+    while (frequencies_ > most_frequencies) {
+      frequencies_ -= recent_.back().spec.d_model / 2;
+      removed.splice(removed.begin(), recent_, std::prev(recent_.end()));
+    }
+  }
+
+  std::mutex mutex_;
+  std::list<Entry> recent_;  ///< the last one first
+  std::int64_t frequencies_ = 0;
+};
+
+/// The process's values of that type. They are never destroyed, because encoders may be planned
+/// while static objects are destroyed.
+template <class Value>
+SharedValues<Value>& shared_values() {
+  static auto* const all = new SharedValues<Value>;
+  return *all;
+}
+
+/// The frequencies of a valid spec, which are computed once a process while they are kept.
+std::shared_ptr<const Frequencies> shared_frequencies(const EncodingSpec& spec);
+
+}  // namespace posenc
