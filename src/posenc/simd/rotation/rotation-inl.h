@@ -106,7 +106,8 @@ inline void write_segment(const ColumnMap& map, const Run& run,
   constexpr std::int64_t line = non_temporal_vectors<Round>;
   std::int64_t done = 0;
   if (non_temporal && !allows_lines<Round::adds>(run, segment, map.tables)) {
-    if constexpr (has_line_vectors && !Round::adds) {
+    if constexpr (has_line_vectors && !Round::adds &&
+                  std::is_same_v<typename Round::Element, float>) {
       if (segment.count >= least_realigned_columns)
         return write_realigned<Round>(map, run, segment);
     }
