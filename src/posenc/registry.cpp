@@ -55,6 +55,7 @@ std::vector<const Backend*> backends() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   std::vector<const Backend*> list;
+  list.reserve(all.all.size());
   for (const auto& each : all.all) list.push_back(each.get());
   return list;
 }

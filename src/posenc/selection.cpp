@@ -33,6 +33,7 @@ struct Request {
   RowRange rows;
   const SelectionOptions& options;
   ShapeClass shape;
+  bool wants_reason;  ///< writing one costs more than selecting
 };
 
 /// A selection, and its encoder if the check of the accuracy has planned it.
@@ -61,22 +62,28 @@ std::string asked_for(const Request& request, bool must_add) {
   return to_string(request.options.accuracy) + (must_add ? " and can add" : "");
 }
 
-/// The methods that may be selected: those that are known to be fast, then the others in order of
-/// registration; each at its best ISA.
-std::vector<const Backend*> built_in_order() {
+/// Calls `use` for the methods that may be selected, until it returns true: for those that are
+/// known to be fast, then for the others in order of registration; each at its best ISA.
+template <class Use>
+void in_built_in_order(const Use& use) {
   const std::vector<const Backend*> all = backends();
-  std::vector<const Backend*> order;
-  const auto add = [&](std::string_view name) {
+  std::vector<const Backend*> used;
+  const auto is_enough = [&](std::string_view name) {
     const Backend* best = nullptr;
     for (const Backend* each : all) {
       const bool is_it = each->name() == name && each->can_be_picked() && each->runs_here();
       if (is_it && (best == nullptr || each->isa() > best->isa())) best = each;
     }
-    if (best != nullptr && std::ranges::count(order, best) == 0) order.push_back(best);
+    if (best == nullptr || std::ranges::count(used, best) != 0) return false;
+    used.push_back(best);
+    return use(*best);
   };
-  for (const std::string_view each : fast_methods) add(each);
-  for (const Backend* each : all) add(each->name());
-  return order;
+  for (const std::string_view each : fast_methods) {
+    if (is_enough(each)) return;
+  }
+  for (const Backend* each : all) {
+    if (is_enough(each->name())) return;
+  }
 }
 
 Choice from_environment(const Request& request) {
@@ -93,9 +100,10 @@ Choice from_environment(const Request& request) {
     return std::move(*choice);
   }
   std::vector<std::string> allowed;
-  for (const Backend* each : built_in_order()) {
-    if (qualified(*each, request, false)) allowed.emplace_back(each->name());
-  }
+  in_built_in_order([&](const Backend& each) {
+    if (qualified(each, request, false)) allowed.emplace_back(each.name());
+    return false;
+  });
   throw InvalidArgument(format_text(
       "POSENC_BACKEND is '{}', which does not promise what the program asks for: {}; allowed: {}",
       environment(), asked_for(request, false),
@@ -133,65 +141,84 @@ std::optional<Choice> from_measurements(const MeasuredClass& measured, const Req
   const std::size_t chosen = by_preference(timed, fastest, measured.noise_floor).front();
   Selection& selection = choices[chosen].selection;
   selection.source = SelectionSource::profile;
-  selection.reason = format_text("the profile: {} of those that are {} ({})",
-                                 chosen == fastest ? "the fastest" : "it ties with the fastest",
-                                 asked_for(request, must_add), measured.text());
+  if (request.wants_reason) {
+    selection.reason = format_text("the profile: {} of those that are {} ({})",
+                                   chosen == fastest ? "the fastest" : "it ties with the fastest",
+                                   asked_for(request, must_add), measured.text());
+  }
   return std::move(choices[chosen]);
 }
 
 /// The choice by the profile, or else by the built-in order.
 std::optional<Choice> chosen(const Request& request, bool must_add) {
   const LoadedProfile& profile = profile_in_use();
-  std::string why_not = profile.reason;
+  const MeasuredClass* measured = nullptr;
   if (profile.measurements) {
     const SelectionOptions& options = request.options;
-    const MeasuredClass* const measured =
-        find_class(profile.classes, request.shape, options.type, options.threads);
+    measured = find_class(profile.classes, request.shape, options.type, options.threads);
     if (measured != nullptr) {
       if (auto found = from_measurements(*measured, request, must_add)) return found;
     }
-    why_not = format_text("the profile has {} for {}, {}",
-                          measured == nullptr ? "nothing" : "no such backend",
-                          to_string(request.shape), to_string(options.type));
   }
-  for (const Backend* each : built_in_order()) {
-    if (auto choice = qualified(*each, request, must_add)) {
-      choice->selection.reason = format_text("built-in order: the first that is {} ({})",
-                                             asked_for(request, must_add), why_not);
-      return choice;
-    }
-  }
-  return {};
+  std::optional<Choice> choice;
+  in_built_in_order([&](const Backend& each) {
+    choice = qualified(each, request, must_add);
+    return choice.has_value();
+  });
+  if (!choice || !request.wants_reason) return choice;
+  const std::string why_not =
+      profile.measurements ? format_text("the profile has {} for {}, {}",
+                                         measured == nullptr ? "nothing" : "no such backend",
+                                         to_string(request.shape), to_string(request.options.type))
+                           : profile.reason;
+  choice->selection.reason = format_text("built-in order: the first that is {} ({})",
+                                         asked_for(request, must_add), why_not);
+  return choice;
 }
 
 [[noreturn]] void throw_none_promises(const Request& request) {
   double least = std::numeric_limits<double>::infinity();
   const bool is_ulp = request.options.accuracy.measure() == Accuracy::Measure::ulp;
   const DataType type = request.options.type;
-  for (const Backend* each : built_in_order()) {
-    if (!each->supports(type)) continue;
-    const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
+  in_built_in_order([&](const Backend& each) {
+    if (!each.supports(type)) return false;
+    const Promise promise = promise_of(*each.plan(request.spec), request.rows, type);
     least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
-  }
+    return false;
+  });
   throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {}{}",
                                     to_string(request.options.accuracy), to_string(type), least,
                                     is_ulp ? " ulp" : ""));
 }
 
-Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
+Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,
+              bool wants_reason) {
   validate(spec);
   validate(rows);
   check_threads(options.threads);
   const auto whole_table = [&] {
     return shape_class(table_bytes(spec, rows.count, size_of(options.type)));
   };
-  const Request request = {spec, rows, options, options.shape ? *options.shape : whole_table()};
+  const Request request = {spec, rows, options, options.shape ? *options.shape : whole_table(),
+                           wants_reason};
   if (!environment().empty()) return from_environment(request);
   if (options.adds) {
     if (auto found = chosen(request, true)) return std::move(*found);
   }
   if (auto found = chosen(request, false)) return std::move(*found);
   throw_none_promises(request);
+}
+
+SelectedEncoder plan(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,
+                     bool wants_reason) {
+  Choice choice = select(spec, rows, options, wants_reason);
+  const Backend& backend = *choice.selection.backend;
+  if (options.repeated) {
+    choice.encoder = backend.plan(spec, {rows, options.type});
+  } else if (choice.encoder == nullptr) {
+    choice.encoder = backend.plan(spec);
+  }
+  return {std::move(choice.encoder), std::move(choice.selection)};
 }
 
 }  // namespace
@@ -202,19 +229,12 @@ const LoadedProfile& profile_in_use() {
 }
 
 Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
-  return select(spec, rows, options).selection;
+  return select(spec, rows, options, true).selection;
 }
 
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options) {
-  Choice choice = select(spec, rows, options);
-  const Backend& backend = *choice.selection.backend;
-  if (options.repeated) {
-    choice.encoder = backend.plan(spec, {rows, options.type});
-  } else if (choice.encoder == nullptr) {
-    choice.encoder = backend.plan(spec);
-  }
-  return {std::move(choice.encoder), std::move(choice.selection)};
+  return plan(spec, rows, options, true);
 }
 
 Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options) {
@@ -224,7 +244,7 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options) {
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options) {
   const auto encoder =
-      plan_selected(spec, rows, {.accuracy = accuracy, .threads = options.threads}).encoder;
+      plan(spec, rows, {.accuracy = accuracy, .threads = options.threads}, false).encoder;
   Matrix table(rows.count, spec.d_model);
   encoder->encode(rows, table.view(), options);
   return table;

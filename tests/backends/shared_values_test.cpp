@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
 
 namespace posenc {
@@ -26,6 +27,15 @@ TEST(SharedFrequencies, AreNotKeptForever) {
   const std::weak_ptr<const Frequencies> first = shared_frequencies({.d_model = 58});
   EXPECT_FALSE(first.expired());
   shared_frequencies({.d_model = 2 * SharedValues<Frequencies>::most_frequencies});
+  EXPECT_TRUE(first.expired());
+}
+
+TEST(SharedFrequencies, AreThoseOfFewSpecs) {
+  const std::weak_ptr<const Frequencies> first = shared_frequencies({.d_model = 56});
+  for (std::size_t i = 1; i <= SharedValues<Frequencies>::most_values; ++i) {
+    EXPECT_FALSE(first.expired());
+    shared_frequencies({.d_model = 2, .base = 20000 + static_cast<double>(i)});
+  }
   EXPECT_TRUE(first.expired());
 }
 

@@ -6,6 +6,7 @@
 #include "posenc/spec.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <list>
@@ -26,8 +27,8 @@ struct SharedKey {
   bool operator==(const SharedKey&) const = default;
 };
 
-/// The values that were asked for last, of at most most_frequencies frequencies in all: 4 MiB of
-/// RotationConstants.
+/// The values that were asked for last, at most most_values, so that a search costs little beside
+/// planning, and of at most most_frequencies frequencies in all: 4 MiB of RotationConstants.
 ///
 /// Nobody waits for another thread: who finds the cache in use computes a value of its own. A
 /// process that was forked while another thread used the cache therefore does not wait forever.
@@ -45,6 +46,7 @@ class SharedValues {
   }
 
   static constexpr std::int64_t most_frequencies = std::int64_t{1} << 14;
+  static constexpr std::size_t most_values = 32;
 
  private:
   struct Entry {
@@ -71,7 +73,7 @@ class SharedValues {
     if (!lock) return;
     frequencies_ += added.front().spec.d_model / 2;
     recent_.splice(recent_.begin(), added);
-    while (frequencies_ > most_frequencies) {
+    while (frequencies_ > most_frequencies || recent_.size() > most_values) {
       frequencies_ -= recent_.back().spec.d_model / 2;
       removed.splice(removed.begin(), recent_, std::prev(recent_.end()));
     }

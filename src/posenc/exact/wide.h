@@ -91,6 +91,10 @@ constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
   return sum;
 }
 
+/// atanh(1 / 3) / 2^log_unit_bits, computed at compile time.
+template <std::size_t Limbs>
+inline constexpr Fraction<Limbs> atanh_of_third = atanh_series<Limbs>(1, 3);
+
 /// ln(value) / 2^log_unit_bits for a normal value above 0, from
 /// ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3), within 2^21 units, since |e| <= 1023.
 /// A negative logarithm is given modulo 1.
@@ -101,9 +105,8 @@ constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
   const std::uint64_t one = std::uint64_t{1} << 52;
   const std::uint64_t mantissa = (bits & (one - 1)) | one;
   const Fraction<Limbs> of_mantissa = atanh_series<Limbs>(mantissa - one, mantissa + one);
-  const Fraction<Limbs> of_two = atanh_series<Limbs>(1, 3);
   const Fraction<Limbs> of_power =
-      of_two * static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
+      atanh_of_third<Limbs> * static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
   return (exponent < 0 ? of_mantissa - of_power : of_mantissa + of_power) * 2;
 }
 
