@@ -4,14 +4,15 @@
 //   add/<backend>:<isa>/rows:512/d:512      x + encoding
 //   plan/<backend>:<isa>/d:512              planning, and destroying the encoder
 //
-// Prints the compiler, then the name and the elements of each call before it is made. Sizes are
-// such that a count depends on the kernels alone: stores are named, since `automatic` depends on
-// the caches, and backends that call libm are left out, since its versions differ.
+// Prints compiler and xsimd, which decide the counts, then the name and the elements of each call
+// before it is made. Sizes are such that a count depends on the kernels alone: stores are named,
+// since `automatic` depends on the caches, and backends that call libm are left out, since its
+// versions differ.
 #include "encoders.h"
 #include "tables.h"
 
-#include "posenc/measurement.h"
 #include "posenc/registry.h"
+#include "posenc/version.h"
 
 #include <fmt/format.h>
 #include <valgrind/callgrind.h>
@@ -54,10 +55,10 @@ void count_add(const posenc::Backend& backend) {
   const posenc::bench::Table table = table_of(256, 512);
   const auto encoder = backend.plan(table.spec);
   float* const memory = posenc::bench::warm_memory(table.bytes());
-  const posenc::MatrixView<float> out(memory, table.rows.count, table.spec.d_model,
-                                      table.spec.d_model);
-  const posenc::MatrixView<const float> x(memory, table.rows.count, table.spec.d_model,
-                                          table.spec.d_model);
+  const posenc::MatrixView<float> out = {memory, table.rows.count, table.spec.d_model,
+                                         table.spec.d_model};
+  const posenc::MatrixView<const float> x = {memory, table.rows.count, table.spec.d_model,
+                                             table.spec.d_model};
   count(fmt::format("add/{}/{}", backend.full_name(), to_string(table)), table.elements(), [&] {
     encoder->add(table.rows, x, 1.0f, out, {1, posenc::StorePolicy::cached});
   });
@@ -88,7 +89,7 @@ void count_all(const posenc::Backend& backend) {
 }  // namespace
 
 int main() {
-  fmt::print("{}\n", posenc::measurements_of_this_machine().compiler);
+  fmt::print("{}, xsimd {}\n", posenc::compiler(), posenc::xsimd_version());
   for (const posenc::Backend* backend : posenc::bench::running_backends()) {
     const std::string_view name = backend->name();
     if (name == "rotation" || name == "rotation32" || name == "xsimd") count_all(*backend);

@@ -4,8 +4,8 @@
 Compares them with those of the same compiler in tests/data/instructions.json, and names every call
 that differs by more than the tolerance, with the count that is kept, the new one, and their ratio.
 Both directions count: keep what was gained, so that it cannot be lost again unseen. Valgrind runs
-no AVX-512: kernels of the others share its source. Counts of a compiler that has none are shown
-only, and the exit code is that of a skipped test."""
+no AVX-512: kernels of the others share its source. Where no counts of a compiler (and xsimd) are
+kept, the new ones are shown only, and the exit code is that of a skipped test."""
 
 import argparse
 import re
@@ -32,12 +32,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--program", default=str(Path(ROOT, "build/release/bin/counted_calls")),
                         metavar="FILE", help="counted_calls of a build (default: %(default)s)")
     parser.add_argument("--update", action="store_true",
-                        help="keep the new counts of this compiler instead of judging them")
+                        help="keep what changed for this compiler, instead of failing")
     return parser.parse_args()
 
 
 def count(program: str) -> tuple[str, dict[str, float]]:
-    """The compiler with its major version, such as "g++ 12", and what was counted."""
+    """The compiler, such as "g++ 12, xsimd 8", and what was counted."""
     if not Path(program).exists():
         raise BadInput(f"--program is '{program}'; allowed: counted_calls, which a build makes")
     if shutil.which("valgrind") is None:
@@ -60,7 +60,7 @@ def count(program: str) -> tuple[str, dict[str, float]]:
             if found is None or int(found[1]) == 0:
                 raise BadInput(f"valgrind counted nothing in {name}")
             counts[name] = float(f"{int(found[1]) / int(elements):.5g}")
-    return re.sub(r"(\d+)\..*", r"\1", compiler), counts
+    return re.sub(r"(\d+)\.[\d.]+", r"\1", compiler), counts
 
 
 def differences(kept: Counts, new: Counts) -> list[list[str]]:
