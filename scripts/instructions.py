@@ -15,14 +15,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from reporting.command import ArgumentParser, run_main
+from reporting.command import CHECK_FAILED, ArgumentParser, run_main
 from reporting.failures import BadInput, Skipped
 from reporting.files import ROOT, read_json, write_json
 from reporting.tables import text_table
 
 KEPT = Path(ROOT, "tests", "data", "instructions.json")
 TOLERANCE = 0.02
-CHECK_FAILED = 1
 
 Counts = Mapping[str, float]  # instructions per element, by the name of the benchmark
 
@@ -103,7 +102,7 @@ def main() -> int:
         return 0
     if changed:
         print(f"{compiler}: {len(changed)} of {len(new)} calls differ by more than "
-              f"{TOLERANCE:.0%}; scripts/instructions.py --update keeps the new counts")  # fmt: skip
+              f"{TOLERANCE:.0%}; instructions.py --update keeps the new counts")  # fmt: skip
         return CHECK_FAILED
     print(f"{compiler}: {len(new)} calls within {TOLERANCE:.0%} of the counts that are kept")
     return 0
