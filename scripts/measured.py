@@ -12,10 +12,9 @@ from pathlib import Path
 
 from reporting.command import CHECK_FAILED, ArgumentParser, run_main
 from reporting.failures import BadInput
-from reporting.files import ROOT, make_folder, write_whole
+from reporting.files import ROOT, make_folder
 from reporting.measured import (
-    FOLDER, changed_rows, file_name, limit_ratios, limits_text, read_kept, read_machine,
-    write_pages,
+    changed_rows, file_name, keep, limit_ratios, limits_text, read_kept, read_machine,
 )  # fmt: skip
 from reporting.posenc import Posenc
 from reporting.tables import text_table
@@ -78,9 +77,7 @@ def main() -> int:
     if not is_reliable:
         print(f"Not reliable, and never kept: {now.facts['disturbed'] or 'a bound is broken'}")
     elif arguments.keep:
-        make_folder(str(FOLDER))
-        write_whole(str(FOLDER / name), new.read_bytes())
-        write_pages()
+        keep(new, now)
         print(f"Kept: docs/measured/{name}")
     return 0 if is_good and is_reliable else CHECK_FAILED
 

@@ -139,13 +139,9 @@ class Machine:
                 best[each.backend, each.table] = each
         return list(best.values())
 
-    def timed(
-        self, is_kept: Callable[[Measurement], bool] = lambda each: True
-    ) -> list[Measurement]:
-        """Encoders at the best ISA of those that are kept."""
-        return self.best_isas(
-            lambda each: each.seconds and each.role != "limit" and is_kept(each)
-        )
+    def timed(self, kept: Callable[[Measurement], bool] = lambda each: True) -> list[Measurement]:
+        """Of the encoders that are kept, those at their best ISA."""
+        return self.best_isas(lambda each: each.seconds and each.role != "limit" and kept(each))
 
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""

@@ -102,14 +102,20 @@ def readme_of(text: str, kept: Sequence[Kept]) -> str:
 
     made, count = BLOCK.subn(block, text)
     if count == 0:
-        raise BadInput(f"{README} shows no document of {FOLDER}; allowed: see {__file__}")
+        raise BadInput(f"{README} shows no document; allowed: tables between '<!-- measured:' "
+                       "NAME.json ISA ROWSxD... '-->' and '<!-- end -->'")  # fmt: skip
     return made
 
 
-def write_pages() -> None:
-    """The page and the README. Writes none if one of them cannot be made."""
-    kept = read_kept()
+def keep(document: Path, machine: Machine) -> None:
+    """Writes the document of a CPU, the page and the README; nothing if one of them cannot be
+    made."""
+    path = FOLDER / file_name(machine)
+    others = [each for each in read_kept() if each.path != path]
+    kept = sorted([*others, Kept(path, machine)], key=lambda each: each.path)
     page, readme = page_of(kept), readme_of(README.read_text(encoding="utf-8"), kept)
+    FOLDER.mkdir(exist_ok=True)
+    write_whole(str(path), document.read_bytes())
     write_whole(str(PAGE), page)
     write_whole(str(README), readme)
 
@@ -122,9 +128,7 @@ def limit_ratios(before: Machine, after: Machine) -> dict[Table, float]:
     return {table: old / new for table, (old, new) in limits.items() if old and new}
 
 
-def changed_rows(
-    comparison: Mapping[str, Any], limits: Mapping[Table, float]
-) -> list[list[str]]:
+def changed_rows(comparison: Mapping[str, Any], limits: Mapping[Table, float]) -> list[list[str]]:
     """Of a comparison of posenc compare, the rows with a verdict other than "same": backend, table,
     time of the later document over the earlier one, the same of the store limit, verdict."""
     rows = []
