@@ -2,9 +2,9 @@
 """Measures the CPU at hand and compares it with its document in docs/measured: what got slower or
 faster, and on which tables. posenc compare judges, by its rule of ties.
 
-Of one backend, the time of the store limit shows beside its own: where both have moved alike, the
-machine has changed. Exit code 1: a regression, or times that are not reliable. --keep writes the
-document, unless it is not reliable, docs/measured.md and the tables of the README."""
+Beside the time of a backend, now over kept, stands that of the store limit for the same bytes: if
+both have moved alike, the machine may have changed. The verdict takes no account of it. Exit code
+1: a regression, or times that are not reliable, which are never kept."""
 
 import argparse
 import subprocess
@@ -29,7 +29,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("document", nargs="?", metavar="DOCUMENT",
                         help="of posenc measure, on any CPU (default: measure now, in 2 minutes)")
     parser.add_argument("--keep", action="store_true",
-                        help="keep the document as the one of its CPU")
+                        help="keep the document as that of its CPU, and write docs/measured.md and "
+                             "the README's tables anew")
     parser.add_argument("--posenc", metavar="FILE",
                         help="the posenc command (default: preset release, built first)")
     return parser.parse_args()

@@ -21,7 +21,7 @@ README = Path(ROOT, "README.md")
 
 # In the README, a comment says which document, ISA and sizes stand between it and the end.
 BLOCK = re.compile(
-    r"(?P<start><!-- measured: (?P<name>\S+) (?P<isa>\S+) (?P<sizes>[\dx ]+) -->\n\n)"
+    r"(?P<start><!-- measured: (?P<name>\S+) (?P<isa>\S+)\s(?P<sizes>[\dx ]+) -->\n\n)"
     r"(?P<text>.*?)(?P<end>\n\n<!-- end -->\n)",
     re.DOTALL,
 )

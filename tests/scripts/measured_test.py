@@ -208,8 +208,11 @@ exit "$CODE"
         self.assertFalse(self.kept.exists() or self.page.exists())
 
     def test_a_readme_that_shows_no_document_is_refused(self):
-        for text, word in (("no tables", "shows no document"), (README.replace("sse2", "x"), "at x"),
-                           (README.replace("5000x512", "3x4"), "no times of 3 x 4")):  # fmt: skip
+        for text, word in (
+            ("no tables", "shows no document"),
+            (README.replace("sse2", "x"), "at x"),
+            (README.replace("5000x512", "3x4"), "no times of 3 x 4"),
+        ):
             self.readme.write_text(text, encoding="utf-8")
             done = self.compared(sample(), "--keep")
             self.assertEqual(done.returncode, 2)
