@@ -29,7 +29,7 @@ optional_of() {
   case $1 in
     build) echo "libmpfr-dev" ;;
     test)
-      echo "qemu-user binutils groff-base help2man python3-matplotlib $(optional_of python)"
+      echo "qemu-user valgrind binutils groff-base help2man python3-matplotlib $(optional_of python)"
       ;;
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
     python) echo "python3-dev pybind11-dev python3-numpy" ;;
@@ -63,6 +63,7 @@ libeigen3-dev       header eigen3/Eigen/Core Eigen/Core
 libsleef-dev        header sleef.h              | SLEEF among the peers
 libhwy-dev          header hwy/highway.h        | Highway among the peers
 qemu-user           command qemu-x86_64         | the tests on emulated CPUs
+valgrind            command valgrind            | the test that counts instructions
 binutils            command nm                  | the test of symbol tables
 groff-base          command groff               | the test of the manual pages
 help2man            command help2man            | the manual pages

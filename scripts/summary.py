@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's tables: Gfloat/s of one thread for each table and backend at its best
+"""Tables like the README's: Gfloat/s of one thread for each table and backend at its best
 ISA, beside a copy of a finished table and the limit of the memory, and the largest error.
 
 DOCUMENTS are those of posenc measure. Each CPU has tables of its own."""

@@ -6,6 +6,7 @@ A module uses only those above it:
   units, tables              numbers as text, tables as text and Markdown
   documents                  documents of measurements, by machine
   summary                    the README's tables
+  measured                   the documents that are kept of each CPU, and what shows them
   posenc                     the posenc command
   figures/                   everything that is drawn, with matplotlib
   page, report               the page of figures and tables

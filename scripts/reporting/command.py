@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from reporting.failures import BadInput, Skipped
 
+CHECK_FAILED = 1
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
 EXIT_CODES = (

@@ -139,9 +139,9 @@ class Machine:
                 best[each.backend, each.table] = each
         return list(best.values())
 
-    def timed(self) -> list[Measurement]:
-        """Encoders at their best ISA."""
-        return self.best_isas(lambda each: each.seconds and each.role != "limit")
+    def timed(self, kept: Callable[[Measurement], bool] = lambda each: True) -> list[Measurement]:
+        """Of the encoders that are kept, those at their best ISA."""
+        return self.best_isas(lambda each: each.seconds and each.role != "limit" and kept(each))
 
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""
@@ -197,7 +197,7 @@ def _report_of(values: Mapping[str, Any]) -> Report:
     )
 
 
-def _measurement_of(values: Mapping[str, Any]) -> Measurement:
+def measurement_of(values: Mapping[str, Any]) -> Measurement:
     seconds = [float(each) for each in values["seconds"]]
     if not all(0 < each < math.inf for each in seconds):
         raise ValueError(f"seconds are {seconds}")
@@ -228,7 +228,7 @@ def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
     """Throws what reading() turns into BadInput."""
     if document["version"] != VERSION:
         raise ValueError(f"version is {document['version']}, not {VERSION}")
-    return [_measurement_of(each) for each in document["measurements"]]
+    return [measurement_of(each) for each in document["measurements"]]
 
 
 def read_machines(paths: Iterable[str]) -> list[Machine]:

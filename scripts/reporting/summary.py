@@ -1,9 +1,11 @@
 """The tables of the README, from documents of measurements: what each backend reaches at its best
-ISA on each table, beside a copy of a finished table and the limit of the memory."""
+ISA on each table, beside a copy of a finished table and the limit of the memory. And a table of
+every ISA."""
 
 from collections.abc import Callable, Sequence
 
-from reporting.documents import COPY, Machine, Measurement, Table
+from reporting.documents import COPY, STORES, Machine, Measurement, Table
+from reporting.failures import BadInput
 from reporting.tables import markdown_table, text_table
 from reporting.units import error_text, share_text, speed_text
 
@@ -17,7 +19,7 @@ class Summary:
     """Of one machine, the encoders by table: those that `is_shown` keeps."""
 
     def __init__(self, machine: Machine, is_shown: Callable[[Measurement], bool]) -> None:
-        found = [each for each in machine.timed() if is_shown(each)]
+        found = machine.timed(is_shown)
         self.machine = machine
         self.tables = sorted({each.table for each in found}, key=_order)
         self.speeds = {(each.backend, each.table): each.speed for each in found}
@@ -25,7 +27,7 @@ class Summary:
         for each in sorted(found, key=lambda each: (each.table.last, each.table.entries)):
             self.encoders[each.backend] = each
 
-    def _best_first(self) -> list[str]:
+    def best_first(self) -> list[str]:
         """Those that promise correct rounding, then the others; in each, by their median speed."""
 
         def order(name: str) -> tuple[bool, float]:
@@ -45,7 +47,7 @@ class Summary:
 
     def by_table(self) -> Lines:
         """A row for each table, a column for each backend; errors in two rows below."""
-        names = self._best_first()
+        names = self.best_first()
         rows = [[ROWS_BY_D_MODEL, *(f"`{name}`" for name in names), "copy", "limit"]]
         for table, size in zip(self.tables, self.names_of_tables()):
             loops = (self.machine.loops(table).get(COPY, 0.0), self.machine.limit(table))
@@ -77,13 +79,14 @@ def _order(table: Table) -> tuple[int, int, str]:
     return table.entries, table.rows, table.name
 
 
-def heading(machine: Machine) -> str:
+def heading(machine: Machine, isa: str = "") -> str:
     """ "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7 processes"."""
     timed = [each for each in machine.measurements if each.seconds]
     timed.sort(key=lambda each: each.role)  # the library's rows say how many processes
     facts = machine.facts
+    isa = isa or (machine.isas[-1] if machine.isas else "")
     parts = [
-        f"{machine.cpu}, {machine.isas[-1]}" if machine.isas else machine.cpu,
+        f"{machine.cpu}, {isa}" if isa else machine.cpu,
         f"{facts['compiler']}, {str(facts['measured_at'])[:10]}",
         f"medians of {len(timed[0].seconds)} processes",
     ]
@@ -102,14 +105,17 @@ def _text(lines: Lines) -> str:
 FORMATS = {"markdown": _markdown, "text": _text}
 
 
+def is_float32_of_one_thread(each: Measurement) -> bool:
+    return each.table.threads == 1 and each.table.dtype == "float32"
+
+
 def summary_of(
     machines: Sequence[Machine], sizes: Sequence[str], with_peers: bool, format: str
 ) -> str:
     """Empty if nothing was timed. Sizes such as "5000 x 512", or none for all."""
 
     def is_shown(each: Measurement) -> bool:
-        is_plain = each.table.threads == 1 and each.table.dtype == "float32"
-        return is_plain and (not sizes or each.table.size in sizes)
+        return is_float32_of_one_thread(each) and (not sizes or each.table.size in sizes)
 
     parts = []
     for machine in machines:
@@ -125,3 +131,44 @@ def summary_of(
         if with_peers and everything.encoders.keys() != ours.encoders.keys():
             parts.append(FORMATS[format](everything.by_backend()))
     return "\n\n".join(parts)
+
+
+def summary_at(machine: Machine, isa: str, sizes: Sequence[str]) -> str:
+    """As summary_of() in Markdown, as if the CPU had no better ISA. Refuses sizes that were not
+    measured."""
+    highest = machine.isa_rank(isa)
+    summary = Summary(
+        machine,
+        lambda each: is_float32_of_one_thread(each) and each.role == "backend"
+        and each.table.size in sizes and machine.isa_rank(each.isa) <= highest,
+    )  # fmt: skip
+    measured = {table.size for table in summary.tables}
+    if missing := [size for size in sizes if size not in measured]:
+        raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
+    return f"{heading(machine, isa)}:\n\n{_markdown(summary.by_table())}"
+
+
+def table_of_all_isas(machine: Machine) -> str:
+    """In Markdown: a row for each backend and ISA and each memory loop, a column for each table."""
+    timed = [each for each in machine.measurements
+             if each.seconds and is_float32_of_one_thread(each)]  # fmt: skip
+    best = Summary(machine, lambda each: is_float32_of_one_thread(each) and each.role == "backend")
+    speeds = {(each.name, each.table): each.speed for each in timed}
+    order = [*best.best_first(), *STORES, COPY]
+    shown = {
+        each.name: each for each in sorted(timed, key=lambda each: _order(each.table))
+        if each.backend in order
+    }  # fmt: skip
+
+    def place(name: str) -> tuple[int, int]:
+        return order.index(shown[name].backend), -machine.isa_rank(shown[name].isa)
+
+    rows = []
+    for name in sorted(shown, key=place):
+        error = shown[name].error
+        cells = [speeds.get((name, table), 0.0) for table in best.tables]
+        largest = error_text(error.max_abs) if error else ""
+        rows.append([f"`{name}`", *(speed_text(each) if each else "" for each in cells), largest])
+    sizes = best.names_of_tables()
+    header = ["", *sizes, f"largest error, {sizes[-1]}"]
+    return markdown_table(header, rows, left=(0,))

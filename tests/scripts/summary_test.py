@@ -1,10 +1,8 @@
-"""scripts/summary.py: the tables of the README. First argument: the folder of the built programs,
+"""scripts/summary.py: tables like the README's. First argument: the folder of the built programs,
 of which none is used."""
 
-import pathlib
-
 import script_support
-from script_support import ROOT, SMALL, ScriptTest, document, row, run, sample, table
+from script_support import SMALL, ScriptTest, document, row, run, sample, table
 
 TABLE = """A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes:
 
@@ -76,13 +74,6 @@ class SummaryTest(ScriptTest):
         done = self.summary(sample(), "--output", path)
         self.assert_good(done)
         self.assertEqual((done.stdout, path.read_text(encoding="utf-8")), ("", TABLE))
-
-    def test_the_readme_shows_the_documents_that_it_names(self):
-        readme = pathlib.Path(ROOT, "README.md").read_text(encoding="utf-8")
-        for path in sorted(pathlib.Path(ROOT, "docs", "measured").glob("*.json")):
-            if path.name in readme:
-                lines = run("summary.py", path).stdout.splitlines()
-                self.assertIn("\n".join(lines[2:]), readme, path)
 
 
 if __name__ == "__main__":

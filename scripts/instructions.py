@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Instructions per element of each kernel, counted by valgrind: what no neighbour disturbs.
+
+Compares them with those of the same compiler in tests/data/instructions.json, and names every call
+that differs by more than the tolerance, with the count that is kept, the new one, and their ratio.
+Both directions count: keep what was gained, so that it cannot be lost again unseen. Valgrind runs
+no AVX-512: kernels of the others share its source. Where no counts of a compiler (and xsimd) are
+kept, the new ones are shown only, and the exit code is that of a skipped test."""
+
+import argparse
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from reporting.command import CHECK_FAILED, ArgumentParser, run_main
+from reporting.failures import BadInput, Skipped
+from reporting.files import ROOT, read_json, write_json
+from reporting.tables import text_table
+
+KEPT = Path(ROOT, "tests", "data", "instructions.json")
+TOLERANCE = 0.02
+
+Counts = Mapping[str, float]  # instructions per element, by the name of the benchmark
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = ArgumentParser(example="instructions.py --update", description=__doc__)
+    parser.add_argument("--program", default=str(Path(ROOT, "build/release/bin/counted_calls")),
+                        metavar="FILE", help="counted_calls of a build (default: %(default)s)")
+    parser.add_argument("--update", action="store_true",
+                        help="keep what changed for this compiler, instead of failing")
+    return parser.parse_args()
+
+
+def count(program: str) -> tuple[str, dict[str, float]]:
+    """The compiler, such as "g++ 12, xsimd 8", and what was counted."""
+    if not Path(program).exists():
+        raise BadInput(f"--program is '{program}'; allowed: counted_calls, which a build makes")
+    if shutil.which("valgrind") is None:
+        raise Skipped("there is no valgrind (Debian: valgrind), no instruction was counted")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            "valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts",
+            "--collect-atstart=no", program,
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            reason = done.stderr.strip().splitlines()[-1:]
+            raise BadInput(f"{' '.join(command)} failed: {''.join(reason)}")
+        compiler, *calls = done.stdout.splitlines()
+        counts = {}
+        for number, call in enumerate(calls, 1):
+            name, elements = call.split()
+            text = Path(folder, f"counts.{number}").read_text(encoding="utf-8")
+            found = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
+            if found is None or int(found[1]) == 0:
+                raise BadInput(f"valgrind counted nothing in {name}")
+            counts[name] = float(f"{int(found[1]) / int(elements):.5g}")
+    return re.sub(r"(\d+)\.[\d.]+", r"\1", compiler), counts
+
+
+def differences(kept: Counts, new: Counts) -> list[list[str]]:
+    """Rows of what changed by more than the tolerance. A call that this CPU does not run is none;
+    a call that is not kept is."""
+    rows = []
+    for name, now in new.items():
+        before = kept.get(name)
+        if before is None:
+            rows.append([name, "-", f"{now:g}", "-"])
+        elif abs(now / before - 1) > TOLERANCE:
+            rows.append([name, f"{before:g}", f"{now:g}", f"{now / before:.3f}"])
+    isas = {name.split("/")[1] for name in new}
+    gone = (name for name in kept if name not in new and name.split("/")[1] in isas)
+    return rows + [[name, f"{kept[name]:g}", "-", "-"] for name in gone]
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    compiler, new = count(arguments.program)
+    document = read_json(str(KEPT)) if KEPT.exists() else {}
+    kept = document.get(compiler)
+    header = ["instructions per element", "kept", "now", "ratio"]
+    if kept is None and not arguments.update:
+        print(text_table(header, differences({}, new), left=(0,)))
+        known = ", ".join(document) or "none"
+        raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
+    changed = differences(kept or {}, new)
+    if changed:
+        print(text_table(header, changed, left=(0,)))
+    if arguments.update:
+        # What did not change stays, so that the file shows what a change of a kernel cost.
+        moved = {row[0] for row in changed}
+        merged = {name: new[name] if name in moved else kept[name] for name in new} if kept else new
+        isas = {name.split("/")[1] for name in new}
+        others = {name: each for name, each in (kept or {}).items()
+                  if name.split("/")[1] not in isas}  # fmt: skip
+        write_json(str(KEPT), dict(sorted({**document, compiler: {**merged, **others}}.items())))
+        print(f"{compiler}: {len(new)} counts are kept, {len(changed)} of them new or changed")
+        return 0
+    if changed:
+        print(f"{compiler}: {len(changed)} of {len(new)} calls differ by more than "
+              f"{TOLERANCE:.0%}; instructions.py --update keeps the new counts")  # fmt: skip
+        return CHECK_FAILED
+    print(f"{compiler}: {len(new)} calls within {TOLERANCE:.0%} of the counts that are kept")
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,224 @@
+"""scripts/measured.py, and the documents of docs/measured: their names, and that the page and the
+README show them. First argument: the folder of the built programs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import script_support
+from script_support import BROKEN, SCRIPTS, ScriptTest, binary, sample
+
+from reporting import measured
+from reporting.documents import Machine
+
+NAME = "a-cpu-avx2.json"
+README = f"""before
+<!-- measured: {NAME} sse2 5000x512 -->
+
+old
+
+<!-- end -->
+after
+"""
+SHOWN = f"""before
+<!-- measured: {NAME} sse2 5000x512 -->
+
+A CPU, sse2; g++ 12.2.0, 2026-11-24; medians of 3 processes:
+
+| rows x d_model | `rotation` | copy | limit |
+|---|---:|---:|---:|
+| 5000 x 512 | 1.0 | 6.5 | 10 |
+| largest error, 5000 x 512 | 2.98e-8 | | |
+| correctly rounded | all | | |
+
+<!-- end -->
+after
+"""
+
+
+def slower(name, factor):
+    """The sample, in which the rows of that name took longer."""
+    document = sample()
+    for row in document["measurements"]:
+        if f"{row['backend']}:{row['isa']}" == name:
+            row["seconds"] = [factor * each for each in row["seconds"]]
+    return document
+
+
+class KeptTest(ScriptTest):
+    """What docs/measured has, and what shows it."""
+
+    def test_each_document_is_reliable_and_has_the_name_of_its_cpu(self):
+        kept = measured.read_kept()
+        self.assertGreater(len(kept), 0)
+        for each in kept:
+            self.assertEqual(each.path.name, measured.file_name(each.machine))
+            self.assertEqual(each.machine.facts["disturbed"], "", each.path)
+
+    def test_the_page_and_the_readme_show_the_documents(self):
+        again = "; to make it anew: scripts/measured.py --keep, with a document of docs/measured"
+        kept = measured.read_kept()
+        page = measured.PAGE.read_text(encoding="utf-8")
+        self.assertEqual(page, measured.page_of(kept), f"docs/measured.md{again}")
+        readme = measured.README.read_text(encoding="utf-8")
+        self.assertEqual(readme, measured.readme_of(readme, kept), f"README.md{again}")
+
+    def test_a_name_is_of_the_cpu_and_its_best_isa(self):
+        for cpu, isa, expected in (
+            ("AMD EPYC (family 26, model 2, stepping 1)", "avx512",
+             "amd-epyc-family-26-model-2-stepping-1-avx512.json"),
+            ("AMD EPYC (family 26, model 2, stepping 1)", "avx2",
+             "amd-epyc-family-26-model-2-stepping-1-avx2.json"),
+            ("Intel(R) Xeon(R) CPU @ 2.10GHz (family 6, model 143, stepping 8)", "avx512",
+             "intel-xeon-cpu-2-10ghz-family-6-model-143-stepping-8-avx512.json"),
+            ("AArch64 (CPU implementer 0x41, CPU part 0xd0c)", "neon64",
+             "aarch64-cpu-implementer-0x41-cpu-part-0xd0c-neon64.json"),
+        ):  # fmt: skip
+            machine = Machine(cpu, {}, ["scalar", isa], {})
+            self.assertEqual(measured.file_name(machine), expected)
+
+
+class MeasuredTest(ScriptTest):
+    """The command, in a project of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / "project"
+        shutil.copytree(SCRIPTS, self.root / "scripts",
+                        ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+        (self.root / "docs").mkdir()
+        self.kept = self.root / "docs" / "measured"
+        self.page, self.readme = self.root / "docs" / "measured.md", self.root / "README.md"
+        self.readme.write_text(README, encoding="utf-8")
+
+    def measured(self, *arguments, posenc=None):
+        command = [sys.executable, self.root / "scripts" / "measured.py", *arguments]
+        return subprocess.run(
+            [*map(str, command), "--posenc", posenc or binary("posenc")],
+            capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )  # fmt: skip
+
+    def keep(self, content):
+        done = self.measured(self.write("new.json", content), "--keep")
+        self.assert_good(done)
+        return done.stdout
+
+    def compared(self, content, *arguments):
+        return self.measured(self.write("new.json", content), *arguments)
+
+    def test_a_missing_document_is_said_and_how_to_keep_it(self):
+        done = self.compared(sample())
+        self.assert_good(done)
+        expected = f"No document of this CPU is kept; --keep makes this one docs/measured/{NAME}\n"
+        self.assertIn(expected, done.stdout)
+        self.assertFalse(self.kept.exists() or self.page.exists())
+        self.assertEqual(self.readme.read_text(encoding="utf-8"), README)
+
+    def test_keep_writes_the_document_the_page_and_the_readme(self):
+        self.assertIn(f"\nKept: docs/measured/{NAME}\n", self.keep(sample()))
+        self.assertEqual(json.loads((self.kept / NAME).read_text(encoding="utf-8")), sample())
+        self.assertEqual(self.readme.read_text(encoding="utf-8"), SHOWN)
+        page = self.page.read_text(encoding="utf-8")
+        for line in (
+            f"| A CPU | avx2 | g++ 12.2.0 | 2026-11-24 | [JSON](measured/{NAME}) |",
+            "## A CPU, avx2",
+            "| | 8 x 512 | 5000 x 512 | largest error, 5000 x 512 |",
+            "| `rotation:avx2` | 4.0 | 2.0 | 2.98e-8 |",
+            "| `rotation:sse2` | 2.0 | 1.0 | 2.98e-8 |",
+            "| `non_temporal_store` | 8.0 | 4.0 | |",
+            "| `copy` | 13 | 6.5 | |",
+        ):
+            self.assertIn(f"\n{line}\n", page)
+        self.assertNotIn("sleef", page)
+
+    def test_what_got_slower_or_faster_is_named(self):
+        self.keep(sample())
+        same = self.compared(sample())
+        self.assert_good(same)
+        self.assertIn("\n6 compared, noise 0.0 %: 0 regressions, 0 missing\n", same.stdout)
+        self.assertNotIn("slower", same.stdout)
+
+        done = self.compared(slower("rotation:sse2", 1.5))
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertRegex(done.stdout, r"\nrotation:sse2 +8x512 +1\.500 +1\.000 +slower\n")
+        self.assertRegex(done.stdout, r"\nrotation:sse2 +5000x512 +1\.500 +1\.000 +slower\n")
+        self.assertNotIn("rotation:avx2 ", done.stdout)
+        self.assertIn(": 2 regressions, 0 missing\n", done.stdout)
+
+        done = self.compared(slower("rotation:sse2", 0.5))
+        self.assert_good(done)
+        self.assertRegex(done.stdout, r"\nrotation:sse2 +8x512 +0\.500 +1\.000 +faster\n")
+
+    def test_the_store_limit_stands_beside_the_verdict_and_changes_none(self):
+        self.keep(sample())
+        everything = sample()
+        for row in everything["measurements"]:
+            row["seconds"] = [1.25 * each for each in row["seconds"]]
+        done = self.compared(everything)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"\nrotation:avx2 +8x512 +1\.250 +1\.250 +slower\n")
+        expected = "Time of the store limits, now / kept: 1.250 (1.250 to 1.250 over 2 tables)\n"
+        self.assertIn(expected, done.stdout)
+
+    def test_documents_of_other_cpus_are_listed(self):
+        self.keep(sample())
+        done = self.compared(sample("Another CPU"))
+        self.assert_good(done)
+        self.assertIn("No document of this CPU is kept", done.stdout)
+        expected = f"Of another CPU: docs/measured/{NAME}, 2026-11-24T05:00:00Z\n"
+        self.assertIn(expected, done.stdout)
+        self.keep(sample("Another CPU"))
+        self.assertEqual(self.page.read_text(encoding="utf-8").count("\n## "), 2)
+        self.assertEqual(self.readme.read_text(encoding="utf-8"), SHOWN)
+
+    def test_times_that_are_not_reliable_are_never_kept(self):
+        done = self.compared({**sample(), "disturbed": "other work ran"}, "--keep")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("\nNot reliable, and never kept: other work ran\n", done.stdout)
+        self.assertFalse(self.kept.exists())
+
+    def test_without_a_document_it_measures(self):
+        posenc = self.write("posenc", f"""#!/bin/bash
+[[ $* == "measure --format json --output $6" || $6 == "" ]] || exit 2
+cp {self.write("sample.json", sample())} "${{@: -1}}"
+exit "$CODE"
+""")
+        posenc.chmod(0o755)
+        os.environ["CODE"] = "0"
+        self.addCleanup(os.environ.pop, "CODE")
+        self.assert_good(self.measured("--keep", posenc=posenc))
+        self.assertTrue((self.kept / NAME).exists())
+        shutil.rmtree(self.kept)
+        os.environ["CODE"] = "1"  # a bound is broken
+        done = self.measured("--keep", posenc=posenc)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertFalse(self.kept.exists())
+        os.environ["CODE"] = "2"
+        self.assert_refused(self.measured(posenc=posenc), "measure ended with exit code 2")
+
+    def test_bad_input_is_refused_in_one_line(self):
+        for content in BROKEN:
+            with self.subTest(content=content[:60]):
+                path = self.write("broken.json", content)
+                self.assert_refused(self.measured(path, "--keep"), str(path))
+        self.assert_refused(self.measured("/nonexistent.json"), "/nonexistent.json: No such")
+        self.assertFalse(self.kept.exists() or self.page.exists())
+
+    def test_a_readme_that_shows_no_document_is_refused(self):
+        for text, word in (
+            ("no tables", "shows no document"),
+            (README.replace("sse2", "x"), "at x"),
+            (README.replace("5000x512", "3x4"), "no times of 3 x 4"),
+        ):
+            self.readme.write_text(text, encoding="utf-8")
+            done = self.compared(sample(), "--keep")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(word, done.stderr)
+            self.assertFalse(self.kept.exists() or self.page.exists())
+
+
+if __name__ == "__main__":
+    script_support.main()
