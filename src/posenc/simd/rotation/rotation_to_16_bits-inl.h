@@ -99,7 +99,7 @@ struct alignas(cache_line_bytes) BracketCentre {
 struct NoUncertainList {
   explicit NoUncertainList(const RotationTables&) {}
   void write() {}
-  void write_lines() {}
+  void write_vectors() {}
 };
 template <class T, bool checks>
 using ListFor =
@@ -162,7 +162,7 @@ struct BracketTiles {
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
-  /// `lines`, their lines are stored again after the entries have been corrected in copies.
+  /// `lines`, their vectors are stored again after the entries have been corrected in copies.
   template <bool above, bool below, bool lines>
   [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* upper, T* lower,
                                            std::ptrdiff_t stride) const {
@@ -182,7 +182,7 @@ struct BracketTiles {
                              in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
                              lane = in_row % float_lanes;
           if constexpr (lines) {
-            if (side != kept) rows[side] = uncertain.keep_line(again[side], rows[side]);
+            if (side != kept) rows[side] = uncertain.keep_vector(again[side], rows[side]);
             kept = side;
           }
           uncertain.add(rows[side] + (held == Held::both ? 2 * lane + vector : in_row),
@@ -295,7 +295,7 @@ class BracketPanel {
 
   explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
-  ~BracketPanel() { uncertain_.write_lines(); }
+  ~BracketPanel() { uncertain_.write_vectors(); }
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
