@@ -41,7 +41,6 @@ struct RoundFloat32<float> {
   using Round = RoundToFloat32;  // not used
   static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
-  static constexpr float least_error = 0;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], float* to) {

@@ -83,7 +83,7 @@ struct Rotation32Error {
 
 static_assert(paired_block_rows == block_rows, "both use the constants that advance by one block");
 
-/// The distance of a bound from the value between two bounds, in units of float_roundoff.
+/// The distances of bounds from the exact value, in units of float_roundoff.
 struct RotationTo16BitsError {
   bool has_fused_operations;
 
@@ -93,9 +93,22 @@ struct RotationTo16BitsError {
   constexpr double addition() const { return 0.5 + (has_fused_operations ? 0 : 1); }
   /// The value, but for the rounding of the sum.
   constexpr double value() const { return 1.41422 * 2 * (rounded + before_rounding) + addition(); }
-  /// Half of the rounding of the first bound, by 1/2.
-  static constexpr double width = 0.25;
-  constexpr double total() const { return value() + width; }
+  /// The rounding of a bound.
+  static constexpr double bound = 0.5;
+  constexpr double total() const { return value() + bound; }
+  /// From one bound to the other.
+  constexpr double width() const { return 2 * total() + bound; }
+
+  /// At most value() in one block, given magnitudes: `centre`, by how much rounding its value may
+  /// change a sum; its value and the other one; and the largest sine of an angle. half_ulp(x) is
+  /// the least of 1/2 and x, which is at least half the spacing of floats at x.
+  template <class Real, class HalfUlp>
+  Real of_block(Real centre, Real value, Real other, Real angle, HalfUlp half_ulp) const {
+    const Real smaller = half_ulp(other * angle);
+    const Real of_angle = value * Real(0.5f) + half_ulp(angle) * other;
+    const Real fused_sum = centre + of_angle + smaller + Real(1e-4f);
+    return has_fused_operations ? fused_sum : fused_sum + half_ulp(value) + smaller;
+  }
 };
 
 // rotation, to float64: see rotation/rotation_to_float64-inl.h.

@@ -48,7 +48,7 @@ struct PairedRows {
   T* out;              ///< in the first row to write
 
   /// Stores the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
-  /// With `lines`, tiles store whole cache lines, non-temporally.
+  /// With `lines`, tiles store non-temporally; rows begin at cache lines.
   template <bool above, bool below, bool lines>
   void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
                   T* lower, std::ptrdiff_t stride) const {
@@ -128,11 +128,11 @@ struct PairedRows {
                   T* lower, std::ptrdiff_t stride, bool non_temporal) const {
     if (!non_temporal)
       return store_side<above, below, false>(j_begin, j_end, at_once, upper, lower, stride);
-    if constexpr (has_line_vectors) {
-      if (reinterpret_cast<std::uintptr_t>(out) % cache_line_bytes == 0 &&
-          is_stride_of<T>(cache_line_bytes, stride)) {
-        return store_side<above, below, true>(j_begin, j_end, at_once, upper, lower, stride);
-      }
+    if (reinterpret_cast<std::uintptr_t>(out) % cache_line_bytes == 0 &&
+        is_stride_of<T>(cache_line_bytes, stride)) {
+      // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
+      return store_side<above, below, true>(j_begin, j_end, has_line_vectors ? at_once : 1, upper,
+                                            lower, stride);
     }
     stage_side<above, below>(j_begin, j_end, at_once, upper, lower, stride);
   }

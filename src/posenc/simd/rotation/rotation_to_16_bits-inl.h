@@ -2,7 +2,7 @@
 // value.
 //
 // Method  sums of an angle addition, plus and minus their error: both bounds must round alike
-// Error   half an ulp: other entries, 1 in 3000 of bfloat16 and 480 of float16, are evaluated anew
+// Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 690 of float16, are evaluated anew
 // Range   every position up to max_position
 // Cost    AVX2, four vectors: 10 operations for values and bounds, 17 to compare, 4 to pack (or 10)
 //
@@ -16,18 +16,28 @@
 //
 // E (RotationTo16BitsError in error_bounds.h), in units of 2^-24: the sine and cosine of a centre
 // and of an angle are rounded by 1/2 each, which adds at most sqrt(2). The smaller term plus E is
-// rounded by 1/2. The sum is rounded, too, but this changes no decision: the midpoints between
-// elements are floats, and rounding does not cross a float. The other bound is the first one minus
-// or plus 2 E, so that the rounding of the first one, 1/2, counts there; half of it is in E. Above
-// 1, floats are twice as far apart, but no midpoint is near.
+// rounded by 1/2. The first bound is rounded by h, which is 1/2, and may thereby become a midpoint
+// that it has not reached: E includes h. Above 1, floats are twice as far apart, but no midpoint is
+// near.
+//
+// The other bound is the first one minus or plus the width. An exact value below a midpoint must
+// have a lower bound below it, although a sum within h of a midpoint is rounded to it. If V is the
+// error without h, the first bound is above the exact value by at most V + E + h, so that the width
+// has to exceed V + E + 2 h = 2 E + h.
 //
 // In a column of a slow frequency, all sines of a block are at most M = w times the last position.
 // Each of the roundings is then at most 2^-24 M, and sin(a) at most M / 2: together 1 + 1/2 + 1/4
-// + 1/2 + 1/2 (+ 1/2 for half the last one) times M. This is below 2 M E.
+// + 1/2 + 1/2 (+ 1 for h) times M. This is below 2 M E.
 //
-// A value below 2^-14, which has fewer bits in float16, must be recomputed. E is therefore at least
-// 2^-26 for float16: two bounds that are 2^-25 apart do not round to the same float of 11 bits. For
-// bfloat16 it is at least 2^-50, because truncated frequencies add an absolute error of 2^-70.
+// For bfloat16, E is at least 2^-50, because truncated frequencies add an absolute error of 2^-70.
+// Entries of float16 are uncertain six times as often, most of them where values are small, which
+// the sum above does not know. E of float16 is therefore computed for each block and column from
+// its centre (of_block()): what rounding took from the sine and cosine, and terms that are small
+// with the sine of the largest angle. This leaves 0.6 of the uncertain entries. For bfloat16 it
+// costs more than it gains: 6 % of the time in the caches (Zen 5).
+//
+// A value below 2^-14, which has fewer bits in float16, must be recomputed. The width is at least
+// 1/2, and two bounds that are 2^-25 apart do not round to the same float of 11 bits.
 #pragma once
 
 #include "posenc/simd/paired_rows-inl.h"
@@ -41,12 +51,16 @@ namespace {
 /// of other columns.
 constexpr float bracket_error =
     static_cast<float>(RotationTo16BitsError{fused_rounds_once}.total() * float_roundoff * 1.0001);
+constexpr float width_by_error =
+    static_cast<float>(RotationTo16BitsError{fused_rounds_once}.width() /
+                       RotationTo16BitsError{fused_rounds_once}.total() * 1.0001);
 
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
 /// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
-/// a branch for each pair of rows of a tile, one in 15 of which is uncertain in float16 and one in
-/// 90 in bfloat16, costs more than doing without.
+/// a branch for each pair of rows of a tile, one in 20 of which is uncertain in float16 and one in
+/// 80 in bfloat16, costs more than doing without, and bounds of each block cost less than they
+/// gain.
 template <class T>
 struct RoundFloat32;
 
@@ -55,7 +69,6 @@ struct RoundFloat32<BFloat16> {
   using Round = RoundToBFloat16;
   static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
-  static constexpr float least_error = 0x1p-50f;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], BFloat16* to) {
@@ -69,7 +82,6 @@ struct RoundFloat32<Float16> {
   using Round = RoundToFloat16;
   static constexpr bool often_uncertain = true;
   static constexpr int dropped = 13;
-  static constexpr float least_error = 0x1p-26f;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], Float16* to) {
@@ -93,13 +105,14 @@ template <std::int64_t most>
 struct alignas(cache_line_bytes) BracketCentre {
   float sine[most], cosine[most];
   float sine_error[most], cosine_error[most];  ///< E of each column
+  float sine_width[most], cosine_width[most];  ///< from one bound to the other
 };
 
 /// In place of UncertainList, if nothing is checked.
 struct NoUncertainList {
   explicit NoUncertainList(const RotationTables&) {}
   void write() {}
-  void write_lines() {}
+  void write_vectors() {}
 };
 template <class T, bool checks>
 using ListFor =
@@ -182,7 +195,7 @@ struct BracketTiles {
                              in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
                              lane = in_row % float_lanes;
           if constexpr (lines) {
-            if (side != kept) rows[side] = uncertain.keep_line(again[side], rows[side]);
+            if (side != kept) rows[side] = uncertain.keep_vector(again[side], rows[side]);
             kept = side;
           }
           uncertain.add(rows[side] + (held == Held::both ? 2 * lane + vector : in_row),
@@ -238,7 +251,7 @@ struct BracketTiles {
         value[i] = load((holds_cosines(i) ? panel.cosine : panel.sine) + k);
         other[i] = load((holds_cosines(i) ? panel.sine : panel.cosine) + k);
         error[i] = load((holds_cosines(i) ? panel.cosine_error : panel.sine_error) + k);
-        width[i] = error[i] + error[i];
+        width[i] = load((holds_cosines(i) ? panel.cosine_width : panel.sine_width) + k);
         // k is a multiple of float_lanes.
         angles[i] = of.angles + k * paired_block_rows + j * 2 * float_lanes;
       }
@@ -295,7 +308,7 @@ class BracketPanel {
 
   explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
-  ~BracketPanel() { uncertain_.write_lines(); }
+  ~BracketPanel() { uncertain_.write_vectors(); }
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
     begin_ = begin;
@@ -306,18 +319,13 @@ class BracketPanel {
     rotate(tables_.cos_half + begin, tables_.sin_half + begin, size_, sine_, cosine_);
     // What is far from a midpoint of every type, so that padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
-    set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
+    if constexpr (!has_bounds_of_block)
+      set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
   }
 
   void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
                    const RowTask& task) {
-    for (std::int64_t k = 0; k < size_; k += float_lanes) {
-      const auto rounded = [k](const double* from) {
-        return narrow(load(from + k), load(from + k + double_lanes));
-      };
-      rounded(sine_).store_unaligned(centre_.sine + k);
-      rounded(cosine_).store_unaligned(centre_.cosine + k);
-    }
+    set_centre();
     const Columns& columns = tables_.columns;
     if constexpr (interleaved) {
       write<Held::both>(2 * used_, out + columns.sine + 2 * begin_, n, end, pairs, task);
@@ -330,18 +338,76 @@ class BracketPanel {
   }
 
  private:
-  /// Sets E of each column, for positions up to `last`. E is 0 if nothing is checked.
+  static constexpr bool has_bounds_of_block = checks && RoundFloat32<T>::often_uncertain;
+
+  /// Sets E and the width of each column, for positions up to `last`. Both are 0 if nothing is
+  /// checked.
   void set_errors(float last) {
     const float bounds = static_cast<float>(tables_.error_bounds);
-    const float largest = bounds * bracket_error;
-    const float least = checks ? RoundFloat32<T>::least_error : 0.0f;
+    const F32 largest(bounds * bracket_error), least(checks ? 0x1p-50f : 0.0f);
+    const auto set = [](F32 error, float* to, float* width) {
+      error.store_unaligned(to);
+      (error * F32(width_by_error)).store_unaligned(width);
+    };
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
       const F32 slope = load(tables_.radians + begin_ + k) * F32(2 * last);
-      const F32 error = xsimd::min(F32(1.0f), slope) * F32(largest);
-      xsimd::max(error, F32(least)).store_unaligned(centre_.sine_error + k);
-      F32(largest).store_unaligned(centre_.cosine_error + k);
+      const F32 error = xsimd::max(xsimd::min(F32(1.0f), slope) * largest, least);
+      set(error, centre_.sine_error + k, centre_.sine_width + k);
+      set(largest, centre_.cosine_error + k, centre_.cosine_width + k);
     }
-    for (std::int64_t k = used_; k < size_; ++k) centre_.sine_error[k] = largest;
+    // Padding has the frequency 0.
+    for (std::int64_t k = used_; k < size_; ++k) {
+      centre_.sine_error[k] = centre_.cosine_error[k];
+      centre_.sine_width[k] = centre_.cosine_width[k];
+    }
+  }
+
+  /// Part of a block's centre, rounded to float32, and the magnitude of what was rounded off.
+  struct RoundedCentre {
+    F32 value, rounded_off;
+
+    explicit RoundedCentre(const double* from)
+        : RoundedCentre(load(from), load(from + double_lanes)) {}
+    RoundedCentre(F64 a, F64 b)
+        : value(narrow(a, b)), rounded_off(xsimd::abs(narrow(below_float(a), below_float(b)))) {}
+
+    /// x minus the nearest double of 24 bits (Veltkamp's splitting).
+    static F64 below_float(F64 x) {
+      const F64 scaled = x * F64(0x1p29 + 1);
+      return x - (scaled - (scaled - x));
+    }
+  };
+
+  /// Rounds the centre of a block, and sets the bounds of its columns if each block has its own.
+  void set_centre() {
+    for (std::int64_t k = 0; k < size_; k += float_lanes) {
+      const RoundedCentre sine(sine_ + k), cosine(cosine_ + k);
+      sine.value.store_unaligned(centre_.sine + k);
+      cosine.value.store_unaligned(centre_.cosine + k);
+      if constexpr (has_bounds_of_block) {
+        const F32 longest = load(tables_.radians + begin_ + k) * F32(paired_block_rows / 2);
+        const F32 angle = xsimd::min(F32(1.0f), longest);
+        set_bounds(sine, cosine, angle, centre_.sine_error + k, centre_.sine_width + k);
+        set_bounds(cosine, sine, angle, centre_.cosine_error + k, centre_.cosine_width + k);
+      }
+    }
+  }
+
+  /// Sets E and the width of columns in a block, given their centre, the other part of it, and the
+  /// sine of the largest angle.
+  void set_bounds(const RoundedCentre& of, const RoundedCentre& other, F32 angle, float* error,
+                  float* width) const {
+    constexpr RotationTo16BitsError bound = {fused_rounds_once};
+    constexpr auto units = static_cast<float>(1 / float_roundoff);
+    // The factor covers the roundings here, and those of bounds, which include E.
+    const F32 unit(static_cast<float>(float_roundoff * 1.0002 * tables_.error_bounds));
+    const auto half_ulp = [](F32 x) { return xsimd::min(x, F32(0.5f)); };
+    const F32 off = fused(other.rounded_off, angle, of.rounded_off) * F32(units);
+    const F32 value = xsimd::abs(of.value), other_value = xsimd::abs(other.value);
+    const F32 of_bound = half_ulp(value + other_value * angle);
+    const F32 total = bound.of_block(off, value, other_value, angle, half_ulp) + of_bound;
+    (total * unit).store_unaligned(error);
+    (xsimd::max(total + total + of_bound, F32(0.5f)) * unit).store_unaligned(width);
   }
 
   template <Held held>

@@ -28,13 +28,13 @@ class UncertainList {
     if (++count_ == capacity) write();
   }
 
-  /// Copies a cache line, to which entries can then be added. write_lines() stores it at `out`, as
+  /// Copies a vector, to which entries can then be added. write_vectors() stores it at `out`, as
   /// does another call if there are many.
-  Element* keep_line(const Element* line, Element* out) {
-    if (lines_ == most_lines) write_lines();
-    line_out_[lines_] = out;
-    std::memcpy(line_[lines_], line, cache_line_bytes);
-    return line_[lines_++];
+  Element* keep_vector(const Element* vector, Element* out) {
+    if (vectors_ == most_vectors) write_vectors();
+    vector_out_[vectors_] = out;
+    std::memcpy(vector_[vectors_], vector, sizeof(vector_[0]));
+    return vector_[vectors_++];
   }
 
   /// Writes the entries, and empties the list.
@@ -43,14 +43,12 @@ class UncertainList {
     count_ = 0;
   }
 
-  /// The same, and stores the lines non-temporally.
-  void write_lines() {
+  /// The same, and stores the vectors non-temporally.
+  void write_vectors() {
     write();
-    if constexpr (has_line_vectors) {
-      for (std::int64_t i = 0; i < lines_; ++i)
-        store_vector<true>(load(reinterpret_cast<const float*>(line_[i])), line_out_[i]);
-    }
-    lines_ = 0;
+    for (std::int64_t i = 0; i < vectors_; ++i)
+      store_vector<true>(load(reinterpret_cast<const float*>(vector_[i])), vector_out_[i]);
+    vectors_ = 0;
   }
 
  private:
@@ -110,11 +108,10 @@ class UncertainList {
                 quarter_[capacity] = {};
   Entry entries_[capacity];
 
-  static constexpr std::int64_t most_lines = 64,
-                                line_elements = cache_line_bytes / std::int64_t{sizeof(Element)};
-  std::int64_t lines_ = 0;
-  Element* line_out_[most_lines];
-  alignas(cache_line_bytes) Element line_[most_lines][line_elements];
+  static constexpr std::int64_t most_vectors = 64;
+  std::int64_t vectors_ = 0;
+  Element* vector_out_[most_vectors];
+  alignas(cache_line_bytes) Element vector_[most_vectors][2 * float_lanes];
 };
 
 }  // namespace
