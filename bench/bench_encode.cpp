@@ -1,7 +1,6 @@
 // How fast are tables encoded, and how far is that from what the memory system allows?
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (see tables.h for names)
-//   encode_repeated/<backend>:<isa>/rows:512/d:512           planned for the rows of the table
 //   encode_fresh/<backend>:<isa>/memory:pages/rows:512/d:512 memory that the system has just given
 //   limit/store/bytes:16384                                  loops over memory, and copies of it
 
@@ -26,9 +25,8 @@
 namespace posenc::bench {
 namespace {
 
-void encode(benchmark::State& state, const Backend* backend, const Table& table,
-            PlannedRows planned) {
-  const Encoder* const encoder = verified(state, *backend, table, planned);
+void encode(benchmark::State& state, const Backend* backend, const Table& table) {
+  const Encoder* const encoder = verified(state, *backend, table);
   if (encoder == nullptr) return;
   const OutputView view = warm_view(table);
   const TableCounters counters(state, table);
@@ -38,12 +36,10 @@ void encode(benchmark::State& state, const Backend* backend, const Table& table,
   }
 }
 
-void add_encode(const Backend& backend, const Table& table,
-                PlannedRows planned = PlannedRows::any) {
+void add_encode(const Backend& backend, const Table& table) {
   if (!backend.supports(table.type)) return;
-  const char* const question = planned == PlannedRows::any ? "encode" : "encode_repeated";
-  const std::string name = fmt::format("{}/{}/{}", question, backend.full_name(), to_string(table));
-  auto* const added = add(name, encode, &backend, table, planned);
+  const std::string name = fmt::format("encode/{}/{}", backend.full_name(), to_string(table));
+  auto* const added = add(name, encode, &backend, table);
   if (table.threads > 0) added->UseRealTime();
 }
 
@@ -122,12 +118,6 @@ void add_store_policies() {
       for (const Backend* backend : fast_backends()) add_encode(*backend, table);
     }
   }
-}
-
-/// What do calls gain that need not check how close to a midpoint an entry is?
-void add_repeated() {
-  for (const std::int64_t bytes : swept_bytes())
-    add_encode(backend("rotation"), table_of(bytes / 4 / 512, 512), PlannedRows::repeated);
 }
 
 /// What do more threads gain? Wall time.
@@ -247,7 +237,6 @@ void register_benchmarks() {
   add_places_of_rows();
   add_types();
   add_store_policies();
-  add_repeated();
   add_threads();
   add_fresh();
   add_limits();

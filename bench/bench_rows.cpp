@@ -6,8 +6,9 @@
 //                                                           decoding asks for them
 //   gather_random/<backend>:<isa>/rows:1024/d:512           random positions in one call
 //   gather_runs/<backend>:<isa>/sequences:64/run:16/d:512   64 sequences of 16 consecutive rows
-//   plan/<backend>:<isa>/d:512/spacing:paper                planning, and destroying the encoder
-//   plan_repeated/<backend>:<isa>/rows:512/d:512            planning for rows that repeat
+//   plan/<backend>:<isa>/d:512/spacing:paper                planning, with a base that no encoder
+//                                                           had before
+//   plan_again/<backend>:<isa>/d:512/spacing:paper          planning the same spec again
 //   plan_and_encode/<backend>:<isa>/rows:100/d:20           a small table from nothing
 //   frequencies/d:512/spacing:paper                         the exact frequencies alone
 //   axes/<system>/rows:4096/d:128                           the cells of a grid, on several axes
@@ -26,6 +27,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <random>
 #include <string>
@@ -141,14 +143,12 @@ void add_rows(const Backend* backend, std::int64_t d_model) {
       runs_of_positions(64, 16));
 }
 
-/// Planning, for the rows of the table or for any.
-void plan(benchmark::State& state, const Backend* backend, const Table& table,
-          PlannedRows planned) {
-  if (verified(state, *backend, table, planned) == nullptr) return;
+void plan(benchmark::State& state, const Backend* backend, const Table& table, bool again) {
+  if (verified(state, *backend, table) == nullptr) return;
+  EncodingSpec spec = table.spec;
   for (auto _ : state) {
-    const auto encoder = planned == PlannedRows::any
-                             ? backend->plan(table.spec)
-                             : backend->plan(table.spec, {table.rows, table.type});
+    if (!again) spec.base = std::nextafter(spec.base, 2 * spec.base);
+    const auto encoder = backend->plan(spec);
     const Encoder* result = encoder.get();
     benchmark::DoNotOptimize(result);
   }
@@ -181,8 +181,8 @@ void add_planning(std::int64_t d_model, Spacing spacing) {
   const std::string suffix = fmt::format("d:{}/spacing:{}", d_model, to_string(spacing));
   add("frequencies/" + suffix, frequencies, table.spec);
   for (const Backend* backend : best_backends()) {
-    add(fmt::format("plan/{}/{}", backend->full_name(), suffix), plan, backend, table,
-        PlannedRows::any);
+    add(fmt::format("plan/{}/{}", backend->full_name(), suffix), plan, backend, table, false);
+    add(fmt::format("plan_again/{}/{}", backend->full_name(), suffix), plan, backend, table, true);
   }
 }
 
@@ -192,9 +192,6 @@ void add_planning_for_tables() {
       add(fmt::format("plan_and_encode/{}/{}", backend->full_name(), to_string(table)),
           plan_and_encode, backend, table);
     }
-    const Backend& rotation = backend("rotation");
-    add(fmt::format("plan_repeated/{}/{}", rotation.full_name(), to_string(table)), plan, &rotation,
-        table, PlannedRows::repeated);
   }
 }
 

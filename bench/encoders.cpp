@@ -17,23 +17,15 @@ bool is_any_wrong = false;
 struct Planned {
   const Backend* backend;
   EncodingSpec spec;
-  RowRange rows;  ///< none if the encoder is planned for any rows
-  DataType type;
   std::unique_ptr<const Encoder> encoder;
 };
 
-const Encoder& planned_encoder(const Backend& backend, const Table& table, PlannedRows planned) {
+const Encoder& planned_encoder(const Backend& backend, const EncodingSpec& spec) {
   static std::vector<Planned> all;
-  const bool is_repeated = planned == PlannedRows::repeated;
-  const RowRange rows = is_repeated ? table.rows : RowRange{};
-  const DataType type = is_repeated ? table.type : DataType::float32;
   for (const Planned& each : all) {
-    if (each.backend == &backend && each.spec == table.spec && each.rows == rows &&
-        each.type == type)
-      return *each.encoder;
+    if (each.backend == &backend && each.spec == spec) return *each.encoder;
   }
-  auto encoder = is_repeated ? backend.plan(table.spec, {rows, type}) : backend.plan(table.spec);
-  return *all.emplace_back(Planned{&backend, table.spec, rows, type, std::move(encoder)}).encoder;
+  return *all.emplace_back(Planned{&backend, spec, backend.plan(spec)}).encoder;
 }
 
 }  // namespace
@@ -54,9 +46,8 @@ std::vector<const Backend*> fast_backends() {
   return {&backend("rotation"), &backend("rotation32")};
 }
 
-const Encoder* verified(benchmark::State& state, const Backend& backend, const Table& table,
-                        PlannedRows planned) {
-  const Encoder& encoder = planned_encoder(backend, table, planned);
+const Encoder* verified(benchmark::State& state, const Backend& backend, const Table& table) {
+  const Encoder& encoder = planned_encoder(backend, table.spec);
   return is_verified(state, encoder, table.rows, table.type) ? &encoder : nullptr;
 }
 

@@ -21,15 +21,9 @@ std::vector<const Backend*> best_backends();
 /// The best backends that write tables fastest: what a question about memory is asked of.
 std::vector<const Backend*> fast_backends();
 
-enum class PlannedRows {
-  any,
-  repeated,  ///< those of the table, again and again (see Backend::plan)
-};
-
 /// The backend's encoder for the table, planned and verified once a process. If it is wrong, the
 /// benchmark is skipped with an error, and the result is null.
-const Encoder* verified(benchmark::State& state, const Backend& backend, const Table& table,
-                        PlannedRows planned = PlannedRows::any);
+const Encoder* verified(benchmark::State& state, const Backend& backend, const Table& table);
 
 /// Verifies an encoder that lives as long as the process, once. If it is wrong, the benchmark is
 /// skipped with an error, and the result is false.

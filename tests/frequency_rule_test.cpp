@@ -160,10 +160,6 @@ TEST(FrequencyRule, NoEncodingLacksItsAttentionFactorSilently) {
                        without = {.d_model = 4, .frequencies = without_attention_factor(rule)};
     const std::string reason = "allowed in an encoding, which does not apply it: 1, for the table";
     EXPECT_THAT(test::refusal([&] { rotation.plan(spec); }), HasSubstr(reason));
-    EXPECT_THAT(test::refusal([&] {
-                  rotation.plan(spec, {{0, 3}, DataType::float32});
-                }),
-                HasSubstr(reason));
     EXPECT_THAT(test::refusal([&] { encode({0, 3}, spec); }), HasSubstr(reason));
     EXPECT_THAT(test::refusal([&] { PositionalEncoding(spec, 3); }), HasSubstr(reason));
     EXPECT_NO_THROW(validate(spec));

@@ -302,24 +302,6 @@ TEST(Selection, LayersReportTheirBackendAndTheReason) {
               HasSubstr("accuracy is within 1e-09"));
 }
 
-TEST(Selection, RowsThatRepeatHaveTheSameBits) {
-  const RowRange rows = {1'000'000, 700};
-  const EncodingSpec spec = {.d_model = 512};
-  for (const DataType type : all_data_types) {
-    with_type(type, [&]<class T>(T) {
-      const auto bytes = [&](bool repeated) {
-        const SelectedEncoder selected =
-            plan_selected(spec, rows, {.type = type, .repeated = repeated});
-        BasicMatrix<T> table(rows.count, spec.d_model);
-        selected.encoder->encode(rows, table.view());
-        const auto* const from = reinterpret_cast<const char*>(table.data());
-        return std::string(from, from + rows.count * spec.d_model * size_of(type));
-      };
-      EXPECT_TRUE(bytes(true) == bytes(false)) << to_string(type);
-    });
-  }
-}
-
 TEST(Selection, TheSimpleCallTakesAnAccuracy) {
   const RowRange rows = {100'000, 50};
   const EncodingSpec spec = {.d_model = 64};

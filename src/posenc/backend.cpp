@@ -48,13 +48,4 @@ std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   return make_encoder(spec);
 }
 
-std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec,
-                                             const RepeatedRows& repeated) const {
-  check_encodable(spec);
-  validate(repeated.rows);
-  table_bytes(spec, repeated.rows.count, size_of(repeated.type));
-  check_runs_here();
-  return make_encoder(spec, repeated);
-}
-
 }  // namespace posenc

@@ -13,12 +13,6 @@
 
 namespace POSENC_API posenc {
 
-/// Rows that a program encodes again and again, in an element type other than float64.
-struct RepeatedRows {
-  RowRange rows;
-  DataType type = DataType::float32;
-};
-
 /// A method at one instruction set, and what it can do for every spec. Encoders are valid as long
 /// as their backend exists.
 class Backend {
@@ -50,21 +44,11 @@ class Backend {
   /// Throws InvalidArgument if the spec is not allowed, if its rule of frequencies has an attention
   /// factor other than 1, which no encoding applies, or if the backend does not run here.
   std::unique_ptr<const Encoder> plan(const EncodingSpec& spec) const;
-  /// Plans for rows that are encoded repeatedly. Whether an entry is so close to a midpoint that
-  /// its rounding must be checked depends on its position alone: planning encodes these rows once,
-  /// and keeps the few such entries. Calls within these rows, sums too, then check none, and write
-  /// those entries last. Results are the same; backends that check nothing ignore the rows. Throws
-  /// InvalidArgument as above, and if the rows are not allowed.
-  std::unique_ptr<const Encoder> plan(const EncodingSpec& spec, const RepeatedRows& repeated) const;
   /// Name and ISA: "rotation:avx2".
   std::string full_name() const;
 
  private:
   virtual std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const = 0;
-  virtual std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec,
-                                                      const RepeatedRows&) const {
-    return make_encoder(spec);
-  }
 };
 
 }  // namespace posenc

@@ -212,12 +212,7 @@ Choice select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& o
 SelectedEncoder plan(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,
                      bool wants_reason) {
   Choice choice = select(spec, rows, options, wants_reason);
-  const Backend& backend = *choice.selection.backend;
-  if (options.repeated) {
-    choice.encoder = backend.plan(spec, {rows, options.type});
-  } else if (choice.encoder == nullptr) {
-    choice.encoder = backend.plan(spec);
-  }
+  if (choice.encoder == nullptr) choice.encoder = choice.selection.backend->plan(spec);
   return {std::move(choice.encoder), std::move(choice.selection)};
 }
 

@@ -30,8 +30,6 @@ struct SelectionOptions {
   /// Prefers backends that can add encodings to an input in one pass (Backend::supports_add).
   /// Layers set it.
   bool adds = false;
-  /// Plans for these rows as rows that are encoded repeatedly (Backend::plan).
-  bool repeated = false;
   /// The shape class of the memory that is written; by default that of a table of all rows.
   std::optional<ShapeClass> shape = {};
 };

@@ -30,7 +30,7 @@ esac
 selection=(
   '*KernelTest.*' 'FrequencyRule*' 'HalfTypes*'
   '*PinnedHash.*' '*RotationHash.*' '*RotationBits.*' '*RotationType.*'
-  '*Rotation32*' '*RepeatedRows*' 'CApi*' '*EncoderRows.*'
+  '*Rotation32*' 'CApi*' '*EncoderRows.*'
   '*EveryEncoder.*' '*Threads*' '*BoundsOfBackend.*'
   "*Bounds.*/*_${isa}_whisper" "*Bounds.HoldAtLargePositions/*_${isa}_tutorial"
   'DivTerm.*' 'Registry.*' 'Philox.*' 'Dropout.*' 'Layers/*' 'Rotary.*' 'Softmax.*'

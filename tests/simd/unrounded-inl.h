@@ -26,7 +26,7 @@ struct KeepDouble {
   using Threshold = F32;
   struct RoundingMargin {};
 
-  static constexpr bool adds = false, checks = true;
+  static constexpr bool adds = false;
   static constexpr double value_scale = 1.0;
 
   static Threshold threshold(F32) { return F32(0.0f); }
@@ -53,10 +53,8 @@ struct RoundFloat32<float> {
 };
 
 void values_between_bounds(const RotationTables& tables, const RowTask& task) noexcept {
-  RotationTables unchecked = tables;
-  unchecked.error_bounds = 0;
   (tables.columns.interleaved ? write_bracketed_rows<float, true, false>
-                              : write_bracketed_rows<float, false, false>)(unchecked, task);
+                              : write_bracketed_rows<float, false, false>)(tables, task);
 }
 
 void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept {

@@ -105,7 +105,6 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
       .has_fast_lines = simd::has_fast_lines(),
       .exact_entry = nullptr,
       .context = nullptr,
-      .error_bounds = 1,
   };
 }
 

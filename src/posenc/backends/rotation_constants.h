@@ -37,8 +37,7 @@ class RotationConstants {
   RotationConstants(const Frequencies& frequencies, const simd::Kernels& kernels);
 
   /// The tables of a spec with these frequencies, for rows of that type. exact_entry and context
-  /// are null, for the caller to set; error_bounds is 1. The tables are valid as long as this
-  /// object.
+  /// are null, for the caller to set. The tables are valid as long as this object.
   simd::RotationTables tables(const EncodingSpec& spec, DataType type) const noexcept;
 
   FrequencyTables turns;

@@ -90,15 +90,6 @@ class VectorisedBackend final : public Backend {
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
     return std::make_unique<MethodEncoder>(spec, *this, compiled_);
   }
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec,
-                                              const RepeatedRows& repeated) const override {
-    if constexpr (requires { MethodEncoder(spec, *this, compiled_, repeated); }) {
-      return std::make_unique<MethodEncoder>(spec, *this, compiled_, repeated);
-    } else {
-      return make_encoder(spec);
-    }
-  }
-
   simd::IsaKernels compiled_;
 };
 

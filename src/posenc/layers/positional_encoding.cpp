@@ -29,25 +29,14 @@ bool keeps_table(EncodingSource source, std::int64_t rows, std::int64_t columns)
          (source == EncodingSource::automatic && worth_keeping(rows, columns));
 }
 
-/// True if a fused source is planned for rows that repeat. That takes the time of encoding them
-/// once; the limit keeps the construction of a layer short.
-bool worth_repeating(std::int64_t rows, std::int64_t columns) noexcept {
-  constexpr std::int64_t most_elements = std::int64_t{1} << 26;
-  return rows <= most_elements / columns;
-}
-
-SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, EncodingSource source,
-                     const Accuracy& accuracy) {
+SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accuracy& accuracy) {
   validate(spec);
   if (max_rows < 0 || max_rows > max_position + 1) {
     throw InvalidArgument(
         format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
   const ShapeClass shape = shape_class(bytes_of(std::min(max_rows, huge_rows), spec.d_model));
-  const bool repeated =
-      !keeps_table(source, max_rows, spec.d_model) && worth_repeating(max_rows, spec.d_model);
-  return plan_selected(spec, {0, max_rows},
-                       {.accuracy = accuracy, .adds = true, .repeated = repeated, .shape = shape});
+  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true, .shape = shape});
 }
 
 }  // namespace
@@ -55,7 +44,7 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, EncodingSo
 PositionalEncoding::PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows,
                                        double dropout, EncodingSource source,
                                        const Accuracy& accuracy)
-    : selected_(plan(spec, max_rows, source, accuracy)),
+    : selected_(plan(spec, max_rows, accuracy)),
       max_rows_(max_rows),
       dropout_(dropout),
       source_(source) {

@@ -40,9 +40,7 @@ struct ForwardOptions {
 class PositionalEncoding {
  public:
   /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add, and
-  /// computes the table if the source is cached. Else, it plans for rows that are encoded
-  /// repeatedly (Backend::plan) if max_rows * d_model is at most 2^26: this takes the time of
-  /// encoding all rows once. Throws InvalidArgument if the spec, max_rows (0 to
+  /// computes the table if the source is cached. Throws InvalidArgument if the spec, max_rows (0 to
   /// 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or if no backend promises the accuracy.
   PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
                      EncodingSource source = EncodingSource::automatic,

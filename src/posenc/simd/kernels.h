@@ -72,9 +72,6 @@ struct RotationTables {
   bool has_fast_lines;
   ExactEntry exact_entry;
   const void* context;
-  /// The margin around a midpoint within which entries are recomputed, in error bounds: 1, 2, or 0
-  /// for none, because the caller writes the uncertain entries of these rows.
-  int error_bounds;
 };
 
 /// The constants of rotation32. Arrays have one padded entry for each frequency w, in fractions of

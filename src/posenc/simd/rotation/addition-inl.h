@@ -57,8 +57,8 @@ template <std::int64_t vectors>
   }
 }
 
-/// The tiles of a run, added to an input. If entries are checked, `kept` holds a copy of the input
-/// of a tile until every entry is known to be certain, because the sums may overwrite the input.
+/// The tiles of a run, added to an input. `kept` holds a copy of the input of a tile until every
+/// entry is known to be certain, because the sums may overwrite the input.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct SumTiles {
   static constexpr std::int64_t columns = vectors * float_lanes;
@@ -85,20 +85,19 @@ struct SumTiles {
       out += 2 * run.stride;
       keep += 2 * columns;
     }
-    if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
-    return true;
+    return !xsimd::any(Round::is_uncertain(least, tile.threshold));
   }
 
   void correct(std::int64_t column, std::int64_t, float* out) const {
-    if constexpr (Round::checks) correct_sums<vectors>(map, run, addition, column, kept, out);
+    correct_sums<vectors>(map, run, addition, column, kept, out);
   }
 
   static void write_row(const F64* row, F32 threshold, typename Round::RoundingMargin& least,
-                        const Addition& addition, float* out, [[maybe_unused]] float* keep) {
+                        const Addition& addition, float* out, float* keep) {
     for (std::int64_t i = 0; i < vectors; ++i) {
       const F32 value = Round::round(row[2 * i], row[2 * i + 1], threshold, least);
       const F32 x = load(out + addition.distance + i * float_lanes);
-      if constexpr (Round::checks) x.store_unaligned(keep + i * float_lanes);
+      x.store_unaligned(keep + i * float_lanes);
       store_vector<non_temporal>(x * F32(addition.scale) + value, out + i * float_lanes);
     }
   }

@@ -93,19 +93,16 @@ struct RealignedTiles {
       ended += 2 * float_lanes;
     }
     if (rows % 2 == 1) store(tile.row, out, ended);
-    if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
-    return true;
+    return !xsimd::any(Round::is_uncertain(least, tile.threshold));
   }
 
   /// Corrects the entries in memory, and those of the last vector, which is stored again.
   void correct(std::int64_t column, std::int64_t used, float* out) const {
-    if constexpr (Round::checks) {
-      constexpr std::int64_t before_last = columns - float_lanes;
-      correct_tile<Round, vectors>(map, run, column, used, out);
-      if (used > before_last) {
-        correct_tile<Round, 1>(map, run.with_stride(float_lanes), column + before_last,
-                               used - before_last, ends.vector);
-      }
+    constexpr std::int64_t before_last = columns - float_lanes;
+    correct_tile<Round, vectors>(map, run, column, used, out);
+    if (used > before_last) {
+      correct_tile<Round, 1>(map, run.with_stride(float_lanes), column + before_last,
+                             used - before_last, ends.vector);
     }
   }
 };

@@ -119,7 +119,7 @@ inline void write_segment(const ColumnMap& map, const Run& run,
                         : add_tiles<Round, cached_vectors, false>(map, run, segment, *addition);
   } else if (non_temporal) {
     done = write_tiles(PlainTiles<Round, line, true>{map, run}, segment);
-  } else if (!Round::checks || is_stride_of<typename Round::Element>(page_bytes, run.stride)) {
+  } else if (is_stride_of<typename Round::Element>(page_bytes, run.stride)) {
     done = write_tiles(PlainTiles<Round, widest_vectors, false>{map, run}, segment);
   } else {
     done = write_tiles(PlainTiles<Round, cached_vectors, false>{map, run}, segment);
@@ -149,7 +149,6 @@ template <bool interleaved>
 inline void fill_constants(Panel& panel, const ColumnMap& map) {
   const RotationTables& tables = map.tables;
   const std::int64_t begin = map.first_frequency, size = map.panel_size;
-  panel.error_bounds = static_cast<float>(tables.error_bounds);
   for (std::int64_t k = 0; k < size; k += float_lanes) {
     const F64 cos_row[2] = {load(tables.cos_row + begin + k),
                             load(tables.cos_row + begin + k + double_lanes)};
@@ -202,9 +201,7 @@ inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask&
       write_segment<Round>(map, run, segment, task.non_temporal, addition);
   };
   const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
-  // With two error bounds, M must also bound the values of any other block that holds these rows.
-  // Such a block ends within block_rows of this one.
-  const std::int64_t last = position + rows + (map.tables.error_bounds > 1 ? block_rows : 0);
+  const std::int64_t last = position + rows;
   write({panel, panel.middle, panel.next, position + middle, -1, middle + 1, last, -task.stride, 1,
          upper});
   if (upper == 0) return;
@@ -251,14 +248,9 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
 
 void rotation_to_float32(const RotationTables& tables, const RowTask& task,
                          const Addition* addition) {
-  const bool checks = tables.error_bounds > 0;
-  if (addition != nullptr) {
-    return checks ? write_rows<AddFloat32>(tables, task, addition)
-                  : write_rows<RoundUnchecked<AddFloat32>>(tables, task, addition);
-  }
-  if (is_single_row(tables, task)) return write_row_of_anchors<RoundToFloat32>(tables, task);
-  checks ? write_rows<RoundToFloat32>(tables, task, nullptr)
-         : write_rows<RoundUnchecked<RoundToFloat32>>(tables, task, nullptr);
+  if (addition != nullptr) return write_rows<AddFloat32>(tables, task, addition);
+  if (task.count == 1) return write_row_of_anchors<RoundToFloat32>(tables, task);
+  write_rows<RoundToFloat32>(tables, task, nullptr);
 }
 
 /// See RotationKernel. A file that only tests the parts above does not use it.

@@ -108,7 +108,7 @@ struct alignas(cache_line_bytes) BracketCentre {
   float sine_width[most], cosine_width[most];  ///< from one bound to the other
 };
 
-/// In place of UncertainList, if nothing is checked.
+/// In place of UncertainList, in tests that look at the values before they are rounded.
 struct NoUncertainList {
   explicit NoUncertainList(const RotationTables&) {}
   void write() {}
@@ -340,11 +340,10 @@ class BracketPanel {
  private:
   static constexpr bool has_bounds_of_block = checks && RoundFloat32<T>::often_uncertain;
 
-  /// Sets E and the width of each column, for positions up to `last`. Both are 0 if nothing is
+  /// Sets E and the width of each column, for positions up to `last`. Both are 0 unless entries are
   /// checked.
   void set_errors(float last) {
-    const float bounds = static_cast<float>(tables_.error_bounds);
-    const F32 largest(bounds * bracket_error), least(checks ? 0x1p-50f : 0.0f);
+    const F32 largest(checks ? bracket_error : 0.0f), least(checks ? 0x1p-50f : 0.0f);
     const auto set = [](F32 error, float* to, float* width) {
       error.store_unaligned(to);
       (error * F32(width_by_error)).store_unaligned(width);
@@ -400,7 +399,7 @@ class BracketPanel {
     constexpr RotationTo16BitsError bound = {fused_rounds_once};
     constexpr auto units = static_cast<float>(1 / float_roundoff);
     // The factor covers the roundings here, and those of bounds, which include E.
-    const F32 unit(static_cast<float>(float_roundoff * 1.0002 * tables_.error_bounds));
+    const F32 unit(static_cast<float>(float_roundoff * 1.0002));
     const auto half_ulp = [](F32 x) { return xsimd::min(x, F32(0.5f)); };
     const F32 off = fused(other.rounded_off, angle, of.rounded_off) * F32(units);
     const F32 value = xsimd::abs(of.value), other_value = xsimd::abs(other.value);
@@ -436,15 +435,9 @@ inline void write_bracketed_rows(const RotationTables& tables, const RowTask& ta
 
 template <class T>
 void rotation_to_16_bits(const RotationTables& tables, const RowTask& task) {
-  if (is_single_row(tables, task))
-    return write_row_of_anchors<typename RoundFloat32<T>::Round>(tables, task);
-  const bool interleaved = tables.columns.interleaved;
-  const auto write = tables.error_bounds > 0
-                         ? (interleaved ? write_bracketed_rows<T, true, true>
-                                        : write_bracketed_rows<T, false, true>)
-                         : (interleaved ? write_bracketed_rows<T, true, false>
-                                        : write_bracketed_rows<T, false, false>);
-  write(tables, task);
+  if (task.count == 1) return write_row_of_anchors<typename RoundFloat32<T>::Round>(tables, task);
+  (tables.columns.interleaved ? write_bracketed_rows<T, true, true>
+                              : write_bracketed_rows<T, false, true>)(tables, task);
 }
 
 }  // namespace

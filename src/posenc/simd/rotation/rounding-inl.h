@@ -53,9 +53,6 @@ inline FloatMargin largest_float_margin() {
   return FloatMargin(std::numeric_limits<typename FloatMargin::value_type>::max());
 }
 
-/// In place of a margin, if nothing is checked.
-struct NoMargin {};
-
 /// Rounds two vectors of deinterleaved doubles, times value_scale, to one vector of elements in the
 /// order of the columns. An entry is certain if its margin exceeds the threshold that follows from
 /// the bound M of its column.
@@ -66,29 +63,27 @@ struct RoundToFloat32 {
   using Threshold = F32;
   using RoundingMargin = FloatMargin;
 
-  static constexpr bool adds = false, checks = true;
+  static constexpr bool adds = false;
   static constexpr double value_scale = 0x1p-896;
 
   /// |distance| is in units of 2^(e - 55) for a value in [2^e, 2^(e+1)), so that the value is at
   /// least |distance * value| 2^-56 away from the midpoint. If that exceeds the error,
   /// error_in_units M u, the float is certain: |distance * value| > 8 error_in_units M. The factor
-  /// 1.0001 covers the rounding of the product. Truncation counts twice, for two error bounds.
+  /// 1.0001 covers the rounding of the product.
   static Threshold threshold(F32 bound) {
     return fused(bound, F32(8.0f * error_in_units * 1.0001f),
-                 F32(static_cast<float>(2 * RotationError::truncation * 0x1p56)));
+                 F32(static_cast<float>(RotationError::truncation * 0x1p56)));
   }
 
-  template <class Margin>
-  static Value round(F64 a, F64 b, Threshold threshold, Margin& least) {
+  static Value round(F64 a, F64 b, Threshold threshold, RoundingMargin& least) {
     const U64 half(std::uint64_t{1} << 28);
     const U64 a_bits = cast_bits<U64>(a), b_bits = cast_bits<U64>(b);
     const U64 a_shifted = (a_bits + half) << 3, b_shifted = (b_bits + half) << 3;
     const F32 magnitude = high_halves(a_shifted, b_shifted);
     const F32 sign = high_halves(a_bits, b_bits) & F32(-0.0f);
-    if constexpr (!std::is_same_v<Margin, NoMargin>) {
-      const I32 distance = cast_bits<I32>(low_halves(a_shifted, b_shifted));
-      least = xsimd::min(least, margin_of<Margin>(xsimd::to_float(distance), magnitude, threshold));
-    }
+    const I32 distance = cast_bits<I32>(low_halves(a_shifted, b_shifted));
+    least = xsimd::min(least,
+                       margin_of<RoundingMargin>(xsimd::to_float(distance), magnitude, threshold));
     return magnitude | sign;
   }
 
@@ -101,14 +96,6 @@ struct RoundToFloat32 {
 /// Rounds as RoundToFloat32 does; addition-inl.h then adds the values to an input.
 struct AddFloat32 : RoundToFloat32 {
   static constexpr bool adds = true;
-};
-
-/// Rounds as `Round` does, without looking for uncertain entries.
-template <class Round>
-struct RoundUnchecked : Round {
-  using RoundingMargin = NoMargin;
-  static constexpr bool checks = false;
-  static RoundingMargin largest_margin() { return {}; }
 };
 
 /// Rounds anchors to a 16-bit type in the same way. 2^scale_exponent puts the type's exponent into

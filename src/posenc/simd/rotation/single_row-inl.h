@@ -82,11 +82,6 @@ inline void write_single_row(const RotationTables& tables, const RowTask& task) 
   if (task.non_temporal) fence();
 }
 
-/// True if a task is one row, which is cheaper to compute and check as anchors.
-inline bool is_single_row(const RotationTables& tables, const RowTask& task) {
-  return task.count == 1 && tables.error_bounds == 1;
-}
-
 template <class Round>
 inline void write_row_of_anchors(const RotationTables& tables, const RowTask& task) {
   (tables.columns.interleaved ? write_single_row<Round, true>

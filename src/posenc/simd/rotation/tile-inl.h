@@ -29,7 +29,6 @@ struct alignas(64) Panel {
   double cosine[panel_frequencies];
   /// slope times a position bounds the value: w for a sine, the largest float for a cosine.
   float slope[columns];
-  float error_bounds;  ///< see RotationTables
 };
 
 /// Frequencies that fill the widest tile. The arrays of a panel, and the constants that it is made
@@ -159,7 +158,7 @@ struct Tile {
       slope = xsimd::max(slope, load(run.panel.slope + column + i * float_lanes));
     }
     const F32 largest = xsimd::min(F32(1.0f), slope * F32(static_cast<float>(run.last_position)));
-    return Round::threshold(largest * F32(run.panel.error_bounds));
+    return Round::threshold(largest);
   }
 
   /// Advances `from` by two rows, given the row in between.
@@ -234,13 +233,12 @@ struct PlainTiles {
       out += 2 * stride;
     }
     if (rows % 2 == 1) store(tile.row, out);
-    if constexpr (Round::checks) return !xsimd::any(Round::is_uncertain(least, tile.threshold));
-    return true;
+    return !xsimd::any(Round::is_uncertain(least, tile.threshold));
   }
 
   /// Corrects a tile that is not certain, of which `used` columns exist.
   void correct(std::int64_t column, std::int64_t used, Element* out) const {
-    if constexpr (Round::checks) correct_tile<Round, vectors>(map, run, column, used, out);
+    correct_tile<Round, vectors>(map, run, column, used, out);
   }
 };
 

@@ -86,10 +86,8 @@ class UncertainList {
       for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
         const std::int64_t from = begin + i + deinterleaved_place(lane);
         if (from >= end) continue;
-        // With two error bounds, the caller asks for every entry.
-        entries_[from].place->bits = is_uncertain[lane] || tables_.error_bounds > 1
-                                         ? exact_bits(from)
-                                         : static_cast<std::uint16_t>(bits[lane]);
+        entries_[from].place->bits =
+            is_uncertain[lane] ? exact_bits(from) : static_cast<std::uint16_t>(bits[lane]);
       }
     }
   }
