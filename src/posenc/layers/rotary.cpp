@@ -119,6 +119,7 @@ void invert(float* angles, std::int64_t rows, std::int64_t pairs) noexcept {
 template <class Fill>
 void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& options,
               const Fill& fill) {
+  if (rows == 0) return;  // No memory bounds the sizes below.
   const std::int64_t columns = 2 * work.pairs;
   std::int64_t elements = 0;
   for (const HeadsView& x : work.tensors)

@@ -89,7 +89,7 @@ void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
 void softmax(MatrixView<float> logits, EncodeOptions options) {
   check_threads(options.threads);
   check_matrix("logits", read_only(logits));
-  if (logits.columns == 0) return;
+  if (logits.rows == 0 || logits.columns == 0) return;
   const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
   parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row)
