@@ -2,22 +2,17 @@
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (see tables.h for names)
 //   encode_fresh/<backend>:<isa>/memory:pages/rows:512/d:512 memory that the system has just given
-//   limit/store/bytes:16384                                  loops over memory, and copies of it
 
 #include "encoders.h"
 #include "peers.h"
 #include "program.h"
 #include "tables.h"
 
-#include "posenc/cpu.h"
-#include "posenc/tuning/internal/memory_loops.h"
-
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,8 +34,7 @@ void encode(benchmark::State& state, const Backend* backend, const Table& table)
 void add_encode(const Backend& backend, const Table& table) {
   if (!backend.supports(table.type)) return;
   const std::string name = fmt::format("encode/{}/{}", backend.full_name(), to_string(table));
-  auto* const added = add(name, encode, &backend, table);
-  if (table.threads > 0) added->UseRealTime();
+  add(name, encode, &backend, table);
 }
 
 /// Real tables, one for each size: other presets differ in layout or spacing, which cost next to
@@ -50,14 +44,6 @@ void add_presets() {
        {"chunk", "model_garden", "m2m_100", "tutorial", "whisper", "long_context", "wide"}) {
     for (const Backend* backend : running_backends())
       add_encode(*backend, table_of(preset_or_benchmark_shape(name)));
-  }
-}
-
-/// Where do the caches end?
-void add_sizes() {
-  for (const std::int64_t bytes : swept_bytes()) {
-    for (const Backend* backend : best_backends())
-      add_encode(*backend, table_of(bytes / 4 / 512, 512));
   }
 }
 
@@ -115,19 +101,6 @@ void add_store_policies() {
     for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
       Table table = table_of(rows, 1024);
       table.stores = stores;
-      for (const Backend* backend : fast_backends()) add_encode(*backend, table);
-    }
-  }
-}
-
-/// What do more threads gain? Wall time.
-void add_threads() {
-  std::set<int> counts = {1, cpu().logical_cores};
-  for (int threads = 2; threads < cpu().logical_cores; threads *= 2) counts.insert(threads);
-  for (const auto& [rows, d_model] : {std::pair{512, 512}, {2048, 1024}, {8192, 4096}}) {
-    for (const int threads : counts) {
-      Table table = table_of(rows, d_model);
-      table.threads = threads;
       for (const Backend* backend : fast_backends()) add_encode(*backend, table);
     }
   }
@@ -193,53 +166,17 @@ void add_fresh() {
   }
 }
 
-using StoreLoop = void (*)(void* destination, std::int64_t bytes) noexcept;
-
-void store(benchmark::State& state, StoreLoop loop, std::int64_t bytes) {
-  float* memory = warm_memory(bytes);
-  for (auto _ : state) {
-    loop(memory, bytes);
-    benchmark::DoNotOptimize(memory);
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(state.iterations() * bytes);
-}
-
-/// A finished table that is kept, copied. Source and destination are both warm.
-void copy(benchmark::State& state, std::int64_t bytes) {
-  const std::int64_t aligned_bytes = (bytes + 63) / 64 * 64;
-  float* destination = warm_memory(2 * aligned_bytes);
-  for (auto _ : state) {
-    copy_loop(destination, destination + aligned_bytes / 4, bytes);
-    benchmark::DoNotOptimize(destination);
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(state.iterations() * bytes);
-}
-
-void add_limits() {
-  for (const std::int64_t bytes : swept_bytes()) {
-    add(fmt::format("limit/store/bytes:{}", bytes), store, store_loop, bytes);
-    add(fmt::format("limit/non_temporal_store/bytes:{}", bytes), store, non_temporal_store_loop,
-        bytes);
-    add(fmt::format("limit/copy/bytes:{}", bytes), copy, bytes);
-  }
-}
-
 void register_benchmarks() {
   peers::register_peers();
   if (!peers::missing_peers().empty())
     benchmark::AddCustomContext("missing_peers", std::string(peers::missing_peers()));
   add_presets();
-  add_sizes();
   add_positions();
   add_widths();
   add_places_of_rows();
   add_types();
   add_store_policies();
-  add_threads();
   add_fresh();
-  add_limits();
 }
 
 }  // namespace

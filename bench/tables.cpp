@@ -1,9 +1,6 @@
 #include "tables.h"
 
-#include "posenc/cpu.h"
 #include "posenc/measuring/statistics.h"
-#include "posenc/support/cache_line.h"
-#include "posenc/support/parallel_for.h"
 #include "posenc/tuning/internal/memory_loops.h"
 
 #include <fmt/format.h>
@@ -16,47 +13,41 @@
 namespace posenc::bench {
 namespace {
 
-/// Of the clock that Google Benchmark divides by: wall time if threads share the work.
-double now(int threads) {
+/// Of the clock that Google Benchmark divides by.
+double now() {
   timespec time = {};
-  clock_gettime(threads > 0 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 using StoreLoop = void (*)(void* destination, std::int64_t bytes) noexcept;
 
 /// Seconds of that many runs of the loop over the memory.
-double seconds_of(StoreLoop loop, float* memory, std::int64_t bytes, int threads, int runs) {
-  const std::int64_t lines = (bytes + cache_line_bytes - 1) / cache_line_bytes;
-  constexpr std::int64_t line_floats = cache_line_bytes / std::int64_t{sizeof(float)};
-  const double begin = now(threads);
+double seconds_of(StoreLoop loop, float* memory, std::int64_t bytes, int runs) {
+  const double begin = now();
   for (int run = 0; run < runs; ++run) {
-    parallel_for(lines, least_elements / line_floats, std::max(1, threads),
-                 [=](std::int64_t first, std::int64_t last, int) {
-                   loop(memory + first * line_floats,
-                        std::min(last * cache_line_bytes, bytes) - first * cache_line_bytes);
-                 });
+    loop(memory, bytes);
     benchmark::ClobberMemory();
   }
-  return now(threads) - begin;
+  return now() - begin;
 }
 
-double median_seconds(StoreLoop loop, float* memory, std::int64_t bytes, int threads) {
+double median_seconds(StoreLoop loop, float* memory, std::int64_t bytes) {
   constexpr double least = 2e-3;
   int runs = 1;
-  while (seconds_of(loop, memory, bytes, threads, runs) < least) runs *= 2;
+  while (seconds_of(loop, memory, bytes, runs) < least) runs *= 2;
   std::vector<double> samples(9);
-  for (double& each : samples) each = seconds_of(loop, memory, bytes, threads, runs) / runs;
+  for (double& each : samples) each = seconds_of(loop, memory, bytes, runs) / runs;
   return median(std::move(samples));
 }
 
-double limit_of(std::int64_t bytes, int threads) {
-  static std::map<std::pair<std::int64_t, int>, double> known;
-  const auto [place, is_new] = known.try_emplace({bytes, threads});
+double limit_of(std::int64_t bytes) {
+  static std::map<std::int64_t, double> known;
+  const auto [place, is_new] = known.try_emplace(bytes);
   if (is_new) {
     float* const memory = warm_memory(bytes);
-    place->second = std::min(median_seconds(store_loop, memory, bytes, threads),
-                             median_seconds(non_temporal_store_loop, memory, bytes, threads));
+    place->second = std::min(median_seconds(store_loop, memory, bytes),
+                             median_seconds(non_temporal_store_loop, memory, bytes));
   }
   return place->second;
 }
@@ -90,15 +81,6 @@ std::string to_string(const Table& table) {
   return text;
 }
 
-std::vector<std::int64_t> swept_bytes() {
-  constexpr std::int64_t smallest = 16 << 10, largest = 256 << 20, typical_l3 = 32 << 20;
-  const std::int64_t l3 = cpu().l3_bytes > 0 ? cpu().l3_bytes : typical_l3;
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t bytes = smallest; bytes <= std::min(4 * l3, largest); bytes *= 4)
-    sizes.push_back(bytes);
-  return sizes;
-}
-
 float* warm_memory(std::int64_t bytes) {
   static Matrix memory;
   const std::int64_t floats = (bytes + 3) / 4;
@@ -122,13 +104,10 @@ void count_elements(benchmark::State& state, const Table& table) {
 }
 
 TableCounters::TableCounters(benchmark::State& state, const Table& table)
-    : state_(state),
-      table_(table),
-      limit_(limit_of(table.bytes(), table.threads)),
-      begin_(now(table.threads)) {}
+    : state_(state), table_(table), limit_(limit_of(table.bytes())), begin_(now()) {}
 
 TableCounters::~TableCounters() {
-  const double seconds = now(table_.threads) - begin_;
+  const double seconds = now() - begin_;
   state_.counters["share_of_limit"] = limit_ * static_cast<double>(state_.iterations()) / seconds;
   count_elements(state_, table_);
 }

@@ -24,7 +24,7 @@ struct Table {
   std::int64_t stride = 0;  ///< elements from one row to the next; 0: d_model
   std::int64_t offset = 0;  ///< elements before the first row, which begins a cache line without
   StorePolicy stores = StorePolicy::automatic;
-  int threads = 0;  ///< timed by the wall clock; 0: one thread, timed by its CPU time
+  int threads = 0;  ///< 0: one thread, which its name does not say
 
   std::int64_t elements() const { return rows.count * spec.d_model; }
   std::int64_t bytes() const { return elements() * size_of(type); }
@@ -40,10 +40,6 @@ Table table_of(const Preset& preset);
 /// What names say of a table: "rows:512/d:512", and all that differs from the usual, as in
 /// "preset:whisper/first:2/rows:8/d:64/stride:80/offset:1/dtype:float16/stores:cached/threads:2".
 std::string to_string(const Table& table);
-
-/// Sizes from L1 (16 KiB) to memory (four times L3, at most 256 MiB), each four times the one
-/// before.
-std::vector<std::int64_t> swept_bytes();
 
 /// At least `bytes` of memory, 64-byte aligned and touched before. All benchmarks share it: it is
 /// valid until the next call that asks for more.
@@ -61,10 +57,10 @@ void count_elements(benchmark::State& state, const Table& table);
 /// counts in its destructor.
 ///
 /// The limit is the faster of a loop of plain stores and one of non-temporal stores over as many
-/// bytes of warm memory, by as many threads and the same clock. Each is timed nine times, for at
-/// least 2 ms, and its median is taken. This is done once for each size and number of threads, when
-/// a benchmark first needs it. Disturbances of the machine at that moment are in every share of
-/// that size: the benchmarks limit/ time the same loops over and over, as any other.
+/// bytes of warm memory, by one thread. Each is timed nine times, for at least 2 ms, and its median
+/// is taken. This is done once for each size, when a benchmark first needs it. Disturbances of the
+/// machine at that moment are in every share of that size: posenc measure times the same loops
+/// between the backends.
 class TableCounters {
  public:
   TableCounters(benchmark::State& state, const Table& table);

@@ -29,7 +29,8 @@ optional_of() {
   case $1 in
     build) echo "libmpfr-dev" ;;
     test)
-      echo "qemu-user valgrind binutils groff-base help2man python3-matplotlib $(optional_of python)"
+      echo "qemu-user valgrind binutils groff-base help2man python3-matplotlib"
+      optional_of python
       ;;
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
     python) echo "python3-dev pybind11-dev python3-numpy" ;;

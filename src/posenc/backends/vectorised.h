@@ -90,6 +90,7 @@ class VectorisedBackend final : public Backend {
   std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
     return std::make_unique<MethodEncoder>(spec, *this, compiled_);
   }
+
   simd::IsaKernels compiled_;
 };
 

@@ -29,6 +29,10 @@
 //   nonzero_lanes          one bit for each lane, the first the lowest, that is set if it is not 0
 //   store_non_temporal     stores to an address aligned to the vector; other threads see the values
 //                          after a fence
+// and, if a vector is a cache line:
+//   consecutive_lanes      as many lanes as a vector has of a and b in a row, from lane `first` on
+//   store_lanes            stores the lanes begin .. end - 1 alone, each at its place
+// and for every ISA again:
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
 //   compare_bytes          compares byte_lanes bytes at `from` with a threshold. Stores all ones if
 //                          a byte is at least the threshold, else 0. Returns a set bit for each
