@@ -2,11 +2,14 @@
 //
 //   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (see tables.h for names)
 //   encode_fresh/<backend>:<isa>/memory:pages/rows:512/d:512 memory that the system has just given
+//   encode_simply/rows:512/d:512                             posenc::encode(512, 512), which plans
 
 #include "encoders.h"
 #include "peers.h"
 #include "program.h"
 #include "tables.h"
+
+#include "posenc/selection.h"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -70,15 +73,15 @@ void add_widths() {
 /// into all of them. Rows that begin within a cache line end in one, too: beyond the caches,
 /// non-temporal stores write whole lines.
 void add_places_of_rows() {
-  for (const std::int64_t rows : {256, 32768}) {
+  for (const auto& [rows, d_model] : {std::pair{256, 1024}, {32768, 1024}, {262144, 128}}) {
     for (const Backend* backend : fast_backends()) {
-      Table table = table_of(rows, 1024);
+      Table table = table_of(rows, d_model);
       add_encode(*backend, table);
       table.offset = 1;
       add_encode(*backend, table);
       table.offset = 0;
-      for (const std::int64_t stride : {1040, 1027}) {
-        table.stride = stride;
+      for (const std::int64_t more : {16, 3}) {
+        table.stride = d_model + more;
         add_encode(*backend, table);
       }
     }
@@ -147,14 +150,25 @@ void encode_fresh(benchmark::State& state, const Backend* backend, const Table& 
   count_elements(state, table);
 }
 
+/// The call that plans for itself and allocates. Compare with encode_fresh/.../memory:matrix.
+void encode_simply(benchmark::State& state, const Table& table) {
+  for (auto _ : state) {
+    const Matrix made = posenc::encode(table.rows.count, table.spec.d_model);
+    const float* first = made.data();
+    benchmark::DoNotOptimize(first);
+  }
+  count_elements(state, table);
+}
+
 void add_fresh() {
 #ifdef M_MMAP_THRESHOLD
   // glibc keeps freed memory, and hands it out again, warm, unless the threshold is a fixed one.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
+    const Table table = table_of(rows, d_model);
+    add("encode_simply/" + to_string(table), encode_simply, table);
     for (const Backend* backend : fast_backends()) {
-      const Table table = table_of(rows, d_model);
       const auto name = [&](const char* memory) {
         return fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), memory,
                            to_string(table));

@@ -36,15 +36,20 @@ void HalfRowAngles::fill(const FrequencyTables& turns, const simd::Kernels& kern
   for (std::int64_t begin = 0; begin < turns.padded_count(); begin += piece) {
     std::uint64_t half_high[piece], half_low[piece];
     double half_quarter_turns[piece], half_rest[piece], cos_one[piece], sin_one[piece];
+    const simd::FrequencyArrays w = turns.arrays().from(begin);
     for (std::int64_t k = 0; k < piece; ++k) {
       const uint128 half = turns.turns(static_cast<std::size_t>(begin + k)) >> 1;
       half_high[k] = static_cast<std::uint64_t>(half >> 64);
       half_low[k] = static_cast<std::uint64_t>(half);
-      const FrequencyDoubles doubles = frequency_doubles(half);
+      // Half of the doubles, unless these are those of the complement.
+      const bool is_complement = half >> 126 != 0;
+      const FrequencyDoubles doubles =
+          is_complement ? frequency_doubles(half)
+                        : FrequencyDoubles{w.quarter_turns[k] / 2, w.rest[k] / 2};
       half_quarter_turns[k] = doubles.quarter_turns;
       half_rest[k] = doubles.rest;
     }
-    kernels.anchors(piece, turns.arrays().from(begin), 1, sin_one, cos_one);
+    kernels.anchors(piece, w, 1, sin_one, cos_one);
     kernels.anchors(piece, {half_high, half_low, half_quarter_turns, half_rest}, 1, &sine[begin],
                     &cosine[begin]);
     simd::AngleRows out = {.columns = rows.get() + begin,

@@ -168,10 +168,16 @@ class Rules {
   template <class Scaled>
   void fill(const Scaled& scaled, const Number& logarithm) const {
     const Number ratio = exp_minus(logarithm);
-    Number turns = times_power(leading<Limbs>(turns_of_one_radian), ratio, first_);
+    // Several chains, whose products do not wait for each other.
+    constexpr std::size_t chains = 4;
+    Number turns[chains];
+    turns[0] = times_power(leading<Limbs>(turns_of_one_radian), ratio, first_);
+    for (std::size_t c = 1; c < chains; ++c) turns[c] = turns[c - 1] * ratio;
+    const Number square = ratio * ratio, step = square * square;
     for (std::size_t i = 0; i < turns_.size(); ++i) {
-      turns_[i] = leading<Kept>(scaled(turns, first_ + static_cast<std::int64_t>(i)));
-      turns = turns * ratio;
+      Number& chain = turns[i % chains];
+      turns_[i] = leading<Kept>(scaled(chain, first_ + static_cast<std::int64_t>(i)));
+      chain = chain * step;
     }
   }
 

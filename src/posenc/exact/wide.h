@@ -6,10 +6,12 @@
 #include "posenc/support/odd_mantissa.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 namespace posenc {
 
@@ -95,16 +97,28 @@ constexpr Fraction<Limbs> atanh_series(std::uint64_t numerator,
 template <std::size_t Limbs>
 inline constexpr Fraction<Limbs> atanh_of_third = atanh_series<Limbs>(1, 3);
 
+/// atanh(i / (32 + i)) / 2^log_unit_bits, half of ln(1 + i / 16), computed at compile time.
+template <std::size_t Limbs, std::uint64_t i>
+inline constexpr Fraction<Limbs> half_logarithm = atanh_series<Limbs>(i, 32 + i);
+template <std::size_t Limbs, std::size_t... i>
+constexpr auto half_logarithms(std::index_sequence<i...>) noexcept {
+  return std::array{half_logarithm<Limbs, i>...};
+}
+
 /// ln(value) / 2^log_unit_bits for a normal value above 0, from
-/// ln(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e 2 atanh(1 / 3), within 2^21 units, since |e| <= 1023.
-/// A negative logarithm is given modulo 1.
+/// ln(m 2^e) = 2 atanh((m - c) / (m + c)) + ln(c) + e 2 atanh(1 / 3) with c = 1 + i / 16 <= m, so
+/// that the series has few terms. Within 2^21 units, since |e| <= 1023. A negative logarithm is
+/// given modulo 1.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
+  constexpr auto of_c = half_logarithms<Limbs>(std::make_index_sequence<16>());
+  constexpr int c_bits = 52 - 4;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<std::int64_t>(bits >> 52) - 1023;
   const std::uint64_t one = std::uint64_t{1} << 52;
   const std::uint64_t mantissa = (bits & (one - 1)) | one;
-  const Fraction<Limbs> of_mantissa = atanh_series<Limbs>(mantissa - one, mantissa + one);
+  const std::uint64_t i = (mantissa - one) >> c_bits, c = one + (i << c_bits);
+  const Fraction<Limbs> of_mantissa = atanh_series<Limbs>(mantissa - c, mantissa + c) + of_c[i];
   const Fraction<Limbs> of_power =
       atanh_of_third<Limbs> * static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
   return (exponent < 0 ? of_mantissa - of_power : of_mantissa + of_power) * 2;
