@@ -48,7 +48,7 @@ enum {
 /// The reason of the last failure in this thread: one line, valid until the next failure in this
 /// thread. Empty if nothing failed. Never null.
 POSENC_C_API const char* posenc_last_error(void);
-/// "0.1.0"
+/// "0.2.0"
 POSENC_C_API const char* posenc_version(void);
 /// The value of POSENC_C_ABI that the library was built with.
 POSENC_C_API int32_t posenc_c_abi(void);

@@ -8,7 +8,7 @@
 
 namespace POSENC_API posenc {
 
-std::string library_version();  ///< "0.1.0"
+std::string library_version();  ///< "0.2.0"
 std::string compiler();         ///< "g++ 12.2.0"
 std::string compiler_flags();   ///< build type and flags of the library
 std::string xsimd_version();    ///< "8.1.0"

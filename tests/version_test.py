@@ -1,0 +1,36 @@
+"""The version stands in CMakeLists.txt. The papers that repeat it, and the date, agree with it."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def found(file: str, pattern: str) -> str:
+    """The group of the first match in a file."""
+    match = re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+    return match[1] if match else f"nothing in {file}"
+
+
+VERSION = found("CMakeLists.txt", r"^project\(posenc VERSION (\S+)")
+
+
+class Version(unittest.TestCase):
+    def test_the_changelog_begins_with_it(self) -> None:
+        self.assertEqual(found("CHANGELOG.md", r"^## \[(\d\S*)\]"), VERSION)
+
+    def test_it_is_the_one_that_is_cited(self) -> None:
+        self.assertEqual(found("CITATION.cff", r"^version: (\S+)$"), VERSION)
+        self.assertEqual(
+            found("CITATION.cff", r'^date-released: "(\S+)"$'),
+            found("CHANGELOG.md", r"^## \[\d\S*\] - (\S+)$"),
+        )
+
+    def test_headers_show_it(self) -> None:
+        for header in ("version.h", "c_api.h"):
+            self.assertEqual(found(f"src/posenc/{header}", r'"(\d+\.\d+\.\d+)"'), VERSION)
+
+
+if __name__ == "__main__":
+    unittest.main()
