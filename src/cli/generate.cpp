@@ -49,7 +49,6 @@ Accuracy accuracy_of(const GenerateOptions& options) {
   return {};
 }
 
-/// An encoder of exact phases, or like that of another system.
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
 std::string format_of(const CommonOptions& options) {
   if (!options.format.empty()) return options.format;
@@ -96,6 +95,7 @@ void check_space(const std::string& file, std::int64_t bytes) {
                   bytes_text(static_cast<std::int64_t>(space.available))));
 }
 
+/// An encoder of exact phases, or like that of another system.
 std::unique_ptr<const Encoder> encoder_of(const GenerateOptions& options, const TableShape& shape) {
   if (options.like) return plan_like(*options.like, shape.spec);
   return backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);

@@ -47,6 +47,16 @@ Accuracy accuracy_of(const PickCommand& command) {
   return {};
 }
 
+/// The option that asks for the accuracy, and its value.
+std::string wish_text(const Accuracy& accuracy) {
+  switch (accuracy.measure()) {
+    case Accuracy::Measure::correctly_rounded: break;
+    case Accuracy::Measure::absolute: return fmt::format("--max-error is {}", accuracy.most());
+    case Accuracy::Measure::ulp: return fmt::format("--max-ulp is {}", accuracy.most());
+  }
+  return "--max-error is not given: correct rounding";
+}
+
 /// Throws InvalidArgument, with the least error, unless a backend that runs here promises the
 /// accuracy for each table: nothing need be measured to know that.
 void check_possible(const PickCommand& command, const Accuracy& accuracy) {
@@ -62,10 +72,10 @@ void check_possible(const PickCommand& command, const Accuracy& accuracy) {
     }
     if (is_promised) continue;
     const bool is_ulp = accuracy.measure() == Accuracy::Measure::ulp;
+    // All digits, so that the number that is allowed is allowed.
     throw InvalidArgument(fmt::format(
-        "accuracy is {}, which no backend promises for {} in {}; allowed: at least {:.3g}{}",
-        to_string(accuracy), table.name, to_string(table.type),
-        is_ulp ? least.max_ulp : least.max_abs, is_ulp ? " ulp" : ""));
+        "{}, which no backend promises for {} in {}; allowed: at least {}", wish_text(accuracy),
+        table.name, to_string(table.type), is_ulp ? least.max_ulp : least.max_abs));
   }
 }
 

@@ -70,11 +70,16 @@ TEST_P(Binary, HasUniqueWellFormedNames) {
 TEST_P(Binary, IsNoSuccessIfNothingRuns) {
   for (const Arguments& arguments :
        {Arguments{"--benchmark_filter=nothing_is_so_named"}, Arguments{"--benchmark_filter=("},
-        Arguments{"--benchmark_list_tests", "--benchmark_filter=nothing_is_so_named"},
-        Arguments{"--benchmark_repetitions=0"}}) {
+        Arguments{"--benchmark_list_tests", "--benchmark_filter=nothing_is_so_named"}}) {
     const CommandResult result = run_bench(GetParam(), arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments.back();
     EXPECT_THAT(result.err, HasSubstr("nothing was run")) << arguments.back();
+  }
+  for (const std::string repetitions : {"0", "-1"}) {
+    const CommandResult result = run_bench(GetParam(), {"--benchmark_repetitions=" + repetitions});
+    EXPECT_EQ(result.exit_code, 2) << repetitions;
+    EXPECT_THAT(result.out, IsEmpty()) << repetitions;
+    EXPECT_THAT(result.err, HasSubstr("--benchmark_repetitions is '" + repetitions + "'"));
   }
 }
 

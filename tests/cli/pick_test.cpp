@@ -105,8 +105,18 @@ TEST(PickAccuracy, TheDefaultSaysWhatALargerErrorWouldGain) {
 }
 
 TEST(PickAccuracy, WhatNoBackendPromisesIsRefusedBeforeTheWork) {
-  expect_refused(run_posenc(short_pick({"--max-error", "1e-12"})), "at least 2.98e-08");
-  expect_refused(run_posenc(short_pick({"--max-ulp", "0.4"})), "at least 0.5 ulp");
+  expect_refused(run_posenc(short_pick({"--max-error", "1e-12"})), "--max-error is 1e-12");
+  expect_refused(run_posenc(short_pick({"--max-ulp", "0.4"})), "at least 0.5");
+}
+
+TEST(PickAccuracy, TheErrorThatARefusalNamesIsAllowed) {
+  const std::string refusal = run_posenc(short_pick({"--max-error", "2.98e-8"})).err;
+  const std::string before = "at least ";
+  ASSERT_THAT(refusal, HasSubstr(before));
+  std::string least = refusal.substr(refusal.find(before) + before.size());
+  least.erase(least.find_last_not_of('\n') + 1);
+  const test::CommandResult allowed = run_posenc(short_pick({"--max-error", least}));
+  EXPECT_EQ(allowed.exit_code, 0) << least << ": " << allowed.err;
 }
 
 TEST(PickDocument, ExcludesTheOptionsOfMeasuring) {
