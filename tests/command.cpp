@@ -1,6 +1,6 @@
 #include "command.h"
 
-#include "cli/process.h"
+#include "posenc/support/process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,11 +20,6 @@
 namespace posenc::test {
 namespace {
 
-using cli::content_of;
-using cli::File;
-using cli::temporary_file;
-using cli::wait_for;
-
 std::vector<std::string> child_environment(const CommandOptions& options) {
   Environment variables;
   for (char** each = environ; *each != nullptr; ++each) {
@@ -40,10 +35,9 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
   return entries;
 }
 
-pid_t start(const Arguments& arguments, const CommandOptions& options,
-            const cli::Streams& streams) {
-  return cli::start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
-                            streams, child_environment(options));
+Process start(const Arguments& arguments, const CommandOptions& options, const Streams& streams) {
+  return start_process(options.program.empty() ? POSENC_COMMAND : options.program, arguments,
+                       streams, child_environment(options));
 }
 
 File opened(const std::filesystem::path& file, const char* mode) {
@@ -81,7 +75,7 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
   if (openpty(&keyboard, &screen, nullptr, nullptr, nullptr) != 0) {
     throw std::system_error(errno, std::generic_category(), "openpty");
   }
-  const pid_t child = start(arguments, {}, {screen, screen, screen});
+  const Process child = start(arguments, {}, {screen, screen, screen});
   close(screen);
   std::string text;
   char buffer[4096];
@@ -95,16 +89,16 @@ CommandResult run_posenc_on_terminal(const Arguments& arguments) {
 CommandResult interrupt_posenc(const Arguments& arguments, const std::filesystem::path& folder,
                                int signal) {
   const File in = opened("/dev/null", "r"), out = temporary_file(), err = temporary_file();
-  const pid_t child =
+  const Process child =
       start(arguments, {}, {fileno(in.get()), fileno(out.get()), fileno(err.get())});
   siginfo_t ended = {};
   while (!has_temporary(folder)) {
     if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        ended.si_pid == child)
+        static_cast<Process>(ended.si_pid) == child)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  kill(child, signal);
+  kill(static_cast<pid_t>(child), signal);
   return {wait_for(child), content_of(out.get()), content_of(err.get())};
 }
 

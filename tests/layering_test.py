@@ -1,4 +1,5 @@
-"""What may use what in src/posenc: no file includes one of a layer above its own."""
+"""What may use what in src/posenc: no file includes one of a layer above its own, and only the
+files of an operating system include its headers."""
 
 import pathlib
 import re
@@ -20,6 +21,11 @@ LAYERS = [
     ("layers and tuning", {"layers", "tuning"}),
     ("top", {"posenc", "c_api"}),
 ]  # fmt: skip
+SYSTEM_FOLDERS = {SOURCE / "support" / "posix", SOURCE / "support" / "windows"}
+SYSTEM_HEADER = re.compile(
+    r"^\s*#\s*include\s+<((?:sys/.*|unistd|fcntl|pthread|sched|signal|spawn|time|io|windows)\.h)>",
+    re.MULTILINE,
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"posenc/([^"]+)"', re.MULTILINE)
 
 
@@ -38,6 +44,16 @@ class Layering(unittest.TestCase):
             for included in INCLUDE.findall(file.read_text(encoding="utf-8")):
                 with self.subTest(file=path, includes=included):
                     self.assertLessEqual(layer_of(included), layer_of(path))
+
+    def test_only_the_files_of_a_system_include_its_headers(self) -> None:
+        found: set[pathlib.Path] = set()
+        for file in SOURCE.parent.rglob("*.[ch]*"):
+            headers = SYSTEM_HEADER.findall(file.read_text(encoding="utf-8"))
+            if file.parent in SYSTEM_FOLDERS:
+                found |= {file.parent} if headers else set()
+            else:
+                self.assertEqual(headers, [], file)
+        self.assertEqual(found, SYSTEM_FOLDERS)  # the pattern finds what it looks for
 
     def test_the_registry_knows_no_profile(self) -> None:
         for file in SOURCE.glob("registry.*"):

@@ -1,7 +1,7 @@
 #include "cli/config.h"
 
 #include "posenc/support/format.h"
-#include "posenc/support/read_file.h"
+#include "posenc/support/input_file.h"
 
 #include <filesystem>
 #include <limits>

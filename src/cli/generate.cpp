@@ -10,10 +10,12 @@
 #include "cli/text.h"
 
 #include "posenc/layers/rotary.h"
+#include "posenc/support/streams.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -22,8 +24,6 @@
 #include <system_error>
 #include <utility>
 #include <vector>
-
-#include <unistd.h>
 
 namespace posenc::cli {
 namespace {
@@ -60,7 +60,7 @@ std::string format_of(const CommonOptions& options) {
 
 /// A terminal gets no bytes, and a table of many pages only if --format or --output asks for it.
 void check_terminal(const CommonOptions& options, const TableFile& table) {
-  if (!is_standard_output(options.output) || ::isatty(STDOUT_FILENO) != 1) return;
+  if (!is_standard_output(options.output) || !is_terminal(standard_output)) return;
   if (table.format != "csv") {
     throw InvalidArgument(fmt::format(
         "--format is {}; allowed on a terminal: csv (give --output FILE)", table.format));

@@ -5,12 +5,13 @@
 #include "cli/output.h"
 #include "cli/parse_error.h"
 
+#include "posenc/support/environment.h"
+#include "posenc/support/streams.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -27,7 +28,7 @@ int fail(const std::string& message) {
   return bad_input;
 }
 
-int run(int argc, char** argv) {
+int run(const std::vector<std::string>& arguments) {
   CLI::App app(
       "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
       "fastest.",
@@ -51,21 +52,21 @@ int run(int argc, char** argv) {
   add_check_command(app, action);
   add_compare_command(app, action);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {  // --help and --version
+    app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
+  } catch (const CLI::Success& wanted) {                           // --help and --version
     std::ostringstream text, unused;
     app.exit(wanted, text, unused);
     write_all("", text.str());
     return good;
   } catch (const CLI::ParseError&) {
-    return fail(parse_error(app, {argv + 1, argv + argc}));
+    return fail(parse_error(app, arguments));
   }
   return action();
 }
 
 int run_and_report(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return run(program_arguments(argc, argv));
   } catch (const std::bad_alloc&) {
     return fail("not enough memory");
   } catch (const std::exception& error) {
@@ -79,8 +80,7 @@ int run_and_report(int argc, char** argv) {
 }  // namespace posenc::cli
 
 int posenc::cli::run_command(int argc, char** argv) {
-  // A write beyond the limit of file sizes then fails as any other write does, and is cleaned up.
-  std::signal(SIGXFSZ, SIG_IGN);
+  prepare_standard_streams();
   if (argc > 0) remember_program(argv[0]);
   return run_and_report(argc, argv);
 }

@@ -2,24 +2,18 @@
 
 #include "cli/escape.h"
 
+#include "posenc/support/streams.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <system_error>
 
-#include <unistd.h>
-
 namespace posenc::cli {
 namespace {
 
-constexpr int interrupting_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-volatile std::sig_atomic_t caught_signal = 0;
-
-void remember(int signal) { caught_signal = signal; }
-
 void throw_if_interrupted() {
-  if (caught_signal != 0) throw Interrupted();
+  if (was_interrupted()) throw Interrupted();
 }
 
 /// True if opening waits, as it does for the reader of a pipe: a signal must end that.
@@ -30,28 +24,9 @@ bool may_wait(const std::string& file) {
 
 }  // namespace
 
-Uninterrupted::Uninterrupted() {
-  for (const int signal : interrupting_signals) {
-    struct sigaction action = {};
-    action.sa_handler = remember;
-    OldAction old = {signal, {}};
-    ::sigaction(signal, nullptr, &old.action);
-    if (old.action.sa_handler == SIG_IGN) continue;  // as under nohup
-    ::sigaction(signal, &action, nullptr);
-    old_actions_.push_back(old);
-  }
-}
-
-Uninterrupted::~Uninterrupted() {
-  for (const OldAction& old : old_actions_) ::sigaction(old.signal, &old.action, nullptr);
-  const int signal = caught_signal;
-  caught_signal = 0;
-  if (signal != 0) std::raise(signal);
-}
-
 Output::Output(const std::string& file) {
   if (is_standard_output(file)) {
-    file_.emplace(STDOUT_FILENO, "standard output");
+    file_.emplace(standard_output, "standard output");
     return;
   }
   if (!may_wait(file)) until_removed_.emplace();

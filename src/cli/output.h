@@ -2,30 +2,13 @@
 #pragma once
 
 #include "posenc/support/atomic_file.h"
+#include "posenc/support/interrupts.h"
 
-#include <csignal>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace posenc::cli {
-
-/// Delays Ctrl-C and its like during its lifetime, for what must not be left half done.
-class Uninterrupted {
- public:
-  Uninterrupted();
-  ~Uninterrupted();  ///< raises the signal that came meanwhile, which by default ends the program
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
-
- private:
-  struct OldAction {
-    int signal;
-    struct sigaction action;
-  };
-  std::vector<OldAction> old_actions_;
-};
 
 /// Thrown by Output after a signal, so that its temporary file is removed before the signal acts.
 struct Interrupted {};

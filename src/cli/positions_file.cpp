@@ -1,7 +1,7 @@
 #include "cli/positions_file.h"
 
+#include "posenc/support/input_file.h"
 #include "posenc/support/little_endian.h"
-#include "posenc/support/read_file.h"
 
 #include <fmt/format.h>
 

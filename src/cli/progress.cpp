@@ -1,13 +1,13 @@
 #include "cli/progress.h"
 
+#include "posenc/support/streams.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
-
-#include <unistd.h>
 
 namespace posenc::cli {
 namespace {
@@ -30,7 +30,7 @@ std::string left_text(double seconds, double done) {
 }  // namespace
 
 Progress::Progress(bool wanted)
-    : is_wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(Clock::now() + start_after) {}
+    : is_wanted_(wanted && is_terminal(standard_error)), next_(Clock::now() + start_after) {}
 
 Progress::~Progress() {
   if (is_shown_) fmt::print(stderr, "\r\033[K");

@@ -2,15 +2,15 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/process.h"
 
 #include "posenc/measuring/measurement_json.h"
+#include "posenc/support/environment.h"
+#include "posenc/support/process.h"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <stdexcept>
@@ -23,15 +23,6 @@ namespace {
 std::string& first_argument() {
   static std::string name = "posenc";
   return name;
-}
-
-/// This program, as start_process() finds it.
-std::string program() {
-  std::error_code error;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error && std::filesystem::exists(here, error)) return here.string();
-  // Its file was replaced since the start, or there is no /proc.
-  return std::filesystem::exists("/proc/self/exe", error) ? "/proc/self/exe" : first_argument();
 }
 
 Json json_of(const TimingRequest& request) {
@@ -82,7 +73,7 @@ Timing time_in_new_process(const TimingRequest& request) {
   if (std::fflush(in.get()) != 0) fail(std::generic_category().message(errno));
   std::rewind(in.get());
   const int code =
-      wait_for(start_process(program(), {"measure", timing_option},
+      wait_for(start_process(program_file(first_argument()), {"measure", timing_option},
                              {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
   if (code != good) {
     const std::string message = content_of(err.get());

@@ -1,19 +1,12 @@
 #include "posenc/cpu.h"
 
 #include "posenc/support/enum_names.h"
+#include "posenc/support/processors.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <fstream>
-#include <thread>
 
-#include <unistd.h>
-#if defined(__linux__)
-#include <sched.h>
-#elif defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -127,67 +120,13 @@ std::string detect_model() {
 
 #endif
 
-#if defined(__APPLE__)
-
-/// The system's value of that name, or 0.
-std::int64_t system_value(const char* name) {
-  std::int64_t value = 0;
-  std::size_t bytes = sizeof value;
-  return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
-}
-
-/// Bytes of the data or unified cache of that level; those of a fast core if there are several
-/// kinds.
-std::int64_t cache_bytes(int level) {
-  constexpr const char* names[][2] = {{"hw.perflevel0.l1dcachesize", "hw.l1dcachesize"},
-                                      {"hw.perflevel0.l2cachesize", "hw.l2cachesize"},
-                                      {"hw.perflevel0.l3cachesize", "hw.l3cachesize"}};
-  const auto& of_level = names[level - 1];
-  const std::int64_t of_fast_core = system_value(of_level[0]);
-  return of_fast_core > 0 ? of_fast_core : system_value(of_level[1]);
-}
-
-#else
-
-/// Bytes of the data or unified cache of that level, from Linux or the C library; 0 if neither
-/// knows it.
-std::int64_t cache_bytes(int level) {
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder = format_text("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    int found_level = 0;
-    std::int64_t kibibytes = 0;
-    std::string type;
-    std::ifstream(folder + "level") >> found_level;
-    std::ifstream(folder + "type") >> type;
-    std::ifstream(folder + "size") >> kibibytes;
-    if (found_level == level && type != "Instruction" && kibibytes > 0) return kibibytes * 1024;
-  }
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-  constexpr std::array names = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
-                                _SC_LEVEL3_CACHE_SIZE};
-  return std::max(0L, sysconf(names[static_cast<std::size_t>(level - 1)]));
-#else
-  return 0;  // musl and the BSDs do not define these names
-#endif
-}
-
-#endif
-
-int usable_cores() {
-#if defined(__linux__)
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-#endif
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 constexpr auto shape_names = enum_names<ShapeClass>("shape class", "l1", "l2", "l3", "memory");
 
 }  // namespace
 
 const Cpu& cpu() {
   static const Cpu detected = {detect_model(), detect_isas(),  cache_bytes(1),
-                               cache_bytes(2), cache_bytes(3), usable_cores()};
+                               cache_bytes(2), cache_bytes(3), std::max(1, usable_cpus())};
   return detected;
 }
 

@@ -3,14 +3,12 @@
 #include "posenc/error.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/format.h"
+#include "posenc/support/memory.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
-
-#include <sys/mman.h>
 
 namespace posenc {
 namespace {
@@ -19,16 +17,11 @@ namespace {
 /// its first touch then costs one page fault for 2 MiB instead of 512. bench_encode shows the
 /// difference between fresh and warm memory. Smaller tables are aligned to a cache line.
 void* allocate(std::size_t bytes) {
-  constexpr std::size_t huge_page = std::size_t{2} << 20;
-  const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : cache_line_bytes;
+  const std::size_t alignment = bytes >= 2 * huge_page_bytes ? huge_page_bytes : cache_line_bytes;
   if (bytes > SIZE_MAX - alignment) throw std::bad_alloc();
   const std::size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
-  void* const memory = std::aligned_alloc(alignment, rounded);
+  void* const memory = allocate_aligned(alignment, rounded);
   if (memory == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-  // The system may have no huge pages: failure is ignored.
-  if (alignment == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);
-#endif
   return memory;
 }
 
@@ -44,6 +37,6 @@ void* internal::allocate_table(std::int64_t rows, std::int64_t columns, DataType
   return allocate(static_cast<std::size_t>(bytes));
 }
 
-void internal::free_table(void* memory) noexcept { std::free(memory); }
+void internal::free_table(void* memory) noexcept { free_aligned(memory); }
 
 }  // namespace posenc

@@ -3,10 +3,10 @@
 #include "posenc/measuring/measurement_json.h"
 #include "posenc/support/atomic_file.h"
 #include "posenc/support/enum_names.h"
-#include "posenc/support/read_file.h"
+#include "posenc/support/input_file.h"
 #include "posenc/version.h"
 
-#include <ctime>
+#include <chrono>
 #include <system_error>
 
 namespace posenc {
@@ -16,12 +16,13 @@ constexpr auto role_names = enum_names<Role>("role", "backend", "peer", "limit")
 
 /// The time now in UTC, as ISO 8601.
 std::string now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&seconds, &parts);
-  char text[sizeof "2017-06-12T17:57:34Z"];
-  std::strftime(text, sizeof text, "%FT%TZ", &parts);
-  return text;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto days = std::chrono::floor<std::chrono::days>(seconds);
+  const std::chrono::year_month_day date(days);
+  const std::chrono::hh_mm_ss time(seconds - days);
+  return format_text("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count());
 }
 
 }  // namespace

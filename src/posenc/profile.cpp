@@ -1,12 +1,12 @@
 #include "posenc/profile.h"
 
 #include "posenc/measuring/measurement_json.h"
+#include "posenc/support/environment.h"
 #include "posenc/support/format.h"
-#include "posenc/support/read_file.h"
+#include "posenc/support/input_file.h"
 #include "posenc/version.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <system_error>
 #include <tuple>
 
@@ -33,31 +33,18 @@ LoadedProfile read_profile(const std::filesystem::path& file) {
   return loaded;
 }
 
-/// The value of an environment variable as a path. Empty if it is not set, or if it is relative and
-/// must be absolute, as the XDG specification requires.
-std::filesystem::path path_from_environment(const char* variable, bool must_be_absolute) {
-  const char* value = std::getenv(variable);
-  std::filesystem::path path = value == nullptr ? "" : value;
-  return must_be_absolute && !path.is_absolute() ? std::filesystem::path() : path;
-}
-
 }  // namespace
 
 std::filesystem::path default_profile_path() {
-  if (auto file = path_from_environment("POSENC_PROFILE", false); !file.empty()) return file;
-  if (auto folder = path_from_environment("XDG_CONFIG_HOME", true); !folder.empty()) {
-    return folder / "posenc" / "profile.json";
-  }
-  if (auto home = path_from_environment("HOME", false); !home.empty()) {
-    return home / ".config" / "posenc" / "profile.json";
-  }
-  return {};
+  if (auto file = path_from_environment("POSENC_PROFILE"); !file.empty()) return file;
+  const auto folder = settings_folder();
+  return folder.empty() ? folder : folder / "posenc" / "profile.json";
 }
 
 LoadedProfile load_profile(const std::filesystem::path& file) {
   const auto none = [](std::string reason) { return LoadedProfile{{}, {}, std::move(reason)}; };
   if (file.empty())
-    return none("no profile: none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set");
+    return none(format_text("no profile: none of POSENC_PROFILE{} is set", settings_variables));
   try {
     if (std::error_code error; !std::filesystem::exists(file, error) && !error)
       return none(format_text("no profile at {}", file.string()));

@@ -2,7 +2,7 @@
 // file, and no other files.
 #include "posenc/support/atomic_file.h"
 
-#include "posenc/support/read_file.h"
+#include "posenc/support/input_file.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -20,9 +20,8 @@
 //   oneTBB 2021.8, automatic   0.59, 0.60    1.06, 1.15: and a library more for every program
 #include "posenc/support/parallel_for.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
+#include "posenc/support/processors.h"
+#include "posenc/support/threads.h"
 
 #include <atomic>
 #include <chrono>
@@ -168,7 +167,8 @@ class alignas(64) Helper {
   bool is_started() const noexcept { return is_started_.load(std::memory_order_acquire); }
   /// Throws std::system_error.
   void start() {
-    thread_ = std::thread([this] { serve(); });
+    thread_ =
+        start_helper_thread([](void* helper) { static_cast<Helper*>(helper)->serve(); }, this);
     is_started_.store(true, std::memory_order_release);
   }
   void stop() {
@@ -205,15 +205,6 @@ class alignas(64) Helper {
   std::thread thread_;
 };
 
-/// The CPUs that this process may use.
-int usable_cpus() noexcept {
-#ifdef __linux__
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-#endif
-  return static_cast<int>(std::thread::hardware_concurrency());
-}
-
 /// The helpers of the process. A loop has no more threads than there are CPUs.
 class Helpers {
  public:
@@ -234,11 +225,11 @@ class Helpers {
 
  private:
   Helpers() : count_(std::max(0, usable_cpus() - 1)), helpers_(new Helper[count_]) {
-    pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); },
-                   [] {
-                     for (int i = 0; i < get().count_; ++i) get().helpers_[i].forget();
-                     get().mutex_.unlock();
-                   });
+    at_fork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); },
+            [] {
+              for (int i = 0; i < get().count_; ++i) get().helpers_[i].forget();
+              get().mutex_.unlock();
+            });
   }
 
   void start(Helper& helper) noexcept;
@@ -291,35 +282,17 @@ void Helper::idle() noexcept {
 
 void Helper::bring_here(Loop& loop) noexcept {
   was_moved_ = true;
-#ifdef __linux__
-  cpu_set_t allowed, here;
-  const int cpu = sched_getcpu();
-  const pthread_t thread = thread_.native_handle();
-  if (cpu >= 0 && cpu < CPU_SETSIZE &&
-      pthread_getaffinity_np(thread, sizeof allowed, &allowed) == 0) {
-    CPU_ZERO(&here);
-    CPU_SET(static_cast<unsigned>(cpu), &here);
-    pthread_setaffinity_np(thread, sizeof here, &here);
-    while (has_begun(loop)) std::this_thread::yield();
-    pthread_setaffinity_np(thread, sizeof allowed, &allowed);
-  }
-#endif
-  while (has_begun(loop)) std::this_thread::yield();
+  wait_on_this_cpu(thread_, [&] { return has_begun(loop); });
 }
 
 void Helpers::start(Helper& helper) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || !can_start_ || helper.is_started()) return;
-  // Signals are for the threads of the program.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     helper.start();
   } catch (const std::system_error&) {
     can_start_ = false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Helpers::stop() noexcept {

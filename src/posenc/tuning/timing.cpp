@@ -2,20 +2,16 @@
 
 #include "posenc/measuring/statistics.h"
 #include "posenc/support/check.h"
+#include "posenc/support/clocks.h"
 #include "posenc/support/format.h"
 #include "posenc/tuning/internal/timed_table.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
 #include <memory>
 #include <random>
 #include <span>
-#include <string>
-
-#include <time.h>
-#include <unistd.h>
 
 namespace posenc {
 namespace {
@@ -24,23 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Processor time of the calling thread, which takes part in encoding every table.
-double thread_seconds() noexcept {
-  timespec time = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-/// Processor time that the hypervisor has taken from this machine since its start; 0 if unknown.
-double stolen_seconds() {
-  std::ifstream file("/proc/stat");
-  std::string word;
-  double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
-  file >> word >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
-  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  return file && word == "cpu" && ticks > 0 ? steal / ticks : 0;
 }
 
 /// If more than this share of the time of all samples is lost, the machine is busy.

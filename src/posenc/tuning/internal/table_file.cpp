@@ -1,20 +1,15 @@
 #include "posenc/tuning/internal/table_file.h"
 
 #include "posenc/support/format.h"
+#include "posenc/support/input_file.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <span>
-#include <system_error>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace posenc {
 namespace {
@@ -297,59 +292,6 @@ std::string chosen_tensor(const Json& fields, const std::string& wanted) {
                   "{}",
                   candidates.size(), names_text(candidates)));
 }
-
-/// A file that is open for reading.
-class InputFile {
- public:
-  explicit InputFile(const std::filesystem::path& file)
-      : file_(file), descriptor_{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {
-    if (descriptor_.number < 0) fail();
-    struct stat status = {};
-    if (::fstat(descriptor_.number, &status) != 0) fail();
-    if (!S_ISREG(status.st_mode))
-      throw InvalidArgument(format_text("table is '{}'; allowed: a regular file", file.string()));
-    bytes_ = status.st_size;
-  }
-
-  std::int64_t bytes() const noexcept { return bytes_; }
-
-  /// Those bytes, which the file has.
-  void read(std::int64_t offset, void* to, std::int64_t count) const {
-    auto* next = static_cast<char*>(to);
-    while (count > 0) {
-      const ssize_t done =
-          ::pread(descriptor_.number, next, static_cast<std::size_t>(count), offset);
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail();
-      if (done == 0) throw InvalidArgument("the file became shorter while it was read");
-      next += done;
-      offset += done;
-      count -= done;
-    }
-  }
-
-  std::string text(std::int64_t offset, std::int64_t count) const {
-    std::string result(static_cast<std::size_t>(count), '\0');
-    read(offset, result.data(), count);
-    return result;
-  }
-
- private:
-  struct Descriptor {
-    int number;
-    ~Descriptor() {
-      if (number >= 0) ::close(number);
-    }
-  };
-
-  [[noreturn]] void fail() const {
-    throw std::system_error(errno, std::generic_category(), "cannot read " + file_.string());
-  }
-
-  std::filesystem::path file_;
-  Descriptor descriptor_;
-  std::int64_t bytes_ = 0;
-};
 
 StoredTable raw_table(std::int64_t file_bytes, const TableFileOptions& options) {
   if (!options.columns) {

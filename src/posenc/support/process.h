@@ -1,19 +1,18 @@
 // Starting a process whose streams are files. Files and not pipes: a process that writes much, or
-// ends early, can then neither block nor kill the other.
+// ends early, can then neither block nor kill the other. Internal: not installed.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
-namespace posenc::cli {
+namespace posenc {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Throws std::system_error if there is no place for one.
+/// It is removed when it is closed. Throws std::system_error if there is no place for one.
 File temporary_file();
 
 /// All of it, from its beginning.
@@ -26,12 +25,15 @@ struct Streams {
   int err;
 };
 
+/// Its number, or its handle on Windows.
+using Process = std::intptr_t;
+
 /// Starts a program, found as a shell would find it, with the environment ("NAME=value"), or if
 /// that is empty with this process's own. Throws std::system_error naming the program.
-pid_t start_process(const std::string& program, std::vector<std::string> arguments,
-                    const Streams& streams, std::vector<std::string> environment = {});
+Process start_process(const std::string& program, std::vector<std::string> arguments,
+                      const Streams& streams, std::vector<std::string> environment = {});
 
 /// Its exit code, or 128 and the signal that ended it.
-int wait_for(pid_t process);
+int wait_for(Process process);
 
-}  // namespace posenc::cli
+}  // namespace posenc

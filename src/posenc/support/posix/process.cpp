@@ -1,7 +1,6 @@
-#include "cli/process.h"
+#include "posenc/support/process.h"
 
 #include <cerrno>
-#include <cstddef>
 #include <system_error>
 
 #include <spawn.h>
@@ -10,7 +9,7 @@
 
 extern char** environ;  // NOLINT: POSIX declares it in no header
 
-namespace posenc::cli {
+namespace posenc {
 namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
@@ -30,18 +29,8 @@ File temporary_file() {
   return file;
 }
 
-std::string content_of(std::FILE* file) {
-  std::rewind(file);
-  std::string content;
-  char buffer[4096];
-  while (const std::size_t size = std::fread(buffer, 1, sizeof buffer, file)) {
-    content.append(buffer, size);
-  }
-  return content;
-}
-
-pid_t start_process(const std::string& program, std::vector<std::string> arguments,
-                    const Streams& streams, std::vector<std::string> environment) {
+Process start_process(const std::string& program, std::vector<std::string> arguments,
+                      const Streams& streams, std::vector<std::string> environment) {
   arguments.insert(arguments.begin(), program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -59,12 +48,12 @@ pid_t start_process(const std::string& program, std::vector<std::string> argumen
   return process;
 }
 
-int wait_for(pid_t process) {
+int wait_for(Process process) {
   int status = 0;
-  while (waitpid(process, &status, 0) == -1) {
+  while (waitpid(static_cast<pid_t>(process), &status, 0) == -1) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-}  // namespace posenc::cli
+}  // namespace posenc

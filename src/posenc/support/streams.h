@@ -1,0 +1,15 @@
+// The standard streams of a program. Internal: not installed.
+#pragma once
+
+namespace posenc {
+
+/// Descriptors, as <unistd.h> names them.
+inline constexpr int standard_output = 1, standard_error = 2;
+
+bool is_terminal(int descriptor) noexcept;
+
+/// Called once, before the program reads or writes: its streams are bytes on every system, and a
+/// write beyond the limit of file sizes fails as any other write does.
+void prepare_standard_streams() noexcept;
+
+}  // namespace posenc

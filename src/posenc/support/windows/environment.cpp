@@ -1,0 +1,40 @@
+#include "posenc/support/environment.h"
+
+#include <cstddef>
+#include <cstdlib>
+
+#include <windows.h>
+// After <windows.h>, which defines what it uses.
+#include <shellapi.h>
+
+namespace posenc {
+
+const std::string_view settings_variables = " and LOCALAPPDATA";
+
+std::vector<std::string> program_arguments(int, char**) {
+  // Those of main() are in the code page of the machine, and lose other characters.
+  int count = 0;
+  wchar_t** const wide = CommandLineToArgvW(GetCommandLineW(), &count);
+  std::vector<std::string> arguments;
+  for (int i = 1; i < count; ++i) arguments.push_back(std::filesystem::path(wide[i]).string());
+  LocalFree(wide);
+  return arguments;
+}
+
+std::string program_file(const std::string&) {
+  std::wstring file(MAX_PATH, L'\0');
+  for (;;) {
+    const DWORD size = GetModuleFileNameW(nullptr, file.data(), static_cast<DWORD>(file.size()));
+    if (size < file.size()) return std::filesystem::path(file.substr(0, size)).string();
+    file.resize(2 * file.size());
+  }
+}
+
+std::filesystem::path path_from_environment(const char* variable) {
+  const wchar_t* const value = _wgetenv(std::filesystem::path(variable).c_str());
+  return value == nullptr ? L"" : value;
+}
+
+std::filesystem::path settings_folder() { return path_from_environment("LOCALAPPDATA"); }
+
+}  // namespace posenc
