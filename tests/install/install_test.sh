@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
 # install_test.sh CMAKE SOURCE BUILD COMPILER: installs into a temporary prefix. Against it, builds
-# and runs the programs of this folder, with CMake and with pkg-config, and the examples of
-# README.md and docs/. Also configures a parent project that builds posenc as a part of itself.
+# and runs the programs of this folder, with CMake and with pkg-config, in C++ and in C alone, and
+# the examples of README.md and docs/. Also configures a parent project that builds posenc as a part
+# of itself.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 compiler=$4
+case ${compiler##*/} in
+  *clang++*) c_compiler=${compiler/clang++/clang} ;;
+  *g++*) c_compiler=${compiler/g++/gcc} ;;
+  *) c_compiler=cc ;;
+esac
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -25,6 +31,9 @@ examples=("$scratch"/example_*.c*)
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
   -DEXAMPLES="$(IFS=';'; echo "${examples[*]}")"
 "$cmake" --build "$scratch/build"
+"$cmake" -S "$source/tests/install/c" -B "$scratch/build_c" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_C_COMPILER="$c_compiler"
+"$cmake" --build "$scratch/build_c"
 
 # Every header compiles on its own. If the compiler is set to C++17, its first error says that
 # posenc needs C++20.
@@ -42,7 +51,7 @@ done < <(cd "$scratch/prefix/include" && find posenc -name '*.h' ! -name c_api.h
 
 export POSENC_PROFILE=/nonexistent/posenc/profile.json
 "$scratch/build/consumer"
-"$scratch/build/c_consumer"
+"$scratch/build_c/c_consumer"
 "$scratch/build/tuning_consumer"
 "$scratch/build/native_types"
 for example in "${examples[@]}"; do
@@ -54,6 +63,8 @@ done
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name posenc.pc)")
   export PKG_CONFIG_PATH
+  is_static=--static
+  [[ -z $(find "$scratch/prefix" -name 'libposenc.so') ]] || is_static=
   for package in posenc posenc-tuning; do
     consumer=consumer
     [[ $package == posenc ]] || consumer=tuning_consumer
@@ -63,9 +74,11 @@ if command -v pkg-config >/dev/null; then
       -o "$scratch/$consumer"
     "$scratch/$consumer"
   done
-  # The C++ compiler links, because a static library needs the runtime of C++.
-  "$compiler" -x c -std=c99 "$source/tests/install/c_consumer.c" -x none "${flags[@]}" \
-    -o "$scratch/c_consumer"
+  # The C compiler links the runtime of C++ if --static names it, and needs none of it for a shared
+  # library.
+  read -r -a flags <<<"$(pkg-config --cflags --libs $is_static posenc-tuning)"
+  flags+=("-Wl,-rpath,$(pkg-config --variable=libdir posenc)")
+  "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c" "${flags[@]}" -o "$scratch/c_consumer"
   "$scratch/c_consumer"
 fi
 
@@ -77,15 +90,11 @@ for way in FetchContent add_subdirectory; do
 done
 
 # The functions of the C interface: c_symbols.txt lists them, so that none is lost unnoticed.
-mapfile -t libraries < <(find "$scratch/prefix" -name 'libposenc.a' -o -name 'libposenc_tuning.a' \
-  -o -name 'libposenc.so' -o -name 'libposenc_tuning.so')
-nm --extern-only --defined-only "${libraries[@]}" 2>/dev/null |
+find "$scratch/prefix" -name 'libposenc*.a' -o -name 'libposenc*.so' |
+  xargs nm --extern-only --defined-only 2>/dev/null |
   awk '$2 == "T" && $3 ~ /^posenc_/ { print $3 }' | sort -u >"$scratch/c_symbols"
 diff "$source/tests/install/c_symbols.txt" "$scratch/c_symbols" ||
   { echo "FAILED: the C interface has other functions than c_symbols.txt says"; exit 1; }
-
-library=$(find "$scratch/prefix" -name 'libposenc.so')
-if [[ -n $library ]]; then python3 "$source/tests/install/shared_symbols.py" "$library"; fi
 
 if grep -q '^HELP2MAN:FILEPATH=.*help2man' "$build/CMakeCache.txt"; then
   for page in posenc posenc-{list,accuracy,measure,pick,generate,compare}; do
