@@ -16,6 +16,19 @@ else()
   set(POSENC_VECTOR_ISAS)
 endif()
 
+# Clang gives up unrolling loops over the few vectors of a tile, and then keeps these vectors in
+# memory. With this option, AVX2 and clang 14, rotation32 takes 0.64 to 0.75 of the instructions,
+# and 16-bit types take 0.56 to 0.63.
+set(unroll_more)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  set(CMAKE_REQUIRED_FLAGS "-mllvm -unroll-threshold=1000")
+  check_cxx_source_compiles("int main() {}" POSENC_CAN_UNROLL_MORE)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(POSENC_CAN_UNROLL_MORE)
+    set(unroll_more -mllvm -unroll-threshold=1000)
+  endif()
+endif()
+
 # Always optimised, so that no inline function of the standard library is left for the linker to
 # merge into the baseline path, and never across files, where that could happen again. The first
 # flags of an ISA take back what -march=native or -mavx2 among the user's flags would add.
@@ -33,10 +46,10 @@ function(posenc_compile_for isa)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # GCC stops inlining when a file has grown by 40 %, and then calls a function for each vector. It
   # also splits the loop over a tile's rows in two, and computes the recurrence in both.
-  set(inlining $<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=100>)
-  set(loops $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribution>)
+  set(optimisation ${unroll_more} $<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=100>
+    $<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribution>)
   # With sanitizers, -O3 takes three times as long to compile.
   set(level $<IF:$<CONFIG:Debug>,-O1,-O3>)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
-    "${level};-fno-exceptions;-fno-lto;${inlining};${loops};${no_warning};${flags_${isa}}")
+    "${level};-fno-exceptions;-fno-lto;${optimisation};${no_warning};${flags_${isa}}")
 endfunction()
