@@ -24,9 +24,19 @@ std::int64_t integer(const py::handle& value, const char* name) {
   return number;
 }
 
+FrequencyRule frequencies_of_array(const py::array& array) {
+  const char kind = array.dtype().kind();
+  if (array.ndim() == 1 && (kind == 'f' || kind == 'i' || kind == 'u')) {
+    return OwnFrequencies{array.attr("tolist")().cast<std::vector<double>>()};
+  }
+  throw InvalidArgument("frequencies has dtype " + text(array.dtype()) + " and shape " +
+                        shape_of(array) + "; allowed: one dimension of real numbers");
+}
+
 FrequencyRule cast_rule(const py::object& from) {
   if (from.is_none()) return {};
   if (py::isinstance<py::str>(from)) return parse_frequency_rule(text(from));
+  if (is_readable_array(from)) return frequencies_of_array(readable_array_of(from, "frequencies"));
   if (!py::hasattr(from, "rule")) return OwnFrequencies{from.cast<std::vector<double>>()};
   FrequencyRule rule = parse_frequency_rule(text(from.attr("rule")));
   const auto read = [&]<class T>(std::string_view name, T& value) {
@@ -56,6 +66,12 @@ Positions elements_of(const py::array& array) {
                         shape_of(array) + "; allowed: int32 or int64");
 }
 
+[[noreturn]] void throw_type_of_positions(const py::object& from) {
+  throw py::type_error("positions is " + text(py::repr(from)) +
+                       "; allowed: a range, an array of int32 or int64, a sequence of integers, or "
+                       "a number of rows");
+}
+
 }  // namespace
 
 EncodingSource parse_source(const std::string& name) {
@@ -74,34 +90,54 @@ RotaryLayout parse_rotary_layout(const char* argument, const std::string& name) 
 Accuracy accuracy_of(const py::object& accuracy) {
   if (accuracy.is_none()) return {};
   if (py::isinstance<Accuracy>(accuracy)) return accuracy.cast<Accuracy>();
-  if (PyFloat_Check(accuracy.ptr()) || PyLong_Check(accuracy.ptr())) {
-    return Accuracy::within(accuracy.cast<double>());
-  }
+  const double error = PyFloat_AsDouble(accuracy.ptr());
+  if (PyErr_Occurred() == nullptr) return Accuracy::within(error);
+  PyErr_Clear();
   throw py::type_error("accuracy is " + text(py::repr(accuracy)) +
                        "; allowed: None, a largest error, or an Accuracy");
+}
+
+bool is_count(const py::object& from) {
+  if (PyLong_Check(from.ptr())) return true;
+  if (PyIndex_Check(from.ptr()) == 0) return false;
+  // A tensor of one element has an index, and is a position.
+  return !py::hasattr(from, "ndim") || py::object(from.attr("ndim")).equal(py::int_(0));
+}
+
+std::int64_t row_count(const py::object& from) {
+  const std::int64_t count = integer(from, "rows");
+  if (count >= 0) return count;
+  throw InvalidArgument("rows is " + std::to_string(count) + "; allowed: at least 0");
+}
+
+std::int64_t count_of_rows(const py::object& from) {
+  if (is_count(from)) return row_count(from);
+  const py::ssize_t count = PyObject_Length(from.ptr());
+  if (count >= 0) return count;
+  const bool is_too_long = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  PyErr_Clear();
+  if (!is_too_long) throw_type_of_positions(from);
+  throw InvalidArgument("positions is " + text(py::repr(from)) + "; allowed: up to 2^53 + 1 rows");
 }
 
 Positions positions_of(const py::object& from) {
   if (PyRange_Check(from.ptr()) != 0) {
     const std::int64_t start = integer(from.attr("start"), "first position"),
-                       step = integer(from.attr("step"), "step"),
-                       count = static_cast<std::int64_t>(py::len(from));
+                       step = integer(from.attr("step"), "step"), count = count_of_rows(from);
     if (step == 1) return {{start, count}, {}};
     if (count > 0) integer(from[py::int_(-1)], "last position");  // no sum below overflows
     std::vector<std::int64_t> each;
     for (std::int64_t i = 0; i < count; ++i) each.push_back(start + i * step);
     return {{0, count}, std::move(each)};
   }
-  if (is_array(from)) {
-    const py::array array = array_of(from, "positions");
+  if (is_readable_array(from)) {
+    const py::array array = readable_array_of(from, "positions");
     if (array.ndim() == 1) return elements_of(array);
     throw InvalidArgument("positions has dtype " + text(array.dtype()) + " and shape " +
                           shape_of(array) + "; allowed: one dimension of int32 or int64");
   }
   if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
-    throw py::type_error(
-        "positions is " + text(py::repr(from)) +
-        "; allowed: a range, an array of int32 or int64, or a sequence of integers");
+    throw_type_of_positions(from);
   }
   std::vector<std::int64_t> each;
   for (const py::handle value : from) each.push_back(integer(value, "a position"));
@@ -121,12 +157,12 @@ RowPositions AxisPositions::view() const {
 }
 
 AxisPositions axis_positions_of(const py::object& from, std::int64_t axes) {
-  if (!is_array(from)) {
+  if (!is_readable_array(from)) {
     Positions positions = positions_of(from);
     const auto count = static_cast<py::ssize_t>(positions.count());
     return {std::move(positions), 0, {count}};
   }
-  const py::array array = array_of(from, "positions");
+  const py::array array = readable_array_of(from, "positions");
   const py::ssize_t of_axes = axes > 1 && array.ndim() > 1 ? 1 : 0, rest = array.ndim() - of_axes;
   if (rest < 1 || rest > 2 || (of_axes == 1 && array.shape(0) != axes)) {
     const std::string count = std::to_string(axes);
@@ -145,12 +181,6 @@ py::array new_table(const AxisPositions& positions, std::int64_t columns, DataTy
   std::vector<py::ssize_t> shape = positions.shape;
   shape.push_back(columns);
   return py::array(numpy_type(type), shape);
-}
-
-std::int64_t row_count(const py::object& from) {
-  const std::int64_t count = integer(from, "rows");
-  if (count >= 0) return count;
-  throw InvalidArgument("rows is " + std::to_string(count) + "; allowed: at least 0");
 }
 
 RowRange rows_of(const py::object& from) {

@@ -2,6 +2,8 @@
 // which names the argument, or TypeError.
 #pragma once
 
+#include "python/bound.h"
+
 #include "posenc/axes.h"
 #include "posenc/encode_options.h"
 #include "posenc/frequency_rule.h"
@@ -25,7 +27,7 @@ namespace py = pybind11;
 EncodingSource parse_source(const std::string& name);
 RotaryLayout parse_rotary_layout(const char* argument, const std::string& name);
 
-/// None, a largest absolute error, or an Accuracy.
+/// None, a largest absolute error (any real number), or an Accuracy.
 Accuracy accuracy_of(const py::object& accuracy);
 
 /// Rows in order, or positions of which each is a row.
@@ -39,8 +41,8 @@ struct Positions {
   std::int64_t count() const { return rows.count; }
 };
 
-/// From range(first, last + 1), a one-dimensional array of int32 or int64, or a sequence of
-/// integers.
+/// From range(first, last + 1), a one-dimensional array of int32 or int64, what converts itself to
+/// one, or a sequence of integers.
 Positions positions_of(const py::object& from);
 
 /// Positions on axes, and their memory: those of each axis one behind the other.
@@ -59,8 +61,14 @@ AxisPositions axis_positions_of(const py::object& from, std::int64_t axes);
 /// A new array for these rows, whose number of elements is checked.
 py::array new_table(const AxisPositions& positions, std::int64_t columns, DataType type);
 
+/// True of an integer, also of NumPy's or an array of no dimension.
+bool is_count(const py::object& from);
+
 /// From an integer of at least 0.
 std::int64_t row_count(const py::object& from);
+
+/// The number of rows that positions or a count stand for, without a look at the positions.
+std::int64_t count_of_rows(const py::object& from);
 
 /// Positions that layers take: a range of step 1.
 RowRange rows_of(const py::object& from);

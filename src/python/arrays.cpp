@@ -1,13 +1,41 @@
 #include "python/arrays.h"
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace posenc::python {
 namespace {
 
-bool is_tensor_of_torch(const py::object& object) {
-  const std::string module = text(py::type::of(object).attr("__module__"));
-  return (module == "torch" || module.starts_with("torch.")) && py::hasattr(object, "__array__");
+// PyTorch is known by its names: the package does not import it.
+constexpr std::string_view prefix_of_torch = "torch.";
+
+bool is_tensor(const py::object& object) {
+  return text(py::type::of(object).attr("__module__")).starts_with("torch") &&
+         py::hasattr(object, "requires_grad") && py::hasattr(object, "__array__");
+}
+
+/// An array that shares the memory of a tensor.
+py::array array_of_tensor(const py::object& tensor, const char* name) {
+  if (tensor.attr("requires_grad").cast<bool>()) {
+    throw InvalidArgument(std::string(name) +
+                          " requires a gradient, which would be lost; allowed: "
+                          "a tensor that does not, such as that of detach()");
+  }
+  py::object shared = tensor;
+  if (text(tensor.attr("dtype")) == "torch.bfloat16") {
+    // As int16, a type that NumPy has.
+    shared = tensor.attr("view")(tensor.attr("new_empty")(0).attr("short")().attr("dtype"));
+  }
+  try {
+    return shared.attr("numpy")().cast<py::array>();
+  } catch (py::error_already_set&) {
+    throw InvalidArgument(std::string(name) + " is a tensor on " + text(tensor.attr("device")) +
+                          " of " + text(tensor.attr("layout")) + " and " +
+                          text(tensor.attr("dtype")) +
+                          ", which shares no memory with an array; allowed: a dense one on cpu");
+  }
 }
 
 /// The rows of a table: all dimensions but the last, and their distance in elements.
@@ -69,7 +97,7 @@ HeadsView heads_of(py::array& array, const char* name, bool heads_first) {
   });
 }
 
-std::string text(const py::handle& object) { return py::str(object).cast<std::string>(); }
+std::string text(const py::handle& object) { return py::str(object); }
 
 py::dtype numpy_type(DataType type) {
   switch (type) {
@@ -85,45 +113,61 @@ py::dtype numpy_type(DataType type) {
   }
 }
 
-DataType type_of(const py::array& array, const char* name) {
-  const py::dtype type = array.dtype();
+namespace {
+
+std::optional<DataType> known_type(const py::dtype& type) {
   if (type.is(py::dtype::of<float>())) return DataType::float32;  // without asking in Python
   const char kind = type.kind();
   const bool is_float = kind == 'f', is_bits = kind == 'u' || kind == 'i' || kind == 'V';
-  if (type.attr("isnative").cast<bool>()) {
-    if (is_float && type.itemsize() == 4) return DataType::float32;
-    if (is_float && type.itemsize() == 8) return DataType::float64;
-    if (is_float && type.itemsize() == 2) return DataType::float16;
-    if (is_bits && type.itemsize() == 2) return DataType::bfloat16;
-  }
-  throw InvalidArgument(std::string(name) + ".dtype is " + text(type) +
+  if (!type.attr("isnative").cast<bool>()) return {};
+  if (is_float && type.itemsize() == 4) return DataType::float32;
+  if (is_float && type.itemsize() == 8) return DataType::float64;
+  if (is_float && type.itemsize() == 2) return DataType::float16;
+  if (is_bits && type.itemsize() == 2) return DataType::bfloat16;
+  return {};
+}
+
+DataType type_named(const py::dtype& type, const std::string& name) {
+  if (const std::optional<DataType> known = known_type(type)) return *known;
+  throw InvalidArgument(name + " is " + text(type) +
                         "; allowed: float32, float64, float16, and for bfloat16 that of ml_dtypes "
                         "or 16-bit integers, in the byte order of this machine");
 }
 
-DataType parse_type(const py::object& type) {
-  if (py::isinstance<py::str>(type)) return parse_data_type(type.cast<std::string>());
-  return type_of(py::array(py::dtype::from_args(type), std::vector<py::ssize_t>{0}), "dtype");
+}  // namespace
+
+DataType type_of(const py::array& array, const char* name) {
+  return type_named(array.dtype(), std::string(name) + ".dtype");
 }
 
-bool is_array(const py::object& object) {
-  return py::isinstance<py::array>(object) || is_tensor_of_torch(object) ||
-         py::hasattr(object, "__array_interface__");
+DataType parse_type(const py::object& type) {
+  if (type.is_none()) return DataType::float32;
+  const std::string name = text(type);
+  if (py::isinstance<py::str>(type)) return parse_data_type(name);
+  if (name.starts_with(prefix_of_torch)) {
+    return parse_data_type(std::string_view(name).substr(prefix_of_torch.size()));
+  }
+  return type_named(py::dtype::from_args(type), "dtype");
+}
+
+bool is_readable_array(const py::object& object) {
+  return py::isinstance<py::array>(object) || py::hasattr(object, "__array_interface__") ||
+         py::hasattr(object, "__array__");
 }
 
 py::array array_of(const py::object& from, const char* name) {
   if (py::isinstance<py::array>(from)) return py::reinterpret_borrow<py::array>(from);
-  const bool is_tensor = is_tensor_of_torch(from);
-  if (!is_tensor && !py::hasattr(from, "__array_interface__")) {
-    throw py::type_error(std::string(name) + " is of type " +
-                         text(py::type::of(from).attr("__name__")) +
-                         "; allowed: an array of NumPy, or what shares its memory with one");
-  }
-  py::object shared = from;
-  if (is_tensor && text(from.attr("dtype")) == "torch.bfloat16") {
-    shared = from.attr("view")(py::module_::import("torch").attr("int16"));
-  }
-  return py::module_::import("numpy").attr("asarray")(shared).cast<py::array>();
+  if (is_tensor(from)) return array_of_tensor(from, name);
+  if (py::hasattr(from, "__array_interface__")) return readable_array_of(from, name);
+  throw py::type_error(std::string(name) + " is of type " +
+                       text(py::type::of(from).attr("__name__")) +
+                       "; allowed: an array of NumPy, or what shares its memory with one");
+}
+
+py::array readable_array_of(const py::object& from, const char* name) {
+  if (py::isinstance<py::array>(from)) return py::reinterpret_borrow<py::array>(from);
+  if (is_tensor(from)) return array_of_tensor(from, name);
+  return py::module_::import("numpy").attr("asarray")(from).cast<py::array>();
 }
 
 std::string shape_of(const py::array& array) { return text(array.attr("shape")); }

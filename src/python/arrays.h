@@ -2,6 +2,8 @@
 // InvalidArgument, which names the argument, or TypeError.
 #pragma once
 
+#include "python/bound.h"
+
 #include "posenc/data_type.h"
 #include "posenc/error.h"
 #include "posenc/layers/heads_view.h"
@@ -28,15 +30,18 @@ py::dtype numpy_type(DataType type);
 /// The element type of an array, of which 16-bit integers are bfloat16.
 DataType type_of(const py::array& array, const char* name);
 
-/// A string, or a NumPy type.
+/// None, which is float32, a string, or a type of NumPy or PyTorch.
 DataType parse_type(const py::object& type);
 
 /// The array itself, or an array that shares memory with another library's: a tensor of PyTorch in
 /// the memory of the CPU, of bfloat16 too. An object that only has __array__ is refused: it may
 /// return a copy, in which results would be lost.
 py::array array_of(const py::object& from, const char* name);
-/// True if array_of() takes it.
-bool is_array(const py::object& object);
+
+/// The same for an array that is only read, which may be a copy.
+py::array readable_array_of(const py::object& from, const char* name);
+/// True if readable_array_of() takes it.
+bool is_readable_array(const py::object& object);
 
 std::string shape_of(const py::array& array);
 

@@ -6,6 +6,7 @@
 #include "python/arrays.h"
 #include "python/axes.h"
 #include "python/bindings.h"
+#include "python/state.h"
 
 #include <pybind11/stl.h>
 
@@ -62,8 +63,9 @@ auto of_sections(const Arrange& arrange) {
   };
 }
 
-py::object encode(const AxesEncoder& encoder, const py::object& from, const py::object& out,
+py::object encode(const PyAxesEncoder& self, const py::object& from, const py::object& out,
                   const py::object& type, int threads, const std::string& stores) {
+  const AxesEncoder& encoder = self.encoder;
   const AxisPositions positions = axis_positions_of(from, encoder.spec().axes());
   const EncodeOptions options(threads, parse_store_policy(stores));
   const py::object result =
@@ -106,12 +108,14 @@ py::array_t<std::int64_t> real_multiples(const PyAxes& axes, const py::array& po
 
 void bind_axes_class(py::module_& module) {
   using py::arg;
-  py::class_<AxisPairs>(module, "AxisPairs", R"(Pairs of channels on one axis: a part of Axes.
+  py::class_<AxisPairs> bound_pairs(module, "AxisPairs",
+                                    R"(Pairs of channels on one axis: a part of Axes.
 
 d_model, base, layout, spacing, frequencies: an encoding, as in Encoder. picks: which of its
 frequencies the pairs have, by their index; by default all. pairs: the places of the pairs in a row;
 by default those after the pairs of the part before. denominator: positions count 1 / denominator
-each.)")
+each.)");
+  bind_copies(bound_pairs)
       .def(py::init([](std::int64_t axis, std::int64_t d_model, double base,
                        const std::string& layout, const std::string& spacing,
                        const py::object& frequencies, const Sizes& picks, const Sizes& pairs,
@@ -121,20 +125,25 @@ each.)")
            }),
            arg("axis"), arg("d_model"), py::kw_only(), arg("base") = EncodingSpec().base,
            arg("layout") = "interleaved", arg("spacing") = "paper", arg("frequencies") = py::none(),
-           arg("picks") = Sizes(), arg("pairs") = Sizes(), arg("denominator") = 1.0);
+           arg("picks") = Sizes(), arg("pairs") = Sizes(), arg("denominator") = 1.0)
+      .def(py::pickle([](const AxisPairs& each) { return state_of(each); }, &axis_pairs_of_state));
 
-  py::class_<PyAxes>(module, "Axes", R"(Which pairs of a row's channels are on which axis.
+  py::class_<PyAxes> bound_axes(module, "Axes",
+                                R"(Which pairs of a row's channels are on which axis.
 
 axes_in_blocks(), axes_in_sections() and others make the usual ones. parts: AxisPairs. layout: of
 all channels of a row; if parts_have_layouts, the channels of each part are one behind the other, in
-the layout of its encoding.)")
+the layout of its encoding.)");
+  bind_copies(bound_axes)
       .def(py::init(&axes_of_parts), arg("parts"), py::kw_only(), arg("layout") = "interleaved",
            arg("parts_have_layouts") = false)
       .def("__eq__", [](const PyAxes& a, const PyAxes& b) { return a.spec == b.spec; })
       .def("__eq__", [](const PyAxes&, const py::object&) { return false; })
       .def_property_readonly("d_model", [](const PyAxes& each) { return each.spec.d_model(); })
       .def_property_readonly(
-          "axes", [](const PyAxes& each) { return each.spec.axes(); }, "The number of axes.");
+          "axes", [](const PyAxes& each) { return each.spec.axes(); }, "The number of axes.")
+      .def(py::pickle([](const PyAxes& each) { return state_of(each.spec); },
+                      [](const py::tuple& state) { return PyAxes{axes_of_state(state)}; }));
 }
 
 void bind_arrangements(py::module_& module) {
@@ -203,14 +212,16 @@ void bind_axes(py::module_& module) {
   const py::str float32("float32");
   bind_axes_class(module);
   bind_arrangements(module);
-  py::class_<AxesEncoder>(module, "AxesEncoder", R"(Encodings of positions on several axes.
+  py::class_<PyAxesEncoder> encoder(module, "AxesEncoder",
+                                    R"(Encodings of positions on several axes.
 
-accuracy: as in Encoder. dtype: that of the tables that backends are selected for. Immutable.)")
+accuracy: as in Encoder. dtype: that of the tables that backends are selected for. Immutable.)");
+  bind_copies(encoder)
       .def(py::init([](const PyAxes& axes, const py::object& accuracy, const py::object& type) {
              const Accuracy asked = accuracy_of(accuracy);
              const DataType of_tables = parse_type(type);
              const py::gil_scoped_release no_gil;
-             return std::make_unique<AxesEncoder>(axes.spec, asked, of_tables);
+             return std::make_unique<PyAxesEncoder>(axes.spec, asked, of_tables);
            }),
            arg("axes"), py::kw_only(), arg("accuracy") = py::none(), arg("dtype") = float32)
       .def("encode", &encode, arg("positions"), arg("out") = py::none(), arg("dtype") = float32,
@@ -221,10 +232,21 @@ positions: an array of int32 or int64 of shape (axes, rows); or positions that a
 axes, as in Encoder.encode(). A batch of sequences, (axes, batch, rows), gives (batch, rows,
 d_model).
 out, dtype: as in Encoder.encode().)")
-      .def_property_readonly("d_model", &AxesEncoder::d_model)
-      .def_property_readonly("axes", [](const AxesEncoder& each) { return PyAxes{each.spec()}; })
-      .def_property_readonly("reason",
-                             [](const AxesEncoder& each) { return each.selection().reason; });
+      .def_property_readonly("d_model",
+                             [](const PyAxesEncoder& each) { return each.encoder.d_model(); })
+      .def_property_readonly("axes",
+                             [](const PyAxesEncoder& each) { return PyAxes{each.encoder.spec()}; })
+      .def_property_readonly(
+          "reason", [](const PyAxesEncoder& each) { return each.encoder.selection().reason; })
+      .def(py::pickle(
+          [](const PyAxesEncoder& each) {
+            return py::make_tuple(state_of(each.encoder.spec()), state_of(each.accuracy),
+                                  std::string(to_string(each.type)));
+          },
+          [](const py::tuple& state) {
+            return std::make_unique<PyAxesEncoder>(
+                axes_of_state(state[0]), accuracy_of_state(state[1]), parse_type(state[2]));
+          }));
 }
 
 }  // namespace posenc::python

@@ -1,6 +1,8 @@
 // The parts of the module posenc._posenc.
 #pragma once
 
+#include "python/bound.h"
+
 #include <pybind11/pybind11.h>
 
 namespace posenc::python {

@@ -1,9 +1,9 @@
 // Checks of tables from elsewhere.
-#include "posenc/layers/rotary.h"
 #include "posenc/tuning/check.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
+#include "python/rotary.h"
 
 #include <pybind11/stl.h>
 
@@ -62,7 +62,7 @@ CheckReport check_array(const py::object& from, std::optional<std::int64_t> d_mo
                         std::optional<double> base, const std::optional<std::string>& layout,
                         const std::optional<std::string>& spacing, const py::object& frequencies,
                         std::optional<std::int64_t> first, std::optional<double> max_error,
-                        int threads, const Rotary* rotary) {
+                        int threads, const PyRotary* rotary) {
   const py::array array = array_of(from, "table");
   const TableView table = table_of(array);
   CheckOptions options;

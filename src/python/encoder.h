@@ -2,6 +2,8 @@
 #pragma once
 
 #include "posenc/encoder.h"
+#include "posenc/selection.h"
+#include "posenc/spec.h"
 #include "python/arguments.h"
 
 #include <pybind11/pybind11.h>
@@ -13,18 +15,25 @@
 
 namespace posenc::python {
 
-/// Selection needs rows and a type, so that an encoder knows what it will mostly encode.
+/// What an encoder is planned for. Selection needs rows, a type and threads, so that it knows what
+/// will mostly be encoded.
+struct EncoderPlan {
+  EncodingSpec spec;
+  std::int64_t first = 0;                   ///< the position of the first row
+  std::optional<std::string> backend = {};  ///< if the program names one
+  SelectionOptions selection = {};
+  std::int64_t rows = 0;
+};
+
 class PyEncoder {
  public:
-  PyEncoder(std::int64_t d_model, double base, const std::string& layout,
-            const std::string& spacing, const py::object& frequencies, std::int64_t first,
-            const std::optional<std::string>& name, const py::object& accuracy, std::int64_t rows,
-            const py::object& type, int threads);
+  explicit PyEncoder(EncoderPlan plan);
 
   const Encoder& encoder() const { return *encoder_; }
   std::string backend() const;
   const std::string& reason() const { return reason_; }
-  std::int64_t first() const { return first_; }
+  const EncoderPlan& plan() const { return plan_; }
+  std::int64_t first() const { return plan_.first; }
 
   py::object encode(const py::object& from, const py::object& out, const py::object& type,
                     int threads, const std::string& stores) const;
@@ -32,7 +41,7 @@ class PyEncoder {
  private:
   py::object new_table(const Positions& positions, DataType type) const;
 
-  std::int64_t first_;
+  EncoderPlan plan_;
   std::unique_ptr<const Encoder> encoder_;
   std::string reason_;
 };

@@ -10,35 +10,28 @@
 #include "python/arrays.h"
 #include "python/bindings.h"
 #include "python/encoder.h"
+#include "python/state.h"
 
 #include <pybind11/stl.h>
 
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace posenc::python {
 
-PyEncoder::PyEncoder(std::int64_t d_model, double base, const std::string& layout,
-                     const std::string& spacing, const py::object& frequencies, std::int64_t first,
-                     const std::optional<std::string>& name, const py::object& accuracy,
-                     std::int64_t rows, const py::object& type, int threads)
-    : first_(first) {
-  validate(RowRange{first, 0});
-  const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
-  if (name) {
-    if (!accuracy.is_none()) {
-      throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
-    }
-    const py::gil_scoped_release no_gil;
-    encoder_ = posenc::backend(*name).plan(spec);
+PyEncoder::PyEncoder(EncoderPlan plan) : plan_(std::move(plan)) {
+  const py::gil_scoped_release no_gil;
+  if (plan_.backend) {
+    encoder_ = posenc::backend(*plan_.backend).plan(plan_.spec);
     reason_ = "the program named it";
   } else {
-    const SelectionOptions options = {
-        .accuracy = accuracy_of(accuracy), .type = parse_type(type), .threads = threads};
-    const py::gil_scoped_release no_gil;
-    SelectedEncoder selected = plan_selected(spec, {first, rows}, options);
+    SelectedEncoder selected =
+        plan_selected(plan_.spec, {plan_.first, plan_.rows}, plan_.selection);
     encoder_ = std::move(selected.encoder);
     reason_ = selected.selection.reason;
   }
@@ -49,7 +42,7 @@ std::string PyEncoder::backend() const { return encoder_->backend().full_name();
 py::object PyEncoder::encode(const py::object& from, const py::object& out, const py::object& type,
                              int threads, const std::string& stores) const {
   const Positions positions =
-      PyLong_Check(from.ptr()) ? Positions{{first_, row_count(from)}, {}} : positions_of(from);
+      is_count(from) ? Positions{{first(), row_count(from)}, {}} : positions_of(from);
   const EncodeOptions options(threads, parse_store_policy(stores));
   const py::object result = out.is_none() ? new_table(positions, parse_type(type)) : out;
   py::array table = array_of(result, "out");
@@ -76,8 +69,6 @@ py::object PyEncoder::new_table(const Positions& positions, DataType type) const
   return py::array(numpy_type(type),
                    std::vector<py::ssize_t>{positions.count(), encoder_->spec().d_model});
 }
-
-namespace {
 
 /// A cursor of any element type.
 class PyCursor {
@@ -110,6 +101,46 @@ class PyCursor {
   AnyCursor cursor_;
 };
 
+namespace {
+
+std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base,
+                                        const std::string& layout, const std::string& spacing,
+                                        const py::object& frequencies, std::int64_t first,
+                                        const std::optional<std::string>& backend,
+                                        const py::object& accuracy, std::int64_t rows,
+                                        const py::object& type, int threads) {
+  validate(RowRange{first, 0});
+  if (backend && !accuracy.is_none()) {
+    throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
+  }
+  return std::make_unique<PyEncoder>(
+      EncoderPlan{.spec = spec_of(d_model, base, layout, spacing, frequencies),
+                  .first = first,
+                  .backend = backend,
+                  .selection = {.accuracy = accuracy_of(accuracy),
+                                .type = parse_type(type),
+                                .threads = threads},
+                  .rows = rows});
+}
+
+py::tuple encoder_state(const PyEncoder& encoder) {
+  const EncoderPlan& plan = encoder.plan();
+  return py::make_tuple(
+      state_of(plan.spec), plan.first, plan.backend, state_of(plan.selection.accuracy),
+      std::string(to_string(plan.selection.type)), plan.selection.threads, plan.rows);
+}
+
+std::unique_ptr<PyEncoder> encoder_of_state(const py::tuple& state) {
+  return std::make_unique<PyEncoder>(
+      EncoderPlan{.spec = spec_of_state(state[0]),
+                  .first = state[1].cast<std::int64_t>(),
+                  .backend = state[2].cast<std::optional<std::string>>(),
+                  .selection = {.accuracy = accuracy_of_state(state[3]),
+                                .type = parse_type(state[4]),
+                                .threads = state[5].cast<int>()},
+                  .rows = state[6].cast<std::int64_t>()});
+}
+
 GridSpec grid_of(const std::string& convention, std::int64_t d_model, std::int64_t rows,
                  std::int64_t columns) {
   if (convention == "mae") return mae_grid(d_model);
@@ -136,7 +167,7 @@ py::array encode_like_system(const std::string& system, const py::object& from,
                              std::int64_t first, const py::object& type, int threads) {
   const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
   const auto encoder = plan_like(parse_system(system), spec);
-  const RowRange rows = PyLong_Check(from.ptr()) ? RowRange{first, row_count(from)} : rows_of(from);
+  const RowRange rows = is_count(from) ? RowRange{first, row_count(from)} : rows_of(from);
   validate(rows);
   table_bytes(spec, rows.count, size_of(parse_type(type)));
   py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows.count, d_model});
@@ -207,31 +238,31 @@ void bind_encoders(py::module_& module) {
   const py::str float32("float32");
   const EncodingSpec paper;
 
-  py::class_<PyEncoder>(module, "Encoder", R"(A backend planned for one convention.
+  py::class_<PyEncoder> encoder(module, "Encoder", R"(A backend planned for one convention.
 
 Without `backend`, the fastest one that promises `accuracy` for tables of `rows` rows is selected:
 None means correctly rounded, a number is the largest absolute error. `frequencies`: d_model / 2
 numbers in radians per position, a rule such as posenc.Llama3Scaling, or the text of one, such as
 "linear:factor=4". `first`: the position of the first row where no positions are given. Immutable:
-any number of threads may use one. Raises ValueError if an argument is not allowed.)")
-      .def(py::init<std::int64_t, double, const std::string&, const std::string&, const py::object&,
-                    std::int64_t, const std::optional<std::string>&, const py::object&,
-                    std::int64_t, const py::object&, int>(),
-           arg("d_model"), py::kw_only(), arg("base") = paper.base, arg("layout") = "interleaved",
-           arg("spacing") = "paper", arg("frequencies") = py::none(), arg("first") = 0,
-           arg("backend") = py::none(), arg("accuracy") = py::none(), arg("rows") = 4096,
-           arg("dtype") = float32, arg("threads") = 1)
+any number of threads may use one. Copies are the same object; a pickled one is planned where it
+is unpickled. Raises ValueError if an argument is not allowed.)");
+  bind_copies(encoder)
+      .def(py::init(&make_encoder), arg("d_model"), py::kw_only(), arg("base") = paper.base,
+           arg("layout") = "interleaved", arg("spacing") = "paper", arg("frequencies") = py::none(),
+           arg("first") = 0, arg("backend") = py::none(), arg("accuracy") = py::none(),
+           arg("rows") = 4096, arg("dtype") = float32, arg("threads") = 1)
       .def("encode", &PyEncoder::encode, arg("positions"), arg("out") = py::none(),
            arg("dtype") = float32, arg("threads") = 1, arg("stores") = "automatic",
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
-positions: range(first, last + 1), an array of int32 or int64, or a sequence of integers, each
-from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A row has the same
-bits in every call.
+positions: range(first, last + 1), an array or a tensor of int32 or int64, or a sequence of
+integers, each from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A
+row has the same bits in every call.
 out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
 float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
 contiguous in its last dimension. It is returned.
-dtype: of a new array: "float32", "float64", "float16" or "bfloat16", or a NumPy type.
+dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
+such a type of NumPy or PyTorch.
 
 Raises ValueError, before anything is written, if an argument is not allowed.)")
       .def(
@@ -255,7 +286,8 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
       .def_property_readonly("first", &PyEncoder::first,
                              "The position of the first row where no positions are given.")
       .def_property_readonly("d_model",
-                             [](const PyEncoder& each) { return each.encoder().spec().d_model; });
+                             [](const PyEncoder& each) { return each.encoder().spec().d_model; })
+      .def(py::pickle(&encoder_state, &encoder_of_state));
 
   py::class_<PyCursor>(module, "Cursor", R"(Rows at consecutive positions, one at a time.
 
@@ -270,6 +302,8 @@ threads must not use one cursor at once.)")
       .def("__next__", &PyCursor::next)
       .def_property_readonly("position", &PyCursor::position);
 
+  module.def("row_count", &count_of_rows, arg("positions"),
+             "The number of rows of such positions, or the number itself.");
   module.def("encode_like", &encode_like_system, arg("system"), arg("positions"), arg("d_model"),
              py::kw_only(), arg("base") = paper.base, arg("layout") = "interleaved",
              arg("spacing") = "paper", arg("frequencies") = py::none(), arg("first") = 0,

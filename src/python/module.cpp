@@ -6,6 +6,7 @@
 #include "posenc/selection.h"
 #include "posenc/version.h"
 #include "python/bindings.h"
+#include "python/state.h"
 
 #include <pybind11/stl.h>
 
@@ -22,14 +23,17 @@ void bind_library(py::module_& module) {
   using namespace posenc;
   using py::arg;
   module.attr("__version__") = library_version();
-  py::class_<Accuracy>(module, "Accuracy", "The accuracy that a program asks for.")
+  py::class_<Accuracy> accuracy(module, "Accuracy", "The accuracy that a program asks for.");
+  posenc::python::bind_copies(accuracy)
       .def_static("correctly_rounded", &Accuracy::correctly_rounded,
                   "Every entry is the value nearest to the exact one: the default.")
       .def_static("within", &Accuracy::within, arg("error"),
                   "Every entry is within this absolute error.")
       .def_static("within_ulp", &Accuracy::within_ulp, arg("ulp"),
                   "Every entry is within this error in ulp.")
-      .def("__repr__", [](const Accuracy& each) { return "Accuracy(" + to_string(each) + ")"; });
+      .def("__repr__", [](const Accuracy& each) { return "Accuracy(" + to_string(each) + ")"; })
+      .def(py::pickle([](const Accuracy& each) { return posenc::python::state_of(each); },
+                      &posenc::python::accuracy_of_state));
 
   module.def(
       "backends",
@@ -67,7 +71,7 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_axes(module);
   posenc::python::bind_positional_encoding(module);
   posenc::python::bind_rotary(module);
-  posenc::python::bind_rotary_config(module);  // after Rotary, its base
+  posenc::python::bind_rotary_config(module);
   posenc::python::bind_tuning(module);
   posenc::python::bind_checks(module);
 }

@@ -3,18 +3,57 @@
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
+#include "python/state.h"
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 namespace posenc::python {
-namespace {
-
+/// The layer, and what it was made of besides that.
 struct PyPositionalEncoding {
+  PyPositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout,
+                       EncodingSource from, const Accuracy& asked, std::int64_t first_position)
+      : layer(spec, max_rows, dropout, from, asked),
+        source(from),
+        accuracy(asked),
+        first(first_position) {}
+
   PositionalEncoding layer;
+  EncodingSource source;
+  Accuracy accuracy;
   std::int64_t first;  ///< the default of offset
 };
+
+namespace {
+
+std::unique_ptr<PyPositionalEncoding> make(std::int64_t d_model, std::int64_t max_rows,
+                                           double dropout, double base, const std::string& layout,
+                                           const std::string& spacing,
+                                           const py::object& frequencies, std::int64_t first,
+                                           const py::object& accuracy, const std::string& source) {
+  validate(RowRange{first, 0});
+  const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
+  const EncodingSource from = parse_source(source);
+  const Accuracy asked = accuracy_of(accuracy);
+  const py::gil_scoped_release no_gil;
+  return std::make_unique<PyPositionalEncoding>(spec, max_rows, dropout, from, asked, first);
+}
+
+py::tuple state_of_layer(const PyPositionalEncoding& self) {
+  return py::make_tuple(state_of(self.layer.spec()), self.layer.max_rows(),
+                        self.layer.dropout().probability(), static_cast<int>(self.source),
+                        state_of(self.accuracy), self.first);
+}
+
+std::unique_ptr<PyPositionalEncoding> layer_of_state(const py::tuple& state) {
+  return std::make_unique<PyPositionalEncoding>(
+      spec_of_state(state[0]), state[1].cast<std::int64_t>(), state[2].cast<double>(),
+      static_cast<EncodingSource>(state[3].cast<int>()), accuracy_of_state(state[4]),
+      state[5].cast<std::int64_t>());
+}
 
 py::object forward(const PyPositionalEncoding& self, const py::object& x, const py::object& out,
                    std::optional<std::int64_t> offset, bool training, std::uint64_t seed,
@@ -60,29 +99,19 @@ void bind_positional_encoding(py::module_& module) {
   using py::arg;
   const EncodingSpec paper;
 
-  py::class_<PyPositionalEncoding>(module, "PositionalEncoding",
-                                   R"(Adds encodings to sequences: y = dropout(x + PE).
+  py::class_<PyPositionalEncoding> layer(module, "PositionalEncoding",
+                                         R"(Adds encodings to sequences: y = dropout(x + PE).
 
 max_rows: positions from 0 to max_rows - 1. first: the position of the first row of a sequence where
 forward() is given no offset. frequencies, accuracy: as in Encoder. source: the source
 of the encodings that are added, which does not change the bits: "fused" computes them while they
 are added, "cached" keeps a table of max_rows rows, and "automatic" keeps one if it stays in the
-last-level cache. Immutable.)")
-      .def(py::init([](std::int64_t d_model, std::int64_t max_rows, double dropout, double base,
-                       const std::string& layout, const std::string& spacing,
-                       const py::object& frequencies, std::int64_t first,
-                       const py::object& accuracy, const std::string& source) {
-             validate(RowRange{first, 0});
-             const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
-             const EncodingSource from = parse_source(source);
-             const Accuracy asked = accuracy_of(accuracy);
-             const py::gil_scoped_release no_gil;
-             return new PyPositionalEncoding{{spec, max_rows, dropout, from, asked}, first};
-           }),
-           arg("d_model"), arg("max_rows") = 5000, py::kw_only(), arg("dropout") = 0.0,
-           arg("base") = paper.base, arg("layout") = "interleaved", arg("spacing") = "paper",
-           arg("frequencies") = py::none(), arg("first") = 0, arg("accuracy") = py::none(),
-           arg("source") = "automatic")
+last-level cache. Immutable.)");
+  bind_copies(layer)
+      .def(py::init(&make), arg("d_model"), arg("max_rows") = 5000, py::kw_only(),
+           arg("dropout") = 0.0, arg("base") = paper.base, arg("layout") = "interleaved",
+           arg("spacing") = "paper", arg("frequencies") = py::none(), arg("first") = 0,
+           arg("accuracy") = py::none(), arg("source") = "automatic")
       .def("forward", &forward, arg("x"), arg("out") = py::none(), py::kw_only(),
            arg("offset") = py::none(), arg("training") = false, arg("seed") = 0, arg("threads") = 1,
            arg("stores") = "automatic", arg("batch_first") = true,
@@ -98,7 +127,8 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
            arg("batch_first") = true,
            "Turns the gradient of the output of forward(training=True) into that of x, in place.")
       .def_property_readonly(
-          "reason", [](const PyPositionalEncoding& each) { return each.layer.selection().reason; });
+          "reason", [](const PyPositionalEncoding& each) { return each.layer.selection().reason; })
+      .def(py::pickle(&state_of_layer, &layer_of_state));
 }
 
 }  // namespace posenc::python

@@ -1,11 +1,11 @@
 // Rotary embeddings.
-#include "posenc/layers/rotary.h"
-#include "posenc/layers/rotary_config.h"
+#include "python/rotary.h"
 
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/axes.h"
 #include "python/bindings.h"
+#include "python/state.h"
 
 #include <pybind11/stl.h>
 
@@ -42,17 +42,34 @@ RotarySpec spec_of_axes(const PyAxes& axes, std::optional<std::int64_t> dimensio
   return {.angles = axes.spec, .attention_factor = attention_factor.value_or(1)};
 }
 
-std::unique_ptr<Rotary> make(std::optional<std::int64_t> dimension, double base,
-                             const std::string& channels, const py::object& frequencies,
-                             const py::object& axes, std::optional<double> attention_factor,
-                             const py::object& accuracy) {
+std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double base,
+                               const std::string& channels, const py::object& frequencies,
+                               const py::object& axes, std::optional<double> attention_factor,
+                               const py::object& accuracy) {
+  if (!axes.is_none() && !py::isinstance<PyAxes>(axes)) {
+    throw py::type_error("axes is " + text(py::repr(axes)) + "; allowed: None, or Axes");
+  }
   RotarySpec spec = axes.is_none() ? spec_of_axis(dimension, base, frequencies, attention_factor)
                                    : spec_of_axes(axes.cast<const PyAxes&>(), dimension,
                                                   frequencies, attention_factor);
   spec.channels = parse_rotary_layout("channels", channels);
   const Accuracy asked = accuracy_of(accuracy);
   const py::gil_scoped_release no_gil;
-  return std::make_unique<Rotary>(spec, asked);
+  return std::make_unique<PyRotary>(spec, asked);
+}
+
+py::tuple state_of_rotary(const PyRotary& rotary) {
+  const RotarySpec& spec = rotary.spec();
+  return py::make_tuple(state_of(spec.angles), static_cast<int>(spec.channels),
+                        spec.attention_factor, state_of(rotary.accuracy()), rotary.text());
+}
+
+std::unique_ptr<PyRotary> rotary_of_state(const py::tuple& state) {
+  const RotarySpec spec = {.angles = axes_of_state(state[0]),
+                           .channels = static_cast<RotaryLayout>(state[1].cast<int>()),
+                           .attention_factor = state[2].cast<double>()};
+  return std::make_unique<PyRotary>(spec, accuracy_of_state(state[3]),
+                                    state[4].cast<std::string>());
 }
 
 // ---- Caches -------------------------------------------------------------------------------------
@@ -94,7 +111,7 @@ py::object as_complex(const py::array& table, DataType type) {
   return table.attr("view")(type == DataType::float32 ? "complex64" : "complex128");
 }
 
-py::object cache(const Rotary& rotary, const py::object& from, const std::string& layout,
+py::object cache(const PyRotary& rotary, const py::object& from, const std::string& layout,
                  const py::object& out, const py::object& type, int threads) {
   const AxisPositions positions = axis_positions_of(from, rotary.spec().angles.axes());
   const RotaryLayout order = parse_cache_layout(layout);
@@ -113,7 +130,7 @@ py::object cache(const Rotary& rotary, const py::object& from, const std::string
   return result;
 }
 
-py::object cosines_and_sines(const Rotary& rotary, const py::object& from,
+py::object cosines_and_sines(const PyRotary& rotary, const py::object& from,
                              const std::string& repeat, const py::object& out,
                              const py::object& type, int threads) {
   const AxisPositions positions = axis_positions_of(from, rotary.spec().angles.axes());
@@ -180,7 +197,7 @@ AxisPositions positions_of_heads(const Heads& heads, std::int64_t first, const p
                         std::to_string(heads.batch()) + " of " + std::to_string(heads.rows()));
 }
 
-py::object apply(const Rotary& rotary, const py::object& x, std::int64_t first,
+py::object apply(const PyRotary& rotary, const py::object& x, std::int64_t first,
                  const py::object& given, bool inverse, int threads, bool heads_first) {
   const Heads heads(x, heads_first);
   const AxisPositions positions =
@@ -235,7 +252,7 @@ AxisPositions rows_of_cache(const Cache& cache, const Heads& heads, std::int64_t
   return {{{0, is_shared ? heads.rows() : heads.batch() * heads.rows()}, {}}, 0, {}};
 }
 
-py::object apply_cache(const Rotary& rotary, const py::object& from, const py::object& x,
+py::object apply_cache(const PyRotary& rotary, const py::object& from, const py::object& x,
                        const std::string& layout, std::int64_t first, const py::object& given,
                        bool inverse, int threads, bool heads_first) {
   const Cache cache(from, layout);
@@ -252,13 +269,14 @@ py::object apply_cache(const Rotary& rotary, const py::object& from, const py::o
 void bind_rotary(py::module_& module) {
   using py::arg;
   const py::str float32("float32");
-  py::class_<Rotary>(module, "Rotary", R"(Rotary position embeddings from exact phases.
+  py::class_<PyRotary> rotary(module, "Rotary", R"(Rotary position embeddings from exact phases.
 
 dimension: channels of a head that are turned. channels: "halves" turns k and k + dimension / 2
 (GPT-NeoX, Llama), "interleaved" 2k and 2k + 1 (the paper, GPT-J). frequencies, accuracy: as in
 Encoder. axes: of positions on several axes, instead of a base and frequencies. attention_factor:
 what cosines and sines are multiplied by, by default that of the frequencies.
-posenc.rotary_from_config() reads all from a model's config.json.)")
+posenc.rotary_from_config() reads all from a model's config.json. Immutable.)");
+  bind_copies(rotary)
       .def(py::init(&make), arg("dimension") = py::none(), py::kw_only(), arg("base") = 10000.0,
            arg("channels") = "halves", arg("frequencies") = py::none(), arg("axes") = py::none(),
            arg("attention_factor") = py::none(), arg("accuracy") = py::none())
@@ -297,12 +315,15 @@ inverse: by the opposite angles.)")
 cache: what cache() returns, or the pair of cosines_and_sines(). One of shape (batch, rows, columns)
 has a row for each row of x. layout: that of the cache, or "once", "halves" or "interleaved" for a
 pair.)")
-      .def_property_readonly("dimension", &Rotary::dimension)
-      .def_property_readonly("attention_factor", &Rotary::attention_factor,
-                             "Cosines and sines are multiplied by it.")
-      .def_property_readonly("axes", [](const Rotary& each) { return PyAxes{each.spec().angles}; })
-      .def_property_readonly("reason", [](const Rotary& each) { return each.selection().reason; })
-      .def("__repr__", [](const Rotary& each) { return "Rotary(" + to_string(each.spec()) + ")"; });
+      .def_property_readonly("dimension", [](const PyRotary& each) { return each.dimension(); })
+      .def_property_readonly(
+          "attention_factor", [](const PyRotary& each) { return each.attention_factor(); },
+          "Cosines and sines are multiplied by it.")
+      .def_property_readonly("axes",
+                             [](const PyRotary& each) { return PyAxes{each.spec().angles}; })
+      .def_property_readonly("reason", [](const PyRotary& each) { return each.selection().reason; })
+      .def("__repr__", [](const PyRotary& each) { return "Rotary(" + each.text() + ")"; })
+      .def(py::pickle(&state_of_rotary, &rotary_of_state));
 }
 
 }  // namespace posenc::python

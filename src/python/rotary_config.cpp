@@ -1,8 +1,8 @@
 // The rotary embeddings of a model's config.json.
 #include "posenc/layers/rotary_config.h"
-#include "posenc/layers/rotary.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/rotary.h"
 
 #include <pybind11/stl.h>
 
@@ -10,26 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace posenc::python {
 namespace {
-
-/// A rotary embedding that says what it was read from.
-class ConfigRotary : public Rotary {
- public:
-  ConfigRotary(const RotaryReading& reading, const RotaryReading::Layers& layers)
-      : Rotary(layers.rotary),
-        text_("Rotary(" + to_string(RotaryReading{reading.model_type, {layers}, reading.unturned}) +
-              ")") {}
-
-  const std::string& text() const noexcept { return text_; }
-
- private:
-  std::string text_;
-};
 
 RotaryReading read_config(const std::string& text, std::optional<std::int64_t> rows,
                           const std::optional<std::string>& channels, bool strict) {
@@ -38,9 +22,13 @@ RotaryReading read_config(const std::string& text, std::optional<std::int64_t> r
   return read_rotary_config(text, options);
 }
 
-std::unique_ptr<ConfigRotary> rotary_of(const RotaryReading& reading, const std::string& kind) {
+/// A rotary embedding that says what it was read from.
+std::unique_ptr<PyRotary> rotary_of(const RotaryReading& reading, const std::string& kind) {
   const py::gil_scoped_release no_gil;
-  return std::make_unique<ConfigRotary>(reading, layers_of(reading, kind));
+  const RotaryReading::Layers& layers = layers_of(reading, kind);
+  return std::make_unique<PyRotary>(
+      layers.rotary, Accuracy(),
+      to_string(RotaryReading{reading.model_type, {layers}, reading.unturned}));
 }
 
 std::vector<std::string> kinds_of(const RotaryReading& reading) {
@@ -53,8 +41,6 @@ std::vector<std::string> kinds_of(const RotaryReading& reading) {
 
 void bind_rotary_config(py::module_& module) {
   using py::arg;
-  py::class_<ConfigRotary, Rotary>(module, "ConfigRotary", "A Rotary of rotary_from_config().")
-      .def("__repr__", &ConfigRotary::text);
   py::class_<RotaryReading>(module, "RotaryReading", "What a model's config.json says.")
       .def(py::init(&read_config), arg("text"), arg("rows") = py::none(),
            arg("channels") = py::none(), arg("strict") = true)

@@ -41,6 +41,7 @@ from posenc._posenc import (
     pick,
     preset,
     presets,
+    row_count,
 )
 from posenc.checking import check
 from posenc.frequencies import (
@@ -110,6 +111,6 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
     positions: the number of rows, from position `first`, or what Encoder.encode() takes.
     convention: base, layout, spacing, frequencies, first, backend or accuracy, as in Encoder().
     """
-    rows = positions if isinstance(positions, int) else len(positions)
-    encoder = Encoder(d_model, rows=max(rows, 0), dtype=dtype, threads=threads, **convention)
+    rows = row_count(positions)
+    encoder = Encoder(d_model, rows=rows, dtype=dtype, threads=threads, **convention)
     return encoder.encode(positions, dtype=dtype, threads=threads)

@@ -1,7 +1,7 @@
 """The compiled module. Arrays are those of NumPy, or tensors of PyTorch on the CPU."""
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, SupportsIndex, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ __version__: str
 
 Array = Any
 DType = Any
-Positions = Union[range, NDArray[np.integer[Any]], Sequence[int]]
-Frequencies = Union[Scaling, Sequence[float], NDArray[np.floating[Any]], str, None]
+Positions = Union[range, Sequence[int], Array]
+Frequencies = Union[Scaling, Sequence[float], Array, str, None]
 
 class Accuracy:
     @staticmethod
@@ -41,7 +41,7 @@ class Encoder:
     ) -> None: ...
     def encode(
         self,
-        positions: Positions | int,
+        positions: Positions | SupportsIndex,
         out: Array | None = None,
         dtype: DType = "float32",
         threads: int = 1,
@@ -213,13 +213,11 @@ class Rotary:
     @property
     def reason(self) -> str: ...
 
-class ConfigRotary(Rotary): ...
-
 class RotaryReading:
     def __init__(
         self, text: str, rows: int | None = None, channels: str | None = None, strict: bool = True
     ) -> None: ...
-    def rotary(self, kind: str = "") -> ConfigRotary: ...
+    def rotary(self, kind: str = "") -> Rotary: ...
     @property
     def kinds(self) -> list[str]: ...
     @property
@@ -228,6 +226,7 @@ class RotaryReading:
     def unturned(self) -> str: ...
     @property
     def warnings(self) -> list[str]: ...
+
 class CheckReport:
     @property
     def is_good(self) -> bool: ...
@@ -354,7 +353,7 @@ def grid_positions(sizes: Sequence[int], firsts: Sequence[int] = ()) -> NDArray[
 def known_model_types() -> list[str]: ...
 def encode_like(
     system: str,
-    positions: range | int,
+    positions: range | SupportsIndex,
     d_model: int,
     *,
     base: float = 10000.0,
@@ -377,6 +376,7 @@ def measure(
 def pick(file: str, accuracy: Accuracy | float | None = None) -> list[dict[str, Any]]: ...
 def preset(name: str) -> dict[str, Any]: ...
 def presets() -> dict[str, str]: ...
+def row_count(positions: Positions | SupportsIndex) -> int: ...
 def round_positions(
     positions: NDArray[np.float64], denominator: float | None = None
 ) -> tuple[NDArray[np.int64], float, float]: ...

@@ -92,7 +92,8 @@ bool check_tensors(std::span<const HeadsView> x, std::int64_t dimension, std::in
           format_text("{} has {} sequences of {} rows; allowed: as many as x[0], {} of {}", name,
                       each.batch, each.rows, x[0].batch, x[0].rows));
     }
-    for (std::size_t j = 0; j < i; ++j) {
+    const bool is_empty = each.batch == 0 || each.rows == 0 || each.heads == 0;
+    for (std::size_t j = 0; j < i && !is_empty; ++j) {
       if (each.data != x[j].data || each.data == nullptr) continue;
       throw InvalidArgument(
           format_text("{} has the memory of x[{}]; allowed: memory apart from it", name, j));

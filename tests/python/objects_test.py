@@ -1,0 +1,250 @@
+"""What Python may do with the package's objects and calls besides the usual: copies and pickles,
+empty arrays, counts and types of other libraries, and objects that were never initialised."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
+
+import posenc
+
+D_MODEL, FAR = 8, range(10**12, 10**12 + 5)
+AXES = posenc.AxesEncoder(posenc.axes_interleaved([2, 1, 1], base=500.0))
+CONFIG = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 8}
+ENCODERS = [
+    posenc.Encoder(D_MODEL),
+    posenc.Encoder(**posenc.preset("fairseq")),
+    posenc.Encoder(D_MODEL, backend="naive", base=3.25, layout="halves_cos_first", first=7),
+    posenc.Encoder(D_MODEL, accuracy=1e-6, dtype="float64", threads=2, rows=77),
+    posenc.Encoder(D_MODEL, accuracy=posenc.Accuracy.within_ulp(1), frequencies=[1, 0.1, 1e-3, 0]),
+    posenc.Encoder(D_MODEL, frequencies=posenc.TurnFrequencies([1, 2, 3, 4], [5, 6, 7, 8])),
+]
+
+
+class Convertible:
+    """Has an array, and no memory of NumPy's, as tensors of other libraries."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, *_, **__):
+        return np.array(self.values)
+
+
+def rotaries():
+    return [
+        posenc.Rotary(D_MODEL, base=5e5),
+        posenc.Rotary(D_MODEL, channels="interleaved", frequencies=posenc.YarnScaling(4.0)),
+        posenc.Rotary(axes=posenc.axes_in_blocks([2, 6]), attention_factor=0.75),
+        posenc.rotary_from_config(CONFIG),
+    ]
+
+
+class CopyTest(unittest.TestCase):
+    def copies(self, each):
+        """Every copy; those by pickle are other objects."""
+        self.assertIs(copy.copy(each), each)
+        self.assertIs(copy.deepcopy([each])[0], each)
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            yield pickle.loads(pickle.dumps(each, protocol))
+
+    def test_encoders(self):
+        for each in ENCODERS:
+            for other in self.copies(each):
+                self.assertEqual((other.backend, other.first, other.d_model),
+                                 (each.backend, each.first, each.d_model))
+                np.testing.assert_array_equal(other.encode(5), each.encode(5))
+                np.testing.assert_array_equal(other.encode(FAR), each.encode(FAR))
+
+    def test_axes_and_their_encoders(self):
+        positions = posenc.grid_positions([2, 3, 4], firsts=[9, 8, 7])
+        for other in self.copies(AXES):
+            self.assertEqual(other.axes, AXES.axes)
+            np.testing.assert_array_equal(other.encode(positions), AXES.encode(positions))
+        pairs = posenc.AxisPairs(0, 8, picks=[3, 1], pairs=[1, 0], denominator=4.0)
+        parts = posenc.Axes([pairs], layout="halves")
+        for other in self.copies(pairs):
+            self.assertEqual(posenc.Axes([other], layout="halves"), parts)
+        for other in self.copies(parts):
+            self.assertEqual(other, parts)
+        for name in posenc.axes_presets():
+            axes, _ = posenc.axes_table(name)
+            self.assertEqual(pickle.loads(pickle.dumps(axes)), axes)
+
+    def test_rotary_embeddings(self):
+        for each in rotaries():
+            for other in self.copies(each):
+                self.assertEqual(repr(other), repr(each))
+                np.testing.assert_array_equal(other.cache(FAR), each.cache(FAR))
+                x = np.linspace(-1, 1, 5 * D_MODEL, dtype=np.float32).reshape(5, D_MODEL)
+                np.testing.assert_array_equal(other.apply(x.copy(), 3), each.apply(x.copy(), 3))
+        self.assertIn("llama", repr(pickle.loads(pickle.dumps(posenc.rotary_from_config(CONFIG)))))
+
+    def test_positional_encodings(self):
+        layer = posenc.PositionalEncoding(D_MODEL, 100, dropout=0.25, first=2, source="fused",
+                                          accuracy=1e-6, frequencies="linear:factor=4")
+        x = np.ones((3, 20, D_MODEL), np.float32)
+        for other in self.copies(layer):
+            np.testing.assert_array_equal(other.forward(x, training=True, seed=9),
+                                          layer.forward(x, training=True, seed=9))
+            np.testing.assert_array_equal(other.forward(x[:, :98]), layer.forward(x[:, :98]))
+            with self.assertRaisesRegex(ValueError, "max_rows"):
+                other.forward(x, offset=81)
+
+    def test_accuracies(self):
+        kinds = (posenc.Accuracy.correctly_rounded(), posenc.Accuracy.within(1e-6),
+                 posenc.Accuracy.within_ulp(0.75))
+        for each in kinds:
+            for other in self.copies(each):
+                self.assertEqual(repr(other), repr(each))
+
+
+class EmptyTest(unittest.TestCase):
+    def test_no_positions(self):
+        encoder, axes = ENCODERS[0], posenc.axes_in_blocks([4, 4])
+        empties = [0, range(0), range(5, 5), [], (), np.empty(0, np.int64), np.empty(0, np.int32),
+                   np.arange(6)[6:], Convertible(np.empty(0, np.int64))]
+        for none in empties:
+            with self.subTest(none):
+                for table in (encoder.encode(none), posenc.encode(none, D_MODEL),
+                              encoder.encode(none, out=np.empty((0, D_MODEL), np.float32)),
+                              encoder.encode(none, out=np.empty((9, D_MODEL), np.float32)[9:])):
+                    self.assertEqual(table.shape, (0, D_MODEL))
+        for none in empties[1:]:
+            with self.subTest(none):
+                for rotary in rotaries():
+                    self.assertEqual(rotary.cache(none).shape, (0, D_MODEL))
+                    self.assertEqual(rotary.cache(none, "complex").shape, (0, D_MODEL // 2))
+                    self.assertEqual([each.shape for each in rotary.cosines_and_sines(none)],
+                                     2 * [(0, D_MODEL // 2)])
+                self.assertEqual(posenc.AxesEncoder(axes).encode(none).shape, (0, D_MODEL))
+        for shape in ((0,), (0, 3), (3, 0)):
+            table = posenc.AxesEncoder(axes).encode(np.empty((2, *shape), int))
+            self.assertEqual(table.shape, (*shape, D_MODEL))
+        self.assertEqual(posenc.encode_grid(0, 5, D_MODEL).shape, (0, D_MODEL))
+        self.assertEqual(posenc.encode_like("tutorial", 0, D_MODEL).shape, (0, D_MODEL))
+
+    def test_no_elements_in_layers(self):
+        layer, rotary = posenc.PositionalEncoding(D_MODEL), posenc.Rotary(D_MODEL)
+        for shape in ((0,), (0, 5), (5, 0), (0, 0)):
+            for dtype in (np.float32, np.float16):
+                x = np.empty((*shape, D_MODEL), dtype)
+                for y in (layer.forward(x), layer.forward(x, out=x), layer.backward(x, seed=1),
+                          rotary.apply(x), rotary.apply(x, heads_first=True), rotary.apply([x, x])):
+                    self.assertEqual(np.shape(y)[-x.ndim:], x.shape)
+        x = np.empty((0, D_MODEL), np.float32)
+        for cache, layout in ((rotary.cache(range(0)), "halves"),
+                              (rotary.cosines_and_sines(range(0)), "once")):
+            self.assertIs(rotary.apply_cache(cache, x, layout), x)
+
+
+class DuckTest(unittest.TestCase):
+    def test_counts_and_sizes_are_any_integers(self):
+        table = posenc.encode(5, D_MODEL)
+        for count in (np.int64(5), np.uint8(5), np.array(5)):
+            np.testing.assert_array_equal(posenc.encode(count, np.int32(D_MODEL)), table)
+            np.testing.assert_array_equal(ENCODERS[0].encode(count), table)
+            np.testing.assert_array_equal(
+                posenc.encode_like("tutorial", count, D_MODEL),
+                posenc.encode_like("tutorial", 5, D_MODEL))
+        np.testing.assert_array_equal(posenc.encode(np.array([5]), D_MODEL),
+                                      ENCODERS[0].encode([5]))
+
+    def test_what_has_an_array_is_positions_and_frequencies(self):
+        np.testing.assert_array_equal(posenc.encode(Convertible([7, 1]), D_MODEL),
+                                      posenc.encode([7, 1], D_MODEL))
+        rotary, batch = posenc.Rotary(D_MODEL), [[7, 1], [2, 3]]
+        np.testing.assert_array_equal(rotary.cache(Convertible(batch)),
+                                      rotary.cache(np.array(batch)))
+        own = [1.0, 0.5, 0.25, 0.0]
+        for same in (Convertible(own), np.array(own, np.float32), tuple(own)):
+            np.testing.assert_array_equal(posenc.encode(9, D_MODEL, frequencies=same),
+                                          posenc.encode(9, D_MODEL, frequencies=own))
+        with self.assertRaisesRegex(ValueError, r"^frequencies has dtype .* shape \(1, 4\); allow"):
+            posenc.Encoder(D_MODEL, frequencies=Convertible([own]))
+        with self.assertRaisesRegex(ValueError, "^positions has dtype float64"):
+            posenc.encode(Convertible([1.5]), D_MODEL)
+
+    def test_no_dtype_is_the_default_one(self):
+        for none in (posenc.encode(3, D_MODEL, dtype=None), AXES.encode(range(3), dtype=None),
+                     ENCODERS[0].encode(3, dtype=None), posenc.encode_grid(3, 1, 8, dtype=None),
+                     next(posenc.Cursor(ENCODERS[0], dtype=None)),
+                     posenc.Rotary(D_MODEL).cache(range(3), dtype=None)):
+            self.assertEqual(none.dtype, np.float32)
+
+    def test_an_accuracy_is_any_real_number(self):
+        for number in (np.float32(1e-6), np.float64(1e-6), np.array(1e-6)):
+            encoder = posenc.Encoder(D_MODEL, accuracy=number)
+            self.assertLessEqual(encoder.error_bound(range(9)), 1e-6)
+
+    def test_wrong_arguments_raise_what_is_promised(self):
+        cases = {
+            "rows is 10{30}; allowed: a 64-bit": lambda: posenc.encode(10**30, D_MODEL),
+            r"positions is range\(0, 10{30}\); allowed: up":
+                lambda: posenc.encode(range(10**30), D_MODEL),
+            "dtype is 'torch_float16'|'torch_float16'":
+                lambda: posenc.encode(3, D_MODEL, dtype="torch_float16"),
+            "^dtype is int8": lambda: posenc.encode(3, D_MODEL, dtype=np.int8),
+            "surrogates not allowed": lambda: posenc.encode(3, D_MODEL, dtype="\ud800"),
+        }
+        for message, call in cases.items():
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                call()
+        types = {
+            "^positions is 5.0; allowed: a range": lambda: posenc.encode(5.0, D_MODEL),
+            "^positions is None; allowed: a range": lambda: posenc.encode(None, D_MODEL),
+            "^axes is 5; allowed: None, or Axes": lambda: posenc.Rotary(axes=5),
+            "^accuracy is 1j; allowed": lambda: posenc.Encoder(D_MODEL, accuracy=1j),
+            "^out is of type Convertible":
+                lambda: ENCODERS[0].encode(1, out=Convertible([[1.0]])),
+        }
+        for message, call in types.items():
+            with self.subTest(message), self.assertRaisesRegex(TypeError, message):
+                call()
+
+
+class UninitialisedTest(unittest.TestCase):
+    def test_every_method_raises_instead_of_reading_what_is_not_there(self):
+        module = posenc._posenc
+        classes = [each for each in vars(module).values() if isinstance(each, type)]
+        calls = 0
+        for each in classes:
+            for name, member in vars(each).items():
+                empty = each.__new__(each)
+                if isinstance(member, property):
+                    with self.subTest(each=each, name=name), self.assertRaises(TypeError):
+                        getattr(empty, name)
+                elif not name.startswith("_") and not isinstance(member, staticmethod):
+                    arguments = (range(3),) if name not in ("seek", "rotary", "backward") else (3,)
+                    for given in ((), arguments):
+                        with self.subTest(each=each, name=name), self.assertRaises(TypeError):
+                            getattr(empty, name)(*given)
+                else:
+                    continue
+                calls += 1
+        self.assertGreater(calls, 40)
+        with self.assertRaises(TypeError):
+            posenc.Cursor(posenc.Encoder.__new__(posenc.Encoder))
+        with self.assertRaises(TypeError):
+            pickle.dumps(posenc.Rotary.__new__(posenc.Rotary))
+
+
+class ImportTest(unittest.TestCase):
+    def test_the_package_does_not_import_torch(self):
+        program = ("import sys, posenc; posenc.encode(3, 8, dtype=None); "
+                   "sys.exit(any(name.split('.')[0] == 'torch' for name in sys.modules))")
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
