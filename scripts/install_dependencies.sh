@@ -38,7 +38,7 @@ optional_of() {
     peers) echo "libsleef-dev libhwy-dev" ;;
     ci)
       echo "libsleef-dev libhwy-dev libclang-rt-dev python3-torch chromium debootstrap"
-      echo "pkg-config python3-venv $(optional_of python)"
+      echo "pkg-config python3-venv doxygen $(optional_of python)"
       ;;
   esac
 }
@@ -66,6 +66,7 @@ libhwy-dev          header hwy/highway.h        | Highway among the peers
 qemu-user           command qemu-x86_64         | the tests on emulated CPUs
 valgrind            command valgrind            | the test that counts instructions
 binutils            command nm                  | the test of symbol tables
+doxygen             command doxygen             | the reference of the headers
 groff-base          command groff               | the test of the manual pages
 help2man            command help2man            | the manual pages
 chromium            command chromium chromium-browser google-chrome | the test of the page

@@ -1,7 +1,8 @@
-// The accuracy that a program asks for, and what a backend promises: proven bounds, never
-// measurements.
-//
-//   posenc::Accuracy::within(1e-6)
+/// @file
+/// The accuracy that a program asks for, and what a backend promises: proven bounds, never
+/// measurements.
+///
+///     posenc::Accuracy::within(1e-6)
 #pragma once
 
 #include "posenc/data_type.h"
@@ -20,6 +21,7 @@ struct Promise {
   double max_abs = std::numeric_limits<double>::infinity();  ///< of |entry - exact value|
   /// The same in ulp, the spacing of the type at the exact value; infinity if there is none.
   double max_ulp = std::numeric_limits<double>::infinity();
+  /// Every entry is the value of its type nearest to the exact one.
   bool is_correctly_rounded = false;
 
   bool operator==(const Promise&) const = default;
@@ -32,6 +34,7 @@ Promise promise_of(const Encoder& encoder, RowRange rows, DataType type = DataTy
 /// that promise it, the fastest is selected.
 class Accuracy {
  public:
+  /// What most() limits: nothing, the absolute error, or the error in ulp.
   enum class Measure { correctly_rounded, absolute, ulp };
 
   /// Correctly rounded.
@@ -50,10 +53,12 @@ class Accuracy {
   /// ones, which are within half an ulp. Throws InvalidArgument unless `ulp` is finite and above 0.
   static Accuracy within_ulp(double ulp);
 
+  /// In what the error is limited.
   Measure measure() const noexcept { return measure_; }
   /// The largest allowed error; 0 if correctly rounded.
   double most() const noexcept { return most_; }
 
+  /// True if a backend that promises this keeps the accuracy.
   bool is_kept_by(const Promise& promise) const noexcept;
 
   bool operator==(const Accuracy&) const = default;

@@ -1,10 +1,11 @@
-// Encodings of positions on several axes, such as the time, height and width of a video. Each pair
-// of channels has an axis and a frequency; a row has a position on every axis.
-//
-//   // Flux: one block of columns for each axis, with frequencies of its own.
-//   const posenc::AxesSpec flux = posenc::axes_in_blocks({16, 56, 56}, {.base = 10000.0});
-//   const posenc::AxesEncoder encoder(flux);
-//   encoder.encode(posenc::RowPositions(positions, 3), table.view());  // positions[axis][row]
+/// @file
+/// Encodings of positions on several axes, such as the time, height and width of a video. Each pair
+/// of channels has an axis and a frequency; a row has a position on every axis.
+///
+///     // Flux: one block of columns for each axis, with frequencies of its own.
+///     const posenc::AxesSpec flux = posenc::axes_in_blocks({16, 56, 56}, {.base = 10000.0});
+///     const posenc::AxesEncoder encoder(flux);
+///     encoder.encode(posenc::RowPositions(positions, 3), table.view());  // positions[axis][row]
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -22,6 +23,7 @@
 
 namespace POSENC_API posenc {
 
+/// The number of axes is at most this.
 inline constexpr std::int64_t max_axes = 16;
 
 /// Pairs of channels whose positions are on one axis, and which have frequencies of one encoding.
@@ -100,12 +102,16 @@ class RowPositions {
  public:
   /// Equal on all axes.
   RowPositions(RowRange range) noexcept : count_(range.count), first_(range.first) {}  // NOLINT
-  RowPositions(std::span<const std::int64_t> positions) noexcept                       // NOLINT
+  /// One position a row, equal on all axes.
+  RowPositions(std::span<const std::int64_t> positions) noexcept  // NOLINT
       : RowPositions(positions.data(), 0, static_cast<std::int64_t>(positions.size()), 0) {}
+  /// The same of 32-bit integers.
   RowPositions(std::span<const std::int32_t> positions) noexcept  // NOLINT
       : RowPositions(positions.data(), 0, static_cast<std::int64_t>(positions.size()), 0) {}
+  /// The same of a vector, which must outlive the view.
   RowPositions(const std::vector<std::int64_t>& positions) noexcept  // NOLINT
       : RowPositions(std::span(positions)) {}
+  /// The same of a vector of 32-bit integers.
   RowPositions(const std::vector<std::int32_t>& positions) noexcept  // NOLINT
       : RowPositions(std::span(positions)) {}
 
@@ -114,16 +120,22 @@ class RowPositions {
   RowPositions(const std::int64_t* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
       : count_(rows), axes_(axes), axis_stride_(axis_stride), wide_(positions) {}
+  /// The same of 32-bit integers.
   RowPositions(const std::int32_t* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
       : count_(rows), axes_(axes), axis_stride_(axis_stride), narrow_(positions) {}
 
+  /// Rows.
   std::int64_t count() const noexcept { return count_; }
   /// 0 if positions are equal on all axes.
   std::int64_t axes() const noexcept { return axes_; }
+  /// Integers from the positions on one axis to those on the next.
   std::int64_t axis_stride() const noexcept { return axis_stride_; }
+  /// True if the positions are first(), first() + 1, ...
   bool is_range() const noexcept { return wide_ == nullptr && narrow_ == nullptr; }
+  /// The first position of a range; 0 of a list.
   std::int64_t first() const noexcept { return first_; }
+  /// The position of a row on an axis.
   std::int64_t operator()(std::int64_t axis, std::int64_t row) const noexcept {
     const std::int64_t at = (axes_ == 0 ? 0 : axis * axis_stride_) + row;
     return wide_ != nullptr ? wide_[at] : narrow_ != nullptr ? narrow_[at] : first_ + row;
@@ -158,6 +170,7 @@ void validate(const RowPositions& positions, std::int64_t axes);
 /// position is the value of its type nearest to such a multiple, of a magnitude up to max_position,
 /// and the parts of an axis have one denominator.
 std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const double> positions);
+/// The same of floats.
 std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const float> positions);
 
 /// Encodings planned for a spec. Immutable: any number of threads may use one. A row is a pure
@@ -170,10 +183,14 @@ class AxesEncoder {
   explicit AxesEncoder(const AxesSpec& spec, const Accuracy& accuracy = {},
                        DataType type = DataType::float32);
   ~AxesEncoder();
+  /// The other may then only be destroyed or assigned to.
   AxesEncoder(AxesEncoder&&) noexcept;
+  /// The other may then only be destroyed or assigned to.
   AxesEncoder& operator=(AxesEncoder&&) noexcept;
 
+  /// What it was planned for.
   const AxesSpec& spec() const noexcept;
+  /// Channels of a row.
   std::int64_t d_model() const noexcept;
   /// Which backend was selected, and why.
   const Selection& selection() const noexcept;

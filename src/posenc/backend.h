@@ -1,4 +1,5 @@
-// One method of computing an encoding at one instruction set, which plans encoders.
+/// @file
+/// One method of computing an encoding at one instruction set, which plans encoders.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -20,7 +21,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
   virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
-  virtual Isa isa() const noexcept = 0;
+  virtual Isa isa() const noexcept = 0;                       ///< that it is compiled for
 
   /// True if its encoders can write `type`.
   virtual bool supports(DataType) const noexcept { return true; }

@@ -1,28 +1,30 @@
-// The C interface, in C99: for programs in C and for the foreign function interfaces of others.
-//
-//   posenc_spec spec = posenc_default_spec(512);
-//   posenc_encoder *encoder = NULL;
-//   if (posenc_plan("rotation", &spec, &encoder) != POSENC_OK) puts(posenc_last_error());
-//   posenc_table out = {values, 5000, 512, 512, POSENC_FLOAT32, 0};
-//   posenc_encode(encoder, 0, 5000, &out, NULL);
-//   posenc_encoder_free(encoder);
-//
-// Errors: a function that can fail returns a status. If it is not POSENC_OK, nothing was written,
-// and posenc_last_error() names the argument, its value and the allowed values. No exception leaves
-// a function.
-//
-// Threads: encoders, layers and rotary embeddings are immutable, so that any number of threads may
-// use one. Two threads must not use one cursor at once, or free what another one uses.
-//
-// ABI: structs have the members and the order shown here, without padding. Enumerators keep their
-// values. As long as POSENC_C_ABI stays the same, functions are added but never changed.
-//
-// The exact contracts are those of the C++ headers that each section names.
+/// @file
+/// The C interface, in C99: for programs in C and for the foreign function interfaces of others.
+///
+///     posenc_spec spec = posenc_default_spec(512);
+///     posenc_encoder *encoder = NULL;
+///     if (posenc_plan("rotation", &spec, &encoder) != POSENC_OK) puts(posenc_last_error());
+///     posenc_table out = {values, 5000, 512, 512, POSENC_FLOAT32, 0};
+///     posenc_encode(encoder, 0, 5000, &out, NULL);
+///     posenc_encoder_free(encoder);
+///
+/// Errors: a function that can fail returns a status. If it is not POSENC_OK, nothing was written,
+/// and posenc_last_error() names the argument, its value and the allowed values. No exception
+/// leaves a function.
+///
+/// Threads: encoders, layers and rotary embeddings are immutable, so that any number of threads may
+/// use one. Two threads must not use one cursor at once, or free what another one uses.
+///
+/// ABI: structs have the members and the order shown here, without padding. Enumerators keep their
+/// values. As long as POSENC_C_ABI stays the same, functions are added but never changed.
+///
+/// The exact contracts are those of the C++ headers that each section names.
 #ifndef POSENC_C_API_H
 #define POSENC_C_API_H
 
 #include <stdint.h>
 
+/// An attribute of every function: it is exported from a shared library.
 #if defined(__GNUC__)
 #define POSENC_C_API __attribute__((visibility("default")))
 #else
@@ -35,14 +37,18 @@ extern "C" {
 
 // ---- Status and version ------------------------------------------------------------------------
 
+/// Changes if a struct, an enumerator or a function does.
 #define POSENC_C_ABI 3
 
+/// POSENC_OK, or why a call failed.
 typedef int32_t posenc_status;
+
+/// Values of posenc_status.
 enum {
-  POSENC_OK = 0,
-  POSENC_INVALID_ARGUMENT = 1,
-  POSENC_OUT_OF_MEMORY = 2,
-  POSENC_INTERNAL_ERROR = 3
+  POSENC_OK = 0,                ///< done
+  POSENC_INVALID_ARGUMENT = 1,  ///< posenc_last_error() names it
+  POSENC_OUT_OF_MEMORY = 2,     ///< nothing was written
+  POSENC_INTERNAL_ERROR = 3     ///< a bug of the library
 };
 
 /// The reason of the last failure in this thread: one line, valid until the next failure in this
@@ -55,8 +61,11 @@ POSENC_C_API int32_t posenc_c_abi(void);
 
 // ---- What to encode (spec.h, presets.h, data_type.h) --------------------------------------------
 
-enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };  // layouts
-enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };                                  // spacings
+/// Layouts: the order of channels in a row.
+enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };
+/// Spacings of the frequencies.
+enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };
+/// Element types of tables.
 enum { POSENC_FLOAT32 = 0, POSENC_FLOAT64 = 1, POSENC_FLOAT16 = 2, POSENC_BFLOAT16 = 3 };
 
 /// The rules of frequency_rule.h, where w_k is the frequency of the base and s the factor.
@@ -73,25 +82,29 @@ enum {
   POSENC_BASE_TURNS = 9             ///< w_k numerator / denominator turns per position
 };
 
+/// A rule of frequencies with its parameters. Those of other rules are ignored.
 typedef struct posenc_frequencies {
-  int32_t rule;             ///< POSENC_BASE_FREQUENCIES ...
-  int32_t truncate;         ///< of YaRN: if its ramp begins and ends at whole k
-  double factor;            ///< s
-  int64_t trained_rows;     ///< of YaRN and Llama 3
-  double low, high;         ///< YaRN: beta_slow, beta_fast; Llama 3: low, high_frequency_factor
-  double attention_factor;  ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE (0: not given), by which
-                            ///< posenc_rotary multiplies; an encoder takes 1 alone
-  const double* values;     ///< own frequencies, or the factors of LongRoPE: `count` of them
-  int64_t count;            ///< of each list: d_model / 2
-  int64_t turned;           ///< of the proportional rule
-  int64_t numerator, denominator;
-  const int64_t* numerators;
-  const int64_t* denominators;
+  int32_t rule;                 ///< POSENC_BASE_FREQUENCIES ...
+  int32_t truncate;             ///< of YaRN: if its ramp begins and ends at whole k
+  double factor;                ///< s
+  int64_t trained_rows;         ///< of YaRN and Llama 3
+  double low;                   ///< turns: beta_slow of YaRN, low_frequency_factor of Llama 3
+  double high;                  ///< turns: beta_fast of YaRN, high_frequency_factor of Llama 3
+  double attention_factor;      ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE (0: not given), by which
+                                ///< posenc_rotary multiplies; an encoder takes 1 alone
+  const double* values;         ///< own frequencies, or the factors of LongRoPE: `count` of them
+  int64_t count;                ///< of each list: d_model / 2
+  int64_t turned;               ///< of the proportional rule
+  int64_t numerator;            ///< of POSENC_BASE_TURNS: 1 to 2^53
+  int64_t denominator;          ///< of the same
+  const int64_t* numerators;    ///< of POSENC_TURN_FREQUENCIES: `count` of them
+  const int64_t* denominators;  ///< of the same: `count` of them, each 1 to 2^53
 } posenc_frequencies;
 
 /// A rule with its usual parameters.
 POSENC_C_API posenc_frequencies posenc_default_frequencies(int32_t rule);
 
+/// What to encode.
 typedef struct posenc_spec {
   int64_t d_model;                        ///< channels of a row: even, 2 to 2^20
   double base;                            ///< finite and > 1
@@ -109,14 +122,15 @@ POSENC_C_API posenc_status posenc_preset(const char* name, posenc_spec* spec, in
 
 /// A table in the caller's memory, row-major.
 typedef struct posenc_table {
-  void* data;
-  int64_t rows;
-  int64_t columns;
+  void* data;        ///< the first element of row 0
+  int64_t rows;      ///< at least 0
+  int64_t columns;   ///< of each row
   int64_t stride;    ///< elements from one row to the next, at least `columns`
   int32_t type;      ///< POSENC_FLOAT32 ...
   int32_t reserved;  ///< 0
 } posenc_table;
 
+/// How results are stored (encode_options.h).
 enum { POSENC_STORES_AUTOMATIC = 0, POSENC_STORES_CACHED = 1, POSENC_STORES_NON_TEMPORAL = 2 };
 
 /// How a call is executed. Its results do not depend on it. A null pointer means one thread, and
@@ -128,13 +142,14 @@ typedef struct posenc_options {
 
 // ---- Backends and selection (registry.h, selection.h) -------------------------------------------
 
-/// The number of backends of this build, and the full name of each, such as "rotation:avx2". The
-/// name is null if there is no backend of that number.
+/// The number of backends of this build.
 POSENC_C_API int64_t posenc_backend_count(void);
+/// The full name of a backend, such as "rotation:avx2"; null if there is none of that number.
 POSENC_C_API const char* posenc_backend_name(int64_t index);
 /// 1 if this CPU can run the backend of that number, else 0.
 POSENC_C_API int32_t posenc_backend_runs_here(int64_t index);
 
+/// What an accuracy limits.
 enum { POSENC_CORRECTLY_ROUNDED = 0, POSENC_WITHIN = 1, POSENC_WITHIN_ULP = 2 };
 
 /// The accuracy that a program asks for. A null pointer means correctly rounded.
@@ -146,6 +161,7 @@ typedef struct posenc_accuracy {
 
 // ---- Encoders (encoder.h) -----------------------------------------------------------------------
 
+/// A backend planned for a spec.
 typedef struct posenc_encoder posenc_encoder;
 
 /// Plans the backend of that name: "rotation", or "rotation:avx2" for one ISA.
@@ -172,6 +188,7 @@ POSENC_C_API posenc_status posenc_encode_positions(const posenc_encoder* encoder
                                                    const int64_t* positions, int64_t count,
                                                    const posenc_table* out,
                                                    const posenc_options* options);
+/// The same for 32-bit positions.
 POSENC_C_API posenc_status posenc_encode_positions_int32(const posenc_encoder* encoder,
                                                          const int32_t* positions, int64_t count,
                                                          const posenc_table* out,
@@ -186,14 +203,15 @@ POSENC_C_API posenc_status posenc_is_correctly_rounded(const posenc_encoder* enc
 
 // ---- Positions on several axes (axes.h) ---------------------------------------------------------
 
-enum { POSENC_RANGE = 0, POSENC_INT64 = 1, POSENC_INT32 = 2 };  // positions
+/// Types of posenc_positions.
+enum { POSENC_RANGE = 0, POSENC_INT64 = 1, POSENC_INT32 = 2 };
 
 /// Positions of rows: first, first + 1, ..., or a list. A list has one position a row if `axes` is
 /// 0, equal on all axes; else position data[axis * axis_stride + row] on each axis.
 typedef struct posenc_positions {
-  const void* data;  ///< of the type; ignored for a range
-  int64_t first;     ///< of a range; ignored for a list
-  int64_t rows;
+  const void* data;     ///< of the type; ignored for a range
+  int64_t first;        ///< of a range; ignored for a list
+  int64_t rows;         ///< positions of an axis
   int64_t axes;         ///< ignored for a range
   int64_t axis_stride;  ///< elements from one axis to the next; ignored if axes is 0
   int32_t type;         ///< POSENC_RANGE, POSENC_INT64 or POSENC_INT32
@@ -203,6 +221,7 @@ typedef struct posenc_positions {
 /// Which pairs of a row's channels are on which axis, and their frequencies.
 typedef struct posenc_axes posenc_axes;
 
+/// Arrangements of posenc_axes_create().
 enum {
   /// A block of sizes[axis] channels for each axis, with all frequencies of the spec for that
   /// width.
@@ -223,13 +242,13 @@ POSENC_C_API posenc_status posenc_axes_create(int32_t arrangement, const int64_t
 /// Pairs on one axis. A null list means all frequencies, and the pairs after those of the part
 /// before. Read by the call alone.
 typedef struct posenc_axis_pairs {
-  int64_t axis;
-  posenc_spec spec;
+  int64_t axis;                ///< 0 to 15
+  posenc_spec spec;            ///< that has their frequencies
   const int64_t* frequencies;  ///< the k of each pair in the spec
-  int64_t frequency_count;
-  const int64_t* pairs;  ///< the place of each pair in a row
-  int64_t pair_count;
-  double denominator;  ///< positions on this axis count 1 / denominator each
+  int64_t frequency_count;     ///< of that list
+  const int64_t* pairs;        ///< the place of each pair in a row
+  int64_t pair_count;          ///< of that list
+  double denominator;          ///< positions on this axis count 1 / denominator each
 } posenc_axis_pairs;
 
 /// Axes in any arrangement: every pair of a row belongs to one of `count` parts. Channels have the
@@ -239,8 +258,10 @@ POSENC_C_API posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs
                                                          int64_t count, int32_t layout,
                                                          int32_t parts_have_layouts,
                                                          posenc_axes** axes);
+/// Does nothing if it is null.
 POSENC_C_API void posenc_axes_free(posenc_axes* axes);
 
+/// An encoder of positions on several axes.
 typedef struct posenc_axes_encoder posenc_axes_encoder;
 
 /// Plans for tables of that type. The axes may be freed then.
@@ -252,19 +273,23 @@ POSENC_C_API posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder
                                               const posenc_positions* positions,
                                               const posenc_table* out,
                                               const posenc_options* options);
+/// Does nothing if it is null.
 POSENC_C_API void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
 
 // ---- Cursors (cursor.h) -------------------------------------------------------------------------
 
+/// Rows at consecutive positions, one at a time.
 typedef struct posenc_cursor posenc_cursor;
 
-/// Rows at consecutive positions from `first` on, one at a time. The encoder must outlive it.
+/// A cursor of float32 rows from position `first` on. The encoder must outlive it.
 POSENC_C_API posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
                                                 posenc_cursor** cursor);
+/// Moves to any position.
 POSENC_C_API posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
 /// Sets `row` to d_model float32 values, which are valid until the next call with this cursor. The
 /// type of the cursor must be float32.
 POSENC_C_API posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row);
+/// Does nothing if it is null.
 POSENC_C_API void posenc_cursor_free(posenc_cursor* cursor);
 
 /// A cursor of any element type (POSENC_FLOAT32 ...), for posenc_cursor_write_next().
@@ -289,7 +314,8 @@ POSENC_C_API posenc_status posenc_real_positions(const double* positions, int64_
 
 // ---- Grids (grid.h) -----------------------------------------------------------------------------
 
-enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };  // conventions
+/// Conventions of grids.
+enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };
 
 /// Writes the encoding of the cell of a row r and a column c to row r * columns + c of `out`,
 /// correctly rounded. d_model is that of a cell: a multiple of 4.
@@ -299,22 +325,24 @@ POSENC_C_API posenc_status posenc_encode_grid(int32_t convention, int64_t rows, 
 
 // ---- Positional encodings (layers/positional_encoding.h) ----------------------------------------
 
-enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };  // orders
+/// Orders of a batch's elements, which decide the mask of dropout.
+enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };
 
 /// `batch` sequences of `rows` rows of `columns` channels. The offset of row r of sequence b from
 /// the data, in elements, is b times batch_stride plus r times row_stride. 16-bit elements are
 /// widened to float32, in which layers compute, and results rounded once.
 typedef struct posenc_sequences {
-  void* data;
-  int64_t batch;
-  int64_t rows;
-  int64_t columns;
-  int64_t batch_stride;
-  int64_t row_stride;
-  int32_t order;  ///< POSENC_BATCH_FIRST or POSENC_SEQUENCE_FIRST
-  int32_t type;   ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
+  void* data;            ///< the first element of row 0 of sequence 0
+  int64_t batch;         ///< sequences
+  int64_t rows;          ///< of each sequence
+  int64_t columns;       ///< of each row
+  int64_t batch_stride;  ///< elements from one sequence to the next
+  int64_t row_stride;    ///< elements from one row to the next
+  int32_t order;         ///< POSENC_BATCH_FIRST or POSENC_SEQUENCE_FIRST
+  int32_t type;          ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
 } posenc_sequences;
 
+/// How posenc_positional_encoding_forward() is called.
 typedef struct posenc_forward_options {
   int64_t offset;    ///< position of the first row
   uint64_t seed;     ///< of the dropout mask
@@ -324,6 +352,7 @@ typedef struct posenc_forward_options {
   int32_t reserved;  ///< 0
 } posenc_forward_options;
 
+/// The layer y = dropout(x + PE).
 typedef struct posenc_positional_encoding posenc_positional_encoding;
 
 /// y = dropout(x + PE) for positions below max_rows.
@@ -339,6 +368,7 @@ POSENC_C_API posenc_status posenc_positional_encoding_forward(
 POSENC_C_API posenc_status posenc_positional_encoding_backward(
     const posenc_positional_encoding* layer, const posenc_sequences* gradient,
     const posenc_forward_options* options);
+/// Does nothing if it is null.
 POSENC_C_API void posenc_positional_encoding_free(posenc_positional_encoding* layer);
 
 // ---- Rotary position embeddings (layers/rotary.h) -----------------------------------------------
@@ -347,8 +377,10 @@ POSENC_C_API void posenc_positional_encoding_free(posenc_positional_encoding* la
 /// k and h + k, or 2k and 2k + 1, where h = dimension / 2.
 enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
 
+/// A rotary embedding.
 typedef struct posenc_rotary posenc_rotary;
 
+/// One axis. Heads have at least `dimension` channels, of which that many are turned.
 /// `frequencies` may be null: those of the base.
 POSENC_C_API posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
                                                 const posenc_frequencies* frequencies,
@@ -380,16 +412,16 @@ POSENC_C_API posenc_status posenc_rotary_cosines_and_sines(
 /// sequences. The offset of head h of row r of sequence b from the data, in elements, is b times
 /// batch_stride plus h times head_stride plus r times row_stride.
 typedef struct posenc_heads {
-  void* data;
-  int64_t batch;
-  int64_t heads;
-  int64_t rows;
-  int64_t columns;
-  int64_t batch_stride;
-  int64_t head_stride;
-  int64_t row_stride;
-  int32_t type;      ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
-  int32_t reserved;  ///< 0
+  void* data;            ///< the first channel of head 0, row 0 and sequence 0
+  int64_t batch;         ///< sequences
+  int64_t heads;         ///< of each row
+  int64_t rows;          ///< of each sequence
+  int64_t columns;       ///< channels of a head
+  int64_t batch_stride;  ///< elements from one sequence to the next
+  int64_t head_stride;   ///< elements from one head to the next
+  int64_t row_stride;    ///< elements from one row to the next
+  int32_t type;          ///< POSENC_FLOAT32, POSENC_FLOAT16 or POSENC_BFLOAT16
+  int32_t reserved;      ///< 0
 } posenc_heads;
 
 /// Null options mean one thread, and not the inverse.
@@ -415,20 +447,22 @@ POSENC_C_API posenc_status posenc_rotary_apply_cosines_and_sines(
     const posenc_rotary* rotary, const posenc_table* cosines, const posenc_table* sines,
     int32_t repeat, const posenc_heads* x, int64_t count, const posenc_positions* rows_of_cache,
     const posenc_rotate_options* options);
+/// Does nothing if it is null.
 POSENC_C_API void posenc_rotary_free(posenc_rotary* rotary);
 
 // ---- Measured accuracy (tuning/accuracy_report.h) -----------------------------------------------
 
+/// The errors of a table.
 typedef struct posenc_error_report {
   double max_abs;            ///< largest |entry - exact value|
   double max_ulp;            ///< the same in ulp
   double rms;                ///< root of the mean squared error
   double correctly_rounded;  ///< share of entries nearest to their exact values
   double error_bound;        ///< proven bound of max_abs
-  int64_t entries;
-  int64_t wrongly_rounded;
-  int64_t worst_position;
-  int64_t worst_channel;
+  int64_t entries;           ///< that were compared
+  int64_t wrongly_rounded;   ///< not nearest to their exact values
+  int64_t worst_position;    ///< of the entry with the error max_abs
+  int64_t worst_channel;     ///< of the same entry
 } posenc_error_report;
 
 /// Compares a table with the reference. This function is in the library posenc_tuning.

@@ -1,4 +1,5 @@
-// This CPU: its name, instruction sets, caches and cores.
+/// @file
+/// This CPU: its name, instruction sets, caches and cores.
 #pragma once
 
 #include "posenc/export.h"
@@ -10,6 +11,7 @@
 
 namespace POSENC_API posenc {
 
+/// A CPU, as programs see it.
 struct Cpu {
   std::string model;          ///< "AMD EPYC 9B14"; the architecture's name if the system gives none
   std::vector<Isa> isas;      ///< that CPU and operating system support, ascending
@@ -24,13 +26,16 @@ struct Cpu {
 /// This CPU, detected once, at first use.
 const Cpu& cpu();
 
+/// True if this CPU and its operating system support the instruction set.
 bool cpu_has(Isa isa) noexcept;
 
 /// The smallest cache of the CPU that a table fits in, else memory. Speeds are measured for each
 /// class.
 enum class ShapeClass { l1, l2, l3, memory };
+/// The class of a table of that many bytes.
 ShapeClass shape_class(std::int64_t table_bytes, const Cpu& machine = cpu());
 
+/// "l1", "l2", "l3" or "memory".
 std::string_view to_string(ShapeClass shape) noexcept;
 
 }  // namespace posenc

@@ -1,7 +1,8 @@
-// Rows at consecutive positions, one at a time:
-//
-//   posenc::Cursor cursor(*encoder, 100);
-//   std::span<const float> row_100 = cursor.next(), row_101 = cursor.next();
+/// @file
+/// Rows at consecutive positions, one at a time:
+///
+///     posenc::Cursor cursor(*encoder, 100);
+///     std::span<const float> row_100 = cursor.next(), row_101 = cursor.next();
 #pragma once
 
 #include "posenc/encoder.h"
@@ -48,6 +49,7 @@ class BasicCursor {
   std::vector<T> ahead_;
 };
 
+/// A cursor of float32 rows.
 using Cursor = BasicCursor<float>;
 
 }  // namespace posenc

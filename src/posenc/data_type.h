@@ -1,4 +1,5 @@
-// The element types of a table: IEEE binary32, binary64 and binary16, and bfloat16.
+/// @file
+/// The element types of a table: IEEE binary32, binary64 and binary16, and bfloat16.
 #pragma once
 
 #include "posenc/export.h"
@@ -12,11 +13,14 @@
 
 namespace POSENC_API posenc {
 
+/// The element type of a table.
 enum class DataType { float32, float64, float16, bfloat16 };
 
+/// All of them.
 inline constexpr DataType all_data_types[] = {DataType::float32, DataType::float64,
                                               DataType::float16, DataType::bfloat16};
 
+/// "float32", "float64", "float16" or "bfloat16".
 std::string_view to_string(DataType type) noexcept;
 /// Throws InvalidArgument, listing the allowed names.
 DataType parse_data_type(std::string_view name);
@@ -34,16 +38,17 @@ constexpr std::int64_t size_of(DataType type) noexcept {
 
 /// A 16-bit float as its bits. C++20 has no arithmetic for this type, and encodings need none.
 struct Float16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< IEEE binary16
   bool operator==(const Float16&) const = default;
 };
 
 /// A bfloat16 as its bits.
 struct BFloat16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< the upper half of a binary32
   bool operator==(const BFloat16&) const = default;
 };
 
+/// The DataType of the element type T. Others do not compile.
 template <class T>
 inline constexpr DataType data_type_of =
     [] { static_assert(sizeof(T) == 0, "not an element type of tables"); }();
@@ -72,9 +77,12 @@ inline constexpr DataType data_type_of<std::bfloat16_t> = DataType::bfloat16;
 
 /// The same value as a double, exactly.
 constexpr double to_double(float value) noexcept { return static_cast<double>(value); }
+/// The value itself.
 constexpr double to_double(double value) noexcept { return value; }
+/// The same value as a double, exactly.
 double to_double(Float16 value) noexcept;
-/// Does not pass through a subnormal float, which a processor that flushes subnormals would lose.
+/// The same value as a double, exactly. Does not pass through a subnormal float, which a processor
+/// that flushes subnormals would lose.
 constexpr double to_double(BFloat16 value) noexcept {
   const bool is_subnormal = (value.bits & 0x7f80) == 0;
   if (!is_subnormal) {

@@ -1,4 +1,5 @@
-// How a call is executed: threads, and how results are stored.
+/// @file
+/// How a call is executed: threads, and how results are stored.
 #pragma once
 
 #include "posenc/export.h"
@@ -17,6 +18,7 @@ enum class StorePolicy {
   non_temporal,
 };
 
+/// "automatic", "cached" or "non_temporal".
 std::string_view to_string(StorePolicy policy) noexcept;
 /// Throws InvalidArgument, listing the allowed names.
 StorePolicy parse_store_policy(std::string_view name);
@@ -39,7 +41,7 @@ struct EncodeOptions {
   /// At least 1. At most so many work on it, and no more than there are CPUs for the process: as
   /// many as gain by it.
   int threads;
-  StorePolicy stores;
+  StorePolicy stores;  ///< how results are stored
 };
 
 }  // namespace posenc

@@ -1,7 +1,8 @@
-// A backend planned for a spec:
-//
-//   auto encoder = posenc::backend("rotation").plan({.d_model = 512});
-//   encoder->encode({.first = 0, .count = 5000}, table.view());
+/// @file
+/// A backend planned for a spec:
+///
+///     auto encoder = posenc::backend("rotation").plan({.d_model = 512});
+///     encoder->encode({.first = 0, .count = 5000}, table.view());
 #pragma once
 
 #include "posenc/data_type.h"
@@ -24,11 +25,13 @@ struct RowTask;
 /// the same bits in every range, gather, stride, alignment and thread count.
 class Encoder {
  public:
+  /// For backends, which plan encoders. The backend must outlive it.
   Encoder(const EncodingSpec& spec, const Backend& backend) : spec_(spec), backend_(&backend) {}
   virtual ~Encoder() = default;
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
 
+  /// What it was planned for.
   const EncodingSpec& spec() const noexcept { return spec_; }
   /// The backend that planned it, which says what its encoders can do.
   const Backend& backend() const noexcept { return *backend_; }
@@ -45,6 +48,7 @@ class Encoder {
   /// of positions[r]. Accepts a vector, an array or a span of 64-bit or 32-bit integers.
   void encode(std::span<const std::int64_t> positions, OutputView out,
               EncodeOptions options = {}) const;
+  /// The same for 32-bit positions.
   void encode(std::span<const std::int32_t> positions, OutputView out,
               EncodeOptions options = {}) const;
 
@@ -52,9 +56,10 @@ class Encoder {
   /// positions. Write {.first = 5, .count = 7} for rows 5 to 11, and pass a vector, an array or a
   /// span for positions 5 and 7.
   struct RangeOrPositions {
-    std::int64_t first_or_position;
-    std::int64_t count_or_position;
+    std::int64_t first_or_position;  ///< no call reads it
+    std::int64_t count_or_position;  ///< no call reads it
   };
+  /// Does not exist, see RangeOrPositions.
   void encode(RangeOrPositions ambiguous, OutputView out,
               EncodeOptions options = {}) const = delete;
 
@@ -65,10 +70,11 @@ class Encoder {
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
-  /// The same for 16-bit elements: x is widened to float32, and the result is rounded once. May
+  /// The same for float16: x is widened to float32, and the result is rounded once. May
   /// throw std::bad_alloc, since each thread keeps memory for some rows.
   void add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
            EncodeOptions options = {}) const;
+  /// The same for bfloat16.
   void add(RowRange rows, MatrixView<const BFloat16> x, float scale, MatrixView<BFloat16> out,
            EncodeOptions options = {}) const;
 

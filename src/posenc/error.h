@@ -1,4 +1,5 @@
-// The exception that the library throws.
+/// @file
+/// The exception that the library throws.
 #pragma once
 
 #include "posenc/export.h"

@@ -1,4 +1,5 @@
-// The visibility of symbols in a shared library.
+/// @file
+/// The visibility of symbols in a shared library.
 #pragma once
 
 #include "posenc/cxx20.h"

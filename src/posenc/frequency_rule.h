@@ -1,12 +1,13 @@
-// Which frequencies an encoding has, if not those of its base alone: given ones, or the base's,
-// changed as models with a long context change them.
-//
-//   const posenc::EncodingSpec llama_3_1 = {
-//       .d_model = 128, .base = 5e5, .frequencies = posenc::Llama3Scaling{}};
-//
-// Below, w_k is the frequency of the base (see Spacing), and s the factor. Every rule gives the
-// real number that its formula says, of which nothing is rounded: encoders that are correctly
-// rounded stay so, at every position.
+/// @file
+/// Which frequencies an encoding has, if not those of its base alone: given ones, or the base's,
+/// changed as models with a long context change them.
+///
+///     const posenc::EncodingSpec llama_3_1 = {
+///         .d_model = 128, .base = 5e5, .frequencies = posenc::Llama3Scaling{}};
+///
+/// Below, w_k is the frequency of the base (see Spacing), and s the factor. Every rule gives the
+/// real number that its formula says, of which nothing is rounded: encoders that are correctly
+/// rounded stay so, at every position.
 #pragma once
 
 #include "posenc/export.h"
@@ -56,28 +57,32 @@ struct NtkScaling {
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows);
 
 /// YaRN (Peng et al., 2023, "NTK-by-parts"), as Transformers computes it:
-///   w_k (1 - r) + (w_k / s) r,    r = (k - low) / (high - low), limited to [0, 1]
+///
+///     w_k (1 - r) + (w_k / s) r,    r = (k - low) / (high - low), limited to [0, 1]
+///
 /// low and high are the k of the frequencies that turn beta_fast and beta_slow times in
 /// trained_rows rows, rounded down and up if `truncate`. Spacing::paper only.
 struct YarnScaling {
-  double factor = 1;                     ///< 1 to 2^20
-  std::int64_t trained_rows = 4096;      ///< 1 to 2^53
-  double beta_fast = 32, beta_slow = 1;  ///< 2^-20 <= beta_slow <= beta_fast <= 2^20
-  bool truncate = true;
-  double attention_factor = 0;  ///< up to 2^20, see attention_factor(); if 0, 0.1 ln s + 1
+  double factor = 1;                 ///< 1 to 2^20
+  std::int64_t trained_rows = 4096;  ///< 1 to 2^53
+  double beta_fast = 32;             ///< turns: beta_slow to 2^20
+  double beta_slow = 1;              ///< turns: 2^-20 to beta_fast
+  bool truncate = true;              ///< low and high are integers
+  double attention_factor = 0;       ///< up to 2^20, see attention_factor(); if 0, 0.1 ln s + 1
 
   bool operator==(const YarnScaling&) const = default;
 };
 
 /// Llama 3.1's: with t_k = trained_rows w_k / (2 pi) turns,
-///   w_k                        if t_k >= high_frequency_factor
-///   w_k / s                    if t_k <= low_frequency_factor
-///   w_k r + (w_k / s) (1 - r)    between, r = (t_k - low) / (high - low)
+///
+///     w_k                        if t_k >= high_frequency_factor
+///     w_k / s                    if t_k <= low_frequency_factor
+///     w_k r + (w_k / s) (1 - r)    between, r = (t_k - low) / (high - low)
 struct Llama3Scaling {
   double factor = 8;                 ///< 1 to 2^20
   std::int64_t trained_rows = 8192;  ///< 1 to 2^53
-  /// 2^-20 <= low <= high <= 2^20.
-  double low_frequency_factor = 1, high_frequency_factor = 4;
+  double low_frequency_factor = 1;   ///< turns: 2^-20 to high_frequency_factor
+  double high_frequency_factor = 4;  ///< turns: low_frequency_factor to 2^20
 
   bool operator==(const Llama3Scaling&) const = default;
 };
@@ -105,10 +110,11 @@ struct ProportionalScaling {
 /// Frequencies in turns, each exactly a rational number: frequency k is numerators[k] /
 /// denominators[k] of a turn per position. Sines and cosines that are 0, 1/2 or 1 then are exactly
 /// that. Base and spacing have no effect.
-///   pi 2^j per position (NeRF, Fourier features): 2^j / 2;    2 pi j / n (roots of unity): j / n
+///
+///     pi 2^j per position (NeRF, Fourier features): 2^j / 2;    2 pi j / n (roots of unity): j / n
 struct TurnFrequencies {
-  /// d_model / 2 of both: magnitudes up to 2^53, and 1 to 2^53.
-  std::vector<std::int64_t> numerators = {}, denominators = {};
+  std::vector<std::int64_t> numerators = {};    ///< d_model / 2, of magnitudes up to 2^53
+  std::vector<std::int64_t> denominators = {};  ///< d_model / 2, each 1 to 2^53
 
   bool operator==(const TurnFrequencies&) const = default;
 };
@@ -128,24 +134,27 @@ struct EncodingSpec;
 /// divided by that one's denominator. axes.h makes such rules; they have no text that can be
 /// parsed.
 struct PickedFrequencies {
+  /// An encoding that frequencies are picked of.
   struct Encoding {
     std::shared_ptr<const EncodingSpec> spec = {};  ///< its layout has no effect
     double denominator = 1;                         ///< 2^-10 to 2^64
 
     bool operator==(const Encoding& other) const noexcept;
   };
+  /// One frequency of an encoding.
   struct Pick {
     std::uint32_t encoding = 0;  ///< index into encodings
     std::uint32_t k = 0;         ///< below d_model / 2 of its spec
 
     bool operator==(const Pick&) const = default;
   };
-  std::vector<Encoding> encodings = {};
-  std::vector<Pick> picks = {};  ///< d_model / 2 of them
+  std::vector<Encoding> encodings = {};  ///< that picks name
+  std::vector<Pick> picks = {};          ///< d_model / 2 of them
 
   bool operator==(const PickedFrequencies&) const = default;
 };
 
+/// Any of the rules.
 using FrequencyRule = std::variant<BaseFrequencies, OwnFrequencies, LinearScaling, NtkScaling,
                                    YarnScaling, Llama3Scaling, LongRopeScaling, ProportionalScaling,
                                    TurnFrequencies, BaseTurns, PickedFrequencies>;

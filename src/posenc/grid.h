@@ -1,8 +1,9 @@
-// Encodings of the cells of a two-dimensional grid, such as the patches of an image: two axes, one
-// behind the other (axes.h).
-//
-//   const posenc::Matrix table = posenc::encode_grid(14, 14, posenc::mae_grid(768));
-//   const float* cell = table.row(14 * row + column).data();
+/// @file
+/// Encodings of the cells of a two-dimensional grid, such as the patches of an image: two axes, one
+/// behind the other (axes.h).
+///
+///     const posenc::Matrix table = posenc::encode_grid(14, 14, posenc::mae_grid(768));
+///     const float* cell = table.row(14 * row + column).data();
 #pragma once
 
 #include "posenc/axes.h"
@@ -17,9 +18,10 @@ namespace POSENC_API posenc {
 
 /// The encoding of a cell. Axis 0 is its row, y, and axis 1 its column, x.
 struct GridSpec {
-  AxesSpec axes = {};
+  AxesSpec axes = {};      ///< the pairs of a cell, on two axes
   std::int64_t first = 0;  ///< position of the first column, and of the first row
 
+  /// Channels of a cell.
   std::int64_t d_model() const noexcept { return axes.d_model(); }
 };
 

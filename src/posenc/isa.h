@@ -1,4 +1,5 @@
-// Instruction sets that a backend can be compiled for.
+/// @file
+/// Instruction sets that a backend can be compiled for.
 #pragma once
 
 #include "posenc/export.h"
@@ -16,8 +17,10 @@ enum class Isa {
   neon64,  ///< AArch64 Advanced SIMD
 };
 
+/// All of them, in that order.
 inline constexpr Isa all_isas[] = {Isa::scalar, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon64};
 
+/// "scalar", "sse2", "avx2", "avx512" or "neon64".
 std::string_view to_string(Isa isa) noexcept;
 /// Throws InvalidArgument, listing the allowed names.
 Isa parse_isa(std::string_view name);

@@ -1,4 +1,5 @@
-// Includes every header of the layers: what stands around a table in a model.
+/// @file
+/// Includes every header of the layers: what stands around a table in a model.
 #pragma once
 
 #include "posenc/layers/dropout.h"

@@ -1,4 +1,5 @@
-// Tables in memory: views of the caller's memory, and a matrix that owns its memory.
+/// @file
+/// Tables in memory: views of the caller's memory, and a matrix that owns its memory.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -17,10 +18,10 @@ namespace POSENC_API posenc {
 /// counts elements and is at least the number of columns. Needs no alignment beyond that of T.
 template <class T>
 struct MatrixView {
-  T* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t stride = 0;
+  T* data = nullptr;         ///< the first element of row 0
+  std::int64_t rows = 0;     ///< at least 0
+  std::int64_t columns = 0;  ///< of each row
+  std::int64_t stride = 0;   ///< elements from one row to the next
 
   /// A writable view is also a readable one.
   operator MatrixView<const T>() const noexcept  // NOLINT: implicit
@@ -31,10 +32,12 @@ struct MatrixView {
 
 /// A writable MatrixView of any element type of tables (see data_type.h).
 struct OutputView {
+  /// Of a view of that type.
   template <class T>
   requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
       : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
 
+  /// Of memory: see MatrixView.
   template <class T>
   requires(!std::is_const_v<T>) OutputView(T* first, std::int64_t row_count,
                                            std::int64_t column_count, std::int64_t row_stride)
@@ -44,19 +47,21 @@ struct OutputView {
         stride(row_stride),
         type(data_type_of<T>) {}
 
-  void* data;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t stride;
-  DataType type;
+  void* data;            ///< the first element of row 0
+  std::int64_t rows;     ///< at least 0
+  std::int64_t columns;  ///< of each row
+  std::int64_t stride;   ///< elements from one row to the next
+  DataType type;         ///< of the elements
 };
 
 /// A readable MatrixView of any element type.
 struct InputView {
+  /// Of a view of that type.
   template <class T>
   InputView(const MatrixView<T>& view) noexcept  // NOLINT: implicit
       : InputView(view.data, view.rows, view.columns, view.stride) {}
 
+  /// Of memory: see MatrixView.
   template <class T>
   InputView(const T* first, std::int64_t row_count, std::int64_t column_count,
             std::int64_t row_stride) noexcept
@@ -66,11 +71,11 @@ struct InputView {
         stride(row_stride),
         type(data_type_of<T>) {}
 
-  const void* data;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t stride;
-  DataType type;
+  const void* data;      ///< the first element of row 0
+  std::int64_t rows;     ///< at least 0
+  std::int64_t columns;  ///< of each row
+  std::int64_t stride;   ///< elements from one row to the next
+  DataType type;         ///< of the elements
 };
 
 namespace internal {
@@ -99,6 +104,7 @@ class BasicMatrix {
       : data_(std::move(other.data_)),
         rows_(std::exchange(other.rows_, 0)),
         columns_(std::exchange(other.columns_, 0)) {}
+  /// `other` becomes empty.
   BasicMatrix& operator=(BasicMatrix&& other) noexcept {
     data_ = std::move(other.data_);
     rows_ = std::exchange(other.rows_, 0);
@@ -106,23 +112,29 @@ class BasicMatrix {
     return *this;
   }
 
-  std::int64_t rows() const noexcept { return rows_; }
-  std::int64_t columns() const noexcept { return columns_; }
-  T* data() noexcept { return data_.get(); }
-  const T* data() const noexcept { return data_.get(); }
+  std::int64_t rows() const noexcept { return rows_; }        ///< 0 if empty
+  std::int64_t columns() const noexcept { return columns_; }  ///< elements of a row
+  T* data() noexcept { return data_.get(); }                  ///< element (0, 0); null if empty
+  const T* data() const noexcept { return data_.get(); }      ///< the same
+  /// The element of that row and column, which are not checked.
   T& operator()(std::int64_t row, std::int64_t column) noexcept {
     return data_.get()[row * columns_ + column];
   }
+  /// The same.
   const T& operator()(std::int64_t row, std::int64_t column) const noexcept {
     return data_.get()[row * columns_ + column];
   }
+  /// A row, of columns() elements. Its number is not checked.
   std::span<T> row(std::int64_t r) noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
+  /// The same.
   std::span<const T> row(std::int64_t r) const noexcept {
     return {data_.get() + r * columns_, static_cast<std::size_t>(columns_)};
   }
+  /// All of it, valid as long as the matrix.
   MatrixView<T> view() noexcept { return {data_.get(), rows_, columns_, columns_}; }
+  /// The same, to read.
   MatrixView<const T> view() const noexcept { return {data_.get(), rows_, columns_, columns_}; }
 
  private:
@@ -134,6 +146,7 @@ class BasicMatrix {
   std::int64_t columns_ = 0;
 };
 
+/// A matrix of float32.
 using Matrix = BasicMatrix<float>;
 
 }  // namespace posenc

@@ -1,4 +1,5 @@
-// The measurements of a document, by class of table sizes: what selection and pick judge.
+/// @file
+/// The measurements of a document, by class of table sizes: what selection and pick judge.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -15,9 +16,9 @@ namespace POSENC_API posenc {
 
 /// One backend over all tables of a class.
 struct Candidate {
-  std::string backend;  ///< "rotation"
-  std::string isa;      ///< "avx2"
-  Role role = Role::backend;
+  std::string backend;        ///< "rotation"
+  std::string isa;            ///< "avx2"
+  Role role = Role::backend;  ///< peers are compared, and never picked
   std::size_t method = 0;     ///< place of its method in the document, the simplest first
   Promise promise;            ///< the weakest of its tables
   double max_abs = 0;         ///< largest measured error, over all tables
@@ -29,19 +30,19 @@ struct Candidate {
   double gfloats_per_second = 0;  ///< geometric mean over the tables; 0 if not timed
   double relative_iqr = 0;        ///< of the noisiest table: half the IQR over the median
 
-  std::string full_name() const;
+  std::string full_name() const;  ///< "rotation:avx2"
 };
 
 /// The candidates of one shape class, element type and number of threads.
 struct MeasuredClass {
-  ShapeClass shape = ShapeClass::memory;
-  DataType type = DataType::float32;
-  int threads = 1;
-  std::vector<std::string> tables;  ///< names
-  double noise_floor = 0;           ///< largest relative difference of a backend from itself
-  std::vector<Candidate> candidates;
+  ShapeClass shape = ShapeClass::memory;  ///< of its tables
+  DataType type = DataType::float32;      ///< of its tables
+  int threads = 1;                        ///< that encoded them
+  std::vector<std::string> tables;        ///< names
+  double noise_floor = 0;                 ///< largest relative difference of a backend from itself
+  std::vector<Candidate> candidates;      ///< in the order of the document
 
-  std::string text() const;  ///< "L2, float32, 1 thread"
+  std::string text() const;  ///< "l2, float32, 1 thread"
 };
 
 /// The classes of a document, by size. Dense tables that are stored as the library decides count;

@@ -1,5 +1,9 @@
-// Includes every public header that a program needs to encode. Layers have posenc/layers.h, and
-// measuring has separate headers: tuning/accuracy_report.h, tuning/measure.h and tuning/pick.h.
+/// @file
+/// Includes every public header that a program needs to encode. Layers have posenc/layers.h, and
+/// measuring has separate headers: tuning/accuracy_report.h, tuning/measure.h and tuning/pick.h.
+
+/// @namespace posenc
+/// Everything that is public in C++.
 #pragma once
 
 #include "posenc/accuracy.h"

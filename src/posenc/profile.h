@@ -1,6 +1,7 @@
-// The profile: the measurements of this CPU that selection goes by, in a file. `posenc pick --save`
-// writes it, and the library reads it once, at first use. It holds measurements and no choice:
-// selection combines them with the accuracy that a program asks for.
+/// @file
+/// The profile: the measurements of this CPU that selection goes by, in a file. `posenc pick
+/// --save` writes it, and the library reads it once, at first use. It holds measurements and no
+/// choice: selection combines them with the accuracy that a program asks for.
 #pragma once
 
 #include "posenc/export.h"
@@ -20,9 +21,9 @@ std::filesystem::path default_profile_path();
 
 /// A profile, or the reason why none is used.
 struct LoadedProfile {
-  std::optional<Measurements> measurements;
-  std::vector<MeasuredClass> classes;  ///< of the measurements
-  std::string reason;                  ///< one line; empty if the profile is used
+  std::optional<Measurements> measurements;  ///< none if there is a reason
+  std::vector<MeasuredClass> classes;        ///< of the measurements
+  std::string reason;                        ///< one line; empty if the profile is used
 };
 
 /// Returns a reason, and does not throw, if the file is missing, unreadable or corrupt, or is of

@@ -1,10 +1,12 @@
-// Positions that are real numbers, such as the time steps of diffusion models and of flow matching.
-//
-//   const std::vector<double> times = {0, 0.125, 731.4};
-//   const posenc::RealPositions real = posenc::real_positions(times);
-//   const auto encoder =
-//       posenc::backend("rotation").plan({.d_model = 320, .frequencies = real.frequencies()});
-//   encoder->encode(real.multiples, table.view());
+/// @file
+/// Positions that are real numbers, such as the time steps of diffusion models and of flow
+/// matching.
+///
+///     const std::vector<double> times = {0, 0.125, 731.4};
+///     const posenc::RealPositions real = posenc::real_positions(times);
+///     const auto encoder =
+///         posenc::backend("rotation").plan({.d_model = 320, .frequencies = real.frequencies()});
+///     encoder->encode(real.multiples, table.view());
 #pragma once
 
 #include "posenc/export.h"

@@ -1,8 +1,9 @@
-// The backends of this build.
-//
-//   auto encoder = posenc::backend("rotation").plan({.d_model = 512});
-//
-// selection.h selects a backend if a program names none.
+/// @file
+/// The backends of this build.
+///
+///     auto encoder = posenc::backend("rotation").plan({.d_model = 512});
+///
+/// selection.h selects a backend if a program names none.
 #pragma once
 
 #include "posenc/backend.h"
@@ -23,6 +24,7 @@ std::vector<const Backend*> backends();
 /// ISA. Throws InvalidArgument, listing the known names, if there is none, or if it does not run
 /// here.
 const Backend& backend(std::string_view name);
+/// The backend of that method and ISA. Throws InvalidArgument as above.
 const Backend& backend(std::string_view name, Isa isa);
 
 /// Adds a backend, which the registry then owns. Throws InvalidArgument if a backend with this name

@@ -1,9 +1,10 @@
-// Selects a backend if the program names none. The program decides the accuracy, and measurements
-// decide which backend is the fastest.
-//
-//   auto table = posenc::encode(5000, 512);                         // correctly rounded
-//   auto fast = posenc::encode(rows, spec, posenc::Accuracy::within(1e-6));
-//   std::puts(posenc::select_backend(spec, rows).reason.c_str());   // which backend, and why
+/// @file
+/// Selects a backend if the program names none. The program decides the accuracy, and measurements
+/// decide which backend is the fastest.
+///
+///     auto table = posenc::encode(5000, 512);                         // correctly rounded
+///     auto fast = posenc::encode(rows, spec, posenc::Accuracy::within(1e-6));
+///     std::puts(posenc::select_backend(spec, rows).reason.c_str());   // which backend, and why
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -23,10 +24,11 @@ namespace POSENC_API posenc {
 
 struct LoadedProfile;  // see profile.h
 
+/// What a table asks of its backend.
 struct SelectionOptions {
-  Accuracy accuracy = {};
-  DataType type = DataType::float32;
-  int threads = 1;
+  Accuracy accuracy = {};             ///< that the backend must promise
+  DataType type = DataType::float32;  ///< of the table
+  int threads = 1;                    ///< that will encode it
   /// Prefers backends that can add encodings to an input in one pass (Backend::supports_add).
   /// Layers set it.
   bool adds = false;
@@ -37,9 +39,10 @@ struct SelectionOptions {
 /// The source of a selection. The strongest comes first.
 enum class SelectionSource { environment, profile, built_in };
 
+/// A backend that was selected, and why.
 struct Selection {
-  const Backend* backend = nullptr;
-  SelectionSource source = SelectionSource::built_in;
+  const Backend* backend = nullptr;                    ///< never null in a result
+  SelectionSource source = SelectionSource::built_in;  ///< that decided
   std::string reason;  ///< one line: why this source applied, and no stronger one
 };
 
@@ -63,9 +66,10 @@ Selection select_backend(const EncodingSpec& spec, RowRange rows,
 
 /// A selection and its planned encoder.
 struct SelectedEncoder {
-  std::unique_ptr<const Encoder> encoder;
-  Selection selection;
+  std::unique_ptr<const Encoder> encoder;  ///< of the backend, for the spec
+  Selection selection;                     ///< which one, and why
 };
+/// select_backend(), and its encoder for the spec. Throws as that does.
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options = {});
 

@@ -1,4 +1,5 @@
-// The spec: the parameters of a sinusoidal positional encoding, and the rows of a table.
+/// @file
+/// The spec: the parameters of a sinusoidal positional encoding, and the rows of a table.
 #pragma once
 
 #include "posenc/error.h"
@@ -17,6 +18,7 @@ enum class Layout {
   halves_cos_first,  ///< channel k is cos(pos w_k), channel h + k is sin(pos w_k)
 };
 
+/// All of them.
 inline constexpr Layout all_layouts[] = {Layout::interleaved, Layout::halves,
                                          Layout::halves_cos_first};
 
@@ -26,19 +28,22 @@ enum class Spacing {
   inclusive,  ///< w_k = base^(-k / (h - 1)), w_0 = 1: tensor2tensor's get_timing_signal_1d
 };
 
+/// All of them.
 inline constexpr Spacing all_spacings[] = {Spacing::paper, Spacing::inclusive};
 
+/// A row has at most this many channels.
 inline constexpr std::int64_t max_d_model = std::int64_t{1} << 20;
 /// Positions are from -max_position to max_position. At -p, sines are the negated sines of p, and
 /// cosines are the same.
 inline constexpr std::int64_t max_position = std::int64_t{1} << 53;
 
+/// What to encode.
 struct EncodingSpec {
-  std::int64_t d_model = 512;  ///< channels of a row: even, 2 to max_d_model
-  double base = 10000.0;       ///< finite and > 1
-  Layout layout = Layout::interleaved;
-  Spacing spacing = Spacing::paper;
-  FrequencyRule frequencies = {};
+  std::int64_t d_model = 512;           ///< channels of a row: even, 2 to max_d_model
+  double base = 10000.0;                ///< finite and > 1
+  Layout layout = Layout::interleaved;  ///< the order of channels in a row
+  Spacing spacing = Spacing::paper;     ///< of the frequencies of the base
+  FrequencyRule frequencies = {};       ///< by default those of the base
 
   bool operator==(const EncodingSpec&) const = default;
 };
@@ -46,8 +51,8 @@ struct EncodingSpec {
 /// A run of positions: first, first + 1, ..., first + count - 1, each of magnitude up to
 /// max_position.
 struct RowRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t first = 0;  ///< the position of row 0
+  std::int64_t count = 0;  ///< rows, at least 0
 
   /// The largest magnitude of a position, or of the one after the last.
   std::int64_t farthest() const noexcept {
@@ -68,18 +73,22 @@ void validate(RowRange rows);
 /// InvalidArgument if a pointer difference cannot hold them.
 std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int64_t element_bytes);
 
+/// The name of the enumerator: "halves".
 std::string_view to_string(Layout layout) noexcept;
+/// The name of the enumerator: "paper".
 std::string_view to_string(Spacing spacing) noexcept;
-/// Both throw InvalidArgument, listing the allowed names.
+/// Throws InvalidArgument, listing the allowed names.
 Layout parse_layout(std::string_view name);
+/// Throws InvalidArgument, listing the allowed names.
 Spacing parse_spacing(std::string_view name);
 
 /// The channels of the sine and the cosine of one frequency.
 struct ChannelPair {
-  std::int64_t sine;
-  std::int64_t cosine;
+  std::int64_t sine;    ///< channel of the sine
+  std::int64_t cosine;  ///< channel of the cosine
 };
 
+/// The channels of frequency k, which is 0 to d_model / 2 - 1.
 constexpr ChannelPair channels_of(const EncodingSpec& spec, std::int64_t k) noexcept {
   const std::int64_t half = spec.d_model / 2;
   switch (spec.layout) {

@@ -1,4 +1,5 @@
-// The version of this library, its compiler and its vector library.
+/// @file
+/// The version of this library, its compiler and its vector library.
 #pragma once
 
 #include "posenc/export.h"

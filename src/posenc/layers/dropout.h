@@ -1,4 +1,5 @@
-// Inverted dropout, whose mask is a pure function of the seed and the element's index.
+/// @file
+/// Inverted dropout, whose mask is a pure function of the seed and the element's index.
 #pragma once
 
 #include "posenc/encode_options.h"
@@ -16,8 +17,10 @@ namespace POSENC_API posenc {
 ///
 /// The random bits come from Philox4x32-7 (philox.h), whose key is the seed, low word first. A
 /// counter (n, s, 0) has a 64-bit number n in its first two words, low word first. Element i has
-///   byte i % 4, lowest first, of word 2 (r / 64) + r % 8 / 4
-///   of the counter (8 (i / 128) + r % 64 / 8, 0, 0), where r = i % 128.
+///
+///     byte i % 4, lowest first, of word 2 (r / 64) + r % 8 / 4
+///     of the counter (8 (i / 128) + r % 64 / 8, 0, 0), where r = i % 128.
+///
 /// With this mapping, vectors of counters give consecutive elements. An element is dropped if its
 /// byte is below floor(256 p). If they are equal, word 0 of the counter (i, 1, 0) is compared with
 /// the next 32 bits of p in the same way. The probability is thus p within 2^-40.
@@ -26,6 +29,7 @@ class Dropout {
   /// Throws InvalidArgument unless 0 <= probability < 1.
   explicit Dropout(double probability = 0.0);
 
+  /// p.
   double probability() const noexcept { return probability_; }
 
   /// The factor of the elements that are kept: 1 / (1 - p), rounded to float32.

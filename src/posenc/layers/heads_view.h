@@ -1,4 +1,5 @@
-// Queries and keys in the caller's memory, in every order of their dimensions.
+/// @file
+/// Queries and keys in the caller's memory, in every order of their dimensions.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -15,6 +16,7 @@ namespace POSENC_API posenc {
 /// row_stride. Strides count elements; the stride of a dimension of size 1 is ignored. Heads must
 /// not overlap.
 struct HeadsView {
+  /// Of memory with any strides.
   template <class T>
   requires(!std::is_const_v<T>)
       HeadsView(T* first, std::int64_t batch_size, std::int64_t head_count, std::int64_t row_count,
@@ -38,15 +40,15 @@ struct HeadsView {
   noexcept  // NOLINT: implicit
       : HeadsView(x.data, 1, x.batch, x.rows, x.columns, 0, x.batch_stride, x.row_stride) {}
 
-  void* data;
-  std::int64_t batch;
-  std::int64_t heads;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t batch_stride;
-  std::int64_t head_stride;
-  std::int64_t row_stride;
-  DataType type;
+  void* data;                 ///< the first channel of head 0, row 0 and sequence 0
+  std::int64_t batch;         ///< sequences
+  std::int64_t heads;         ///< of each row
+  std::int64_t rows;          ///< of each sequence
+  std::int64_t columns;       ///< channels of a head
+  std::int64_t batch_stride;  ///< elements from one sequence to the next
+  std::int64_t head_stride;   ///< elements from one head to the next
+  std::int64_t row_stride;    ///< elements from one row to the next
+  DataType type;              ///< of the elements
 };
 
 /// Dense, shape (batch, heads, rows, columns).

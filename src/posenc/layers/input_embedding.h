@@ -1,5 +1,6 @@
-// Token embeddings of a Transformer's input, scaled by sqrt(d_model) ("Attention Is All You Need",
-// section 3.4).
+/// @file
+/// Token embeddings of a Transformer's input, scaled by sqrt(d_model) ("Attention Is All You Need",
+/// section 3.4).
 #pragma once
 
 #include "posenc/encoder.h"
@@ -25,11 +26,12 @@ class InputEmbedding {
   /// and if the stride is below the columns or the data is null.
   explicit InputEmbedding(MatrixView<const float> weights);
 
-  std::int64_t vocabulary() const noexcept { return view_.rows; }
-  std::int64_t d_model() const noexcept { return view_.columns; }
+  std::int64_t vocabulary() const noexcept { return view_.rows; }  ///< ids are below it
+  std::int64_t d_model() const noexcept { return view_.columns; }  ///< channels of a row
   /// sqrt(d_model), rounded to float32.
   float scale() const noexcept { return scale_; }
 
+  /// Shape (vocabulary, d_model).
   MatrixView<const float> weights() const noexcept { return view_; }
   /// A writable view of the weights that the embedding owns; empty if they are the caller's.
   MatrixView<float> own_weights() noexcept { return own_.view(); }
@@ -40,6 +42,7 @@ class InputEmbedding {
   /// weights, or if threads < 1.
   void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
                EncodeOptions options = {}) const;
+  /// The same for 64-bit ids.
   void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
                EncodeOptions options = {}) const;
 
@@ -48,6 +51,7 @@ class InputEmbedding {
   /// why. Throws as both do, and if the two d_model differ.
   void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,
                const SequenceView<float>& y, const ForwardOptions& options = {}) const;
+  /// The same for 64-bit ids.
   void forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding,
                const SequenceView<float>& y, const ForwardOptions& options = {}) const;
 

@@ -1,7 +1,8 @@
-// The positional encoding of a Transformer's input: y = dropout(x + PE).
-//
-//   const posenc::PositionalEncoding encoding({.d_model = 512}, 5000);
-//   encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
+/// @file
+/// The positional encoding of a Transformer's input: y = dropout(x + PE).
+///
+///     const posenc::PositionalEncoding encoding({.d_model = 512}, 5000);
+///     encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
 #pragma once
 
 #include "posenc/data_type.h"
@@ -23,6 +24,7 @@ enum class EncodingSource {
   cached,     ///< a table of max_rows rows, computed once
 };
 
+/// How PositionalEncoding::forward() is called.
 struct ForwardOptions {
   /// Position of the first row: in incremental decoding, the length of the prefix.
   std::int64_t offset = 0;
@@ -46,12 +48,12 @@ class PositionalEncoding {
                      EncodingSource source = EncodingSource::automatic,
                      const Accuracy& accuracy = {});
 
-  const EncodingSpec& spec() const noexcept { return encoder().spec(); }
-  const Encoder& encoder() const noexcept { return *selected_.encoder; }
+  const EncodingSpec& spec() const noexcept { return encoder().spec(); }  ///< of PE
+  const Encoder& encoder() const noexcept { return *selected_.encoder; }  ///< that computes PE
   /// Which backend computes the encodings, and why.
   const Selection& selection() const noexcept { return selected_.selection; }
-  const Dropout& dropout() const noexcept { return dropout_; }
-  std::int64_t max_rows() const noexcept { return max_rows_; }
+  const Dropout& dropout() const noexcept { return dropout_; }  ///< its probability and mask
+  std::int64_t max_rows() const noexcept { return max_rows_; }  ///< positions are below it
 
   /// The source that forward() uses for `batch` sequences of `rows` rows: fused or cached.
   EncodingSource source(std::int64_t batch, std::int64_t rows) const noexcept;
@@ -60,7 +62,9 @@ class PositionalEncoding {
   /// max_rows (the message names both), if the columns are not d_model, if rows overlap, if the
   /// data is null, or if threads < 1.
   void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
+  /// The same for float16.
   void forward(const SequenceView<Float16>& x, const ForwardOptions& options = {}) const;
+  /// The same for bfloat16.
   void forward(const SequenceView<BFloat16>& x, const ForwardOptions& options = {}) const;
 
   /// Out of place. y has the shape and the order of x, and either does not overlap x, or is the
@@ -68,15 +72,19 @@ class PositionalEncoding {
   /// non-temporally. Throws as above.
   void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
                const ForwardOptions& options = {}) const;
+  /// The same for float16.
   void forward(const SequenceView<const Float16>& x, const SequenceView<Float16>& y,
                const ForwardOptions& options = {}) const;
+  /// The same for bfloat16.
   void forward(const SequenceView<const BFloat16>& x, const SequenceView<BFloat16>& y,
                const ForwardOptions& options = {}) const;
 
   /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
   /// and the scale of dropout if training, else nothing. The offset is ignored.
   void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
+  /// The same for float16.
   void backward(const SequenceView<Float16>& gradient, const ForwardOptions& options) const;
+  /// The same for bfloat16.
   void backward(const SequenceView<BFloat16>& gradient, const ForwardOptions& options) const;
 
  private:

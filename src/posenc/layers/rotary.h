@@ -1,11 +1,12 @@
-// Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases as tables:
-// caches of cosines and sines, and their application.
-//
-//   const posenc::Rotary rotary(128, 500000.0);
-//   rotary.apply(posenc::rows_first(queries, batch, rows, heads, 128), first_position);
-//   const posenc::Rotary llama_3_1(128, 500000.0, posenc::RotaryLayout::halves, {},
-//                                  posenc::Llama3Scaling{});
-//   const posenc::Rotary qwen2_vl({.angles = posenc::axes_in_sections({{16, 24, 24}}, spec)});
+/// @file
+/// Rotary position embeddings (Su et al., "RoFormer", 2021) from the same exact phases as tables:
+/// caches of cosines and sines, and their application.
+///
+///     const posenc::Rotary rotary(128, 500000.0);
+///     rotary.apply(posenc::rows_first(queries, batch, rows, heads, 128), first_position);
+///     const posenc::Rotary llama_3_1(128, 500000.0, posenc::RotaryLayout::halves, {},
+///                                    posenc::Llama3Scaling{});
+///     const posenc::Rotary qwen2_vl({.angles = posenc::axes_in_sections({{16, 24, 24}}, spec)});
 #pragma once
 
 #include "posenc/axes.h"
@@ -32,7 +33,9 @@ struct RotateOptions {
 };
 
 /// Turns channel pair k of every head at position p by the angle p w_k:
-///   (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
+///
+///     (a, b) -> (a cos - b sin, b cos + a sin),    w_k = base^(-2k / dimension)
+///
 /// The first `dimension` channels of a head are turned, and the others are unchanged. A rule of
 /// frequencies gives other w_k, and may have an attention factor: cosines and sines in float32 are
 /// then multiplied by it and rounded once more. Positions may be on several axes: each pair then
@@ -58,9 +61,10 @@ class Rotary {
                   RotaryLayout channels = RotaryLayout::halves, const Accuracy& accuracy = {},
                   const FrequencyRule& frequencies = {});
 
-  const RotarySpec& spec() const noexcept { return spec_; }
+  const RotarySpec& spec() const noexcept { return spec_; }  ///< what it was planned for
+  /// Channels of a head that are turned, and columns of a cache.
   std::int64_t dimension() const noexcept { return encoder_.d_model(); }
-  RotaryLayout channels() const noexcept { return spec_.channels; }
+  RotaryLayout channels() const noexcept { return spec_.channels; }  ///< the pairs of a head
   /// What cosines and sines are multiplied by.
   double attention_factor() const noexcept { return spec_.attention_factor; }
   /// Which backend computes the angles, and why.
@@ -87,6 +91,7 @@ class Rotary {
   /// float64, if heads overlap, or if threads < 1.
   void apply(std::span<const HeadsView> x, const RowPositions& positions,
              const RotateOptions& options = {}) const;
+  /// The same for one tensor.
   void apply(const HeadsView& x, const RowPositions& positions,
              const RotateOptions& options = {}) const {
     apply(std::span(&x, 1), positions, options);
@@ -100,6 +105,7 @@ class Rotary {
   /// are those of apply() if the cache is of float32.
   void apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
                    const RowPositions& rows_of_cache, const RotateOptions& options = {}) const;
+  /// The same for one tensor.
   void apply_cache(const RotaryCacheView& cache, const HeadsView& x,
                    const RowPositions& rows_of_cache, const RotateOptions& options = {}) const {
     apply_cache(cache, std::span(&x, 1), rows_of_cache, options);

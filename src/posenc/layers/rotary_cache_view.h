@@ -1,4 +1,5 @@
-// Cached cosines and sines in the caller's memory, by which heads are turned.
+/// @file
+/// Cached cosines and sines in the caller's memory, by which heads are turned.
 #pragma once
 
 #include "posenc/export.h"
@@ -25,9 +26,9 @@ struct RotaryCacheView {
   RotaryCacheView(InputView cosine_table, InputView sine_table, Repeat how) noexcept
       : cosines(cosine_table), sines(sine_table), is_apart(true), repeat(how) {}
 
-  InputView cosines;
-  InputView sines;  ///< the same table unless is_apart
-  bool is_apart = false;
+  InputView cosines;      ///< or both
+  InputView sines;        ///< the same table unless is_apart
+  bool is_apart = false;  ///< cosines and sines are tables of their own
   RotaryLayout layout_of_both = RotaryLayout::halves;  ///< if not is_apart
   Repeat repeat = Repeat::once;                        ///< if is_apart
 };

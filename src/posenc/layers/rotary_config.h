@@ -1,13 +1,14 @@
-// The rotary embeddings of a model, from its config.json.
-//
-//   const posenc::RotaryReading reading = posenc::read_rotary_config(text);
-//   const posenc::Rotary rotary(reading.layers.front().rotary);
-//   std::puts(to_string(reading).c_str());
-//
-// A configuration is read as the code of its model type reads it: which pairs of channels are
-// turned, how many of a head, by which frequencies, on which axes, and in which layers. A key that
-// may change the result is read or refused: a table from an ignored key would be wrong, and nothing
-// would say so.
+/// @file
+/// The rotary embeddings of a model, from its config.json.
+///
+///     const posenc::RotaryReading reading = posenc::read_rotary_config(text);
+///     const posenc::Rotary rotary(reading.layers.front().rotary);
+///     std::puts(to_string(reading).c_str());
+///
+/// A configuration is read as the code of its model type reads it: which pairs of channels are
+/// turned, how many of a head, by which frequencies, on which axes, and in which layers. A key that
+/// may change the result is read or refused: a table from an ignored key would be wrong, and
+/// nothing would say so.
 #pragma once
 
 #include "posenc/export.h"
@@ -21,6 +22,7 @@
 
 namespace POSENC_API posenc {
 
+/// How a configuration is read.
 struct RotaryConfigOptions {
   /// Rows of the longest sequence, on which the rules "dynamic" and "longrope" depend. By default
   /// max_position_embeddings, or the rows of training if the model takes the rule beyond them only.
@@ -39,15 +41,15 @@ struct RotaryReading {
     /// As the configuration names it: "full_attention", "sliding_attention". Empty if all layers
     /// that have a rotary embedding have the same.
     std::string kind = {};
-    RotarySpec rotary = {};
+    RotarySpec rotary = {};  ///< the same in all of them
   };
 
-  std::string model_type = {};  ///< that of the text model
-  std::vector<Layers> layers = {};
+  std::string model_type = {};      ///< that of the text model
+  std::vector<Layers> layers = {};  ///< by kind; not empty in a result
   /// The layers without a rotary embedding, such as "layers 3, 7, 11". Empty if there are none.
   std::string unturned = {};
-  std::int64_t most_rows = 0;  ///< max_position_embeddings; 0 if it is not given
-  std::vector<std::string> warnings = {};
+  std::int64_t most_rows = 0;              ///< max_position_embeddings; 0 if it is not given
+  std::vector<std::string> warnings = {};  ///< one line each; empty if strict
 };
 
 /// Reads the text of a config.json, in which NaN and Infinity are allowed, as Python writes them.

@@ -1,4 +1,5 @@
-// What a rotary embedding is: which angles turn which channels of a head.
+/// @file
+/// What a rotary embedding is: which angles turn which channels of a head.
 #pragma once
 
 #include "posenc/axes.h"
@@ -22,7 +23,7 @@ struct RotarySpec {
   /// The angles: pair k of a row turns pair k of a head. Its layout has no effect, and rules have
   /// no attention factor.
   AxesSpec angles = {};
-  RotaryLayout channels = RotaryLayout::halves;
+  RotaryLayout channels = RotaryLayout::halves;  ///< the pairs of a head
   /// What cosines and sines are multiplied by: 2^-20 to 2^20.
   double attention_factor = 1;
 

@@ -1,4 +1,5 @@
-// Batches of sequences in the caller's memory, in both orders that are in common use.
+/// @file
+/// Batches of sequences in the caller's memory, in both orders that are in common use.
 #pragma once
 
 #include "posenc/export.h"
@@ -8,6 +9,7 @@
 
 namespace POSENC_API posenc {
 
+/// The order of a batch's dimensions.
 enum class BatchOrder {
   batch_first,     ///< shape (batch, rows, columns)
   sequence_first,  ///< shape (rows, batch, columns)
@@ -19,13 +21,13 @@ enum class BatchOrder {
 /// of the strides: element (b, r, c) has the index that it has in a dense tensor of that order.
 template <class T>
 struct SequenceView {
-  T* data = nullptr;
-  BatchOrder order = BatchOrder::batch_first;
-  std::int64_t batch = 0;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t batch_stride = 0;
-  std::int64_t row_stride = 0;
+  T* data = nullptr;                           ///< the first element of row 0 of sequence 0
+  BatchOrder order = BatchOrder::batch_first;  ///< of elements, for masks and ids
+  std::int64_t batch = 0;                      ///< sequences
+  std::int64_t rows = 0;                       ///< of each sequence
+  std::int64_t columns = 0;                    ///< of each row
+  std::int64_t batch_stride = 0;               ///< elements from one sequence to the next
+  std::int64_t row_stride = 0;                 ///< elements from one row to the next
 
   /// A writable view is also a readable one.
   operator SequenceView<const T>() const noexcept requires(!std::is_const_v<T>) {

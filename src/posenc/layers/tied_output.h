@@ -1,5 +1,6 @@
-// The output layer that shares its weights with the input embedding ("Attention Is All You Need",
-// section 3.4), and softmax.
+/// @file
+/// The output layer that shares its weights with the input embedding ("Attention Is All You Need",
+/// section 3.4), and softmax.
 #pragma once
 
 #include "posenc/encoder.h"
@@ -17,8 +18,8 @@ class TiedOutput {
   /// The weights of the embedding must outlive this object.
   explicit TiedOutput(const InputEmbedding& embedding) : weights_(embedding.weights()) {}
 
-  std::int64_t vocabulary() const noexcept { return weights_.rows; }
-  std::int64_t d_model() const noexcept { return weights_.columns; }
+  std::int64_t vocabulary() const noexcept { return weights_.rows; }  ///< columns of logits
+  std::int64_t d_model() const noexcept { return weights_.columns; }  ///< columns of x
 
   /// x has shape (rows, d_model), logits have shape (rows, vocabulary), and both may have any
   /// stride. Sums are in float32, in an order that depends on the shape and on threads. Throws

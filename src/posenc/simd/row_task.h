@@ -15,8 +15,8 @@ struct RowTask {
   std::int64_t count;     ///< rows
   void* out;              ///< address of the first row
   std::ptrdiff_t stride;  ///< elements from one row to the next
-  DataType type;
-  bool non_temporal;  ///< the table should be stored non-temporally
+  DataType type;          ///< of the elements of `out`
+  bool non_temporal;      ///< the table should be stored non-temporally
 
   /// Row r. T must be the element type of `type`.
   template <class T>

@@ -1,29 +1,30 @@
-// Checks a table from elsewhere: what it is, how wrong it is, and why.
-//
-//   const posenc::CheckReport report = posenc::check(posenc::TableView(table.view()));
-//   if (!report.is_good) std::cerr << posenc::to_string(report);
-//
-// Without a convention the table is identified: its arrangement, the frequencies (base, spacing,
-// rule), the first position and a factor of all entries are found from its values. With one, it is
-// judged by that.
-//
-// Good is a table of which every entry is within
-//
-//   one ulp of its type at 1, plus 16 * 2^-53 for each position from 0 to its row,
-//
-// of the exact value: 6.0e-8 for float32, 4.9e-4 for float16, 3.9e-3 for bfloat16. A correctly
-// rounded table has half an ulp; the other half is for a sine that is not correctly rounded. The
-// second term is what phases in double cost, which only a table of float64 or of far positions
-// notices. Phases in float32 exceed this within a few rows. A caller may set another limit.
-//
-// A cause is named if a simulation of it explains the errors. Each known cause is simulated on some
-// rows: the table as that mistake makes it. An entry that is off counts as explained if it is
-// within an ulp of the simulated one, or if at least seven eighths of its error are in the
-// simulation, too. A cause explains a table if it explains nine in ten of such entries. Of several
-// that do, the one with most entries within an ulp is named; if others have as many, within one in
-// a hundred, all of them are. A difference from the convention asked for (another base, halves
-// exchanged, rows shifted) is found by identifying the table, and is a cause if the table is closer
-// to what was identified.
+/// @file
+/// Checks a table from elsewhere: what it is, how wrong it is, and why.
+///
+///     const posenc::CheckReport report = posenc::check(posenc::TableView(table.view()));
+///     if (!report.is_good) std::cerr << posenc::to_string(report);
+///
+/// Without a convention the table is identified: its arrangement, the frequencies (base, spacing,
+/// rule), the first position and a factor of all entries are found from its values. With one, it is
+/// judged by that.
+///
+/// Good is a table of which every entry is within
+///
+///     one ulp of its type at 1, plus 16 * 2^-53 for each position from 0 to its row,
+///
+/// of the exact value: 6.0e-8 for float32, 4.9e-4 for float16, 3.9e-3 for bfloat16. A correctly
+/// rounded table has half an ulp; the other half is for a sine that is not correctly rounded. The
+/// second term is what phases in double cost, which only a table of float64 or of far positions
+/// notices. Phases in float32 exceed this within a few rows. A caller may set another limit.
+///
+/// A cause is named if a simulation of it explains the errors. Each known cause is simulated on
+/// some rows: the table as that mistake makes it. An entry that is off counts as explained if it is
+/// within an ulp of the simulated one, or if at least seven eighths of its error are in the
+/// simulation, too. A cause explains a table if it explains nine in ten of such entries. Of several
+/// that do, the one with most entries within an ulp is named; if others have as many, within one in
+/// a hundred, all of them are. A difference from the convention asked for (another base, halves
+/// exchanged, rows shifted) is found by identifying the table, and is a cause if the table is
+/// closer to what was identified.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -46,6 +47,7 @@ namespace POSENC_API posenc {
 /// A table to read, of any strides: row-major, column-major, every other row.
 struct TableView {
   TableView() = default;
+  /// Of a row-major matrix.
   template <class T>
   TableView(MatrixView<T> view)  // NOLINT: implicit
       : data(view.data),
@@ -54,13 +56,14 @@ struct TableView {
         columns(view.columns),
         row_stride(view.stride) {}
 
-  const void* data = nullptr;
-  DataType type = DataType::float32;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t row_stride = 0;  ///< in elements
-  std::int64_t column_stride = 1;
+  const void* data = nullptr;         ///< the entry (0, 0)
+  DataType type = DataType::float32;  ///< of the entries
+  std::int64_t rows = 0;              ///< one a position
+  std::int64_t columns = 0;           ///< of each row
+  std::int64_t row_stride = 0;        ///< elements from one row to the next
+  std::int64_t column_stride = 1;     ///< elements from one column to the next
 
+  /// The entry of that row and column, which are not checked.
   double operator()(std::int64_t row, std::int64_t column) const noexcept;
 };
 
@@ -79,12 +82,14 @@ enum class Arrangement {
   sines_repeated,
 };
 
+/// All of them.
 inline constexpr Arrangement all_arrangements[] = {
     Arrangement::interleaved,           Arrangement::halves,      Arrangement::halves_cos_first,
     Arrangement::interleaved_cos_first, Arrangement::cosines,     Arrangement::sines,
     Arrangement::cosines_twice,         Arrangement::sines_twice, Arrangement::cosines_repeated,
     Arrangement::sines_repeated};
 
+/// The name of the enumerator: "cosines_twice".
 std::string_view to_string(Arrangement arrangement) noexcept;
 /// Throws InvalidArgument, listing the allowed names.
 Arrangement parse_arrangement(std::string_view name);
@@ -93,16 +98,17 @@ Arrangement arrangement_of(Layout layout) noexcept;
 
 /// What a table is.
 struct TableIdentity {
-  EncodingSpec spec = {};  ///< its layout is not used
-  Arrangement arrangement = Arrangement::interleaved;
-  std::int64_t first = 0;  ///< the position of row 0
-  double factor = 1;       ///< of all entries: an attention factor
-  bool has_negated_sines = false;
+  EncodingSpec spec = {};                              ///< its layout is not used
+  Arrangement arrangement = Arrangement::interleaved;  ///< of its columns
+  std::int64_t first = 0;                              ///< the position of row 0
+  double factor = 1;                                   ///< of all entries: an attention factor
+  bool has_negated_sines = false;                      ///< each sine with the other sign
   /// A row of zeros among the first three: fairseq's and Transformers' padding_idx. Not judged.
   std::optional<std::int64_t> padding_row = {};
   std::vector<std::string> presets = {};  ///< that have this convention, at this d_model or another
 };
 
+/// A known mistake.
 enum class CauseKind {
   float32_phases,
   channel_recurrence,  ///< phases multiplied from channel to channel
@@ -123,14 +129,17 @@ enum class CauseKind {
   unset_rows,  ///< zero, NaN or arbitrary
 };
 
+/// The name of the enumerator: "float32_phases".
 std::string_view to_string(CauseKind kind) noexcept;
 
+/// Why a table is wrong.
 struct Cause {
-  CauseKind kind = CauseKind::float32_phases;
-  std::string text;       ///< "the first row is position 2, not 0"
+  CauseKind kind = CauseKind::float32_phases;  ///< which mistake
+  std::string text;                            ///< "the first row is position 2, not 0"
   bool is_rival = false;  ///< the others that are rivals fit as well, and one of them is the cause
 };
 
+/// What a table should be, and how it is checked.
 struct CheckOptions {
   /// The frequencies that the table should have; its layout is not used, and d_model 0 is that of
   /// the table. Without a value, they are identified, as are the next two.
@@ -142,17 +151,19 @@ struct CheckOptions {
   std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.
   std::optional<double> max_error = {};
-  int threads = 1;
+  int threads = 1;  ///< at least 1
   /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
   std::function<void(double)> progress = {};
 };
 
+/// The verdict on a table.
 struct CheckReport {
-  bool is_good = false;
-  bool is_identified = false;  ///< false: no known table, and nothing below but its shape
-  std::int64_t rows = 0, columns = 0;
-  DataType type = DataType::float32;
-  TableIdentity identity;  ///< what the table was judged as
+  bool is_good = false;               ///< every entry is within what is allowed
+  bool is_identified = false;         ///< false: no known table, and nothing below but its shape
+  std::int64_t rows = 0;              ///< of the table
+  std::int64_t columns = 0;           ///< of the table
+  DataType type = DataType::float32;  ///< of its entries
+  TableIdentity identity;             ///< what the table was judged as
   /// The largest error that is good in any row.
   double allowed_error = 0;
   std::int64_t entries_off = 0;         ///< beyond what is good
@@ -168,12 +179,14 @@ CheckReport check(const TableView& table, const CheckOptions& options = {});
 struct FrequencyReport {
   /// Each is within 2^-19 of itself of the exact frequency: what an exponent in float32 costs.
   bool is_good = false;
-  bool is_identified = false;
-  EncodingSpec spec;
-  double max_relative_error = 0;
-  std::string cause;  ///< empty if good or not known
+  bool is_identified = false;     ///< false: no known frequencies, and nothing below
+  EncodingSpec spec;              ///< that has these frequencies
+  double max_relative_error = 0;  ///< largest |frequency - exact one| over the exact one
+  std::string cause;              ///< empty if good or not known
 };
 
+/// Checks frequencies 0 .. d_model / 2 - 1 against the spec, or identifies them. Throws
+/// InvalidArgument if there are none or too many, or not as many as the spec has.
 FrequencyReport check_frequencies(std::span<const double> frequencies,
                                   const std::optional<EncodingSpec>& spec = {});
 
@@ -182,9 +195,11 @@ std::string frequencies_text(const FrequencyReport& report);
 /// The verdict, what they are, and the cause.
 std::string to_string(const FrequencyReport& report);
 
-/// The verdict, what the table is, and the causes: one line each, of any length.
+/// The verdict: one line, of any length.
 std::string verdict_text(const CheckReport& report);
+/// What the table is: one line.
 std::string identity_text(const CheckReport& report);
+/// The causes: one line.
 std::string cause_text(const CheckReport& report);
 /// These three lines.
 std::string to_string(const CheckReport& report);

@@ -1,8 +1,9 @@
-// The engine: measures the errors and the times of backends, and what the memory system allows, as
-// one document.
-//
-//   const posenc::Measurements measured = posenc::measure();
-//   for (const posenc::Verdict& each : posenc::pick(measured)) ...
+/// @file
+/// The engine: measures the errors and the times of backends, and what the memory system allows, as
+/// one document.
+///
+///     const posenc::Measurements measured = posenc::measure();
+///     for (const posenc::Verdict& each : posenc::pick(measured)) ...
 #pragma once
 
 #include "posenc/backend.h"
@@ -23,17 +24,19 @@ MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = 
 /// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
 std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
 
+/// What is measured, and how.
 struct MeasureOptions {
   std::vector<MeasuredTable> tables;     ///< default_tables() if empty
   std::vector<const Backend*> backends;  ///< if empty: all that run here, peers at their best ISA
   bool limits = true;                    ///< store loops and copies too
   int samples = 9;                       ///< of every row in each process
-  double seconds_per_sample = 0.005;
+  double seconds_per_sample = 0.005;     ///< about this long
   /// Times rows in another process. If empty, this process times them, once: there is then one
   /// median, and no interval.
   std::function<Timing(const TimingRequest&)> time_in_process;
   /// With time_in_process; up to twice this, while a backend differs from itself by over 3 %.
   int processes = 7;
+  /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
   std::function<void(double share, std::string_view doing)> progress;
 };
 

@@ -1,5 +1,6 @@
-// The verdict on a document of measurements: the fastest backend that promises an accuracy, for
-// each class of table sizes.
+/// @file
+/// The verdict on a document of measurements: the fastest backend that promises an accuracy, for
+/// each class of table sizes.
 #pragma once
 
 #include "posenc/accuracy.h"
@@ -15,19 +16,19 @@ namespace POSENC_API posenc {
 
 /// A candidate beside the pick.
 struct JudgedCandidate {
-  Candidate candidate;
+  Candidate candidate;    ///< of the class
   bool promises = false;  ///< the accuracy, on every table, and keeps it
   bool compared = false;  ///< promises, and is timed on every table
   // Of a compared candidate:
-  double ratio = 0;  ///< its time over that of the pick, paired by process; with 95 % interval
-  double low = 0;
-  double high = std::numeric_limits<double>::infinity();
-  bool tied = false;  ///< with the fastest
+  double ratio = 0;  ///< its time over that of the pick, paired by process
+  double low = 0;    ///< of the ratio's 95 % interval
+  double high = std::numeric_limits<double>::infinity();  ///< of the same interval
+  bool tied = false;                                      ///< with the fastest
 };
 
 /// The pick of one class, and the candidates beside it.
 struct Verdict {
-  MeasuredClass measured;
+  MeasuredClass measured;               ///< the class that it is of
   std::optional<JudgedCandidate> pick;  ///< none if no backend promises the accuracy
   std::vector<JudgedCandidate> others;  ///< the fastest first, and those not compared last
 
