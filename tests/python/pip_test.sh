@@ -35,7 +35,7 @@ awk -v folder="$scratch" '
   /^```python/ { ++block; inside = 1; next }
   /^```/ { inside = 0 }
   inside { print >(folder "/example_" block ".py") }' docs/from-python.md \
-  docs/frequencies.md docs/config-json.md
+  docs/frequencies.md docs/config-json.md docs/engines.md
 for example in "$scratch"/example_*.py; do
   if grep -q '^import torch' "$example" && ! run -c 'import torch' 2>/dev/null; then
     echo "Skipped: the example with PyTorch, which is not installed"
