@@ -20,7 +20,7 @@ needed_of() {
       ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
-    ci) echo "clang clang-format mypy pyflakes3 ccache" ;;
+    ci) echo "clang clang-format mypy pyflakes3 ccache yamllint" ;;
   esac
 }
 
@@ -81,6 +81,7 @@ clang-format        command clang-format
 ccache              command ccache
 mypy                command mypy
 pyflakes3           command pyflakes3 pyflakes
+yamllint            command yamllint
 debootstrap         command debootstrap         | the tests on other releases of Debian
 pkg-config          command pkg-config pkgconf  | the test of the pkg-config file
 python3-dev         python_header Python.h      | the Python package, and PyTorch's tables
