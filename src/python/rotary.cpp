@@ -315,6 +315,12 @@ inverse: by the opposite angles.)")
 cache: what cache() returns, or the pair of cosines_and_sines(). One of shape (batch, rows, columns)
 has a row for each row of x. layout: that of the cache, or "once", "halves" or "interleaved" for a
 pair.)")
+      .def_property_readonly(
+          "channels",
+          [](const PyRotary& each) {
+            return each.channels() == RotaryLayout::halves ? "halves" : "interleaved";
+          },
+          "Which channels are a pair: \"halves\" or \"interleaved\".")
       .def_property_readonly("dimension", [](const PyRotary& each) { return each.dimension(); })
       .def_property_readonly(
           "attention_factor", [](const PyRotary& each) { return each.attention_factor(); },

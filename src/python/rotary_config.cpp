@@ -47,6 +47,7 @@ void bind_rotary_config(py::module_& module) {
       .def("rotary", &rotary_of, arg("kind") = "")
       .def_property_readonly("kinds", &kinds_of)
       .def_readonly("model_type", &RotaryReading::model_type)
+      .def_readonly("most_rows", &RotaryReading::most_rows)
       .def_readonly("unturned", &RotaryReading::unturned)
       .def_readonly("warnings", &RotaryReading::warnings)
       .def("__repr__", [](const RotaryReading& each) { return to_string(each); });

@@ -25,6 +25,8 @@ import posenc
 try:
     import torch
     import torch_module
+
+    import posenc.torch
 except ImportError:
     torch = None
 
@@ -626,13 +628,13 @@ class TorchTest(unittest.TestCase):
         truth = posenc.encode(5000, 512, dtype="float64")
         errors = [
             np.abs(module(512).eval()(x)[:, 0].numpy() - truth).max()
-            for module in (torch_module.Tutorial, torch_module.PositionalEncoding)
+            for module in (torch_module.Tutorial, posenc.torch.PositionalEncoding)
         ]
         # The tutorial's phases are float32: at position 4999, half an ulp is 2.4e-4.
         self.assertLess(errors[0], 1e-3)
         self.assertGreater(errors[0], 1e-5)
         self.assertLess(errors[1], 2.99e-8)
-        far = torch_module.PositionalEncoding(512, max_len=16, first=10**12).eval()
+        far = posenc.torch.PositionalEncoding(512, max_len=16, first=10**12).eval()
         self.assertTrue(torch.equal(far(x[:16])[:, 0], torch.from_numpy(
             posenc.encode(range(10**12, 10**12 + 16), 512))))
 

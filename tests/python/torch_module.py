@@ -1,11 +1,9 @@
-"""The positional encoding of PyTorch's tutorial on Transformers, and one that takes its place."""
+"""The positional encoding of PyTorch's tutorial on Transformers."""
 
 import math
 
 import torch
 from torch import nn
-
-import posenc
 
 
 class Tutorial(nn.Module):
@@ -16,19 +14,6 @@ class Tutorial(nn.Module):
         div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
         phase = torch.arange(max_len)[:, None] * div_term
         pe = torch.stack((phase.sin(), phase.cos()), -1).flatten(1)
-        self.dropout = nn.Dropout(dropout)
-        self.register_buffer("pe", pe[:, None])
-
-    def forward(self, x):
-        return self.dropout(x + self.pe[: len(x)])
-
-
-class PositionalEncoding(nn.Module):
-    """The same, correctly rounded, with the table's first row at any position."""
-
-    def __init__(self, d_model, dropout=0.1, max_len=5000, first=0):
-        super().__init__()
-        pe = torch.from_numpy(posenc.encode(range(first, first + max_len), d_model))
         self.dropout = nn.Dropout(dropout)
         self.register_buffer("pe", pe[:, None])
 

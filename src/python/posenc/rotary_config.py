@@ -15,15 +15,15 @@ from posenc._posenc import Rotary, RotaryReading
 
 __all__ = ["rotary_from_config"]
 
-Config = Union[Mapping[str, Any], str, "os.PathLike[str]"]
+Config = Union[Mapping[str, Any], str, "os.PathLike[str]", Any]
 
 
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
                        layers: str | None = None, strict: bool = True) -> Any:
     """The rotary embedding of a model of Transformers, from its config.json.
 
-    config: the mapping that json.load() returns, or the path of the file or of its folder. That of
-    a multimodal model is read for its text model.
+    config: the mapping that json.load() returns, the path of the file or of its folder, or the
+    object that Transformers makes of it. That of a multimodal model is read for its text model.
     rows: of the longest sequence, on which the rules "dynamic" and "longrope" depend; by default
     max_position_embeddings.
     channels: the pairs that are turned, "halves" or "interleaved" as in Rotary(); by default those
@@ -38,20 +38,29 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     and its value, if the model type is not one that is read, if two keys contradict each other, or
     if the configuration has a key that may change the result and is not read.
     """
-    for name, text in (("channels", channels), ("layers", layers)):
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} is of type {type(text).__name__}; allowed: a text, None")
-    reading = RotaryReading(_text_of(config), _checked_rows(rows), channels, bool(strict))
-    for warning in reading.warnings:
-        warnings.warn(warning, stacklevel=2)
+    reading = read_config(config, rows, channels=channels, layers=layers, strict=strict)
     if layers == "all":
         return {kind or "all": reading.rotary(kind) for kind in reading.kinds}
     rotary: Rotary = reading.rotary(layers or "")
     return rotary
 
 
+def read_config(config: Config, rows: int | None, *, channels: str | None = None,
+                layers: str | None = None, strict: bool = True) -> RotaryReading:
+    """What a configuration says of all layers. It warns in the name of the caller's caller."""
+    for name, text in (("channels", channels), ("layers", layers)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; allowed: a text, None")
+    reading = RotaryReading(_text_of(config), _checked_rows(rows), channels, bool(strict))
+    for warning in reading.warnings:
+        warnings.warn(warning, stacklevel=3)
+    return reading
+
+
 def _text_of(config: Config) -> str:
     allowed = "a mapping, as json.load() returns, or the path of a config.json or of its folder"
+    if hasattr(config, "to_dict"):  # PretrainedConfig
+        config = config.to_dict()
     if isinstance(config, Mapping):
         try:
             return json.dumps(dict(config), default=_plain)

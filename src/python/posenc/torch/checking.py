@@ -1,8 +1,4 @@
-"""Checks the tables that a module of PyTorch holds.
-
->>> import posenc.torch
->>> posenc.torch.check(model)
-"""
+"""Checks the tables that a module of PyTorch holds."""
 
 from __future__ import annotations
 

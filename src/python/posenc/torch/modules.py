@@ -1,0 +1,172 @@
+"""Modules whose tables are buffers: what they look up is traced, compiled and exported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from posenc._posenc import Encoder, row_count
+from posenc.rotary_config import Config, read_config
+
+__all__ = ["PositionalEncoding", "RotaryEmbedding"]
+
+Device = Any
+
+
+class _Tables(nn.Module):
+    """Buffers that are computed from arguments.
+
+    They are computed whenever their memory is new: at first, after a module that was made on the
+    device "meta" is materialised, and after a change of device or type, so that they are rounded
+    once to any type. Buffers that are kept in checkpoints are only computed where they had no
+    values.
+    """
+
+    # What a checkpoint may hold of the module that this one replaces, besides buffers of its own.
+    _of_replaced: tuple[str, ...] = ()
+
+    def __init__(self, persistent: bool) -> None:
+        super().__init__()
+        self._is_persistent = persistent
+
+    def _compute(self, name: str, out: torch.Tensor) -> None:
+        """Writes what that buffer holds to a tensor of its shape and type on the CPU."""
+        raise NotImplementedError
+
+    def _add_buffer(self, name: str, shape: tuple[int, ...], device: Device,
+                    dtype: torch.dtype | None) -> None:
+        # torch.empty() follows the device and the type that PyTorch has as defaults.
+        buffer = torch.empty(shape, device=device, dtype=dtype)
+        self.register_buffer(name, buffer, persistent=self._is_persistent)
+
+    def reset_parameters(self) -> None:
+        """Computes the buffers, unless they are on the device "meta"."""
+        for name, buffer in self._buffers.items():
+            if buffer is None or buffer.is_meta:
+                continue
+            host = torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu")
+            self._compute(name, host)
+            with torch.no_grad():
+                buffer.copy_(host)
+
+    def _apply(self, fn: Any, *arguments: Any, **options: Any) -> Any:
+        before = dict(self._buffers)
+        parent: Any = super()  # which PyTorch does not type
+        parent._apply(fn, *arguments, **options)
+        was_meta = any(buffer.is_meta for buffer in before.values() if buffer is not None)
+        is_new = any(self._buffers[name] is not buffer for name, buffer in before.items())
+        if was_meta or (is_new and not self._is_persistent):
+            self.reset_parameters()
+        return self
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, strict: Any,
+                              missing_keys: Any, unexpected_keys: list[str],
+                              error_msgs: Any) -> None:
+        parent: Any = super()
+        parent._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
+                                     unexpected_keys, error_msgs)
+        # The values of buffers that are not persistent follow from the arguments.
+        known = {prefix + name for name in (*self._buffers, *self._of_replaced)}
+        unexpected_keys[:] = [key for key in unexpected_keys if key not in known]
+
+
+class PositionalEncoding(_Tables):
+    """The module of PyTorch's tutorial on Transformers, correctly rounded: dropout(x + PE).
+
+    d_model, dropout, max_len: as there. batch_first: x is (batch, rows, d_model) instead of (rows,
+    batch, d_model). persistent: state_dict() has the table, `pe`. Without, a table in a checkpoint
+    is ignored, so that those of the tutorial's module are loaded. convention: base, layout,
+    spacing, frequencies, first, backend or accuracy, as in posenc.Encoder(), or one of
+    posenc.preset(). Raises ValueError if an argument is not allowed.
+    """
+
+    pe: torch.Tensor
+
+    def __init__(self, d_model: int, dropout: float = 0.1, max_len: int = 5000, *,
+                 batch_first: bool = False, persistent: bool = False, device: Device = None,
+                 dtype: torch.dtype | None = None, **convention: Any) -> None:
+        super().__init__(persistent)
+        self.dropout = nn.Dropout(dropout)
+        self.batch_first = batch_first
+        self._encoder = Encoder(d_model, rows=row_count(max_len), **convention)
+        shape = (1, max_len, d_model) if batch_first else (max_len, 1, d_model)
+        self._add_buffer("pe", shape, device, dtype)
+        self.reset_parameters()
+
+    def _compute(self, name: str, out: torch.Tensor) -> None:
+        table = out.squeeze(0 if self.batch_first else 1)
+        self._encoder.encode(len(table), out=table)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """x: shape (rows, batch, d_model), or (batch, rows, d_model) if batch_first."""
+        rows_at = 1 if self.batch_first else 0
+        rows, most = x.shape[rows_at], self.pe.shape[rows_at]
+        if x.dim() != 3 or rows > most:
+            raise ValueError(f"x.shape is {tuple(x.shape)}; allowed: three dimensions, and up to "
+                             f"max_len, {most}, in dimension {rows_at}")
+        encoded: torch.Tensor = self.dropout(x + self.pe.narrow(rows_at, 0, rows))
+        return encoded
+
+    def extra_repr(self) -> str:
+        rows = self.pe.shape[1 if self.batch_first else 0]
+        return f"{self._encoder.d_model}, max_len={rows}, batch_first={self.batch_first}"
+
+
+class RotaryEmbedding(_Tables):
+    """The rotary embedding of a model of Transformers, as LlamaRotaryEmbedding(config, device).
+
+    config: the configuration of Transformers, its mapping, or the path of its file, of which
+    posenc.rotary_from_config() reads the rule and the layers. rows: positions from 0 to rows - 1,
+    by default max_position_embeddings; the rules "dynamic" and "longrope" are those of that length.
+    repeat: whether a row has each cosine "once", all "halves" again, or "interleaved" next to
+    itself; by default as the pairs of the model are. persistent: state_dict() has the table,
+    `cos_sin_cache`. Without, that and an inv_freq in a checkpoint are ignored. Raises ValueError if
+    an argument is not allowed, or if the model has positions on several axes.
+    """
+
+    cos_sin_cache: torch.Tensor
+    _of_replaced = ("inv_freq",)
+
+    def __init__(self, config: Config, device: Device = None, *, rows: int | None = None,
+                 layers: str | None = None, repeat: str | None = None, persistent: bool = False,
+                 dtype: torch.dtype = torch.float32, strict: bool = True) -> None:
+        super().__init__(persistent)
+        reading = read_config(config, rows, layers=layers, strict=strict)
+        self._rotary = reading.rotary(layers or "")
+        self.repeat = repeat or self._rotary.channels
+        if self.repeat not in ("once", "halves", "interleaved"):
+            raise ValueError(f"repeat is {repeat!r}; allowed: once, halves, interleaved")
+        if self._rotary.axes.axes > 1:
+            raise ValueError(f"config has positions on {self._rotary.axes.axes} axes; allowed: one")
+        if rows is None and reading.most_rows == 0:
+            raise ValueError("rows is not given, and config has no max_position_embeddings; "
+                             "allowed: one of them")
+        shape = (rows or reading.most_rows, self._rotary.dimension)
+        self._add_buffer("cos_sin_cache", shape, device, dtype)
+        self.reset_parameters()
+
+    def _compute(self, name: str, out: torch.Tensor) -> None:
+        self._rotary.cache(range(len(out)), "halves", out=out)
+
+    def forward(self, x: torch.Tensor,
+                position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns (cosines, sines) of the type of x, each of shape (*position_ids.shape, columns).
+
+        Positions are on the device of the table. One that it does not have is an error of PyTorch.
+        """
+        found = functional.embedding(position_ids, self.cos_sin_cache).to(x.dtype)
+        cosines, sines = found.chunk(2, -1)
+        return self._repeated(cosines), self._repeated(sines)
+
+    def _repeated(self, each: torch.Tensor) -> torch.Tensor:
+        if self.repeat == "once":
+            return each
+        if self.repeat == "halves":
+            return torch.cat((each, each), -1)
+        return torch.stack((each, each), -1).flatten(-2)
+
+    def extra_repr(self) -> str:
+        return f"{self._rotary}, rows={len(self.cos_sin_cache)}, repeat={self.repeat!r}"

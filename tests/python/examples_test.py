@@ -1,0 +1,44 @@
+"""Every block of Python in the pages is a complete program."""
+
+import importlib.util
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+if importlib.util.find_spec("numpy") is None:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+         if BLOCK.search(page.read_text())]
+# The file that examples read.
+CONFIG = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+          "max_position_embeddings": 4096}  # fmt: skip
+
+
+class ExamplesTest(unittest.TestCase):
+    def test_every_block_runs(self):
+        ran = 0
+        for page in PAGES:
+            for number, block in enumerate(BLOCK.findall(page.read_text()), 1):
+                if not HAS_TORCH and re.search(r"^import (posenc\.)?torch", block, re.MULTILINE):
+                    print(f"Left out: {page.name} {number}, since there is no PyTorch")
+                    continue
+                with self.subTest(page.name, number=number), tempfile.TemporaryDirectory() as here:
+                    pathlib.Path(here, "config.json").write_text(json.dumps(CONFIG))
+                    run = subprocess.run([sys.executable, "-c", block], cwd=here, text=True,
+                                         capture_output=True)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                ran += 1
+        self.assertGreater(ran, 3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,321 @@
+"""posenc.torch: modules in the place of those of PyTorch's tutorial and of Transformers."""
+
+import contextlib
+import copy
+import io
+import json
+import math
+import pathlib
+import pickle
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import torch
+except ImportError:
+    print("Skipped: this Python has no NumPy or no PyTorch")
+    sys.exit(77)
+
+import torch_module
+from torch import nn
+
+import posenc
+import posenc.torch
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 256, "num_attention_heads": 4, "rope_theta": 500000.0,
+    "max_position_embeddings": 512,
+    "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                     "high_freq_factor": 4.0, "original_max_position_embeddings": 64},
+}  # fmt: skip
+YARN = {
+    "model_type": "qwen2", "hidden_size": 256, "num_attention_heads": 4, "rope_theta": 1e6,
+    "max_position_embeddings": 512,
+    "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128},
+}  # fmt: skip
+ROWS, BATCH, D_MODEL = 50, 3, 32
+HAS_COMPILE = hasattr(torch, "compile")
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+class Configuration:
+    """As a PretrainedConfig of Transformers."""
+
+    def __init__(self, keys):
+        self.__dict__.update(keys)
+
+    def to_dict(self):
+        return {**self.__dict__, "return_dict": True, "output_attentions": False,
+                "torch_dtype": None, "pruned_heads": {}, "id2label": {0: "LABEL_0"},
+                "transformers_version": "4.57.0", "use_cache": True, "_name_or_path": ""}
+
+
+class TransformersRotary(nn.Module):
+    """LlamaRotaryEmbedding of Transformers, with frequencies that are given."""
+
+    def __init__(self, inv_freq, attention_scaling):
+        super().__init__()
+        self.attention_scaling = attention_scaling
+        self.register_buffer("inv_freq", inv_freq, persistent=False)
+
+    @torch.no_grad()
+    def forward(self, x, position_ids):
+        inv_freq = self.inv_freq[None, :, None].expand(position_ids.shape[0], -1, 1)
+        freqs = (inv_freq @ position_ids[:, None, :].to(inv_freq.dtype)).transpose(1, 2)
+        emb = torch.cat((freqs, freqs), dim=-1)
+        cos, sin = emb.cos() * self.attention_scaling, emb.sin() * self.attention_scaling
+        return cos.to(dtype=x.dtype), sin.to(dtype=x.dtype)
+
+
+class Model(nn.Module):
+    """A model that holds both, as others do."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.embed = nn.Linear(D_MODEL, D_MODEL)
+        self.positions = posenc.torch.PositionalEncoding(D_MODEL, 0.0, ROWS, **options)
+        self.rotary = posenc.torch.RotaryEmbedding(LLAMA, **options)
+
+    def forward(self, x, position_ids):
+        cosines, sines = self.rotary(x, position_ids)
+        return self.positions(self.embed(x)).sum() + cosines.sum() - sines.sum()
+
+
+def arguments():
+    torch.manual_seed(1)
+    return torch.randn(ROWS, BATCH, D_MODEL), torch.randint(0, 512, (BATCH, ROWS))
+
+
+def table_of(module):
+    return module.pe if hasattr(module, "pe") else module.cos_sin_cache
+
+
+def expected_of(module, dtype):
+    """What the buffer of a module has to hold in this type, each entry rounded once."""
+    name = str(dtype).split(".")[1]
+    if hasattr(module, "pe"):
+        table = posenc.encode(ROWS, D_MODEL, dtype=name)
+    else:
+        table = posenc.rotary_from_config(LLAMA).cache(range(512), dtype=name)
+    return table.view(np.uint16) if name == "bfloat16" else table
+
+
+def bits_of(tensor):
+    tensor = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
+    array = tensor.numpy().reshape(-1, tensor.shape[-1])
+    return array.view(np.uint16) if array.dtype == np.int16 else array
+
+
+class ModulesTest(unittest.TestCase):
+    def assert_right(self, model, dtype=torch.float32):
+        for module in (model.positions, model.rotary):
+            self.assertEqual(table_of(module).dtype, dtype)
+            np.testing.assert_array_equal(bits_of(table_of(module)), expected_of(module, dtype))
+
+    def test_the_tutorials_module_is_replaced(self):
+        x = torch.randn(ROWS, BATCH, 64)
+        for batch_first in (False, True):
+            ours = posenc.torch.PositionalEncoding(64, batch_first=batch_first).eval()
+            theirs = torch_module.Tutorial(64).eval()
+            y = ours(x.transpose(0, 1)).transpose(0, 1) if batch_first else ours(x)
+            # The tutorial's phases are float32: at position 49, half an ulp is 2e-6.
+            self.assertTrue(torch.allclose(y, theirs(x), atol=1e-5, rtol=0))
+            table = torch.from_numpy(posenc.encode(ROWS, 64))
+            self.assertTrue(torch.equal(y, x + table[:, None]))
+        torch.manual_seed(7)
+        dropped = posenc.torch.PositionalEncoding(64, 0.5)(x)
+        torch.manual_seed(7)
+        self.assertTrue(torch.equal(dropped, nn.Dropout(0.5)(x + table[:, None])))
+        fairseq = posenc.torch.PositionalEncoding(**posenc.preset("fairseq"), max_len=9)
+        np.testing.assert_array_equal(fairseq.pe[:, 0].numpy(),
+                                      posenc.Encoder(**posenc.preset("fairseq")).encode(9))
+
+    def test_checkpoints_of_the_tutorial_are_loaded(self):
+        theirs = nn.Sequential(nn.Linear(64, 64), torch_module.Tutorial(64)).state_dict()
+        self.assertIn("1.pe", theirs)
+        model = nn.Sequential(nn.Linear(64, 64), posenc.torch.PositionalEncoding(64))
+        model.load_state_dict(theirs)
+        np.testing.assert_array_equal(model[1].pe[:, 0].numpy(), posenc.encode(5000, 64))
+        model = nn.Sequential(nn.Linear(64, 64),
+                              posenc.torch.PositionalEncoding(64, persistent=True))
+        model.load_state_dict(theirs)
+        self.assertTrue(torch.equal(model[1].pe, theirs["1.pe"]))
+        self.assertTrue(torch.equal(model.double()[1].pe, theirs["1.pe"].double()))
+        with self.assertRaisesRegex(RuntimeError, "Unexpected key.*1.pf"):
+            model.load_state_dict({**theirs, "1.pf": theirs["1.pe"]})
+
+    def test_transformers_module_is_replaced(self):
+        position_ids = torch.tensor([[0, 0, 1, 2, 3], [507, 508, 509, 510, 511]])
+        for keys in (LLAMA, YARN):
+            rotary = posenc.rotary_from_config(keys)
+            # The frequencies of the model, from its cache in float64 at position 1.
+            cosines, sines = rotary.cosines_and_sines([1], dtype="float64")
+            inv_freq = torch.from_numpy(np.arctan2(sines[0], cosines[0]))
+            theirs = TransformersRotary(inv_freq, rotary.attention_factor)
+            for config in (keys, Configuration(keys)):
+                ours = posenc.torch.RotaryEmbedding(config, device="cpu")
+                for dtype in (torch.float32, torch.bfloat16):
+                    x = torch.empty(2, 4, 5, 64, dtype=dtype)
+                    for got, wanted in zip(ours(x, position_ids), theirs(x, position_ids)):
+                        self.assertEqual((got.shape, got.dtype), (wanted.shape, dtype))
+                        # One ulp of float32 between 1 and 2, or of bfloat16.
+                        atol = 2.0**-23 if dtype == torch.float32 else 2.0**-7
+                        self.assertTrue(torch.allclose(got, wanted, atol=atol, rtol=0))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "config.json").write_text(json.dumps(LLAMA))
+            from_file = posenc.torch.RotaryEmbedding(folder)
+        self.assertTrue(torch.equal(from_file.cos_sin_cache,
+                                    posenc.torch.RotaryEmbedding(LLAMA).cos_sin_cache))
+
+    def test_rotary_repeats_as_the_pairs_of_the_model_are(self):
+        ids = torch.arange(5)[None]
+        x = torch.empty(1)
+        once = posenc.torch.RotaryEmbedding(LLAMA, repeat="once")(x, ids)
+        for layout, model_type in (("halves", "llama"), ("interleaved", "cohere")):
+            module = posenc.torch.RotaryEmbedding(
+                {"model_type": model_type, "hidden_size": 256, "num_attention_heads": 4,
+                 "max_position_embeddings": 64, "rope_theta": 500000.0})
+            self.assertEqual(module.repeat, layout)
+            rotary = posenc.Rotary(64, base=5e5)
+            for got, wanted in zip(module(x, ids), rotary.cosines_and_sines(range(5), layout)):
+                np.testing.assert_array_equal(got[0].numpy(), wanted)
+        self.assertEqual(once[0].shape, (1, 5, 32))
+
+    def test_tables_compute_themselves_when_their_memory_is_new(self):
+        model = Model(device="meta")
+        self.assertTrue(model.positions.pe.is_meta and model.rotary.cos_sin_cache.is_meta)
+        model.embed.to("meta")
+        self.assert_right(model.to_empty(device="cpu"))
+        self.assert_right(model.to_empty(device="cpu"))  # had values, which are gone
+        for dtype in DTYPES:
+            self.assert_right(copy.deepcopy(model).to(dtype), dtype)
+            self.assert_right(Model(device="meta", dtype=dtype).to_empty(device="cpu"), dtype)
+            self.assert_right(Model(dtype=dtype), dtype)
+        self.assert_right(model.half().double(), torch.float64)
+        self.assertTrue(model.to("meta").positions.pe.is_meta)
+        skipped = torch.nn.utils.skip_init(posenc.torch.PositionalEncoding, D_MODEL, max_len=ROWS)
+        np.testing.assert_array_equal(bits_of(skipped.pe), expected_of(skipped, torch.float32))
+        pe = skipped.pe
+        self.assertIs(skipped.to("cpu").pe, pe)
+        pe.zero_()
+        skipped.reset_parameters()
+        np.testing.assert_array_equal(bits_of(pe), expected_of(skipped, torch.float32))
+        kept = Model(device="meta", persistent=True)
+        kept.embed.to("meta")
+        self.assert_right(kept.to_empty(device="cpu"))
+
+    @unittest.skipUnless(hasattr(torch, "set_default_device"), "PyTorch 2 has default devices")
+    def test_the_default_device_and_type_are_followed(self):
+        with torch.device("meta"):
+            model = Model()
+        self.assertTrue(all(each.is_meta for each in model.buffers()))
+        self.assert_right(model.to_empty(device="cpu"))
+        try:
+            torch.set_default_dtype(torch.float64)
+            self.assertEqual(posenc.torch.PositionalEncoding(8).pe.dtype, torch.float64)
+            self.assertEqual(posenc.torch.RotaryEmbedding(LLAMA).cos_sin_cache.dtype, torch.float32)
+        finally:
+            torch.set_default_dtype(torch.float32)
+
+    def test_models_are_copied_saved_and_loaded(self):
+        model, given = Model(), arguments()
+        expected = model(*given)
+        self.assertEqual(sorted(model.state_dict()), ["embed.bias", "embed.weight"])
+        self.assertEqual(sorted(Model(persistent=True).state_dict()),
+                         ["embed.bias", "embed.weight", "positions.pe", "rotary.cos_sin_cache"])
+        file = io.BytesIO()
+        torch.save(model, file)
+        file.seek(0)
+        whole = {"weights_only": False} if HAS_COMPILE else {}
+        for other in (copy.deepcopy(model), copy.copy(model), pickle.loads(pickle.dumps(model)),
+                      torch.load(file, **whole)):
+            self.assert_right(other)
+            self.assertTrue(torch.equal(other(*given), expected))
+        for persistent in (False, True):
+            other = Model(persistent=persistent)
+            other.load_state_dict(Model(persistent=persistent).state_dict())
+            other.load_state_dict(Model(persistent=True).state_dict())
+            other.load_state_dict({**other.state_dict(), "rotary.inv_freq": torch.ones(32)})
+
+    def test_gradients_are_those_of_the_layer(self):
+        x, position_ids = arguments()
+        layer = posenc.torch.PositionalEncoding(D_MODEL, 0.25, ROWS)
+        x.requires_grad_()
+        torch.manual_seed(3)
+        y = layer(x)
+        weights = torch.randn_like(y)
+        (y * weights).sum().backward()
+        kept = torch.where(y == 0, 0.0, 1 / 0.75)
+        self.assertTrue(torch.allclose(x.grad, weights * kept))
+        self.assertTrue(0.1 < (y == 0).float().mean() < 0.4)
+        self.assertFalse(any(each.requires_grad for each in
+                             (layer.pe, *posenc.torch.RotaryEmbedding(LLAMA)(x, position_ids))))
+        self.assertEqual(list(layer.parameters()), [])
+
+    @unittest.skipUnless(HAS_COMPILE, "PyTorch before 2 compiles nothing")
+    def test_compiled_models_have_no_graph_break(self):
+        model, given = Model(), arguments()
+        explained = torch._dynamo.explain(model)(*given)
+        self.assertEqual((explained.graph_break_count, explained.graph_count), (0, 1))
+        torch._dynamo.reset()
+        compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+        self.assertTrue(torch.equal(compiled(*given), model(*given)))
+        x, position_ids = given
+        shorter = x[:20], position_ids[:, :7]
+        self.assertTrue(torch.equal(compiled(*shorter), model(*shorter)))
+        gradient = torch.autograd.grad(compiled(*given), list(model.parameters()))
+        for got, wanted in zip(gradient, torch.autograd.grad(model(*given), model.parameters())):
+            self.assertTrue(torch.allclose(got, wanted))
+
+    @unittest.skipUnless(hasattr(torch, "export"), "PyTorch before 2.1 exports nothing")
+    def test_exported_models_compute_the_same(self):
+        model, given = Model().eval(), arguments()
+        rows, positions = torch.export.Dim("rows", max=ROWS), torch.export.Dim("positions")
+        exported = torch.export.export(
+            model, given, dynamic_shapes={"x": {0: rows}, "position_ids": {1: positions}})
+        for x, position_ids in (given, (given[0][:20], given[1][:, :7])):
+            self.assertTrue(torch.equal(exported.module()(x, position_ids), model(x, position_ids)))
+
+    def test_the_check_finds_the_tables_good(self):
+        plain = {**LLAMA, "rope_scaling": None}
+        with contextlib.redirect_stdout(io.StringIO()):
+            findings = posenc.torch.check(nn.ModuleList([
+                posenc.torch.PositionalEncoding(D_MODEL), posenc.torch.RotaryEmbedding(plain)]))
+        self.assertEqual([each.name for each in findings], ["0.pe", "1.cos_sin_cache"])
+        self.assertTrue(all(each.is_good for each in findings))
+
+    def test_bad_arguments_are_refused(self):
+        encoding = posenc.torch.PositionalEncoding(8, max_len=4)
+        several = {**LLAMA, "model_type": "qwen2_vl", "rope_scaling":
+                   {"type": "mrope", "mrope_section": [8, 12, 12]}}
+        without = {key: LLAMA[key] for key in LLAMA if key != "max_position_embeddings"}
+        cases = {
+            "d_model is 7": lambda: posenc.torch.PositionalEncoding(7),
+            "rows is -1; allowed": lambda: posenc.torch.PositionalEncoding(8, max_len=-1),
+            "layout is 'x'": lambda: posenc.torch.PositionalEncoding(8, layout="x"),
+            r"x.shape is \(5, 1, 8\); allowed: three dimensions, and up to max_len, 4":
+                lambda: encoding(torch.zeros(5, 1, 8)),
+            r"x.shape is \(4, 8\)": lambda: encoding(torch.zeros(4, 8)),
+            "repeat is 'x'": lambda: posenc.torch.RotaryEmbedding(LLAMA, repeat="x"),
+            "config has positions on 3 axes": lambda: posenc.torch.RotaryEmbedding(several),
+            "rows is not given, and config has no max_position_embeddings":
+                lambda: posenc.torch.RotaryEmbedding({**without, "rope_scaling": None}),
+            "rows is 0": lambda: posenc.torch.RotaryEmbedding(LLAMA, rows=0),
+            "model_type is 'x'|'x'":
+                lambda: posenc.torch.RotaryEmbedding({**LLAMA, "model_type": "x"}),
+        }
+        for message, call in cases.items():
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                call()
+        rotary = posenc.torch.RotaryEmbedding(LLAMA)
+        for position in (512, -1):
+            with self.subTest(position), self.assertRaises(IndexError):
+                rotary(torch.empty(1), torch.tensor([[position]]))
+        self.assertTrue(math.isclose(rotary(torch.empty(1), torch.tensor([[511]]))[0][0, 0, 0],
+                                     math.cos(511), abs_tol=1e-7))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
