@@ -1,6 +1,9 @@
 // The parallel loop: its pieces, exceptions, nested and simultaneous loops, forks.
 #include "posenc/support/parallel_for.h"
 
+#include "posenc/registry.h"
+#include "posenc/selection.h"
+
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -10,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -171,6 +175,36 @@ TEST(ParallelFor, WorksInTheChildOfAFork) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
   EXPECT_EQ(nested_sum(50, 4), 1225);
+}
+
+/// As multiprocessing.Pool and the workers of PyTorch's DataLoader do: the parent has helpers,
+/// which its child lacks. Encodes often enough that each starts helpers of its own.
+TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
+  if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
+  const auto encoder = backend("rotation").plan({.d_model = 1024});
+  const Matrix expected = encode(500, 1024);
+  const auto is_right = [&](int repetitions) {
+    bool are_equal = true;
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+      Matrix table(500, 1024);
+      encoder->encode(RowRange{0, 500}, table.view(), 2);
+      are_equal &= std::memcmp(table.data(), expected.data(), 500 * 1024 * sizeof(float)) == 0;
+    }
+    return are_equal;
+  };
+  EXPECT_TRUE(is_right(100));
+  for (int children = 0; children < 3; ++children) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(60);  // A child that hangs ends by a signal.
+      std::exit(is_right(100) ? 0 : 1);
+    }
+    EXPECT_TRUE(is_right(5));
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  }
 }
 
 }  // namespace
