@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Configures and builds a preset: build.sh PRESET [TARGET ...]; all targets unless some are named.
-# The output of CMake and the compiler goes to a log. If one of them fails, this prints the end of
-# the log and exits with its exit code.
+# The output of CMake and the compiler goes to a log. If one of them fails, this prints the failure
+# and exits with its exit code.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -9,6 +9,15 @@ preset=${1:?usage: build.sh PRESET [TARGET ...]}
 shift
 log=build/logs/build-$preset.log
 shown_lines=40
+
+# Ninja prints what failed after a line of this form; more may follow from jobs that were running.
+failure() {
+  if grep -q '^FAILED: ' "$log"; then
+    awk -v most="$shown_lines" '/^FAILED: / { found = 1 } found && ++shown <= most' "$log"
+  else
+    tail -n "$shown_lines" "$log"
+  fi
+}
 
 build() {
   cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
@@ -20,8 +29,8 @@ status=0
 build "$@" >"$log" 2>&1 || status=$?
 [[ $status -eq 0 ]] && exit 0
 {
-  tail -n "$shown_lines" "$log"
-  printf 'build.sh: building preset %s failed with exit code %d; these are the last lines of %s\n' \
+  failure
+  printf 'build.sh: building preset %s failed with exit code %d (log: %s)\n' \
     "$preset" "$status" "$log"
 } >&2
 exit "$status"

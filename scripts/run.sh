@@ -62,7 +62,7 @@ stay_below_build
 
 step "Backends of this build, and other libraries to compare with"
 "$bin/posenc_peers" list >"$results/list.txt"
-sed -n '1,/^Error bounds/{/^Error bounds/!p}' "$results/list.txt"
+sed -n '1,/^Error bounds/{/^Error bounds/!p;}' "$results/list.txt"
 echo "All of it: $results/list.txt"
 
 step "Errors of the tutorial's table"

@@ -1,10 +1,22 @@
 #!/usr/bin/env bash
 # Installs missing dependencies, builds the preset release, and runs every test. Arguments go to
 # ctest: scripts/test.sh -R rotation. All output goes to a log; the terminal shows the progress, the
-# tests that did not pass with their output, and ctest's summary. With -V it shows everything.
+# tests that did not pass with their output, and ctest's summary, 150 lines at most. With -V it
+# shows everything. It installs packages, and otherwise writes below build/ alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/test.log
+
+most_lines=80  # of tests that did not pass, and what they printed
+most_summary_lines=35
+
+# Prints a line unless too many were.
+left=$most_lines
+say() {
+  if ((left > 0)); then printf '%s\n' "$1"; fi
+  if ((left == 0)); then echo "... (the rest is in $log)"; fi
+  left=$((left - 1))
+}
 
 # Lines of ctest's: "  12/1700 Test   #12: name ....   Passed    0.01 sec". What a failed test
 # printed follows its line, up to the next line of ctest's.
@@ -20,10 +32,12 @@ show() {
       [[ $line != *" Passed "* ]] || shown=false
     elif [[ $line =~ ^\ +Start\ +[0-9]+:\  ]]; then
       shown=false
-    elif [[ $line =~ ^[0-9]+%\ tests\ passed|^No\ tests\ were\ found|^Errors\ while ]]; then
+    elif [[ $line =~ ^[0-9]+%\ tests\ passed|^No\ tests\ were\ found ]]; then
+      shown=true left=$most_summary_lines
+    elif [[ $line =~ ^Errors\ while ]]; then
       shown=true
     fi
-    if $shown; then printf '%s\n' "$line"; fi
+    if $shown; then say "$line"; fi
   done
 }
 

@@ -5,6 +5,9 @@ The linker may keep such an object's copy of a weak symbol (an inline function, 
 whole program, which then crashes on a CPU without that ISA. An undefined symbol means that the
 kernels call code compiled elsewhere (libm or the standard library): the next compiler or library
 version may replace that call by an inline function, which is a weak symbol.
+
+It reads objects of ELF. Of others, as on macOS and Windows, nm does not say which symbols are weak,
+and the test is skipped.
 """
 
 import argparse
@@ -12,6 +15,7 @@ import os
 import subprocess
 import sys
 
+SKIPPED = 77
 SHARED_KINDS = "WwVvu"
 # Functions that compilers call for loops over memory, symbols of the linker and the runtime, and
 # one C function that xsimd's reduction of large arguments calls and that has no inline copies.
@@ -25,6 +29,11 @@ ALLOWED_UNDEFINED = {
 }
 BASELINES = {"scalar", "sse2", "neon64"}
 ISAS = {"scalar", "sse2", "avx2", "avx512", "neon64"}
+
+
+def is_elf(path):
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
 
 
 def isa_of(path):
@@ -65,6 +74,9 @@ def main():
     above_baseline = [path for path in kernels if isa_of(path) not in BASELINES]
     if not kernels:
         sys.exit("no kernel of an ISA among the objects given")
+    if not is_elf(kernels[0]):
+        print(f"isa_symbols.py: skipped: {kernels[0]} is no object of ELF")
+        sys.exit(SKIPPED)
     found = [
         line
         for path in above_baseline

@@ -89,10 +89,18 @@ for way in FetchContent add_subdirectory; do
     { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
 done
 
+# Refused in one line that names the argument, its value and what is allowed.
+"$cmake" -S "$source" -B "$scratch/universal" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+  '-DCMAKE_OSX_ARCHITECTURES=arm64;x86_64' >"$scratch/log" 2>&1 &&
+  { echo "FAILED: two architectures are configured"; exit 1; }
+tr -s ' \n' ' ' <"$scratch/log" |
+  grep -q "CMAKE_OSX_ARCHITECTURES is 'arm64;x86_64'; allowed: one architecture" ||
+  { cat "$scratch/log"; echo "FAILED: two architectures are refused for another reason"; exit 1; }
+
 # The functions of the C interface: c_symbols.txt lists them, so that none is lost unnoticed.
-find "$scratch/prefix" -name 'libposenc*.a' -o -name 'libposenc*.so' |
+find "$scratch/prefix" -name 'libposenc*.a' -o -name 'libposenc*.so' -o -name 'libposenc*.dylib' |
   xargs nm --extern-only --defined-only 2>/dev/null |
-  awk '$2 == "T" && $3 ~ /^posenc_/ { print $3 }' | sort -u >"$scratch/c_symbols"
+  awk '$2 == "T" && sub(/^_?posenc_/, "posenc_", $3) { print $3 }' | sort -u >"$scratch/c_symbols"
 diff "$source/tests/install/c_symbols.txt" "$scratch/c_symbols" ||
   { echo "FAILED: the C interface has other functions than c_symbols.txt says"; exit 1; }
 

@@ -17,7 +17,7 @@ import reporting
 
 TOOLS = (
     *("bash", "cat", "chmod", "cp", "date", "dirname", "env", "id", "mkdir", "python3", "rm"),
-    *("sed", "tail", "tee", "touch"),
+    *("awk", "grep", "sed", "tail", "tee", "touch"),
 )
 FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
 # Knows every package but groff-base, and fails if qemu-user is among those to install.
@@ -195,6 +195,14 @@ class BuildTest(ShellTest):
         self.assertEqual(done.stdout.count("\n"), 1)
 
 
+    def test_the_command_that_failed_is_shown_from_its_first_line(self):
+        lines = "Building a\nFAILED: b.o\nwhy\n" + "more\n" * 100
+        self.provide("cmake", f"#!/bin/bash\ncat <<'E'\n{lines}E\nexit 1\n")
+        lines = self.script("build.sh", "release").stderr.splitlines()
+        self.assertEqual(lines[:3], ["FAILED: b.o", "why", "more"])
+        self.assertLess(len(lines), 50)
+
+
 CTEST = """Test project /x
       Start  1: good
  1/20 Test  #1: good ......   Passed    0.01 sec
@@ -247,6 +255,22 @@ class TestTest(ShellTest):
         self.assertEqual(done.returncode, 0)
         self.assertIn("\n100% tests passed, 0 tests failed out of 1000\n", done.stdout)
         self.assertLess(done.stdout.count("\n"), 30)
+
+    def test_a_thousand_failures_take_few_lines(self):
+        lines = [
+            f"{n}/1000 Test #{n}: t ...***Failed    0.01 sec\n" + "why\n" * 50
+            for n in range(1, 1001)
+        ]
+        failed = [f"\t{n:4} - t (Failed)" for n in range(1, 1001)]
+        head = "0% tests passed, 1000 tests failed out of 1000"
+        text = "\n".join([*lines, "", head, *failed, "Errors while running CTest"])
+        self.provide("ctest", f"#!/bin/bash\ncat <<'E'\n{text}\nE\nexit 8\n")
+        done = self.script("test.sh")
+        self.assertEqual(done.returncode, 8)
+        self.assertIn(f"\n{head}\n", done.stdout)
+        self.assertIn("\n... (the rest is in build/logs/test.log)\n", done.stdout)
+        self.assertIn("1/1000 Test #1: t ...***Failed    0.01 sec\nwhy\n", done.stdout)
+        self.assertLess(done.stdout.count("\n") + done.stderr.count("\n"), 150)
 
 
 # Stands for the programs: says what it was asked for, and writes the sample as its document.
