@@ -98,8 +98,8 @@ tr -s ' \n' ' ' <"$scratch/log" |
   { cat "$scratch/log"; echo "FAILED: two architectures are refused for another reason"; exit 1; }
 
 # The functions of the C interface: c_symbols.txt lists them, so that none is lost unnoticed.
-find "$scratch/prefix" -name 'libposenc*.a' -o -name 'libposenc*.so' -o -name 'libposenc*.dylib' |
-  xargs nm --extern-only --defined-only 2>/dev/null |
+find "$scratch/prefix" \( -name 'libposenc*.a' -o -name 'libposenc*.so' \
+  -o -name 'libposenc*.dylib' \) -print0 | xargs -0 nm --extern-only --defined-only 2>/dev/null |
   awk '$2 == "T" && sub(/^_?posenc_/, "posenc_", $3) { print $3 }' | sort -u >"$scratch/c_symbols"
 diff "$source/tests/install/c_symbols.txt" "$scratch/c_symbols" ||
   { echo "FAILED: the C interface has other functions than c_symbols.txt says"; exit 1; }
