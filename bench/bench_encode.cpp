@@ -12,7 +12,9 @@
 #include "posenc/selection.h"
 
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
 #include <malloc.h>
+#endif
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -115,7 +117,9 @@ class Pages {
   explicit Pages(const Table& table)
       : bytes_(static_cast<std::size_t>(table.bytes())),
         pages_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+#ifdef MADV_NOHUGEPAGE
     madvise(pages_, bytes_, MADV_NOHUGEPAGE);
+#endif
   }
   ~Pages() { munmap(pages_, bytes_); }
   Pages(const Pages&) = delete;

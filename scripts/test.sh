@@ -8,6 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/test.log
 
 most_lines=80  # of tests that did not pass, and what they printed
+most_lines_of_test=30
 most_summary_lines=35
 
 # Prints a line unless too many were.
@@ -18,27 +19,49 @@ say() {
   left=$((left - 1))
 }
 
+# Prints the end of what a test printed, which says why it failed.
+printed="" printed_lines=0
+say_printed() {
+  local line
+  if ((printed_lines > most_lines_of_test)); then say "... (all of it is in $log)"; fi
+  if ((printed_lines > 0)); then
+    while IFS= read -r line; do say "$line"; done \
+      < <(printf '%s' "$printed" | tail -n "$most_lines_of_test")
+  fi
+  printed="" printed_lines=0
+}
+
 # Lines of ctest's: "  12/1700 Test   #12: name ....   Passed    0.01 sec". What a failed test
 # printed follows its line, up to the next line of ctest's.
 show() {
-  local line tenth=0 shown=false result='^ *([0-9]+)/([0-9]+) Test +#[0-9]+: '
+  local line tenth=0 state=ignore result='^ *([0-9]+)/([0-9]+) Test +#[0-9]+: '
   while IFS= read -r line; do
     if [[ $line =~ $result ]]; then
+      say_printed
       if ((10 * BASH_REMATCH[1] / BASH_REMATCH[2] > tenth)); then
         tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
         printf '%4d %% of %d tests\n' "$((10 * tenth))" "${BASH_REMATCH[2]}"
       fi
-      shown=true
-      [[ $line != *" Passed "* ]] || shown=false
+      state=ignore
+      if [[ $line != *" Passed "* ]]; then
+        say "$line"
+        state=collect
+      fi
     elif [[ $line =~ ^\ +Start\ +[0-9]+:\  ]]; then
-      shown=false
-    elif [[ $line =~ ^[0-9]+%\ tests\ passed|^No\ tests\ were\ found ]]; then
-      shown=true left=$most_summary_lines
-    elif [[ $line =~ ^Errors\ while ]]; then
-      shown=true
+      say_printed
+      state=ignore
+    elif [[ $line =~ ^[0-9]+%\ tests\ passed|^No\ tests\ were\ found|^Errors\ while ]]; then
+      say_printed
+      [[ $state == summary ]] || left=$most_summary_lines
+      state=summary
+      say "$line"
+    elif [[ $state == summary ]]; then
+      say "$line"
+    elif [[ $state == collect ]]; then
+      printed+=$line$'\n' printed_lines=$((printed_lines + 1))
     fi
-    if $shown; then say "$line"; fi
   done
+  say_printed
 }
 
 ./scripts/install_dependencies.sh build test peers

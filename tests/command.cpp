@@ -4,7 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#if __has_include(<pty.h>)
 #include <pty.h>
+#else
+#include <util.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -258,7 +258,7 @@ class TestTest(ShellTest):
 
     def test_a_thousand_failures_take_few_lines(self):
         lines = [
-            f"{n}/1000 Test #{n}: t ...***Failed    0.01 sec\n" + "why\n" * 50
+            f"{n}/1000 Test #{n}: t ...***Failed    0.01 sec\n" + "more\n" * 50 + "why"
             for n in range(1, 1001)
         ]
         failed = [f"\t{n:4} - t (Failed)" for n in range(1, 1001)]
@@ -269,7 +269,8 @@ class TestTest(ShellTest):
         self.assertEqual(done.returncode, 8)
         self.assertIn(f"\n{head}\n", done.stdout)
         self.assertIn("\n... (the rest is in build/logs/test.log)\n", done.stdout)
-        self.assertIn("1/1000 Test #1: t ...***Failed    0.01 sec\nwhy\n", done.stdout)
+        self.assertIn(" sec\n... (all of it is in build/logs/test.log)\nmore\n", done.stdout)
+        self.assertIn("\nmore\nwhy\n2/1000 Test #2: t ...***Failed    0.01 sec\n", done.stdout)
         self.assertLess(done.stdout.count("\n") + done.stderr.count("\n"), 150)
 
 
