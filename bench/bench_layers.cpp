@@ -11,6 +11,8 @@
 //   embed/in_turn/batch:1/...                           lookup, scaling, adding a table, in turn
 //   rotate/source:fused/rows:8192/heads:32/d:128/...    queries or keys, angles computed
 //   rotate/source:cached/...                            the same from a cache of sines and cosines
+//   rotate/source:plain/..., source:ggml/...            the same without posenc: a plain loop over
+//                                                       a float32 cache, and ggml's way
 //   rotate_step/batch:64/heads:32/d:128/...             one row of each sequence, at positions of
 //                                                       their own: a step of decoding
 //   rotary_cache/layout:halves/rows:8192/d:128/...      cosines and sines of a range
@@ -18,9 +20,11 @@
 //   rotary_gather/call:each/...                         the same with a call for each position
 //   limit/scale/batch:1/...                             x *= 1: what the memory allows in place
 //
-// The label names the backend that the layer selected.
+// The label names the backend that the layer selected. The counter max_error of `rotate` is the
+// largest error of a turned channel, of pairs of length 1.
 
 #include "encoders.h"
+#include "plain_rotary.h"
 #include "program.h"
 #include "tables.h"
 
@@ -33,7 +37,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -213,41 +220,101 @@ void embed_in_turn(benchmark::State& state, const Activations& shape) {
   count(state, shape.elements(), encoding.selection());
 }
 
+/// How heads are turned: with angles that posenc computes or keeps, or without posenc.
+enum class AnglesFrom { fused, cached, plain, ggml };
+
 /// Llama's heads at some consecutive positions.
 struct Heads {
   std::int64_t rows;
   int threads;
-  bool is_cached;
+  AnglesFrom source;
   static constexpr std::int64_t heads = 32, dimension = 128;
+  static constexpr double base = 10000;
 };
 
-/// Is a cache of cosines and sines faster than computing them again?
-void rotate(benchmark::State& state, const Heads& heads) {
-  static const Rotary rotary(Heads::dimension);
-  Table angles = table_of(heads.rows, Heads::dimension);
+using Turn = std::function<void(float*)>;
+
+/// What turns `heads` heads of each row in place.
+Turn turn_of(const Heads& call, std::int64_t heads, const Rotary& rotary) {
+  const HeadsShape shape = {call.rows, heads, Heads::dimension};
+  const auto view = [=](float* x) {
+    return sequence_first(x, shape.rows, shape.heads, shape.dimension);
+  };
+  const RotateOptions options = {.threads = call.threads};
+  const auto base = static_cast<float>(Heads::base);
+  switch (call.source) {
+    case AnglesFrom::fused:
+      return [&rotary, view, options](float* x) { rotary.apply(view(x), 0, options); };
+    case AnglesFrom::cached: {
+      const auto cache = std::make_shared<Matrix>(shape.rows, shape.dimension);
+      rotary.cache(RowRange{0, shape.rows}, RotaryLayout::halves, cache->view());
+      return [&rotary, view, options, cache](float* x) {
+        rotary.apply_cache({cache->view(), RotaryLayout::halves}, view(x), 0, options);
+      };
+    }
+    case AnglesFrom::plain:
+      return [plain = std::make_shared<PlainRotary>(shape, base)](float* x) { plain->turn(x); };
+    case AnglesFrom::ggml:
+      return [ggml = std::make_shared<GgmlRotary>(shape, base)](float* x) { ggml->turn(x); };
+  }
+  return {};
+}
+
+/// The largest error of a channel, of pairs of length 1 at every row.
+double largest_error(const Heads& call, const Rotary& rotary) {
+  constexpr std::int64_t d = Heads::dimension, pairs = d / 2;
+  constexpr float a = 0.6f, b = 0.8f;
+  Matrix x(call.rows, d);
+  for (std::int64_t r = 0; r < call.rows; ++r) {
+    std::fill_n(x.row(r).begin(), pairs, a);
+    std::fill_n(x.row(r).begin() + pairs, pairs, b);
+  }
+  turn_of(call, 1, rotary)(x.row(0).data());
+  BasicMatrix<double> cache(call.rows, d);
+  rotary.cache(RowRange{0, call.rows}, RotaryLayout::halves, cache.view());
+  double largest = 0;
+  for (std::int64_t r = 0; r < call.rows; ++r) {
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const auto place = static_cast<std::size_t>(k), other = static_cast<std::size_t>(pairs + k);
+      const double cosine = cache.row(r)[place], sine = cache.row(r)[other];
+      largest = std::max({largest, std::fabs(to_double(x.row(r)[place]) - (a * cosine - b * sine)),
+                          std::fabs(to_double(x.row(r)[other]) - (b * cosine + a * sine))});
+    }
+  }
+  return largest;
+}
+
+/// Is a cache of cosines and sines faster than computing them again, and what do programs get that
+/// do it themselves?
+void rotate(benchmark::State& state, const Heads& call) {
+  static const Rotary rotary(Heads::dimension, Heads::base);
+  Table angles = table_of(call.rows, Heads::dimension);
   angles.spec.layout = Layout::halves_cos_first;
   if (verified(state, *rotary.selection().backend, angles) == nullptr) return;
-  Matrix cache(heads.rows, Heads::dimension);
-  rotary.cache(RowRange{0, heads.rows}, RotaryLayout::halves, cache.view());
-  const std::int64_t elements = heads.rows * Heads::heads * Heads::dimension;
-  const auto x =
-      sequence_first(warm_memory(4 * elements), heads.rows, Heads::heads, Heads::dimension);
+  const std::int64_t elements = call.rows * Heads::heads * Heads::dimension;
+  float* const x = warm_memory(4 * elements);
+  const Turn turn = turn_of(call, Heads::heads, rotary);
   for (auto _ : state) {
-    if (heads.is_cached) {
-      rotary.apply_cache({cache.view(), RotaryLayout::halves}, x, 0, {.threads = heads.threads});
-    } else {
-      rotary.apply(x, 0, {.threads = heads.threads});
-    }
+    turn(x);
     benchmark::ClobberMemory();
   }
   count(state, elements, rotary.selection());
+  if (call.source == AnglesFrom::plain || call.source == AnglesFrom::ggml) state.SetLabel("");
+  state.counters["max_error"] = largest_error(call, rotary);
 }
 
+constexpr std::pair<const char*, AnglesFrom> angle_sources[] = {{"fused", AnglesFrom::fused},
+                                                                {"cached", AnglesFrom::cached},
+                                                                {"plain", AnglesFrom::plain},
+                                                                {"ggml", AnglesFrom::ggml}};
+
 void add_rotary(std::int64_t rows, int threads) {
-  for (const bool is_cached : {false, true}) {
-    add(fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}/threads:{}",
-                    is_cached ? "cached" : "fused", rows, Heads::heads, Heads::dimension, threads),
-        rotate, Heads{rows, threads, is_cached})
+  for (const auto& [name, source] : angle_sources) {
+    const bool has_threads = source == AnglesFrom::fused || source == AnglesFrom::cached;
+    if (threads > 1 && !has_threads) continue;
+    add(fmt::format("rotate/source:{}/rows:{}/heads:{}/d:{}/threads:{}", name, rows, Heads::heads,
+                    Heads::dimension, threads),
+        rotate, Heads{rows, threads, source})
         ->UseRealTime();
   }
 }

@@ -39,6 +39,7 @@ Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
 
 SECONDS, SAMPLES = 0.02, 5  # of each process and work
 PROGRAMS = ("pytorch", "numpy", "posenc")
+PHASES = {"pytorch": "float32", "numpy": "double"}
 KEPT = "kept table"
 
 
@@ -216,8 +217,8 @@ def document_of(peers: list[dict[str, Any]], threads: int, posenc: Any) -> dict[
         count, d_model = each.pop("shape")
         place = {"name": f"{count}x{d_model}", "rows": {"first": 0, "count": count}}
         table = {**place, "spec": {"d_model": d_model, **paper}, "stride": d_model, **stored}
-        row = {**each, "isa": "", "role": "peer", "table": table, "self_ratios": [], "bound": None}
-        rows.append(row)
+        fixed: dict[str, Any] = {"isa": "", "role": "peer", "self_ratios": [], "bound": None}
+        rows.append({**each, **fixed, "phases": PHASES[each["backend"]], "table": table})
     return {
         "version": VERSION,
         "machine": {**machine, "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},

@@ -35,9 +35,9 @@ optional_of() {
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
     python) echo "python3-dev pybind11-dev python3-numpy" ;;
     torch) echo "python3-torch $(optional_of python)" ;;
-    peers) echo "libsleef-dev libhwy-dev" ;;
+    peers) echo "libsleef-dev libhwy-dev libllvmlibc-19-dev" ;;
     ci)
-      echo "libsleef-dev libhwy-dev libclang-rt-dev python3-torch chromium debootstrap"
+      echo "$(optional_of peers) libclang-rt-dev python3-torch chromium debootstrap"
       echo "pkg-config python3-venv doxygen $(optional_of python)"
       ;;
   esac
@@ -63,6 +63,7 @@ libmpfr-dev         header mpfr.h               | the tests against MPFR
 libeigen3-dev       header eigen3/Eigen/Core Eigen/Core
 libsleef-dev        header sleef.h              | SLEEF among the peers
 libhwy-dev          header hwy/highway.h        | Highway among the peers
+libllvmlibc-19-dev  file /usr/lib/llvm-*/lib/libllvmlibc.a | LLVM libc among the peers
 qemu-user           command qemu-x86_64         | the tests on emulated CPUs
 valgrind            command valgrind            | the test that counts instructions
 binutils            command nm                  | the test of symbol tables

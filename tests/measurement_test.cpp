@@ -49,6 +49,7 @@ Measurements some_document() {
                            .frequencies = parse_frequency_rule("linear:factor=4")},
                           {7, 300}, DataType::bfloat16, 3);
   broken.self_ratios = {1.25};
+  broken.phases = "float32";
   return document_of({measured("naive", 2e-6), measured("rotation", 1e-6), limit, broken});
 }
 
@@ -91,6 +92,7 @@ TEST(Measurements, RoundTripThroughTheirFile) {
     EXPECT_EQ(a.seconds, b.seconds);
     EXPECT_EQ(a.self_ratios, b.self_ratios);
     EXPECT_EQ(a.promise, b.promise);
+    EXPECT_EQ(a.phases, b.phases);
     ASSERT_EQ(a.error.has_value(), b.error.has_value());
     if (a.error && !std::isnan(b.error->max_ulp)) {
       EXPECT_EQ(a.error, b.error);

@@ -40,7 +40,7 @@ class DriftingRotation final : public Encoder {
     const auto rotations =
         static_cast<double>(is_one_context ? last % context_rows : context_rows - 1);
     const double anchor =
-        static_cast<double>(last / context_rows * context_rows) * phase_error<double>;
+        static_cast<double>(last / context_rows * context_rows) * phase_error<double>(spec());
     return std::min(any_error, 0x1p-24 + anchor + 1.25 * rotations * 6 * 0x1p-25);
   }
 
@@ -81,7 +81,7 @@ class DriftingRotation final : public Encoder {
 void add_drifting_rotation(Peers& peers) {
   for (const Kernels* each : peer_kernels()) {
     peers.push_back(std::make_unique<PeerBackend>(
-        "drifting_rotation", each->isa,
+        "drifting_rotation", each->isa, "float32, row from row",
         "a float32 rotation a row, never re-anchored over 2^17 rows",
         [each](const EncodingSpec& spec, const Backend& backend) {
           return std::make_unique<DriftingRotation>(spec, backend, *each);

@@ -3,7 +3,8 @@
 //
 //   theta = position;  cosf(theta), sinf(theta);  theta *= base^(-2 / d)
 //
-// all in float32, so that every channel inherits the roundings of those before it.
+// all in float32, so that every channel inherits the roundings of those before it. With a rule of
+// frequencies, ggml divides each phase by a factor of its channel, theta / factor.
 #include "peer.h"
 
 namespace posenc::peers {
@@ -15,18 +16,24 @@ class GgmlRecurrence final : public Encoder {
       : Encoder(spec, backend),
         scale_(static_cast<float>(
             std::pow(spec.base, -1 / static_cast<double>(exponent_denominator(spec))))) {
+    EncodingSpec of_base = spec;
+    of_base.frequencies = BaseFrequencies{};
+    const std::vector<double> w = radians<double>(spec), w_of_base = radians<double>(of_base);
     for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
-      const double frequency = std::pow(static_cast<double>(scale_), static_cast<double>(k));
-      worst_growth_ = std::max(worst_growth_, frequency * static_cast<double>(k));
+      const auto place = static_cast<std::size_t>(k);
+      factors_.push_back(static_cast<float>(w_of_base[place] / w[place]));
+      const double roundings = 3 + 2 * static_cast<double>(k);
+      worst_ = std::max(worst_, std::fabs(w[place]) * roundings);
     }
+    if (is_base(spec.frequencies)) factors_.clear();
   }
 
-  /// An ulp of the sine; the position's rounding; and 2^-24 of the scale's rounding and of the
-  /// product's for each of the k channels before: position w_k k 2^-23, for the worst k. A
-  /// tenth more for what the products of those errors add.
+  /// An ulp of the sine, and 2^-24 of the phase for each rounding: of the position, the factor and
+  /// the quotient, and of the scale and the product in each of the k channels before. For the worst
+  /// k; a tenth more for what the products of those errors add.
   double error_bound(RowRange rows, DataType) const noexcept override {
     const double last = static_cast<double>(rows.first + rows.count);
-    return std::min(any_error, 0x1p-24 + 1.1 * last * 0x1p-24 * (1 + 2 * worst_growth_));
+    return std::min(any_error, 0x1p-24 * (1 + 1.1 * last * worst_));
   }
 
  private:
@@ -36,22 +43,25 @@ class GgmlRecurrence final : public Encoder {
       float theta = static_cast<float>(task.first + row);
       for (std::int64_t k = 0; k < spec().d_model / 2; ++k) {
         const ChannelPair channel = channels_of(spec(), k);
-        out[channel.sine] = std::sin(theta);
-        out[channel.cosine] = std::cos(theta);
+        const float phase =
+            factors_.empty() ? theta : theta / factors_[static_cast<std::size_t>(k)];
+        out[channel.sine] = std::sin(phase);
+        out[channel.cosine] = std::cos(phase);
         theta *= scale_;
       }
     }
   }
 
   float scale_;
-  double worst_growth_ = 0;  ///< of w_k k over all k
+  std::vector<float> factors_;  ///< empty if the frequencies are the base's
+  double worst_ = 0;            ///< of a frequency times its number of roundings
 };
 
 }  // namespace
 
 void add_ggml_recurrence(Peers& peers) {
   peers.push_back(std::make_unique<PeerBackend>(
-      "ggml_recurrence", Isa::scalar,
+      "ggml_recurrence", Isa::scalar, "float32, channel from channel",
       "ggml's rope cache: each phase from the channel before, sinf, cosf",
       [](const EncodingSpec& spec, const Backend& backend) {
         return std::make_unique<GgmlRecurrence>(spec, backend);

@@ -21,6 +21,7 @@ const Kernels POSENC_PEER_KERNELS_NAME(POSENC_PEER_ISA) = {
     .isa = Isa::POSENC_PEER_ISA,
 #ifdef POSENC_PEER_SLEEF
     .sleef_u10 = write_rows<float, sleef_u10>,
+    .sleef_deterministic = write_rows<float, sleef_deterministic>,
     .sleef_u35 = write_rows<float, sleef_u35>,
     .sleef_f64 = write_rows<double, from_doubles<SleefDouble>>,
 #endif

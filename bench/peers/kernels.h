@@ -39,6 +39,7 @@ using DriftKernel = void (*)(const DriftTables&, const float* state, std::int64_
 struct Kernels {
   Isa isa;
   SincosKernel<float> sleef_u10 = nullptr;
+  SincosKernel<float> sleef_deterministic = nullptr;
   SincosKernel<float> sleef_u35 = nullptr;
   SincosKernel<double> sleef_f64 = nullptr;
   SincosKernel<float> libmvec_f32 = nullptr;

@@ -10,6 +10,12 @@ void register_peers() {
     add_ggml_recurrence(all);
     add_drifting_rotation(all);
     add_simd_peers(all);
+#ifdef POSENC_PEER_LLVM_LIBC
+    add_llvm_libc(all);
+#endif
+#ifdef POSENC_PEER_MKL
+    add_mkl(all);
+#endif
 #ifdef POSENC_PEER_HIGHWAY
     add_highway_peers(all);
 #endif

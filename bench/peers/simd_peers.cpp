@@ -21,6 +21,8 @@ void add_simd_peers(Peers& peers) {
   };
   add("sleef_u10", "SLEEF's sincos within 1.0 ulp, float32 phases", &Kernels::sleef_u10,
       1.0 * float_ulp);
+  add("sleef_deterministic", "SLEEF's sincos with the same bits on every platform",
+      &Kernels::sleef_deterministic, 1.0 * float_ulp);
   add("sleef_u35", "SLEEF's sincos within 3.5 ulp, float32 phases", &Kernels::sleef_u35,
       3.5 * float_ulp);
   add("sleef_f64", "SLEEF's sincos within 3.5 ulp, double phases, rounded once",

@@ -12,12 +12,22 @@
   POSENC_PEER_SLEEF_NAME(Sleef_sincosf, POSENC_PEER_FLOATS, accuracy, POSENC_PEER_SLEEF_SUFFIX)
 #define POSENC_PEER_SLEEF_DOUBLE(accuracy) \
   POSENC_PEER_SLEEF_NAME(Sleef_sincosd, POSENC_PEER_DOUBLES, accuracy, POSENC_PEER_SLEEF_SUFFIX)
+#define POSENC_PEER_SLEEF_FIXED                                                    \
+  POSENC_PEER_SLEEF_NAME(POSENC_PEER_SLEEF_FIXED_PREFIX, POSENC_PEER_FLOATS, _u10, \
+                         POSENC_PEER_SLEEF_SUFFIX)
 
 namespace posenc::peers {
 namespace {
 
 inline SineAndCosine sleef_u10(const float* radians, float position) {
   const auto both = POSENC_PEER_SLEEF_FLOAT(_u10)(load<F32>(radians) * position);
+  return {both.x, both.y};
+}
+
+/// The functions that SLEEF promises to give the same values on every platform: `cinz_` without
+/// fused operations, `finz_` with them.
+inline SineAndCosine sleef_deterministic(const float* radians, float position) {
+  const auto both = POSENC_PEER_SLEEF_FIXED(load<F32>(radians) * position);
   return {both.x, both.y};
 }
 

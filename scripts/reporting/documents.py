@@ -104,6 +104,7 @@ class Measurement:
     seconds: list[float] = field(default_factory=list)  # a median of each process
     error: Error | None = None
     is_correctly_rounded: bool = False  # promised
+    phases: str = ""  # how they are rounded before the sine: "exact", "double", "float32"
     report: Report | None = None
 
     @property
@@ -166,6 +167,7 @@ class Machine:
                     old.table, old.seconds = new.table, new.seconds
                     old.__dict__.pop("speed", None)
                 old.error, old.report = new.error or old.error, new.report or old.report
+                old.phases = new.phases or old.phases
                 return
         self.measurements.append(new)
 
@@ -210,6 +212,7 @@ def measurement_of(values: Mapping[str, Any]) -> Measurement:
         table=_table_of(values["table"]), seconds=seconds,
         error=Error(*(_number(error[name]) for name in names)) if error else None,
         is_correctly_rounded=bool(bound and bound["correctly_rounded"]),
+        phases=str(values.get("phases", "")),
         report=_report_of(values["report"]) if values.get("report") else None,
     )  # fmt: skip
 

@@ -23,9 +23,9 @@ INTRODUCTION = (
     "documents which backend is the fastest."
 )
 HEADER = (
-    "table", "backend", "Gelements/s", "of limit", "max |error|", "max ulp", "correctly rounded",
+    "table", "backend", "phases", "Gelements/s", "of limit", "max |error|", "max ulp", "correctly rounded",
 )  # fmt: skip
-LEFT = (0, 1)
+LEFT = (0, 1, 2)
 
 Draw = Callable[[], "canvas.Figure | None"]
 
@@ -94,7 +94,7 @@ def _row_of(machine: Machine, each: Measurement) -> list[Cell]:
     """See HEADER."""
     limit, found = machine.limit(each.table), each.error
     name = {"peer": f"{each.name}*", "limit": f"{each.name} (memory)"}.get(each.role, each.name)
-    row = [each.table.name, name, f"{each.speed:.3f}" if each.seconds else ""]
+    row = [each.table.name, name, each.phases, f"{each.speed:.3f}" if each.seconds else ""]
     row.append(percent(each.speed / limit) if limit and each.seconds else "")
     if found is None:
         return [*row, "", "", ""]

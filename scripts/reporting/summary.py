@@ -67,11 +67,12 @@ class Summary:
         def order(name: str) -> float:
             return -self.speeds.get((name, self.tables[-1]), 0.0)
 
-        rows = [["", *self.names_of_tables(), "largest error"]]
+        rows = [["", "phases", *self.names_of_tables(), "largest error"]]
         for name in sorted(self.encoders, key=order):
-            error = self.encoders[name].error
+            phases, error = self.encoders[name].phases, self.encoders[name].error
             speeds = [self._speed_cell(name, table) for table in self.tables]
-            rows.append([f"`{name}`", *speeds, error_text(error.max_abs) if error else ""])
+            largest = error_text(error.max_abs) if error else ""
+            rows.append([f"`{name}`", phases, *speeds, largest])
         return rows
 
 
@@ -93,13 +94,18 @@ def heading(machine: Machine, isa: str = "") -> str:
     return "; ".join(parts)
 
 
+def _left(lines: Lines) -> Sequence[int]:
+    """The columns of text."""
+    return [column for column, name in enumerate(lines[0]) if not column or name == "phases"]
+
+
 def _markdown(lines: Lines) -> str:
-    return markdown_table(lines[0], lines[1:], left=(0,))
+    return markdown_table(lines[0], lines[1:], left=_left(lines))
 
 
 def _text(lines: Lines) -> str:
     plain = [[cell.strip("`") for cell in row] for row in lines]
-    return text_table(plain[0], plain[1:], left=(0,))
+    return text_table(plain[0], plain[1:], left=_left(lines))
 
 
 FORMATS = {"markdown": _markdown, "text": _text}

@@ -91,12 +91,16 @@ std::string backends_text(const std::vector<ListedRow>& rows) {
 }
 
 std::string bounds_text(const std::vector<ListedRow>& rows) {
-  Table table({{"backend", Align::left}, {"ISA", Align::left}, {"5000 rows"}, {"2^20 rows"}});
+  Table table({{"backend", Align::left},
+               {"ISA", Align::left},
+               {"phases", Align::left},
+               {"5000 rows"},
+               {"2^20 rows"}});
   for (const auto& [listed, isas] : rows) {
     if (!listed->bounds) continue;
-    table.add_row({std::string(listed->backend->name()), isas,
-                   error_text(listed->bounds->short_context),
-                   error_text(listed->bounds->long_context)});
+    table.add_row(
+        {std::string(listed->backend->name()), isas, std::string(listed->backend->phases()),
+         error_text(listed->bounds->short_context), error_text(listed->bounds->long_context)});
   }
   return table.text();
 }
@@ -111,7 +115,8 @@ std::string list_text() {
   return fmt::format(
       "posenc {}, {}, xsimd {}\n{}{}\n"
       "Backends\n\n{}\n"
-      "Error bounds: the largest |error| that each promises, at d_model 512\n\n{}\n"
+      "Error bounds: the largest |error| that each promises, at d_model 512, and what decides it:\n"
+      "how the phase, position times frequency, is rounded before the sine\n\n{}\n"
       "Used if a program names no backend\n\n{}",
       library_version(), compiler(), xsimd_version(), cpu_text(),
       wrapped("profile  " + profile_text() + "\nstores   " + stores_text(most_cached_bytes()) +
@@ -123,6 +128,7 @@ Json entry_of(const ListedBackend& listed) {
   Json entry = {{"backend", listed.backend->name()},
                 {"isa", to_string(listed.backend->isa())},
                 {"description", listed.backend->description()},
+                {"phases", listed.backend->phases()},
                 {"runs_here", listed.bounds.has_value()},
                 {"can_be_picked", listed.backend->can_be_picked()}};
   if (listed.bounds) {

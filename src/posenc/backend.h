@@ -22,6 +22,9 @@ class Backend {
   virtual std::string_view name() const noexcept = 0;         ///< the method: "rotation"
   virtual std::string_view description() const noexcept = 0;  ///< one line, for lists
   virtual Isa isa() const noexcept = 0;                       ///< that it is compiled for
+  /// How position times frequency is rounded before a sine sees it, for lists: "exact", "double",
+  /// "float32". It decides the error at large positions. Empty if it is not said.
+  virtual std::string_view phases() const noexcept { return {}; }
 
   /// True if its encoders can write `type`.
   virtual bool supports(DataType) const noexcept { return true; }

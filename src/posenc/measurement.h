@@ -66,6 +66,7 @@ struct Measurement {
   std::vector<double> self_ratios;
   std::optional<MeasuredError> error;  ///< none: a limit
   std::optional<Promise> promise;      ///< none: a limit, or a peer that promises nothing
+  std::string phases = {};             ///< Backend::phases(); empty: a limit, or not said
 
   std::string full_name() const;                               ///< "rotation:avx2"
   bool is_timed() const noexcept { return !seconds.empty(); }  ///< has times

@@ -78,6 +78,23 @@ TEST_P(Peer, IsWithinItsBoundForOtherBases) {
   }
 }
 
+TEST_P(Peer, IsWithinItsBoundForRulesOfFrequencies) {
+  for (const char* const rule : {"linear:factor=4", "llama3", "own:values=3/0.5/0"}) {
+    const EncodingSpec spec = {
+        .d_model = 6, .base = 5e5, .frequencies = parse_frequency_rule(rule)};
+    for (const std::int64_t first : {0LL, 20'000LL})
+      expect_within_bound(*GetParam(), spec, {first, 50});
+  }
+}
+
+TEST_P(Peer, SaysHowItsPhasesAreRounded) {
+  const Backend& peer = *GetParam();
+  EXPECT_THAT(std::string(peer.phases()), testing::AnyOf("double", testing::StartsWith("float32")));
+  // Phases decide the error far out.
+  const bool is_double = peer.phases() == "double";
+  EXPECT_EQ(peer.plan({.d_model = 512})->error_bound({0, 1 << 20}) < 1e-4, is_double);
+}
+
 TEST_P(Peer, HasBoundsThatGrowWithTheRows) {
   const auto encoder = GetParam()->plan({.d_model = 512});
   for (const RowRange rows :
@@ -171,7 +188,8 @@ TEST(Peers, AreRegisteredOrReportedAsMissing) {
   known.append(peers::missing_peers());
   for (const char* const name :
        {"ggml_recurrence", "drifting_rotation", "sleef_u10", "sleef_u35", "sleef_f64",
-        "libmvec_f32", "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
+        "sleef_deterministic", "llvm_libc", "mkl", "libmvec_f32", "libmvec_f64", "eigen",
+        "highway_f32", "highway_f64"}) {
     EXPECT_THAT(known, testing::HasSubstr(name));
   }
 }

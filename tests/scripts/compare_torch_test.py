@@ -39,7 +39,7 @@ class CompareTorchTest(ScriptTest):
         self.assertLess(errors["pytorch", "8x512"]["correctly_rounded"], 0.9)
         done = run("summary.py", output, "--peers")
         self.assert_good(done)
-        self.assertRegex(done.stdout, r"\n\| `pytorch` \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7 \|\n")
+        self.assertRegex(done.stdout, r"\n\| `pytorch` \| float32 \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7 \|\n")
 
     def test_threads_are_those_of_the_table(self):
         output = self.folder / "torch.json"

@@ -72,7 +72,7 @@ class ReportTest(ScriptTest):
         cells = [re.sub(r"\|+", "|", line) for line in lines]
         for expected in (
             "|8 x 512|rotation:avx2|4.000|20.0 %|2.98e-8|0.5|all|",
-            "|5000 x 512|sleef:avx2*|0.500|5.0 %|4.00e-4|0.5|25.0 %|",
+            "|5000 x 512|sleef:avx2*|float32|0.500|5.0 %|4.00e-4|0.5|25.0 %|",
             "|8 x 512|copy (memory)|13.000|65.0 %|",
         ):
             self.assertIn(expected, cells)

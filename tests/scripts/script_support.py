@@ -112,7 +112,7 @@ def sample(cpu="A CPU"):
             row("rotation:sse2", of_table, 2 * factor, 2.98e-8, rounded=True),
             row("rotation:avx2", of_table, 4 * factor, 2.98e-8, rounded=True, **octaves),
             row("rotation32:avx2", of_table, 7 * factor, 1.5e-7),
-            row("sleef:avx2", of_table, 1 * factor, 4e-4, role="peer"),
+            {**row("sleef:avx2", of_table, 1 * factor, 4e-4, role="peer"), "phases": "float32"},
         ]
         rows += [row(name, of_table, speed * factor, role="limit") for name, speed in LOOPS]
     return document(*rows, cpu=cpu)

@@ -67,6 +67,7 @@ class DivTermBackend final : public Backend {
   std::string_view description() const noexcept override {
     return "the tutorial's exp/log formula, all in float32";
   }
+  std::string_view phases() const noexcept override { return "float32"; }
   Isa isa() const noexcept override { return Isa::scalar; }
 
  private:

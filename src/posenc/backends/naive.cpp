@@ -74,6 +74,7 @@ class NaiveBackend final : public Backend {
   std::string_view description() const noexcept override {
     return "std::pow, std::sin, std::cos in double, rounded once";
   }
+  std::string_view phases() const noexcept override { return "double"; }
   Isa isa() const noexcept override { return Isa::scalar; }
 
  private:

@@ -23,6 +23,7 @@ class RotationEncoder final : public Encoder {
   static constexpr Method method = {
       .name = "rotation",
       .description = "angle addition from exact anchors, correctly rounded",
+      .phases = "exact",
       .supports_add = true,
       .is_correctly_rounded = true};
 

@@ -18,6 +18,7 @@ class Rotation32Encoder final : public Encoder {
  public:
   static constexpr Method method = {.name = "rotation32",
                                     .description = "angle addition in float32: the fastest tier",
+                                    .phases = "exact",
                                     .supports_float64 = false};
 
   Rotation32Encoder(const EncodingSpec& spec, const Backend& backend,

@@ -62,6 +62,7 @@ class FrequencyTables {
 struct Method {
   std::string_view name;
   std::string_view description;
+  std::string_view phases;
   bool supports_float64 = true;
   bool supports_add = false;
   bool is_correctly_rounded = false;  ///< in every type
@@ -75,6 +76,7 @@ class VectorisedBackend final : public Backend {
   explicit VectorisedBackend(const simd::IsaKernels& compiled) : compiled_(compiled) {}
   std::string_view name() const noexcept override { return method.name; }
   std::string_view description() const noexcept override { return method.description; }
+  std::string_view phases() const noexcept override { return method.phases; }
   Isa isa() const noexcept override { return compiled_.isa; }
   bool supports(DataType type) const noexcept override {
     return method.supports_float64 || type != DataType::float64;

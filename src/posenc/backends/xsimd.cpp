@@ -17,7 +17,9 @@ namespace {
 class XsimdEncoder final : public Encoder {
  public:
   static constexpr Method method = {
-      .name = "xsimd", .description = "xsimd's sincos in double, of exactly reduced phases"};
+      .name = "xsimd",
+      .description = "xsimd's sincos in double, of exactly reduced phases",
+      .phases = "exact"};
 
   XsimdEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels& compiled)
       : Encoder(spec, backend),

@@ -179,6 +179,7 @@ Json to_json(const Cpu& machine) {
 Json to_json(const Measurement& measured) {
   return {{"backend", measured.backend},
           {"isa", measured.isa},
+          {"phases", measured.phases},
           {"role", to_string(measured.role)},
           {"table", to_json(measured.table)},
           {"seconds", measured.seconds},
@@ -227,6 +228,7 @@ Measurement measurement_from(const JsonNode& node) {
                           .promise = {}};
   if (node.has("error")) measured.error = error_from(node["error"]);
   if (node.has("bound")) measured.promise = promise_from(node["bound"]);
+  if (node.has("phases")) measured.phases = text_or_empty(node["phases"]);  // older ones lack it
   return measured;
 }
 

@@ -48,6 +48,7 @@ AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, c
   report.backend = encoder.backend().name();
   report.isa = encoder.backend().isa();
   report.role = encoder.backend().can_be_picked() ? Role::backend : Role::peer;
+  report.phases = encoder.backend().phases();
   report.spec = encoder.spec();
   report.promise = promise_of(encoder, rows, type);
   set_errors(report, rows, type, tally);
@@ -160,7 +161,8 @@ Measurement AccuracyReport::measurement() const {
           .seconds = {},
           .self_ratios = {},
           .error = MeasuredError{error.max_abs, error.max_ulp, error.rms, correctly_rounded},
-          .promise = promise};
+          .promise = promise,
+          .phases = phases};
 }
 
 std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,

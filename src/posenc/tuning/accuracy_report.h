@@ -53,6 +53,7 @@ struct AccuracyReport {
   std::string backend;                ///< "rotation"
   Isa isa = Isa::scalar;              ///< of the backend
   Role role = Role::backend;          ///< backend or peer
+  std::string phases;                 ///< Backend::phases()
   EncodingSpec spec;                  ///< of the encoder
   DataType type = DataType::float32;  ///< of the table
   RowRange rows;                      ///< that were compared

@@ -113,7 +113,8 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
                     .seconds = {},
                     .self_ratios = {},
                     .error = {},
-                    .promise = promise_of(*planned.back(), table.rows, table.type)});
+                    .promise = promise_of(*planned.back(), table.rows, table.type),
+                    .phases = std::string(each->phases())});
   }
   if (rows.empty()) {
     throw InvalidArgument(
