@@ -8,6 +8,7 @@ A module uses only those above it:
   summary                    the README's tables
   measured                   the documents that are kept of each CPU, and what shows them
   posenc                     the posenc command
+  peers                      other libraries in a few words
   figures/                   everything that is drawn, with matplotlib
   page, report               the page of figures and tables
 """

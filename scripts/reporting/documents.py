@@ -1,7 +1,8 @@
 """Documents of measurements, as posenc measure, posenc accuracy --format json and compare_torch.py
-write them, sorted by the CPU that they are of."""
+write them, sorted by the CPU that they are of. And the results of bench_encode for fresh memory."""
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +16,9 @@ VERSION = 4
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 # The memory loops, which are rows of every table.
 STORES, COPY = ("store", "non_temporal_store"), "copy"
+# What bench_encode encodes into, beside warm memory.
+MEMORIES = {"matrix": "new Matrix", "pages": "new pages", "vector": "new vector"}
+FRESH = re.compile(r"encode_fresh/(\w+):\w+/memory:(\w+)/rows:(\d+)/d:(\d+)$")
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,8 @@ class Machine:
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    # By backend and size, of each memory the 10^9 entries a second.
+    fresh: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
 
     def isa_rank(self, isa: str) -> int:
         return self.isas.index(isa) if isa in self.isas else -1
@@ -234,11 +240,30 @@ def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
     return [measurement_of(each) for each in document["measurements"]]
 
 
+def _read_fresh(results: Mapping[str, Any], machines: Mapping[str, Machine]) -> Machine:
+    """Adds what bench_encode found to the machine that it ran on. Of repetitions, the last."""
+    cpu = results["context"]["cpu"]
+    if cpu not in machines:
+        raise ValueError(f"CPU is {cpu!r}, of which no document before it is")
+    machine = machines[cpu]
+    for each in results["benchmarks"]:
+        if found := FRESH.match(each["name"]):
+            backend, memory, rows, d_model = found.groups()
+            speeds = machine.fresh.setdefault((backend, f"{rows} x {d_model}"), {})
+            if memory in MEMORIES:
+                speeds[memory] = float(each["items_per_second"]) / 1e9
+    return machine
+
+
 def read_machines(paths: Iterable[str]) -> list[Machine]:
     """Machines in the order of their first file."""
     machines: dict[str, Machine] = {}
     for path in paths:
         document = read_json(path)
+        if isinstance(document, dict) and "benchmarks" in document:
+            with reading(path):
+                _read_fresh(document, machines).files.append(path)
+            continue
         with reading(path):
             measurements = read_measurements(document)
             found = _machine_of(document)

@@ -62,6 +62,10 @@ def paragraph(text: str) -> str:
     return f"<p>{html.escape(text)}</p>\n"
 
 
+def headline(text: str) -> str:
+    return f'<p class="headline">{html.escape(text)}</p>\n'
+
+
 def facts(pairs: Mapping[str, object]) -> str:
     """A list of names and values, without those that are not known."""
     items = "".join(

@@ -11,10 +11,12 @@ from typing import NamedTuple
 from reporting import page
 from reporting.documents import Machine, Measurement
 from reporting.failures import BadInput
-from reporting.figures import canvas, error, speed
+from reporting.figures import bars, canvas, error, speed
 from reporting.files import write_whole
+from reporting.peers import WORDS
+from reporting.summary import is_float32_of_one_thread
 from reporting.tables import Cell
-from reporting.units import error_text, percent, share_text, size_text
+from reporting.units import error_text, percent, share_text, size_text, speed_text
 
 TITLE = "Sinusoidal positional encodings: speed and error"
 INTRODUCTION = (
@@ -23,9 +25,11 @@ INTRODUCTION = (
     "documents which backend is the fastest."
 )
 HEADER = (
-    "table", "backend", "phases", "Gelements/s", "of limit", "max |error|", "max ulp", "correctly rounded",
+    "table", "backend", "phases", "Gelements/s", "of limit", "max |error|", "max ulp",
+    "correctly rounded",
 )  # fmt: skip
 LEFT = (0, 1, 2)
+DEFAULT = "rotation"
 
 Draw = Callable[[], "canvas.Figure | None"]
 
@@ -44,11 +48,20 @@ FIGURES = (
         "speed_error", "Speed against error", speed.speed_against_error,
         "The plot that decides: higher is faster, further left is more accurate. No method that "
         "stores plainly gets above the limit of the memory, and none left of half an ulp of 1 "
-        "(dotted). Hollow: what is not part of the library."),
+        "(dotted). Hollow: what is not part of the library; a diamond has float32 phases, a square "
+        "double ones."),
     MachineFigure(
         "throughput", "Throughput", speed.throughput_over_size,
         "What each backend gives as tables outgrow the caches (dotted), beside what storing or "
         "copying as many bytes costs."),
+    MachineFigure(
+        "element_types", "Element types", bars.element_types,
+        "What narrower and wider elements cost. Entries are rounded once, from exact phases."),
+    MachineFigure(
+        "fresh_memory", "Fresh memory", bars.fresh_memory,
+        "What it costs that the system gives memory only when it is first written: new pages of "
+        "4 KiB; a std::vector, which also fills itself with zeros; and posenc's Matrix, which asks "
+        "for huge pages. Giving the memory back is included."),
     MachineFigure(
         "error_position", "Error by position", error.error_along_position,
         "Which methods drift as positions grow, and which stay at half an ulp (dotted)."),
@@ -88,6 +101,45 @@ def _facts(machine: Machine) -> str:
         "not reliable": facts["disturbed"],
         "documents": ", ".join(map(os.path.basename, machine.files)),
     })  # fmt: skip
+
+
+def _headline(machine: Machine) -> str:
+    """What the default backend reaches on the table of the first figure."""
+    plain = machine.timed(lambda each: each.backend == DEFAULT and each.error is not None
+                          and is_float32_of_one_thread(each))  # fmt: skip
+    found = min(plain, key=lambda each: (each.table.size != speed.QUOTED, each.table.entries),
+                default=None)  # fmt: skip
+    if found is None or found.error is None:
+        return ""
+    limit = machine.limit(found.table)
+    share = f", {percent(found.speed / limit, 0)} of what the memory allows" if limit else ""
+    rounded = share_text(found.error.correctly_rounded)
+    return page.headline(
+        f"{DEFAULT}, the default, with {found.isa}: {speed_text(found.speed)} Gfloat/s on "
+        f"{found.table.size}{share}; correctly rounded: {rounded}."
+    )
+
+
+def _who_is_who(machine: Machine) -> str:
+    """Each encoder in a few words, with the error on the table that reaches furthest."""
+    furthest: dict[str, Measurement] = {}
+    for each in machine.measurements:
+        other = furthest.get(each.backend)
+        if each.role != "limit" and each.error and (
+            other is None or each.table.last < 10**9 and other.table.last < each.table.last
+        ):
+            furthest[each.backend] = each
+    rows: list[list[Cell]] = []
+    for name, each in sorted(furthest.items(), key=lambda pair: pair[1].role):
+        mark = "*" if each.role == "peer" else ""
+        largest = error_text(each.error.max_abs) if each.error else ""
+        rows.append([name + mark, WORDS.get(name, ""), each.phases, largest, each.table.name])
+    caption = (
+        "Phases: how position times frequency is rounded before the sine, which decides the error. "
+        "* is not part of the library."
+    )
+    header = ("backend", "what it is", "phases", "max |error|", "over")
+    return page.table(caption, header, rows, (0, 1, 2, 4)) if rows else ""
 
 
 def _row_of(machine: Machine, each: Measurement) -> list[Cell]:
@@ -145,10 +197,12 @@ def write_report(machines: Sequence[Machine], folder: str) -> list[str]:
         table, anchor = prefix + "measurements", prefix + "machine"
         figures = "".join(parts.get(prefix + each.id, "") for each in FIGURES)
         heading = f'<h3 id="{table}">All measurements</h3>\n'
-        content = _facts(machine) + figures + heading + _table_of(machine)
+        who = f'<h3 id="{prefix}who">Who is compared</h3>\n{_who_is_who(machine)}'
+        content = _headline(machine) + _facts(machine) + figures + who
+        content += heading + _table_of(machine)
         body += page.section(anchor, machine.cpu, content)
         of_machine = {each.id: each.heading for each in FIGURES if each.id in parts}
-        one = {**of_machine, table: "All measurements"}
+        one = {**of_machine, f"{prefix}who": "Who is compared", table: "All measurements"}
         links |= one if len(machines) == 1 else {anchor: machine.cpu}
     index = os.path.join(folder, "index.html")
     write_whole(index, page.page(TITLE, INTRODUCTION, links, body))

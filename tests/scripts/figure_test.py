@@ -13,7 +13,8 @@ skip_without("matplotlib", "numpy")
 import matplotlib.text
 
 from reporting.documents import read_machines
-from reporting.figures import canvas, error, speed, style
+from reporting.failures import BadInput
+from reporting.figures import bars, canvas, error, speed, style
 
 PEERS = (
     *("sleef_u10", "sleef_u35", "sleef_f64", "libmvec_f32", "libmvec_f64", "highway_f32"),
@@ -24,6 +25,7 @@ BACKENDS = (*style.BACKENDS, *PEERS, *NEW)
 DRAWINGS = (
     *(speed.speed_against_error, speed.throughput_over_size, speed.thread_scaling),
     *(error.error_along_position, error.error_by_channel),
+    *(bars.element_types, bars.fresh_memory),
 )
 
 
@@ -111,10 +113,15 @@ class FigureTest(ScriptTest):
             with self.subTest(drawing.__name__), warnings.catch_warnings():
                 warnings.simplefilter("error")  # of axes without room
                 figure = self.draw(drawing, crowd())
+                if figure is None:
+                    continue  # of element types and fresh memory the crowd has none
                 self.assertEqual(crossings(figure), [])
                 for axes in figure.axes:
                     looks = [tuple(look) for _, *look in series_of(axes)]
                     self.assertEqual(len(set(looks)), len(looks))
+                    grey = {style.PALE_GREY, style.MUTED, style.INK}
+                    colors = {color for color, *_ in looks} - grey
+                    self.assertLessEqual(len(colors), style.MOST_COLORED)
         figure = self.draw(speed.speed_against_error, crowd())
         self.assertEqual(len(labels_of(figure)), 2 * len(BACKENDS))
 
@@ -131,7 +138,14 @@ class FigureTest(ScriptTest):
         (tutorial,) = figure.axes  # which is the largest here, too
         points = self.points_of(tutorial)
         expected = {"rotation": [(2.98e-8, 2.0)], "rotation32": [(1.5e-7, 3.5)]}
-        self.assertEqual(points, {**expected, "sleef": [(4e-4, 0.5)]})
+        self.assertEqual(points, expected)
+        (sleef,) = [line for line in tutorial.get_lines() if line.get_label() == "_sleef"]
+        self.assertEqual(sleef.get_xydata().round(9).tolist(), [[4e-4, 0.5]])
+        self.assertEqual(sleef.get_marker(), style.PHASES["float32"])
+        self.assertEqual({each.get_text() for each in labels_of(figure)}, {*expected, "sleef"})
+        texts = [label.get_text() for label in tutorial.get_yticklabels()]
+        self.assertIn("0.5", texts)
+        self.assertIn("10", texts)
         notes = [text.get_text() for text in tutorial.texts]
         self.assertIn("one thread; line: limit of the memory, 10", notes)
 
@@ -158,6 +172,36 @@ class FigureTest(ScriptTest):
         figure = self.draw(speed.thread_scaling, document(*rows))
         self.assertEqual(self.points_of(figure.axes[0])["x"], [(1, 1.0), (2, 1.5)])
         self.assertIsNone(self.draw(speed.thread_scaling, document(rows[1])))
+
+    def test_element_types(self):
+        rows = [
+            row(f"{name}:avx2", {**table(8, 512), "dtype": dtype}, speed, 1e-7)
+            for name, dtype, speed in (
+                ("rotation", "float32", 4), ("rotation", "float64", 2), ("rotation", "float16", 3),
+                ("rotation32", "float32", 5), ("rotation32", "float16", 6), ("naive", "float32", 1))
+        ]  # fmt: skip
+        (axes,) = self.draw(bars.element_types, document(*rows)).axes
+        heights = {each.get_label(): [bar.get_height() for bar in each] for each in axes.containers}
+        for name, expected in {"rotation": [4, 2, 3], "rotation32": [5, 6]}.items():
+            self.assertEqual([round(height, 9) for height in heights.pop(name)], expected)
+        self.assertEqual(heights, {}, "naive has one type")
+        self.assertIsNone(self.draw(bars.element_types, document(rows[0])))
+
+    def test_fresh_memory(self):
+        name = "encode_fresh/rotation:avx2/memory:{}/rows:8/d:512"
+        results = {"context": {"cpu": "A CPU"}, "benchmarks": [
+            {"name": name.format(memory), "items_per_second": speed * 1e9}
+            for memory, speed in (("pages", 1), ("matrix", 3))]}  # fmt: skip
+        paths = [str(self.write("measured.json", script_support.sample())),
+                 str(self.write("fresh.json", results))]  # fmt: skip
+        (machine,) = read_machines(paths)
+        figure = bars.fresh_memory(machine)
+        self.addCleanup(canvas.pyplot().close, figure)
+        (axes,) = figure.axes
+        heights = [round(bar.get_height(), 9) for bar in axes.containers[0]]
+        self.assertEqual(heights, [4.0, 3.0, 1.0])
+        with self.assertRaisesRegex(BadInput, "fresh.json"):
+            read_machines(paths[1:])
 
     def test_what_was_not_measured_is_not_drawn(self):
         for drawing in DRAWINGS:

@@ -35,10 +35,22 @@ def panels(count: int = 1, height: float = HEIGHT, width: float = WIDTH) -> tupl
     return figure, list(axes.flat)
 
 
-def log_x_axis(axes: Axes) -> None:
-    """A logarithmic axis with labels at powers of ten alone: those between them would overlap."""
-    axes.set_xscale("log")
-    axes.xaxis.set_minor_formatter(need_module("matplotlib.ticker").NullFormatter())
+def plain_number(value: float) -> str:
+    """0.01, 0.5, 1, 20, 131072."""
+    return f"{value:.0f}" if value >= 1 else f"{value:g}"
+
+
+def log_axis(axis: Any) -> None:
+    """A logarithmic axis with labels at powers of ten, as plain numbers if all are from 0.001 to
+    1000000, and at 2 and 5 between them if there are few. Call it when everything is drawn."""
+    ticker = need_module("matplotlib.ticker")
+    low, high = sorted(axis.get_view_interval())
+    axis.set_minor_formatter(ticker.NullFormatter())
+    if low < 1e-3 or high > 2e6:
+        return
+    between = (1.0, 2.0, 5.0) if math.log10(high / low) < 2.5 else (1.0,)
+    axis.set_major_locator(ticker.LogLocator(subs=between, numticks=99))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, place: plain_number(value)))
 
 
 def half_ulp_line(axes: Axes, along: str) -> None:

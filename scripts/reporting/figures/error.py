@@ -42,14 +42,21 @@ def shown(errors: Iterable[float]) -> list[float]:
 
 def plot_error_curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
     """The largest error of each backend along the positions, in the order of the curves."""
-    for index, (backend, curve) in enumerate(curves.items()):
-        positions, errors = zip(*curve)
+    in_color = style.colored(curves)
+    for backend in [name for name in curves if name not in in_color]:
+        positions, errors = zip(*curves[backend])
+        axes.plot(positions, shown(errors), label=f"_{backend}", **style.PALE)
+    if len(curves) > len(in_color):
+        axes.plot([], [], label="others", **style.PALE)
+    for index, backend in enumerate(name for name in curves if name in in_color):
+        positions, errors = zip(*curves[backend])
         # Markers that coincide would hide each other.
         every = {"markevery": (index % 3, 3)}
         axes.plot(positions, shown(errors), **backend_line(backend), **every)
     canvas.half_ulp_line(axes, along="x")
-    canvas.log_x_axis(axes)
-    axes.set(yscale="log", xlabel="position", ylabel="largest |error| in the octave")
+    axes.set(xscale="log", yscale="log")
+    axes.set(xlabel="position", ylabel="largest |error| in the octave")
+    canvas.log_axis(axes.xaxis)
     axes.grid(True)
 
 

@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 from reporting.documents import COPY, Machine, Measurement, Table
 from reporting.figures import canvas, style
@@ -36,15 +37,21 @@ def _two_tables(machine: Machine) -> dict[Table, list[Measurement]]:
     return {table: found[table] for table in tables if table in (first, tables[-1])}
 
 
-def _draw_point(axes: Axes, measured: Measurement, error: float) -> Label:
-    """The mark of a backend, filled if it is of the library."""
-    look, is_ours = style.backend_style(measured.backend), measured.role == "backend"
-    hollow = {"markerfacecolor": style.PAPER, "markeredgewidth": 1.4, "markersize": 8}
-    mark = {"marker": look["marker"], "color": look["color"], "zorder": 3}
-    mark["label"] = measured.backend
-    canvas.plot_markers(axes, [(error, measured.speed)], mark if is_ours else {**mark, **hollow})
-    bold = {"color": look["color"], "fontweight": "bold"}
-    return measured.backend, error, measured.speed, bold if is_ours else {"color": style.INK}
+def _draw_point(axes: Axes, measured: Measurement, error: float, in_color: bool) -> Label:
+    """The mark of a backend. Those that are not in colour are hollow, and their marks say how their
+    phases are rounded."""
+    point = [(error, measured.speed)]
+    if in_color:
+        look = style.backend_style(measured.backend)
+        mark = {"marker": look["marker"], "color": look["color"], "zorder": 3}
+        canvas.plot_markers(axes, point, {**mark, "label": measured.backend})
+        bold = {"color": look["color"], "fontweight": "bold"}
+        return measured.backend, error, measured.speed, bold
+    marker = style.PHASES.get(measured.phases.partition(",")[0], "X")
+    mark = {"marker": marker, "color": style.MUTED, "label": f"_{measured.backend}"}
+    mark |= {"markerfacecolor": style.PAPER, "markeredgewidth": 1.2, "markersize": 7, "zorder": 2}
+    canvas.plot_markers(axes, point, mark)
+    return measured.backend, error, measured.speed, {"color": style.MUTED}
 
 
 def speed_against_error(machine: Machine) -> Figure | None:
@@ -55,18 +62,20 @@ def speed_against_error(machine: Machine) -> Figure | None:
     figure, panels = canvas.panels(len(tables), height=max(4.6, 1.4 + 0.24 * most))
     for axes, (table, measured) in zip(panels, tables.items()):
         errors = [max(each.error.max_abs, canvas.LEAST_ERROR) for each in measured if each.error]
+        ours = style.colored(each.backend for each in measured if each.role == "backend")
         # The fastest last, so that no other mark covers it.
         points = reversed(list(zip(measured, errors)))
-        labels = [_draw_point(axes, *point) for point in points]
+        labels = [_draw_point(axes, *point, point[0].backend in ours) for point in points]
         limit = machine.limit(table)
         if limit:
             axes.axhline(limit, color=style.INK, linewidth=1.2)
         canvas.half_ulp_line(axes, along="y")
-        canvas.log_x_axis(axes)
-        axes.set(yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
+        axes.set(xscale="log", yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
         axes.set_xlim(1e-8, max(2e-6, 4 * max(errors)))
         speeds = [each.speed for each in measured]
         axes.set_ylim(min(speeds) / 2.6, 2.2 * max([limit, *speeds]))
+        canvas.log_axis(axes.xaxis)
+        canvas.log_axis(axes.yaxis)
         canvas.label_beside(axes, labels)
         # In the note, since a text at the line would cover the lines to the labels.
         note = "one thread" + (f"; line: limit of the memory, {limit:.3g}" if limit else "")
@@ -107,14 +116,20 @@ def throughput_over_size(machine: Machine) -> Figure | None:
         points = [(table.bytes, speeds[loop]) for table, speeds in loops if loop in speeds]
         if points:
             axes.plot(*zip(*points), **style.LINES[loop], linewidth=1.2, label=text)
-    curves: dict[str, list[tuple[int, float]]] = {}
+    speeds: dict[str, dict[int, list[float]]] = {}
     for each in ours:
-        curves.setdefault(each.backend, []).append((each.table.bytes, each.speed))
+        speeds.setdefault(each.backend, {}).setdefault(each.table.bytes, []).append(each.speed)
+    curves = {name: [(size, median(all)) for size, all in of_size.items()]
+              for name, of_size in speeds.items()}  # fmt: skip
+    in_color = style.colored(curves)
     for name in sorted(curves, key=lambda name: -max(speed for _, speed in curves[name])):
-        axes.plot(*zip(*curves[name]), label=name, **style.backend_style(name))
+        pale = {**style.PALE, "label": f"_{name}"}
+        axes.plot(*zip(*curves[name]),
+                  **({**style.backend_style(name), "label": name} if name in in_color else pale))
     axes.set(yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
     ends = _size_axis(axes, [table.bytes for table in tables])
     axes.set_ylim(top=1.7 * axes.get_ylim()[1])  # room for the names of the caches
+    canvas.log_axis(axes.yaxis)
     _name_caches(axes, machine, *ends)
     axes.grid(axis="y")
     canvas.title(axes, "Throughput by size of the table", "float32, warm memory, one thread")
@@ -146,8 +161,11 @@ def thread_scaling(machine: Machine) -> Figure | None:
     best = max(max(c.values()) for backends in shown.values() for c in backends.values())
     for axes, (table, backends) in zip(panels, shown.items()):
         axes.plot([1, most], [1, most], **style.LINES["ideal"], linewidth=1, label="ideal")
+        in_color = style.colored(backends)
         for backend, curve in sorted(backends.items()):
-            axes.plot(*zip(*sorted(curve.items())), label=backend, **style.backend_style(backend))
+            pale = {**style.PALE, "label": f"_{backend}"}
+            look = {**style.backend_style(backend), "label": backend}
+            axes.plot(*zip(*sorted(curve.items())), **(look if backend in in_color else pale))
         axes.set(xlabel="threads", ylabel="speed-up", ylim=(0, 1.1 * max(most, best)))
         axes.set_xticks(sorted({threads for curve in backends.values() for threads in curve}))
         axes.grid(axis="y")
@@ -166,14 +184,17 @@ def across_cpus(machines: Sequence[Machine]) -> Figure | None:
         for each in measured:
             points.setdefault(each.backend, []).append((each.speed, place))
     figure, (axes,) = canvas.panels(height=1.8 + 0.55 * len(machines))
+    in_color = style.colored(points)
     for backend in sorted(points, key=lambda backend: -max(points[backend])[0]):
         look = {**style.backend_style(backend), "linestyle": "none", "label": backend}
-        canvas.plot_markers(axes, points[backend], look)
+        pale: style.Look = {"marker": "o", "color": style.PALE_GREY, "zorder": 1}
+        pale["label"] = f"_{backend}"
+        canvas.plot_markers(axes, points[backend], look if backend in in_color else pale)
     labels = ["\n".join(textwrap.wrap(machine.cpu, 30)) for machine in machines]
     axes.set_yticks(range(len(machines)), labels, fontsize=9)
     axes.set_ylim(len(machines) - 0.5, -0.5)
-    canvas.log_x_axis(axes)
-    axes.set(xlabel="Gfloat/s")
+    axes.set(xscale="log", xlabel="Gfloat/s")
+    canvas.log_axis(axes.xaxis)
     axes.grid(True)
     canvas.title(axes, "Across CPUs", f"{QUOTED}, best ISA of each, one thread")
     canvas.legend_below(axes, 5)

@@ -1,5 +1,6 @@
 """How every figure of the project looks: colours that stay apart in greyscale, markers, fonts."""
 
+from collections.abc import Iterable
 from typing import Any
 
 Look = dict[str, Any]  # keyword arguments of matplotlib's Axes.plot
@@ -11,6 +12,7 @@ PAPER = "#ffffff"
 
 # Colours of series, and what a dark page shows instead of each.
 NAVY, ORANGE, TEAL, GREY, CRIMSON = "#0f4c81", "#e07b00", "#2a9d8f", "#7b838c", "#b0175b"
+PALE_GREY = "#a9b1b9"
 OTHER_COLORS = ("#5e3c99", "#d9a400", "#3d7a2a", "#7a3b2e", "#3f6fd8", "#8c9c1f", "#a35fc4")
 _OTHERS_ON_DARK = ("#b79cf0", "#f2cc4d", "#8fd177", "#e09a88", "#8fb0ff", "#cbd95f", "#d8aeee")
 ON_DARK = {
@@ -23,6 +25,7 @@ ON_DARK = {
     TEAL: "#5fd3c4",
     GREY: "#aab4be",
     CRIMSON: "#ff7eb0",
+    PALE_GREY: "#66727e",
     **dict(zip(OTHER_COLORS, _OTHERS_ON_DARK)),
 }
 
@@ -42,6 +45,9 @@ LINES: dict[str, Look] = {
     "copy": {"color": MUTED, "linestyle": (0, (4, 3))},
     "ideal": {"color": MUTED, "linestyle": ":"},
 }
+# What a plot shows beside those in colour, and marks of points by how phases are rounded.
+PALE: Look = {"color": PALE_GREY, "linestyle": "-", "linewidth": 0.9, "zorder": 1}
+PHASES = {"exact": "o", "double": "s", "float32": "D"}
 # The numbers of colours, markers and dashes have no common factor: the first 63 pairs of colour and
 # marker are different.
 OTHER_MARKERS = ("P", "X", "<", ">", "p", "h", "d", "*", "8")
@@ -75,6 +81,15 @@ RC = {
     "figure.constrained_layout.w_pad": 0.1, "figure.constrained_layout.h_pad": 0.08,
     "svg.fonttype": "path", "svg.hashsalt": "posenc",  # the same picture has the same bytes
 }  # fmt: skip
+
+
+MOST_COLORED = 6
+
+
+def colored(names: Iterable[str]) -> list[str]:
+    """At most six, which a plot shows in colour: the library's backends, then the first others."""
+    wanted = list(dict.fromkeys(names))
+    return sorted(wanted, key=lambda name: name not in BACKENDS)[:MOST_COLORED]
 
 
 def other_style(place: int) -> Look:

@@ -1,0 +1,25 @@
+"""What is compared, in a few words each. Their phases stand in the documents."""
+
+WORDS = {
+    "rotation": "angle addition from exact anchors: the default",
+    "rotation32": "angle addition in float32: the fastest",
+    "xsimd": "xsimd's sincos in double",
+    "div_term": "the formula of PyTorch's tutorial, in float32",
+    "naive": "the textbook's formula, in double",
+    "sleef_u10": "SLEEF, sincos within 1 ulp",
+    "sleef_u35": "SLEEF, sincos within 3.5 ulp",
+    "sleef_deterministic": "SLEEF, the same bits on every platform",
+    "sleef_f64": "SLEEF, sincos in double",
+    "libmvec_f32": "glibc's vectorised sinf and cosf",
+    "libmvec_f64": "glibc's vectorised sin and cos",
+    "llvm_libc": "LLVM libc, correctly rounded sincosf",
+    "mkl": "oneMKL, vector sincos of high accuracy",
+    "eigen": "Eigen, array sin and cos",
+    "highway_f32": "Highway, sin and cos",
+    "highway_f64": "Highway, sin and cos in double",
+    "ggml_recurrence": "ggml's cache for rotary embeddings",
+    "drifting_rotation": "angle addition without anchors",
+    "pytorch": "PyTorch, torch.sin and torch.cos",
+    "torch_compile": "PyTorch, compiled to one loop",
+    "numpy": "NumPy, numpy.sin and numpy.cos",
+}
