@@ -25,21 +25,20 @@ struct GridSpec {
   std::int64_t d_model() const noexcept { return axes.d_model(); }
 };
 
-/// The grids of known systems. d_model is that of a cell: a multiple of 4, as each half holds as
-/// many sines as cosines; else they throw InvalidArgument.
-
-/// MAE, and what is derived from it (get_2d_sincos_pos_embed): the column's half first; sines
-/// before cosines; the paper's frequencies of d_model / 2 channels.
+/// The grid of MAE, and of what is derived from it (get_2d_sincos_pos_embed): the column's half
+/// first; sines before cosines; the paper's frequencies of d_model / 2 channels. Throws
+/// InvalidArgument unless d_model, that of a cell, is a multiple of 4: each half holds as many
+/// sines as cosines.
 GridSpec mae_grid(std::int64_t d_model);
 
 /// SimpleViT and Big Vision (posemb_sincos_2d): as MAE, with frequencies from 1 to 1 / base,
-/// inclusive. d_model is at least 8.
+/// inclusive. Throws as mae_grid() does, and unless d_model is at least 8.
 GridSpec simple_vit_grid(std::int64_t d_model);
 
 /// DETR (PositionEmbeddingSine with normalize=True), without padding: the row's half first; sines
 /// and cosines interleaved; positions from 1 on, times 2 pi / (size + 10^-6). The frequencies of
-/// these products are rounded to double. `rows` and `columns` are the sizes of the grid, at
-/// least 1.
+/// these products are rounded to double. `rows` and `columns` are the sizes of the grid. Throws as
+/// mae_grid() does, and unless both are at least 1.
 GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns);
 
 /// The cells of a grid. Throws InvalidArgument if a size is negative or there are more than
