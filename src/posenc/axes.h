@@ -68,31 +68,35 @@ struct AxesSpec {
 /// Throws InvalidArgument unless every part is allowed, and every pair belongs to exactly one.
 void validate(const AxesSpec& spec);
 
-/// The place of each pair of every part in a row.
+/// The place of each pair of every part in a row. The spec is not validated.
 std::vector<std::vector<std::int64_t>> places_of(const AxesSpec& spec);
 
 /// The encoding of rows whose positions are equal on all axes: that of text. Throws InvalidArgument
 /// unless the spec is allowed, and has no layouts of parts.
 EncodingSpec spec_of_equal_positions(const AxesSpec& spec);
 
-/// An encoding of one axis.
+/// An encoding of one axis. The spec is not validated.
 AxesSpec one_axis(const EncodingSpec& spec);
 
 /// A block of columns for each axis, channels[axis] wide, with all frequencies of `spec` for that
-/// width. Flux, HunyuanVideo, Wan, CogVideoX, Qwen-Image.
+/// width. Flux, HunyuanVideo, Wan, CogVideoX, Qwen-Image. Throws InvalidArgument unless the result
+/// is allowed.
 AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSpec& spec);
 
 /// The frequencies of `spec` run through all pairs; the first sections[0] pairs are of axis 0, the
-/// next sections[1] of axis 1, and so on. M-RoPE's sections, XD-RoPE's.
+/// next sections[1] of axis 1, and so on. M-RoPE's sections, XD-RoPE's. Throws InvalidArgument
+/// unless the spec is allowed, and the sections are not negative and sum to spec.d_model / 2.
 AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
 /// The same frequencies; pair k is of axis a = k % n if a > 0 and k < n sections[a], else of axis
-/// 0, where n is the number of sections. Qwen3-VL's mrope_interleaved.
+/// 0, where n is the number of sections. Qwen3-VL's mrope_interleaved. Throws as axes_in_sections()
+/// does.
 AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
 /// The same frequencies; of the first sections[1] + sections[2] pairs, even ones are of axis 1 and
 /// odd ones of axis 2; the others are of axis 0. ERNIE 4.5-VL's, whose sections are (time, height,
-/// width), with equal sections of height and width.
+/// width), with equal sections of height and width. Throws as axes_in_sections() does, and for
+/// other sections than such three.
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec);
 
 /// Positions of rows: a range or a list of positions, equal on all axes, or a position on every

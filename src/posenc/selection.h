@@ -77,14 +77,16 @@ SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
 const LoadedProfile& profile_in_use();
 
 /// The correctly rounded encodings of these rows, by the backend that is selected for this shape.
+/// Throws InvalidArgument if the spec, the rows or the options are not allowed, as select_backend()
+/// does, and std::bad_alloc.
 Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options = {});
 
-/// The same with another accuracy.
+/// The same with another accuracy. Throws as above.
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options = {});
 
 /// The correctly rounded encodings of positions 0 .. rows - 1 in the paper's convention: shape
-/// (rows, d_model).
+/// (rows, d_model). Throws as above.
 Matrix encode(std::int64_t rows, std::int64_t d_model);
 
 }  // namespace posenc

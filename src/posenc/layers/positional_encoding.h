@@ -80,7 +80,8 @@ class PositionalEncoding {
                const ForwardOptions& options = {}) const;
 
   /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
-  /// and the scale of dropout if training, else nothing. The offset is ignored.
+  /// and the scale of dropout if training, else nothing. The offset is ignored. Throws as forward()
+  /// does.
   void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
   /// The same for float16.
   void backward(const SequenceView<Float16>& gradient, const ForwardOptions& options) const;

@@ -79,7 +79,8 @@ class Rotary {
              EncodeOptions options = {}) const;
 
   /// The same with cosines apart from sines: each of shape (rows, dimension / 2), or (rows,
-  /// dimension) if they repeat. They have the same type, and must not overlap.
+  /// dimension) if they repeat. They have the same type, and must not overlap. Throws as cache()
+  /// does.
   void cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                          OutputView sines, EncodeOptions options = {}) const;
 
@@ -102,7 +103,8 @@ class Rotary {
   }
 
   /// The same by a cache in memory. Positions are rows of the cache, and each must exist. The bits
-  /// are those of apply() if the cache is of float32.
+  /// are those of apply() if the cache is of float32. Throws as apply() does, and if the cache is
+  /// not allowed.
   void apply_cache(const RotaryCacheView& cache, std::span<const HeadsView> x,
                    const RowPositions& rows_of_cache, const RotateOptions& options = {}) const;
   /// The same for one tensor.

@@ -89,7 +89,7 @@ std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> enc
 
 /// Compares a few thousand entries, spread over the rows, with the reference. Returns an empty
 /// string if all are within the encoder's error bound, else one line that names the first entry
-/// that is not.
+/// that is not. Throws InvalidArgument if the rows are not allowed.
 std::string verify(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
 
 }  // namespace posenc

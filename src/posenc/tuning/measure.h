@@ -17,7 +17,8 @@
 
 namespace POSENC_API posenc {
 
-/// A dense table that is stored as the library decides. Its name is "5000x512".
+/// A dense table that is stored as the library decides. Its name is "5000x512". Throws
+/// InvalidArgument if an argument is not allowed, or there are no rows.
 MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32,
                        int threads = 1);
 
