@@ -6,6 +6,10 @@ Works (float32, the paper's convention):
   new table      the constructor of the tutorial's module; here planning, allocating and encoding
   x + table      torch.add into memory that is there; here PositionalEncoding.forward
   module         the tutorial's module in evaluation, which allocates its result; here as above
+With --rotary instead, of 32 heads as wide as d:
+  rotary cache   cosines and sines into a cache that is there; here Rotary.cache
+  rotary         Transformers' x cos + rotate_half(x) sin; here Rotary.apply_cache
+With --compile also what torch.compile makes of the kept table, the rotary cache and its use.
 
 PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
 Errors are against posenc's correctly rounded float64 table. --output writes the kept tables of both
@@ -38,9 +42,13 @@ Shape = tuple[int, int]  # rows, d_model
 Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
 
 SECONDS, SAMPLES = 0.02, 5  # of each process and work
-PROGRAMS = ("pytorch", "numpy", "posenc")
-PHASES = {"pytorch": "float32", "numpy": "double"}
+PROGRAMS = ("pytorch", "torch_compile", "numpy", "posenc")
+PHASES = {"pytorch": "float32", "torch_compile": "float32", "numpy": "double"}
 KEPT = "kept table"
+CACHE, TURN = "rotary cache", "rotary"
+HEADS = 32
+TABLE_SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
+ROTARY_SHAPES = [(128, 128), (8192, 128)]
 
 
 def parse_shape(text: str) -> Shape:
@@ -57,19 +65,26 @@ def parse_arguments() -> argparse.Namespace:
     example = "compare_torch.py --shapes 5000x512 --output build/results/torch.json"
     parser = ArgumentParser(example=example, description=__doc__)
     parser.add_argument("--shapes", nargs="+", type=parse_shape, metavar="ROWSxD",
-                        default=[(8, 512), (1024, 1024), (5000, 512), (131072, 128)],
-                        help="default: 8x512 1024x1024 5000x512 131072x128")
+                        help="default: 8x512 1024x1024 5000x512 131072x128; with --rotary: 128x128 "
+                        "8192x128")
     parser.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N",
                         help="of PyTorch and posenc (default: %(default)s)")
     parser.add_argument("--processes", type=integer(1, 100), default=5, metavar="N",
                         help="default: %(default)s")
     parser.add_argument("--kept-table-only", action="store_true", help="no other work")
+    parser.add_argument("--rotary", action="store_true", help="rotary embeddings, not tables")
+    parser.add_argument("--compile", action="store_true",
+                        help="torch.compile, too: PyTorch 2 and a C++ compiler")
     parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
     parser.add_argument("--package", metavar="FOLDER",
                         help="folder of the Python package posenc (default: build/release/python, "
                         "else the installed one)")
     parser.add_argument("--one-process", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.shapes = arguments.shapes or (ROTARY_SHAPES if arguments.rotary else TABLE_SHAPES)
+    if arguments.rotary and arguments.output:
+        parser.error("--output is given with --rotary; allowed: without, for tables")
+    return arguments
 
 
 def need_posenc(folder: str | None) -> Any:
@@ -122,6 +137,64 @@ def torch_kept_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
     return fill
 
 
+def torch_compiled_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
+    """The same formula, which torch.compile fuses into one loop."""
+    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    pe = torch.empty(rows, d_model)
+
+    def fill(out: Any) -> None:
+        phases = position * div_term
+        both = torch.stack((torch.sin(phases), torch.cos(phases)), dim=-1)
+        out.copy_(both.view(rows, d_model))
+
+    compiled = torch.compile(fill, dynamic=False)
+
+    def call() -> Any:
+        compiled(pe)
+        return pe.numpy()
+
+    return call
+
+
+def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
+    """As Transformers computes cosines and sines, and turns heads of shape (heads, rows, d)."""
+    (rows, d), threads = shape, options.threads
+    frequencies = 1.0 / 10000.0 ** (torch.arange(0, d, 2, dtype=torch.float32) / d)
+    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
+    cosines, sines = torch.empty(rows, d), torch.empty(rows, d)
+    x = torch.randn(1, HEADS, rows, d)
+    rotary = posenc.Rotary(d)
+    cache = rotary.cosines_and_sines(range(rows), "halves")
+    ours = x.numpy().copy()
+
+    def fill() -> Any:
+        phases = position * frequencies
+        both = torch.cat((phases, phases), dim=-1)
+        cosines.copy_(both.cos())
+        sines.copy_(both.sin())
+        return cosines, sines
+
+    def turn() -> Any:
+        rotated = torch.cat((-x[..., d // 2 :], x[..., : d // 2]), dim=-1)
+        return x * cosines + rotated * sines
+
+    def fill_ours() -> Any:
+        return rotary.cosines_and_sines(range(rows), "halves", out=cache, threads=threads)
+
+    def turn_ours() -> Any:
+        return rotary.apply_cache(cache, ours, heads_first=True, threads=threads)
+
+    works: Works = {
+        CACHE: {"pytorch": fill, "posenc": fill_ours},
+        TURN: {"pytorch": turn, "posenc": turn_ours},
+    }
+    if options.compile:
+        works[CACHE]["torch_compile"] = torch.compile(fill, dynamic=False)
+        works[TURN]["torch_compile"] = torch.compile(turn, dynamic=False)
+    return works
+
+
 def numpy_kept_table(numpy: Any, rows: int, d_model: int) -> Callable[[], Any]:
     """The textbook's formula in double, into a table that is there."""
     position = numpy.arange(rows)[:, None]
@@ -142,6 +215,8 @@ def numpy_kept_table(numpy: Any, rows: int, d_model: int) -> Callable[[], Any]:
 def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
     torch, numpy = need_module("torch"), need_module("numpy")
     torch.set_num_threads(options.threads)
+    if options.rotary:
+        return rotary_works(torch, posenc, shape, options)
     (rows, d_model), threads = shape, options.threads
     encoder = posenc.Encoder(d_model, rows=rows, threads=threads)
     table = encoder.encode(range(rows), threads=threads)
@@ -151,6 +226,8 @@ def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
             "posenc": lambda: encoder.encode(range(rows), table, threads=threads),
         }
     }
+    if options.compile:
+        works[KEPT]["torch_compile"] = torch_compiled_table(torch, rows, d_model)
     if threads == 1:  # NumPy has no threads of its own for this
         works[KEPT]["numpy"] = numpy_kept_table(numpy, rows, d_model)
     if options.kept_table_only:
@@ -190,10 +267,19 @@ def time_once(posenc: Any, options: argparse.Namespace) -> list[tuple[Shape, str
     return found
 
 
-def error_of(got: Any, posenc: Any) -> dict[str, float]:
-    """Of a float32 table, against posenc's correctly rounded one of float64."""
+def exact_values(posenc: Any, work: str, shape: Shape) -> Any:
+    """Correctly rounded to float64."""
+    rows, d = shape
+    if work == KEPT:
+        return posenc.encode(rows, d, dtype="float64")
+    rotary = posenc.Rotary(d)
+    both = rotary.cosines_and_sines(range(rows), "halves", dtype="float64")
+    return need_module("numpy").concatenate(both)
+
+
+def error_of(got: Any, exact: Any) -> dict[str, float]:
+    """Of a float32 table, against exact values."""
     numpy = need_module("numpy")
-    exact = posenc.encode(*got.shape, dtype="float64")
     nearest = exact.astype(numpy.float32)
     error = numpy.abs(got - exact)
     ulp = numpy.spacing(numpy.abs(nearest)).astype(numpy.float64)
@@ -237,6 +323,8 @@ def main() -> int:
         check_writable(options.output)
     need_modules("torch", "numpy")
     posenc = need_posenc(options.package)
+    if options.compile and not hasattr(need_module("torch"), "compile"):
+        raise BadInput("--compile needs torch.compile; allowed: with PyTorch 2 or newer")
     if options.one_process:
         print(json.dumps(time_once(posenc, options)))
         return 0
@@ -252,20 +340,28 @@ def main() -> int:
             of_work.setdefault(program, []).append(each)
     show_progress()
     lines, peers = [], []
-    order = {KEPT: 0, "new table": 1, "x + table": 2, "module": 3}
+    order = {KEPT: 0, "new table": 1, "x + table": 2, "module": 3, CACHE: 4, TURN: 5}
     for (shape, work), programs in sorted(seconds.items(), key=lambda item: order[item[0][1]]):
         size = f"{shape[0]} x {shape[1]}"
         times = [seconds_text(median(programs[p])) if p in programs else "" for p in PROGRAMS]
         lines.append([work, size, *times, "", ""])
-        tables = works_of(posenc, shape, options)[KEPT] if work == KEPT else {}
+        tables = works_of(posenc, shape, options)[work] if work in (KEPT, CACHE) else {}
         for program in [each for each in tables if each != "posenc"]:
-            error = error_of(tables[program](), posenc)
+            table = tables[program]()
+            if work == CACHE:
+                table = need_module("numpy").concatenate([each.numpy() for each in table])
+            error = error_of(table, exact_values(posenc, work, shape))
             row = {"backend": program, "shape": shape, "seconds": programs[program]}
             peers.append({**row, "error": error})
             share = share_text(error["correctly_rounded"])
-            lines[-1][5 + (program == "numpy")] = f"{error_text(error['max_abs'])}, {share}"
+            if program != "torch_compile":
+                place = len(PROGRAMS) + 2 + (program == "numpy")
+                lines[-1][place] = f"{error_text(error['max_abs'])}, {share}"
     header = ["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]
-    print(text_table(header, lines, left=(0,)))
+    # Columns of what was not asked for are left out.
+    shown = [c for c in range(len(header)) if c < 2 or any(line[c] for line in lines)]
+    lines = [[line[column] for column in shown] for line in lines]
+    print(text_table([header[column] for column in shown], lines, left=(0,)))
     print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
     print("Errors: the largest, and the share of entries that are correctly rounded.")
     if options.output:

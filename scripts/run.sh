@@ -13,6 +13,8 @@ results=build/results
 profile=$results/profile.json
 measured=$results/measurements.json
 torch=$results/torch.json
+fresh=$results/fresh_memory.json
+types=(float64 float16 bfloat16)
 page=$results/report/index.html
 check_failed=1
 skipped=77
@@ -33,7 +35,7 @@ stay_below_build() {
   export TMPDIR=$PWD/build/tmp/run.$$
   mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
   trap 'rm -rf "$TMPDIR"' EXIT
-  rm -f "$profile" "$measured" "$torch" "$page"  # of an earlier run
+  rm -f "$profile" "$measured" "$torch" "$fresh" "$page"  # of an earlier run
 }
 
 # accuracy NAME OPTION...: a document of the errors of every backend, other libraries too.
@@ -54,7 +56,7 @@ may_fail() {
 }
 
 ./scripts/install_dependencies.sh build report peers
-targets=(posenc_cli posenc_peers)
+targets=(posenc_cli posenc_peers bench_encode)
 [[ -n $(./scripts/install_dependencies.sh --left-out torch) ]] || targets+=(posenc_python)
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
@@ -80,6 +82,19 @@ documents+=("$measured")
 may_fail "$skipped" ./scripts/compare_torch.py --kept-table-only --processes "$processes" \
   --output "$torch"
 if [[ -e $torch ]]; then documents+=("$torch"); fi
+
+step "Other element types, and memory that nobody has touched"
+for type in "${types[@]}"; do
+  document=$results/measurements_$type.json
+  may_fail "$check_failed" "$bin/posenc" measure --preset tutorial --preset wide \
+    --backend rotation --backend rotation32 --dtype "$type" --processes "$processes" \
+    --format json --output "$document"
+  documents+=("$document")
+done
+"$bin/bench_encode" --benchmark_filter='^encode_fresh/.*/rows:(512|8192)/' \
+  --benchmark_min_time=0.1 --benchmark_out="$fresh" >"$results/fresh_memory.txt" 2>&1
+documents+=("$fresh")
+echo "Shown on the page: $results/measurements_*.json, $fresh"
 
 step "The page of figures"
 may_fail "$skipped" ./scripts/report.py "${documents[@]}" --output "$(dirname "$page")"

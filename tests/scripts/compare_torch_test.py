@@ -2,6 +2,7 @@
 argument: the folder of the built programs."""
 
 import json
+import re
 import os
 
 import script_support
@@ -40,6 +41,17 @@ class CompareTorchTest(ScriptTest):
         done = run("summary.py", output, "--peers")
         self.assert_good(done)
         self.assertRegex(done.stdout, r"\n\| `pytorch` \| float32 \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7 \|\n")
+
+    def test_rotary(self):
+        done = self.compare("--rotary", "--shapes", "4096x32")
+        self.assert_good(done)
+        rows = [re.split(r"  +", line) for line in done.stdout.splitlines()[1:3]]
+        self.assertEqual([row[0] for row in rows], ["rotary cache", "rotary"])
+        error = float(rows[0][4].split(",")[0])
+        self.assertGreater(error, 1e-5)  # of float32 phases
+        self.assertLess(error, 1e-3)
+        document = self.folder / "x.json"
+        self.assert_refused(self.compare("--rotary", "--output", document), "--output", "--rotary")
 
     def test_threads_are_those_of_the_table(self):
         output = self.folder / "torch.json"

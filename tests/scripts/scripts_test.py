@@ -279,7 +279,10 @@ PROGRAM = """#!/bin/bash
 what=$1
 echo "${0##*/} $*"
 while [[ $# -gt 0 ]]; do
-  case $1 in --output | --save) cp "$FAKE/sample.json" "$2" ;; esac
+  case $1 in
+    --output | --save) cp "$FAKE/sample.json" "$2" ;;
+    --benchmark_out=*) cp "$FAKE/fresh.json" "${1#*=}" ;;
+  esac
   shift
 done
 """
@@ -290,12 +293,14 @@ class RunTest(ShellTest):
 
     def run_it(self, program=PROGRAM):
         (self.path / "sample.json").write_text(json.dumps(sample()), encoding="utf-8")
+        fresh = {"context": {"cpu": sample()["machine"]["cpu"]}, "benchmarks": []}
+        (self.path / "fresh.json").write_text(json.dumps(fresh), encoding="utf-8")
         self.provide("cmake", "#!/bin/bash\n")
         for script in ("compare_torch.py", "report.py"):  # which need more than Python
             (self.root / "scripts" / script).write_text("#!/bin/bash\nexit 77\n")
         programs = self.root / "build" / "release" / "bin"
         programs.mkdir(parents=True)
-        for name in ("posenc", "posenc_peers"):
+        for name in ("posenc", "posenc_peers", "bench_encode"):
             self.provide(name, program)
             shutil.copy(self.path / name, programs)
         return self.script("run.sh")
@@ -308,6 +313,9 @@ class RunTest(ShellTest):
         for line in (
             "posenc accuracy --preset tutorial\n",
             f"posenc_peers measure --processes 3 --format json --output {measured}\n",
+            "posenc measure --preset tutorial --preset wide --backend rotation --backend rotation32 "
+            "--dtype bfloat16 --processes 3 --format json --output "
+            "build/results/measurements_bfloat16.json\n",
             "\n8 x 512                         4.0         7.0    13     20\n",
             f"posenc pick {measured} --max-error 1e-6 --save build/results/profile.json\n",
             f"\nUse it:    POSENC_PROFILE={self.root}/build/results/profile.json PROGRAM\n",
