@@ -137,6 +137,16 @@ def torch_kept_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
     return fill
 
 
+def check_compile(torch: Any) -> None:
+    """Throws Skipped if torch.compile does not work here: it needs a compiler, and headers that
+    some packages lack."""
+    try:
+        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(64))
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise Skipped(f"torch.compile does not work here: {reason}") from error
+
+
 def torch_compiled_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
     """The same formula, which torch.compile fuses into one loop."""
     position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
@@ -325,6 +335,8 @@ def main() -> int:
     posenc = need_posenc(options.package)
     if options.compile and not hasattr(need_module("torch"), "compile"):
         raise BadInput("--compile needs torch.compile; allowed: with PyTorch 2 or newer")
+    if options.compile:
+        check_compile(need_module("torch"))
     if options.one_process:
         print(json.dumps(time_once(posenc, options)))
         return 0
