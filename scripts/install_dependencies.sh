@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
-groups="build test python pictures torch report peers aarch64 riscv64 powerpc64le s390x avx512 ci"
+groups="build test python pip pictures torch report peers aarch64 riscv64 powerpc64le s390x avx512 ci"
 
 # The Debian packages that a group requires.
 needed_of() {
@@ -34,6 +34,10 @@ optional_of() {
       ;;
     pictures | report) echo "python3-matplotlib python3-numpy" ;;
     python) echo "python3-dev pybind11-dev python3-numpy" ;;
+    pip)
+      echo "python3-scikit-build-core python3-pybind11 python3-pip python3-venv"
+      optional_of python
+      ;;
     torch) echo "python3-torch $(optional_of python)" ;;
     peers) echo "libsleef-dev libhwy-dev libllvmlibc-19-dev" ;;
     ci)
@@ -87,6 +91,9 @@ debootstrap         command debootstrap         | the tests on other releases of
 pkg-config          command pkg-config pkgconf  | the test of the pkg-config file
 python3-dev         python_header Python.h      | the Python package, and PyTorch's tables
 pybind11-dev        header pybind11/pybind11.h  | the Python package, and PyTorch's tables
+python3-scikit-build-core module scikit_build_core | the installation of the package by pip
+python3-pybind11    module pybind11             | the installation of the package by pip
+python3-pip         module pip                  | the installation of the package by pip
 python3-venv        module ensurepip            | the test of the package's installation
 libclang-rt-dev                                 | sanitizers and fuzzing
 "

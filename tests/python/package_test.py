@@ -464,7 +464,7 @@ def parameters_of_module(function):
 class StubTest(unittest.TestCase):
     def test_the_stub_has_the_names_and_parameters_of_the_module(self):
         module = posenc._posenc
-        stub = ast.parse(pathlib.Path(module.__file__).with_name("_posenc.pyi").read_text())
+        stub = ast.parse(pathlib.Path(posenc.__file__).with_name("_posenc.pyi").read_text())
         functions = [(module, each) for each in stub.body]
         for each in stub.body:
             if isinstance(each, ast.ClassDef):

@@ -1,45 +1,72 @@
 #!/usr/bin/env bash
-# Installs the Python package from this checkout with pip into a temporary environment, without the
-# network, and tests it there. Exits with 77 if Python lacks its headers, venv or NumPy, or if there
-# is no pybind11.
+# Builds the package as pip does, without the network: a source distribution, a wheel of it, and an
+# editable installation, each tested in an environment of its own. Exits with 77 if Python has no
+# scikit-build-core, which Debian has from 13 on, or lacks something else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+source=$PWD
 
 skip() { echo "Skipped: $1"; exit 77; }
-python=$(./scripts/python_with.sh numpy -- -c 'import sys; print(sys.executable)') ||
-  skip "no Python has NumPy"
+find_python='import sys; print(sys.executable)'
+python=$(./scripts/python_with.sh scikit_build_core pybind11 numpy -- -c "$find_python")
+for need in scikit_build_core pybind11 numpy venv; do
+  "$python" -c "import $need" 2>/dev/null ||
+    skip "no Python has $need (Debian 13: python3-scikit-build-core python3-pybind11 python3-venv)"
+done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+quietly() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log"; echo "FAILED: $*"; exit 1; }; }
+fail() { echo "FAILED: $1"; exit 1; }
+
 header=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h
 [[ -e $header ]] || skip "there is no $header (Debian: python3-dev)"
-"$python" -m venv --system-site-packages "$scratch/environment" >"$scratch/log" 2>&1 ||
-  skip "$python cannot make environments (Debian: python3-venv)"
-[[ -n $(find /usr/lib /usr/share /usr/local/lib -name pybind11Config.cmake -print -quit \
-  2>/dev/null) ]] || skip "there is no pybind11 (Debian: pybind11-dev)"
+for environment in wheel editable; do
+  "$python" -m venv --system-site-packages "$scratch/$environment" >"$scratch/log" 2>&1 ||
+    skip "$python cannot make environments (Debian: python3-venv)"
+done
 
-"$scratch/environment/bin/pip" wheel --no-index --no-deps --wheel-dir "$scratch" . \
-  >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+# pip itself makes no source distributions: this is what `python -m build` calls.
+quietly "$python" -c "from scikit_build_core.build import build_sdist
+build_sdist('$scratch')"
+archive=$(echo "$scratch"/posenc-*.tar.gz)
+version=$(sed -n 's/^project(posenc VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+[[ $archive == "$scratch/posenc-$version.tar.gz" ]] || fail "$archive is not of version $version"
+tar -xzf "$archive" -C "$scratch"
+echo "$(basename "$archive"), $(du -k "$archive" | cut -f1) KiB"
+
+# Both are built in one folder, so that the library is compiled once.
+unpacked=$scratch/posenc-$version
+options=(--no-index --no-deps --no-build-isolation -C "build-dir=$scratch/build")
+pip() { quietly "$scratch/$1/bin/python" -m pip "${@:2}"; }
+pip wheel wheel "${options[@]}" --wheel-dir "$scratch" "$unpacked"
 wheel=$(echo "$scratch"/posenc-*.whl)
+tag=$("$python" -c '
+import re, sys, sysconfig
+platform = re.sub("[-.]", "_", sysconfig.get_platform())
+print("cp{0}{1}-cp{0}{1}-{2}".format(*sys.version_info[:2], platform))')
+[[ $wheel == "$scratch/posenc-$version-$tag.whl" ]] || fail "$wheel is not tagged $tag"
 echo "$(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB:"
 "$python" -m zipfile --list "$wheel"
-"$scratch/environment/bin/pip" install --no-index --no-deps "$wheel" >"$scratch/log" 2>&1 ||
-  { cat "$scratch/log"; exit 1; }
-run() { (cd "$scratch" && ./environment/bin/python "$@"); }
-run "$PWD/tests/python/package_test.py"
-run "$PWD/tests/python/rotary_config_test.py"
-run "$PWD/tests/python/rotary_families_test.py"
-run "$PWD/tests/python/rotary_files_test.py"
+files=$("$python" -m zipfile --list "$wheel" | awk 'NR > 1 { print $1 }' | sort)
+while read -r file; do
+  grep -qx "posenc/$file" <<<"$files" || fail "the wheel has no $file"
+done < <(cd src/python/posenc && find . -type f ! -path '*/__pycache__/*' -printf '%P\n')
+[[ $(grep -c '^posenc/_posenc\..*so$' <<<"$files") -eq 1 ]] || fail "the wheel has no module"
+! grep -vE '^posenc(-[0-9.]+\.dist-info)?/' <<<"$files" ||
+  fail "the wheel has files outside the package"
 
-# Every block of these pages is a complete program.
-awk -v folder="$scratch" '
-  /^```python/ { ++block; inside = 1; next }
-  /^```/ { inside = 0 }
-  inside { print >(folder "/example_" block ".py") }' docs/from-python.md \
-  docs/frequencies.md docs/config-json.md docs/engines.md
-for example in "$scratch"/example_*.py; do
-  if grep -q '^import torch' "$example" && ! run -c 'import torch' 2>/dev/null; then
-    echo "Skipped: the example with PyTorch, which is not installed"
-    continue
-  fi
-  run "$example"
+pip wheel install --no-index --no-deps "$wheel"
+pip editable install "${options[@]}" --editable "$unpacked"
+run() { (cd "$scratch" && "./$1/bin/python" "${@:2}"); }
+for environment in wheel editable; do
+  got=$(run "$environment" -c 'import importlib.metadata, posenc
+print(importlib.metadata.version("posenc"), posenc.__version__)')
+  [[ $got == "$version $version" ]] || fail "the versions of the $environment are $got"
+done
+# What is edited in the sources is what an editable installation imports.
+echo 'EDITED = True' >>"$unpacked/src/python/posenc/__init__.py"
+run editable -c 'import posenc; assert posenc.EDITED'
+for test in package objects rotary_config; do
+  run wheel "$source/tests/python/${test}_test.py"
+  run editable "$source/tests/python/${test}_test.py"
 done
