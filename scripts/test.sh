@@ -56,7 +56,7 @@ show() {
       state=summary
       say "$line"
     elif [[ $state == summary ]]; then
-      say "$line"
+      [[ $line == *"(Skipped)" ]] || say "$line"  # there are dozens, and the log has them
     elif [[ $state == collect ]]; then
       printed+=$line$'\n' printed_lines=$((printed_lines + 1))
     fi
