@@ -14,13 +14,12 @@ FILL = ROOT / "packaging" / "fill.py"
 
 # The names of a CMake package in each recipe.
 PACKAGES = {"fmt": "fmt", "nlohmann_json": "nlohmann[-_]json", "xsimd": "xsimd"}
-NOT_INSTALLED = {"Threads"}
 
 
 def required_packages() -> set[str]:
     """What the library does not build without."""
-    text = (ROOT / "src/posenc/CMakeLists.txt").read_text(encoding="utf-8")
-    return set(re.findall(r"find_package\((\S+) REQUIRED\)", text)) - NOT_INSTALLED
+    text = (ROOT / "src/posenc/dependencies.cmake").read_text(encoding="utf-8")
+    return set(re.findall(r"^ *posenc_need\((\w+) ", text, re.MULTILINE)) - {"CLI11"}
 
 
 class Recipes(unittest.TestCase):
@@ -34,7 +33,9 @@ class Recipes(unittest.TestCase):
         cls.fill("someone/posenc", cls.archive, check=True)
 
     @classmethod
-    def fill(cls, repository: str, archive: pathlib.Path, check: bool) -> subprocess.CompletedProcess:
+    def fill(
+        cls, repository: str, archive: pathlib.Path, check: bool
+    ) -> subprocess.CompletedProcess:
         command = [sys.executable, FILL, repository, archive, "--output", cls.output]
         return subprocess.run(command, check=check, capture_output=True, text=True)
 

@@ -89,6 +89,25 @@ for way in FetchContent add_subdirectory; do
     { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
 done
 
+# Dependencies that are not installed: the parent's build takes headers from folders that stand for
+# downloads.
+downloads=()
+for header in fmt:fmt nlohmann_json:nlohmann xsimd:xsimd; do
+  folder=$scratch/downloads/${header%:*}/include
+  mkdir -p "$folder"
+  [[ ! -d /usr/include/${header#*:} ]] || ln -s "/usr/include/${header#*:}" "$folder/"
+  downloads+=("-DCMAKE_DISABLE_FIND_PACKAGE_${header%:*}=ON"
+    "-DFETCHCONTENT_SOURCE_DIR_$(tr '[:lower:]' '[:upper:]' <<<"${header%:*}")=${folder%/include}")
+done
+"$cmake" -S "$source/tests/install/parent" -B "$scratch/fetched" -G Ninja \
+  -DCMAKE_CXX_COMPILER="$compiler" -DPOSENC_SOURCE="$source" -DPOSENC_WAY=FetchContent \
+  "${downloads[@]}" >"$scratch/log" 2>&1 ||
+  { cat "$scratch/log"; echo "FAILED: a parent project without installed dependencies"; exit 1; }
+grep -q "posenc: fmt is not installed, taking" "$scratch/log" ||
+  { cat "$scratch/log"; echo "FAILED: no dependency was taken"; exit 1; }
+"$cmake" --build "$scratch/fetched" --target posenc_base >"$scratch/log" 2>&1 ||
+  { tail -40 "$scratch/log"; echo "FAILED: a build with taken dependencies"; exit 1; }
+
 # Refused in one line that names the argument, its value and what is allowed.
 "$cmake" -S "$source" -B "$scratch/universal" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
   '-DCMAKE_OSX_ARCHITECTURES=arm64;x86_64' >"$scratch/log" 2>&1 &&
