@@ -10,6 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
 groups="build test python pip pictures torch report peers aarch64 riscv64 powerpc64le s390x avx512 ci"
+groups+=" x86_64-w64-mingw32"
 
 # The Debian packages that a group requires.
 needed_of() {
@@ -19,6 +20,7 @@ needed_of() {
       echo "libgmock-dev libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev"
       ;;
     aarch64 | riscv64 | powerpc64le | s390x) echo "g++-$1-linux-gnu googletest qemu-user" ;;
+    x86_64-w64-mingw32) echo "g++-mingw-w64-x86-64-posix googletest wine64" ;;
     avx512) echo "bochs bochs-term bochsbios vgabios isolinux syslinux-common xorriso cpio" ;;
     ci) echo "clang clang-format mypy pyflakes3 ccache yamllint" ;;
   esac
@@ -79,6 +81,8 @@ python3-matplotlib  module matplotlib           | figures and the report
 python3-numpy       module numpy                | figures, and NumPy's tables
 python3-torch       module torch                | PyTorch's tables
 googletest          file /usr/src/googletest/CMakeLists.txt
+g++-mingw-w64-x86-64-posix  command x86_64-w64-mingw32-g++-posix
+wine64              file /usr/lib/wine/wine64 /usr/bin/wine64 /usr/bin/wine
 xorriso             command xorriso
 cpio                command cpio
 clang               command clang++

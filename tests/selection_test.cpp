@@ -432,7 +432,7 @@ TEST(Selection, SearchesXdgConfigHomeThenHomeForTheProfile) {
 bool bits_are_those_of_rotation() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
-  setenv("POSENC_PROFILE", (folder / "profile.json").c_str(), 1);
+  test::set_environment("POSENC_PROFILE", (folder / "profile.json").string());
   const RowRange rows = {0, 300};
   const EncodingSpec spec = {.d_model = 64};
   const auto floats = static_cast<std::size_t>(rows.count * spec.d_model);
@@ -476,7 +476,7 @@ TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
 std::string backend_of_rough_layer() {
   const ScratchFolder folder;
   save_measurements(folder / "profile.json", all_classes, misleading_claims());
-  setenv("POSENC_PROFILE", (folder / "profile.json").c_str(), 1);
+  test::set_environment("POSENC_PROFILE", (folder / "profile.json").string());
   const PositionalEncoding layer({.d_model = 64}, 100, 0.0, EncodingSource::automatic,
                                  Accuracy::within(1e-6));
   return layer.selection().backend->full_name();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -62,10 +63,24 @@ bool GuardedMatrix::untouched() const noexcept {
                      [](float value) { return bits(value) == guard_bits; });
 }
 
+void set_environment(const char* name, const std::string& value) {
+#ifdef _WIN32
+  _putenv_s(name, value.c_str());
+#else
+  if (value.empty()) {
+    unsetenv(name);
+  } else {
+    setenv(name, value.c_str(), 1);
+  }
+#endif
+}
+
 ScratchFolder::ScratchFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "posenc_test_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder " + name);
-  path_ = name;
+  std::random_device random;
+  do {
+    const std::string name = "posenc_test_" + std::to_string(random()) + std::to_string(random());
+    path_ = std::filesystem::temp_directory_path() / name;
+  } while (!std::filesystem::create_directory(path_));  // throws if there can be none
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -76,7 +91,7 @@ ScratchFolder::~ScratchFolder() {
 std::vector<std::string> ScratchFolder::listing() const {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(path_))
-    names.push_back(entry.path().filename());
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

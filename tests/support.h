@@ -85,6 +85,9 @@ class GuardedMatrix {
   float* data_;
 };
 
+/// Sets a variable of this process, or removes it if the value is empty.
+void set_environment(const char* name, const std::string& value);
+
 /// A temporary folder, removed with its contents in the destructor.
 class ScratchFolder {
  public:

@@ -25,6 +25,7 @@ Environment:
   POSENC_PROFILE        the profile to use instead of the file below
   XDG_CONFIG_HOME       folder of the user's settings (default: .config in HOME)
   HOME                  folder of the user
+  LOCALAPPDATA          on Windows, the folder of settings instead of these two
 
 Files:
   $XDG_CONFIG_HOME/posenc/profile.json

@@ -12,6 +12,7 @@
 
 #include "posenc/cpu.h"
 #include "posenc/profile.h"
+#include "posenc/support/environment.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -202,9 +203,9 @@ std::filesystem::path file_to_save(const PickCommand& command) {
   const std::filesystem::path file =
       command.save_file.empty() ? default_profile_path() : std::filesystem::path(command.save_file);
   if (file.empty()) {
-    throw InvalidArgument(
-        "--save is without FILE, and none of POSENC_PROFILE, XDG_CONFIG_HOME and HOME is set; "
-        "allowed: one of them");
+    throw InvalidArgument(fmt::format(
+        "--save is without FILE, and none of POSENC_PROFILE{} is set; allowed: one of them",
+        settings_variables));
   }
   check_writable(file, Folders::are_made);
   return file;

@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # Cross-compiles the library and its tests for another processor and runs the tests of its numerics
 # under qemu-user: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]. s390x is
-# big-endian. The arguments go to the tests and replace the default selection:
+# big-endian. x86_64-w64-mingw32 is Windows: the tests, and the command, run under wine. The
+# arguments go to the tests and replace the default selection:
 #   tests/emulated/test-emulated.sh riscv64 --gtest_filter='*KernelTest*'
 # Exits with 77 if the cross compiler or the emulator is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-usage="usage: test-emulated.sh aarch64|riscv64|powerpc64le|s390x [ARGUMENT...]"
-target=${1:?$usage}
+targets="aarch64, riscv64, powerpc64le, s390x, x86_64-w64-mingw32"
+target=${1:?usage: test-emulated.sh TARGET [ARGUMENT...], with TARGET one of $targets}
 shift
-# Debian and qemu name some processors differently.
+emulator=qemu-$target compiler=$target-linux-gnu-g++ isa=scalar program=posenc_tests
 case $target in
-  aarch64) package=aarch64 emulator=aarch64 isa=neon64 ;;
-  riscv64) package=riscv64 emulator=riscv64 isa=scalar ;;
-  powerpc64le) package=powerpc64le emulator=ppc64le isa=scalar ;;
-  s390x) package=s390x emulator=s390x isa=scalar ;;
+  aarch64) isa=neon64 ;;
+  riscv64 | s390x) ;;
+  powerpc64le) emulator=qemu-ppc64le ;;  # as qemu names it
+  x86_64-w64-mingw32)
+    # Debian's wine64 has no command on the path.
+    PATH+=:/usr/lib/wine emulator=wine64 compiler=$target-g++-posix isa=avx2 program+=.exe
+    ;;
   *)
-    allowed="aarch64, riscv64, powerpc64le, s390x"
-    echo "test-emulated.sh: processor is '$target'; allowed: $allowed" >&2
+    echo "test-emulated.sh: target is '$target'; allowed: $targets" >&2
     exit 2
     ;;
 esac
@@ -37,36 +40,45 @@ selection=(
   'LittleEndian.*' '*Axes.*' '*NegativePositions.*' 'JoinKernels.*' 'ExtentKernels.*'
   '*Rotary*' '*TableFile*' 'Parity.*'
 )
+# Files, threads and memory of another system.
+if [[ $emulator == wine64 ]]; then
+  selection+=('ParallelFor.*' 'OutputFile.*' 'ReadFile.*' 'Profile.*' 'Measurement*' '*Timing*')
+fi
 too_slow='*HoldForEveryRuleOfFrequencies*'  # many exact values
 
 step() { printf '\n== %s  (%d s since the start)\n' "$1" "$SECONDS"; }
 
 prefix=$PWD/build/$target-prefix
 
-# stage PACKAGE TARGET FOLDER [DEFINITION]: makes a header-only library of the host visible to the
-# cross compiler, as a CMake package with one target. Only its own folder is copied, since
-# /usr/include also holds the host's libc.
+# stage PACKAGE TARGETS FOLDER [DEFINITION]: makes a header-only library of the host visible to the
+# cross compiler, as a CMake package with targets of these names. Only its own folder is copied,
+# since /usr/include also holds the host's libc.
 stage() {
-  local package=$1 library=$2 folder=$3 definition=${4:-}
+  local package=$1 libraries=$2 folder=$3 definition=${4:-}
   mkdir -p "$prefix/include" "$prefix/lib/cmake/$package"
   cp -rLu "/usr/include/$folder" "$prefix/include/"
   cat >"$prefix/lib/cmake/$package/${package}Config.cmake" <<CMAKE
-add_library($library INTERFACE IMPORTED)
-set_target_properties($library PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "$prefix/include"
-                      INTERFACE_COMPILE_DEFINITIONS "$definition")
+foreach(library IN ITEMS $libraries)
+  add_library(\${library} INTERFACE IMPORTED)
+  set_target_properties(\${library} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "$prefix/include"
+                        INTERFACE_COMPILE_DEFINITIONS "$definition")
+endforeach()
 CMAKE
 }
 
 step "Dependencies"
 ./scripts/install_dependencies.sh build "$target"
-command -v "$package-linux-gnu-g++" "qemu-$emulator" >/dev/null || {
-  echo "Skipped: $package-linux-gnu-g++ or qemu-$emulator is not there."
-  exit 77
-}
+for needed in "$compiler" "$emulator"; do
+  command -v "$needed" >/dev/null || {
+    echo "Skipped: $needed is not there."
+    exit 77
+  }
+done
 stage xsimd xsimd xsimd
-stage fmt fmt::fmt-header-only fmt FMT_HEADER_ONLY=1
+stage fmt "fmt::fmt fmt::fmt-header-only" fmt FMT_HEADER_ONLY=1
 stage nlohmann_json nlohmann_json::nlohmann_json nlohmann
 stage Eigen3 Eigen3::Eigen eigen3/Eigen
+stage CLI11 CLI11::CLI11 CLI
 if [[ ! -f $prefix/lib/libgmock.a ]]; then
   cmake -S /usr/src/googletest -B "build/$target-googletest" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     --toolchain "$PWD/tests/emulated/cross.cmake" -DPOSENC_CROSS_TARGET="$target" \
@@ -76,11 +88,25 @@ fi
 
 ./scripts/build.sh "$target"
 
-step "Testing under qemu-$emulator"
+if [[ $emulator == wine64 ]]; then
+  # The folder of a Windows of its own, 0.7 GB.
+  WINEPREFIX=$(mktemp -d)
+  export WINEPREFIX WINEDEBUG=-all
+  trap 'wineserver -k || true; rm -rf "$WINEPREFIX"' EXIT
+  run() { wine64 "$@"; }
+  step "The command"
+  tests/emulated/command_test.sh build/$target/bin/posenc.exe
+  step "Objects"
+  ctest --test-dir "build/$target" -R '^(aligned_moves|isa_symbols)' --output-on-failure
+else
+  run() { "$emulator" -L "/usr/$target-linux-gnu" "$@"; }
+fi
+
+step "Testing under $emulator"
 arguments=("$@")
 [[ $# -gt 0 ]] ||
   arguments=(--gtest_brief=1 "--gtest_filter=$(IFS=:; echo "${selection[*]}")-$too_slow")
-run_tests() { "qemu-$emulator" -L "/usr/$package-linux-gnu" "build/$target/bin/posenc_tests" "$@"; }
+run_tests() { run "build/$target/bin/$program" "$@"; }
 selected=$(run_tests "${arguments[@]}" --gtest_list_tests | grep -c '^  ') ||
   { echo "FAILED: no test is selected" >&2; exit 1; }
 echo "$selected tests"
@@ -92,5 +118,5 @@ for ((shard = 0; shard < shards; ++shard)); do
 done
 failed=0
 for child in "${children[@]}"; do wait "$child" || failed=1; done
-[[ $failed -eq 0 ]] || { echo "FAILED under qemu-$emulator" >&2; exit 1; }
+[[ $failed -eq 0 ]] || { echo "FAILED under $emulator" >&2; exit 1; }
 step "All passed on $target"

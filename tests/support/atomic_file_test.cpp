@@ -7,10 +7,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <sys/wait.h>
 
 #include <filesystem>
+
+#ifdef _WIN32
+#include "posenc/support/file_system.h"
+#else
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 namespace posenc {
 namespace {
@@ -19,15 +26,50 @@ using test::ScratchFolder;
 using test::write_file;
 using testing::ElementsAre;
 
+#ifdef _WIN32
+
+int dead_process() { return 0x7ffffffc; }  // no number is so large
+int living_process() { return file_system::this_process(); }
+
+/// Keeps a file open, which protects it.
+class HeldFile {
+ public:
+  explicit HeldFile(const std::filesystem::path& file)
+      : descriptor_(file_system::open_to_write(file)) {}
+  ~HeldFile() { file_system::close(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+#else
+
 /// The number of a process that has ended.
-pid_t dead_process() {
+int dead_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
   return child;
 }
 
-std::string temporary_of(const std::string& file, pid_t process) {
+int living_process() { return ::getpid() == 1 ? 1 : ::getppid(); }
+
+/// Keeps a file open and locked.
+class HeldFile {
+ public:
+  explicit HeldFile(const std::filesystem::path& file)
+      : descriptor_(::open(file.c_str(), O_WRONLY | O_CLOEXEC)) {
+    EXPECT_EQ(::flock(descriptor_, LOCK_EX), 0);
+  }
+  ~HeldFile() { ::close(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+#endif
+
+std::string temporary_of(const std::string& file, int process) {
   return "." + file + "." + std::to_string(process) + "-0.tmp";
 }
 
@@ -39,7 +81,7 @@ void write_whole(const std::filesystem::path& file) {
 
 TEST(OutputFile, RemovesTemporaryFilesOfKilledProcesses) {
   const ScratchFolder folder;
-  const pid_t dead = dead_process();
+  const int dead = dead_process();
   write_file(folder / temporary_of("table", dead), "half");
   write_whole(folder / "table");
   EXPECT_THAT(folder.listing(), ElementsAre("table"));
@@ -58,7 +100,7 @@ TEST(OutputFile, RemovesTemporaryFilesInTheCurrentFolder) {
 
 TEST(OutputFile, KeepsTemporaryFilesOfLivingProcesses) {
   const ScratchFolder folder;
-  const std::string mine = temporary_of("table", ::getpid() == 1 ? 1 : ::getppid());
+  const std::string mine = temporary_of("table", living_process());
   write_file(folder / mine, "half");
   write_whole(folder / "table");
   EXPECT_THAT(folder.listing(), ElementsAre(mine, "table"));
@@ -69,10 +111,10 @@ TEST(OutputFile, KeepsLockedTemporaryFiles) {
   const ScratchFolder folder;
   const std::string name = temporary_of("table", dead_process());
   write_file(folder / name, "half");
-  const int descriptor = ::open((folder / name).c_str(), O_WRONLY | O_CLOEXEC);
-  ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
-  write_whole(folder / "table");
-  ::close(descriptor);
+  {
+    const HeldFile held(folder / name);
+    write_whole(folder / "table");
+  }
   EXPECT_THAT(folder.listing(), ElementsAre(name, "table"));
   write_whole(folder / "table");
   EXPECT_THAT(folder.listing(), ElementsAre("table"));

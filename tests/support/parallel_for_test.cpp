@@ -6,9 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -18,6 +15,11 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 namespace posenc {
 namespace {
@@ -158,6 +160,7 @@ TEST(ParallelFor, ServesManyCallersAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+#ifndef _WIN32
 /// Helpers do not exist in the child of a fork; it starts its own.
 TEST(ParallelFor, WorksInTheChildOfAFork) {
   if (is_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in such a child";
@@ -206,6 +209,7 @@ TEST(ParallelFor, ServesEncodersBeforeAndAfterAFork) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
   }
 }
+#endif
 
 }  // namespace
 }  // namespace posenc

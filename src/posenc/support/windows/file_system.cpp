@@ -27,13 +27,31 @@ bool is_folder(const std::filesystem::path& file) noexcept {
   return std::filesystem::is_directory(file, ignored);
 }
 
+/// Repeats a call that fails because somebody else has the file open, for half a second: another
+/// thread that reads it, or a scanner.
+template <class Call>
+bool with_patience(const Call& call) noexcept {
+  constexpr int attempts = 50;
+  constexpr DWORD pause_in_ms = 10;
+  for (int attempt = 1; !call(); ++attempt) {
+    if (errno != EACCES || attempt == attempts) return false;
+    Sleep(pause_in_ms);
+  }
+  return true;
+}
+
 /// What the C library reports of a folder is that permission is denied.
 int opened(const std::filesystem::path& file, int flags) noexcept {
   if (is_folder(file)) {
     errno = EISDIR;
     return -1;
   }
-  return _wopen(file.c_str(), flags | always, owner_may_write);
+  int descriptor = -1;
+  with_patience([&] {
+    descriptor = _wopen(file.c_str(), flags | always, owner_may_write);
+    return descriptor >= 0;
+  });
+  return descriptor;
 }
 
 /// errno for an error of the system.
@@ -104,10 +122,12 @@ bool may_create_in(const std::filesystem::path& folder) noexcept {
 }
 
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {
-  constexpr DWORD flags = MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH;
-  if (MoveFileExW(from.c_str(), to.c_str(), flags) != 0) return true;
-  errno = errno_of(GetLastError());
-  return false;
+  return with_patience([&] {
+    constexpr DWORD flags = MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH;
+    if (MoveFileExW(from.c_str(), to.c_str(), flags) != 0) return true;
+    errno = errno_of(GetLastError());
+    return false;
+  });
 }
 
 // Windows removes no file that is open.

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Tests the posenc command for Windows under wine: command_test.sh posenc.exe. The bytes that it
+# must write were written on Linux.
+set -euo pipefail
+program=$(realpath "${1:?usage: command_test.sh posenc.exe}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() { echo "FAILED: $1" >&2; exit 1; }
+posenc() { wine64 "$program" "$@"; }
+
+# sum FILE SHA256
+sum() { [[ $(sha256sum <"$1") == "$2  -" ]] || fail "$1 has other bytes than on Linux"; }
+
+# refused NAMED ARGUMENT...: exit code 2, one line that contains NAMED, and no file.
+refused() {
+  local named=$1 code=0
+  shift
+  posenc "$@" >"$folder.out" 2>"$folder.err" || code=$?
+  [[ $code -eq 2 ]] || fail "posenc $* exits with $code"
+  [[ ! -s $folder.out ]] || fail "posenc $* writes $(cat "$folder.out")"
+  [[ $(wc -l <"$folder.err") -eq 1 ]] || fail "posenc $* says $(cat "$folder.err")"
+  grep -qF -- "$named" "$folder.err" || fail "posenc $* says $(cat "$folder.err")"
+  rm "$folder.out" "$folder.err"
+}
+
+posenc list >list.txt
+grep -q '^rotation .*avx2' list.txt || fail "posenc list says $(cat list.txt)"
+
+posenc generate --rows 16 --d-model 8 --output table.npy
+sum table.npy 67f19c6a066d39a156192b1946a0398f534488baa35fbe49e93573b4546dbc31
+echo old >table.csv  # is replaced
+posenc generate --rows 3 --d-model 4 --digits 5 --output table.csv
+posenc generate --rows 3 --d-model 4 --digits 5 >standard_output.csv
+printf '%s\n' 0.00000,1.00000,0.00000,1.00000 0.84147,0.54030,0.01000,0.99995 \
+  0.90930,-0.41615,0.02000,0.99980 >expected.csv
+cmp table.csv expected.csv
+cmp standard_output.csv expected.csv
+# Holds bytes that a text stream would change.
+posenc generate --rows 64 --d-model 8 --format raw >table.raw
+sum table.raw a5207f3ad40017fff8c9100ec81e6c101aa77621aa67542157c36990bdb849d3
+
+posenc check table.npy >check.txt
+grep -q '^good: ' check.txt || fail "posenc check says $(cat check.txt)"
+posenc accuracy --rows 64 --d-model 16 --backend rotation >accuracy.txt
+grep -q '100.0000 %' accuracy.txt || fail "posenc accuracy says $(cat accuracy.txt)"
+
+# Processes that time, and a profile.
+posenc pick --preset tutorial --backend rotation:sse2 --backend naive --processes 2 --force \
+  --save profile.json >pick.txt
+POSENC_PROFILE=profile.json posenc list >list.txt
+grep -q '^profile  *.*profile.json' list.txt || fail "posenc list says $(cat list.txt)"
+
+[[ $(echo .*.tmp) == '.*.tmp' ]] || fail "temporary files are left: $(echo .*.tmp)"
+before=$(ls -A)
+refused "d_model is 5" generate --rows 3 --d-model 5 --output odd.npy
+refused "--max-error is 'x'" pick --max-error x
+refused "nonsense" nonsense
+refused "No such file or directory" generate --rows 3 --d-model 4 --output missing/table.npy
+refused "Is a directory" generate --rows 3 --d-model 4 --format npy --output .
+refused "missing.npy: No such file or directory" check missing.npy
+[[ $(ls -A) == "$before" ]] || fail "files were made: $(ls -A)"
+echo "The command passes."
