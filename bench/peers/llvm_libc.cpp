@@ -24,10 +24,17 @@ void write_rows(const SincosTables<float>& tables, const RowTask& task) {
   }
 }
 
+/// What Debian's package may need: version 22 is compiled for AVX2.
+#if defined(__x86_64__)
+constexpr Isa isa = Isa::avx2;
+#else
+constexpr Isa isa = Isa::scalar;
+#endif
+
 }  // namespace
 
 void add_llvm_libc(Peers& peers) {
-  add_sincos_peer<float>(peers, "llvm_libc", Isa::scalar,
+  add_sincos_peer<float>(peers, "llvm_libc", isa,
                          "LLVM libc's sincosf, correctly rounded, float32 phases", write_rows,
                          0x1p-25);
 }
