@@ -24,7 +24,7 @@ void write_rows(const SincosTables<float>& tables, const RowTask& task) {
   }
 }
 
-/// What Debian's package may need: version 22 is compiled for AVX2.
+/// What Debian's packages need: they are compiled for AVX2.
 #if defined(__x86_64__)
 constexpr Isa isa = Isa::avx2;
 #else
