@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
-groups="build test python pip pictures torch report peers aarch64 riscv64 powerpc64le s390x avx512 ci"
-groups+=" x86_64-w64-mingw32"
+groups="build test python pip pictures torch report peers avx512 ci"
+groups+=" aarch64 riscv64 powerpc64le s390x x86_64-w64-mingw32"
 
 # The Debian packages that a group requires.
 needed_of() {

@@ -4,19 +4,10 @@ import contextlib
 import io
 import json
 import pathlib
-import sys
 import tempfile
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("Skipped: this Python has no NumPy")
-    sys.exit(77)
-try:
-    import torch
-except ImportError:
-    torch = None
+from modules import np, torch
 
 import posenc
 

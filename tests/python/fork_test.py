@@ -6,19 +6,9 @@ import signal
 import sys
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("Skipped: this Python has no NumPy")
-    sys.exit(77)
+from modules import np, torch
 
 import posenc
-
-try:
-    import torch
-    import torch.utils.data
-except ImportError:
-    torch = None
 
 # So many elements that every loop is divided between threads.
 ROWS, D_MODEL, SECONDS = 4096, 512, 120

@@ -14,21 +14,14 @@ import time
 import types
 import unittest
 
-try:
-    import numpy as np
-except ImportError:
-    print("Skipped: this Python has no NumPy")
-    sys.exit(77)
+from modules import np, torch
 
 import posenc
 
-try:
-    import torch
+if torch is not None:
     import torch_module
 
     import posenc.torch
-except ImportError:
-    torch = None
 
 ROWS, D_MODEL = 40, 66
 

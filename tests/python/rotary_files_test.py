@@ -3,15 +3,10 @@
 Most of these keys have nothing to do with a rotary embedding, and some only look as if they had.
 """
 
-import sys
 import unittest
 from math import log, sqrt
 
-try:
-    import numpy as np
-except ImportError:
-    print("Skipped: this Python has no NumPy")
-    sys.exit(77)
+from modules import np
 
 import posenc
 

@@ -40,7 +40,8 @@ class CompareTorchTest(ScriptTest):
         self.assertLess(errors["pytorch", "8x512"]["correctly_rounded"], 0.9)
         done = run("summary.py", output, "--peers")
         self.assert_good(done)
-        self.assertRegex(done.stdout, r"\n\| `pytorch` \| float32 \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7 \|\n")
+        row = r"\n\| `pytorch` \| float32 \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7 \|\n"
+        self.assertRegex(done.stdout, row)
 
     def test_rotary(self):
         done = self.compare("--rotary", "--shapes", "4096x32")

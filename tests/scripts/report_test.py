@@ -75,8 +75,8 @@ class ReportTest(ScriptTest):
             "|5000 x 512|sleef:avx2*|float32|0.500|5.0 %|4.00e-4|0.5|25.0 %|",
             "|8 x 512|copy (memory)|13.000|65.0 %|",
             "|sleef*|float32|4.00e-4|5000 x 512|",
-            "|rotation, the default, with avx2: 2.0 Gfloat/s on 5000 x 512, 20 % of what the memory "
-            "allows; correctly rounded: all.|",
+            "|rotation, the default, with avx2: 2.0 Gfloat/s on 5000 x 512, 20 % of what the "
+            "memory allows; correctly rounded: all.|",
         ):
             self.assertIn(expected, cells)
         links = re.findall(r'(?:src|href)="([^"]*)"', self.page())

@@ -313,8 +313,8 @@ class RunTest(ShellTest):
         for line in (
             "posenc accuracy --preset tutorial\n",
             f"posenc_peers measure --processes 3 --format json --output {measured}\n",
-            "posenc measure --preset tutorial --preset wide --backend rotation --backend rotation32 "
-            "--dtype bfloat16 --processes 3 --format json --output "
+            "posenc measure --preset tutorial --preset wide --backend rotation "
+            "--backend rotation32 --dtype bfloat16 --processes 3 --format json --output "
             "build/results/measurements_bfloat16.json\n",
             "\n8 x 512                         4.0         7.0    13     20\n",
             f"posenc pick {measured} --max-error 1e-6 --save build/results/profile.json\n",

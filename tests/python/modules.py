@@ -1,0 +1,16 @@
+"""NumPy, without which a test of the package is skipped, and PyTorch, or None without it."""
+
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("Skipped: this Python has no NumPy")
+    sys.exit(77)
+try:
+    import torch
+    import torch.utils.data
+except ImportError:
+    torch = None
+
+__all__ = ["np", "torch"]
