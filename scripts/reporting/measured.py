@@ -21,8 +21,8 @@ README = Path(ROOT, "README.md")
 
 # In the README, a comment says which document, ISA and sizes stand between it and the end.
 BLOCK = re.compile(
-    r"(?P<start><!-- measured: (?P<name>\S+) (?P<isa>\S+)\s(?P<sizes>[\dx ]+) -->\n\n)"
-    r"(?P<text>.*?)(?P<end>\n\n<!-- end -->\n)",
+    r"(?P<start><!-- measured: (?P<name>\S+) (?P<isa>\S+)\s(?P<sizes>[\dx ]+) -->\n)"
+    r".*?(?P<end><!-- end -->\n)",
     re.DOTALL,
 )
 INTRODUCTION = """# How fast is it on which CPU?
@@ -98,7 +98,7 @@ def readme_of(text: str, kept: Sequence[Kept]) -> str:
             )
         sizes = [size.replace("x", " x ") for size in found["sizes"].split()]
         shown = summary_at(machine, found["isa"], sizes)
-        return f"{found['start']}{shown}{found['end']}"
+        return f"{found['start']}\n{shown}\n\n{found['end']}"
 
     made, count = BLOCK.subn(block, text)
     if count == 0:
