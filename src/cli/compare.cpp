@@ -139,9 +139,11 @@ class Comparison {
 
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
-  return escaped(fmt::format("{}  {}", name, file)) + "\n   " +
-         escaped(fmt::format("{}, {}, posenc {}, kernels {}", document.machine.model,
-                             document.compiler, document.library_version, document.kernels)) +
+  // A model has at most 85 characters.
+  return escaped(fmt::format("{}  {}", name, file)) + "\n   " + escaped(document.machine.model) +
+         "\n   " +
+         escaped(fmt::format("{}, posenc {}, kernels {}", document.compiler,
+                             document.library_version, document.kernels)) +
          "\n";
 }
 
