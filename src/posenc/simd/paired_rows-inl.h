@@ -15,6 +15,10 @@
 //   row H - 1       centre - w / 2           j = 0
 //   ...                                      ...
 //   row 0           centre - (H - 1/2) w     j = H - 1
+//
+// A block that is not whole has rows without a partner. What rows below the centre subtract is what
+// rows above it add, so that a kernel which changes the signs of that can take the former for the
+// latter. There is thus one loop for pairs, and one for rows without a partner.
 #pragma once
 
 #include "posenc/simd/stores-inl.h"
@@ -26,167 +30,211 @@ namespace {
 constexpr std::int64_t narrow_panel = 64, wide_panel = 512;
 constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 
+/// Changes the signs of values where `sign` is the least integer, and keeps them where it is 0.
+inline F32 with_sign(F32 value, I32 sign) { return cast_bits<F32>(cast_bits<I32>(value) ^ sign); }
+
+/// Rows `begin` to `end` - 1 of a block.
+struct BlockRows {
+  static constexpr std::int64_t half = paired_block_rows / 2;
+
+  std::int64_t begin, end;
+
+  std::int64_t above() const { return end - half; }    ///< or if negative, how far it ends below
+  std::int64_t below() const { return half - begin; }  ///< or if negative, how far it begins above
+  /// True if it is rows below the centre that have no partner.
+  bool is_turned() const { return below() > above(); }
+  /// The number of pairs, which are next to the centre.
+  std::int64_t pairs() const {
+    const std::int64_t fewer = is_turned() ? above() : below();
+    return fewer > 0 ? fewer : 0;
+  }
+  /// The range of j of the rows without a partner.
+  std::int64_t singles_begin() const {
+    const std::int64_t fewer = is_turned() ? above() : below();
+    return fewer > 0 ? fewer : -fewer;
+  }
+  std::int64_t singles_end() const { return is_turned() ? below() : above(); }
+};
+
 /// Writes consecutive columns of the rows of a block. Tiles has
 ///   Element        the type of the elements
 ///   wide, narrow   the numbers of vectors that its tiles may have
+///   wide_pairs     pairs of rows that are written before the next columns, in wide panels
 ///   staged_pairs   pairs of the widest rows that are computed before they are stored
 ///                  non-temporally
-///   write_tile<vectors, above, below, lines>(column, j, rows, upper, lower, stride)
-///                  writes the rows above the centre, below it, or both: those of j + 1/2, and the
-///                  next ones away from the centre. With `lines`, non-temporally
-///   collect_uncertain<above, below, lines>(column, j, upper, lower, stride)
-///                  is called after some tiles that share upper, lower and stride, with the column
+///   turns_pairs    whether first rows are below the centre in a turned block, or else above it.
+///                  Rows without a partner are first rows
+///   write_tile<vectors, paired, lines>(column, j, rows, first, second, stride)
+///                  writes the first rows of the pairs j, j + 1 and so on, which are `stride`
+///                  apart, and if `paired` the second ones, which are -stride apart. With `lines`,
+///                  non-temporally
+///   collect_uncertain<paired, lines>(column, j, first, second, stride)
+///                  is called after some tiles that share the last three arguments, with the column
 ///                  and j of the first of them
 ///   write_uncertain()  corrects the entries in memory, before they are copied
 template <class Tiles>
-struct PairedRows {
+class PairedRows {
+ public:
   using T = typename Tiles::Element;
-  static constexpr std::int64_t step = Tiles::narrow * float_lanes;
 
-  Tiles& tiles;
-  std::int64_t count;  ///< columns
-  T* out;              ///< in the first row to write
+  PairedRows(const Tiles& tiles, std::int64_t columns) : tiles_(tiles), columns_(columns) {}
 
-  /// Stores the rows of j_begin to j_end - 1, at most `at_once` of them before the next columns.
-  /// With `lines`, tiles store non-temporally; rows begin at cache lines.
-  template <bool above, bool below, bool lines>
-  void store_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
-                  T* lower, std::ptrdiff_t stride) const {
-    constexpr std::int64_t wide = Tiles::wide, narrow = Tiles::narrow;
-    const auto collect = [&, upper, lower] {
-      tiles.template collect_uncertain<above, below, lines>(0, j_begin, upper, lower, stride);
-    };
-    for (std::int64_t j = j_begin; j < j_end; j += at_once) {
-      const std::int64_t rows = j_end - j < at_once ? j_end - j : at_once;
-      std::int64_t done = 0;
-      for (; done + wide * float_lanes <= count; done += wide * float_lanes) {
-        tiles.template write_tile<wide, above, below, lines>(done, j, rows, upper + done,
-                                                             lower + done, stride);
+  /// Writes rows of a block, the first of which is at `out`: non-temporally, or `at_once` pairs at
+  /// a time. Rows without a partner, of which a table has few, are stored as usual.
+  void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
+             bool non_temporal) const {
+    const bool turned = rows.is_turned();
+    T* const above = out + rows.below() * stride;
+    T* const below = above - stride;
+    if (const std::int64_t pairs = rows.pairs(); pairs > 0) {
+      // The last columns of several rows are faster together. Blocks that are not whole are few:
+      // more than half a block at once would compete for the sets of a cache.
+      const bool is_whole = pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
+      const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
+      if (Tiles::turns_pairs && turned) {
+        write_pairs(pairs, some, below, above, -stride, non_temporal);
+      } else {
+        write_pairs(pairs, some, above, below, stride, non_temporal);
       }
-      if (wide != narrow && done + step <= count) {
-        tiles.template write_tile<narrow, above, below, lines>(done, j, rows, upper + done,
-                                                               lower + done, stride);
-        done += step;
-      }
-      if (done < count) collect();
-      for (std::int64_t row = 0; done < count && row < rows; ++row) {
-        T last_upper[step], last_lower[step];
-        tiles.template write_tile<narrow, above, below, false>(done, j + row, 1, last_upper,
-                                                               last_lower, 0);
-        tiles.template collect_uncertain<above, below, false>(done, j + row, last_upper, last_lower,
-                                                              0);
-        tiles.write_uncertain();
-        for (std::int64_t i = 0; done + i < count; ++i) {
-          if constexpr (above) upper[row * stride + done + i] = last_upper[i];
-          if constexpr (below) lower[done + i - row * stride] = last_lower[i];
-        }
-      }
-      upper += rows * stride;
-      lower -= rows * stride;
     }
-    collect();
+    const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
+    const std::ptrdiff_t away = turned ? -stride : stride;
+    T* const first = (turned ? below : above) + begin * away;
+    if (begin < end) store_rows<false, false>(begin, end, BlockRows::half, first, first, away);
   }
 
-  /// The same by way of buffers, and non-temporally: as many pairs of rows after the others as a
-  /// buffer holds.
-  template <bool above, bool below>
-  void stage_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
-                  T* lower, std::ptrdiff_t stride) const {
+ private:
+  /// Stores the pairs j = begin .. end - 1, or only their first rows, `at_once` of them before the
+  /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines.
+  template <bool paired, bool lines, class Count>
+  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Count at_once, T* first,
+                                    T* second, std::ptrdiff_t stride) const {
+    constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
+    const Tiles tiles = tiles_;  // in registers
+    const std::int64_t columns = columns_;
+    T *first_row = first, *second_row = second;
+    for (std::int64_t j = begin; j < end; j += at_once) {
+      const std::int64_t rows = end - j < at_once ? end - j : at_once;
+      std::int64_t done = 0;
+      for (; done + wide <= columns; done += wide) {
+        tiles.template write_tile<Tiles::wide, paired, lines>(done, j, rows, first_row + done,
+                                                              second_row + done, stride);
+      }
+      if (wide != narrow && done + narrow <= columns) {
+        tiles.template write_tile<Tiles::narrow, paired, lines>(done, j, rows, first_row + done,
+                                                                second_row + done, stride);
+      }
+      if (columns % narrow != 0) {
+        tiles.template collect_uncertain<paired, lines>(0, begin, first, second, stride);
+        store_last_columns<paired>(j, j + rows, first_row, second_row, stride);
+      }
+      first_row += rows * stride;
+      if constexpr (paired) second_row -= rows * stride;
+    }
+    tiles.template collect_uncertain<paired, lines>(0, begin, first, second, stride);
+  }
+
+  /// Stores the columns that do not fill a tile.
+  template <bool paired>
+  [[gnu::noinline]] void store_last_columns(std::int64_t begin, std::int64_t end, T* first,
+                                            T* second, std::ptrdiff_t stride) const {
+    constexpr std::int64_t narrow = Tiles::narrow * float_lanes;
+    T last[paired ? 2 : 1][BlockRows::half][narrow];
+    T* const last_first = last[0][0];
+    T* const last_second = paired ? last[1][end - begin - 1] : last_first;
+    const std::int64_t done = columns_ / narrow * narrow;
+    tiles_.template write_tile<Tiles::narrow, paired, false>(done, begin, end - begin, last_first,
+                                                             last_second, narrow);
+    tiles_.template collect_uncertain<paired, false>(done, begin, last_first, last_second, narrow);
+    tiles_.write_uncertain();
+    for (std::int64_t row = 0; row < end - begin; ++row) {
+      for (std::int64_t i = 0; done + i < columns_; ++i) {
+        first[row * stride + done + i] = last_first[row * narrow + i];
+        if constexpr (paired) second[done + i - row * stride] = last_second[i - row * narrow];
+      }
+    }
+  }
+
+  /// A count that is known to the compiler: the loops are faster by a tenth to a third.
+  template <std::int64_t count>
+  using Known = std::integral_constant<std::int64_t, count>;
+
+  void write_pairs(std::int64_t count, std::int64_t at_once, T* first, T* second,
+                   std::ptrdiff_t stride, bool non_temporal) const {
+    if (!non_temporal) {
+      if (at_once == Tiles::wide_pairs)
+        return store_rows<true, false>(0, count, Known<Tiles::wide_pairs>(), first, second, stride);
+      return store_rows<true, false>(0, count, at_once, first, second, stride);
+    }
+    if (reinterpret_cast<std::uintptr_t>(first) % cache_line_bytes != 0 ||
+        !is_stride_of<T>(cache_line_bytes, stride))
+      return stage_pairs(count, first, second, stride);
+    // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
+    constexpr std::int64_t in_lines = has_line_vectors ? Tiles::wide_pairs : 1;
+    store_rows<true, true>(0, count, Known<in_lines>(), first, second, stride);
+  }
+
+  /// The same by way of buffers: as many pairs of rows after the others as a buffer holds.
+  void stage_pairs(std::int64_t count, T* first, T* second, std::ptrdiff_t stride) const {
     using Row = StagedRow<T>;
-    // Known to the compiler if there is one pair: the loops are faster by a tenth then.
     constexpr bool single = Tiles::staged_pairs == 1;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
-    const std::int64_t in_buffer = single ? 0 : (count + Row::line - 1) / Row::line * Row::line;
+    const std::int64_t in_buffer = single ? 0 : (columns_ + Row::line - 1) / Row::line * Row::line;
     const std::int64_t most = single ? 1 : capacity / in_buffer;
-    StagingBuffer<T, capacity> upper_buffer, lower_buffer;
-    for (std::int64_t j = j_begin; j < j_end; ++j) {
-      const std::int64_t row = (j - j_begin) * stride;
-      if constexpr (above) Row{nullptr, upper + row}.prefetch_ends(count);
-      if constexpr (below) Row{nullptr, lower - row}.prefetch_ends(count);
+    StagingBuffer<T, capacity> first_buffer, second_buffer;
+    for (std::int64_t j = 0; j < count; ++j) {
+      Row{nullptr, first + j * stride}.prefetch_ends(columns_);
+      Row{nullptr, second - j * stride}.prefetch_ends(columns_);
     }
-    for (std::int64_t j = j_begin; j < j_end; j += most) {
-      const std::int64_t pairs = single || j_end - j > most ? most : j_end - j;
-      T* const from_upper = upper_buffer.place_for(upper);
-      // Rows below the centre descend.
-      T* const from_lower = lower_buffer.place_for(lower) + (pairs - 1) * in_buffer;
-      store_side<above, below, false>(j, j + pairs, single ? 1 : at_once, from_upper, from_lower,
-                                      in_buffer);
-      tiles.write_uncertain();
+    for (std::int64_t j = 0; j < count; j += most) {
+      const std::int64_t pairs = single || count - j > most ? most : count - j;
+      T* const from_first = first_buffer.place_for(first);
+      // The second rows are stored backwards.
+      T* const from_second = second_buffer.place_for(second) + (pairs - 1) * in_buffer;
+      store_rows<true, false>(j, j + pairs, Known<Tiles::wide_pairs>(), from_first, from_second,
+                              in_buffer);
+      tiles_.write_uncertain();
       for (std::int64_t row = 0; row < pairs; ++row) {
-        if constexpr (above)
-          Row{from_upper + row * in_buffer, upper + row * stride}.store(0, count);
-        if constexpr (below)
-          Row{from_lower - row * in_buffer, lower - row * stride}.store(0, count);
+        Row{from_first + row * in_buffer, first + row * stride}.store(0, columns_);
+        Row{from_second - row * in_buffer, second - row * stride}.store(0, columns_);
       }
-      upper += pairs * stride;
-      lower -= pairs * stride;
+      first += pairs * stride;
+      second -= pairs * stride;
     }
   }
 
-  template <bool above, bool below>
-  void write_side(std::int64_t j_begin, std::int64_t j_end, std::int64_t at_once, T* upper,
-                  T* lower, std::ptrdiff_t stride, bool non_temporal) const {
-    if (!non_temporal)
-      return store_side<above, below, false>(j_begin, j_end, at_once, upper, lower, stride);
-    if (reinterpret_cast<std::uintptr_t>(out) % cache_line_bytes == 0 &&
-        is_stride_of<T>(cache_line_bytes, stride)) {
-      // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
-      return store_side<above, below, true>(j_begin, j_end, has_line_vectors ? at_once : 1, upper,
-                                            lower, stride);
-    }
-    stage_side<above, below>(j_begin, j_end, at_once, upper, lower, stride);
-  }
-
-  /// Writes rows n to end - 1 of the block: non-temporally, or `pairs` pairs of rows at a time if
-  /// these are all.
-  void write(std::int64_t n, std::int64_t end, std::int64_t pairs, std::ptrdiff_t stride,
-             bool non_temporal) const {
-    constexpr std::int64_t half = paired_block_rows / 2;
-    if (end - n == paired_block_rows) {
-      return write_side<true, true>(0, half, pairs, out + half * stride, out + (half - 1) * stride,
-                                    stride, non_temporal);
-    }
-    if (n < half) {
-      const std::int64_t last = (end < half ? end : half) - 1;
-      write_side<false, true>(half - 1 - last, half - n, half, out, out + (last - n) * stride,
-                              stride, non_temporal);
-    }
-    if (end > half) {
-      const std::int64_t first = n < half ? half : n;
-      write_side<true, false>(first - half, end - half, half, out + (first - n) * stride, out,
-                              stride, non_temporal);
-    }
-  }
+  const Tiles tiles_;
+  std::int64_t columns_;
 };
 
 /// Writes the rows of a task in panels of columns, a group of blocks before the next panel. Panel
 /// has
-///   Element, Tables   the types of the elements, and of the constants that it is made from
-///   most_frequencies  of a panel
+///   Element, Tables, Tiles
+///                     the types of the elements, of the constants that it is made from, and of its
+///                     tiles (see PairedRows)
 ///   start(begin, used, task)  begins with the first block of a task, whose rows are of one group,
 ///                     for the frequencies begin .. begin + used - 1
-///   write_block(n, end, pairs, out, task)
-///                     writes rows n to end - 1 of a block, `pairs` pairs of rows at a time, to the
-///                     row at `out`; the next call is for the next block
+///   write_block(rows, at_once, out, task)
+///                     writes rows of a block, `at_once` pairs of them at a time, to the row at
+///                     `out`; the next call is for the next block
 template <class Panel>
-void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pairs,
-                         const RowTask& task) {
+void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
+                         std::int64_t at_once, const RowTask& task) {
   constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
-  constexpr std::int64_t most = Panel::most_frequencies;
   Panel panel(tables);
   for (std::int64_t row = 0; row < task.count;) {
     const std::int64_t left = task.count - row,
                        in_group = group_rows - (task.first + row) % group_rows;
     const RowTask group = task.part(row, row + (left < in_group ? left : in_group));
-    for (std::int64_t begin = 0; begin < tables.frequencies; begin += most) {
+    for (std::int64_t begin = 0; begin < tables.frequencies; begin += most_frequencies) {
       const std::int64_t rest = tables.frequencies - begin;
-      panel.start(begin, rest < most ? rest : most, group);
+      panel.start(begin, rest < most_frequencies ? rest : most_frequencies, group);
       for (std::int64_t done = 0; done < group.count;) {
-        const std::int64_t n = (group.first + done) % paired_block_rows;
-        const std::int64_t end =
-            group.count - done < paired_block_rows - n ? n + group.count - done : paired_block_rows;
-        panel.write_block(n, end, pairs, group.row<typename Panel::Element>(done), group);
-        done += end - n;
+        const std::int64_t n = (group.first + done) % paired_block_rows,
+                           to_end = n + group.count - done;
+        const BlockRows rows = {n, to_end < paired_block_rows ? to_end : paired_block_rows};
+        panel.write_block(rows, at_once, group.row<typename Panel::Element>(done), group);
+        done += rows.end - rows.begin;
       }
     }
     row += group.count;
@@ -196,16 +244,13 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t pair
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long rows that prefetchers follow.
-template <class Narrow, class Wide>
-void write_paired_rows(const typename Wide::Tables& tables, const RowTask& task) {
-  const bool at_pages = is_stride_of<typename Wide::Element>(page_bytes, task.stride);
+template <class Panel>
+void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
+  const bool at_pages = is_stride_of<typename Panel::Element>(page_bytes, task.stride);
   const bool wide = task.non_temporal || tables.narrow_panels == NarrowPanels::never ||
                     (at_pages && tables.narrow_panels == NarrowPanels::except_at_pages);
-  if (wide) {
-    write_paired_panels<Wide>(tables, Wide::pairs_in_wide_panels, task);
-  } else {
-    write_paired_panels<Narrow>(tables, at_pages ? 2 : 4, task);
-  }
+  const std::int64_t at_once = wide ? Panel::Tiles::wide_pairs : at_pages ? 2 : 4;
+  write_paired_panels<Panel>(tables, wide ? wide_panel : narrow_panel, at_once, task);
   if (task.non_temporal) fence();
 }
 

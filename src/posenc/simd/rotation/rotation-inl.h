@@ -100,9 +100,9 @@ inline void write_edge(const ColumnMap& map, const Run& run,
 
 /// Writes a segment of a run: its whole tiles by the stores that suit them, and the last columns.
 template <class Round>
-inline void write_segment(const ColumnMap& map, const Run& run,
-                          const Segment<typename Round::Element>& segment, bool non_temporal,
-                          const Addition* addition) {
+[[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
+                                            const Segment<typename Round::Element>& segment,
+                                            bool non_temporal, const Addition* addition) {
   constexpr std::int64_t line = non_temporal_vectors<Round>;
   std::int64_t done = 0;
   if (non_temporal && !allows_lines<Round::adds>(run, segment, map.tables)) {

@@ -96,16 +96,18 @@ struct RoundFloat32<Float16> {
   }
 };
 
-/// What the two vectors of a tile hold: the sines and the cosines of float_lanes frequencies, to be
-/// interleaved, or the sines or cosines of consecutive ones.
-enum class Held { both, sines, cosines };
+/// A vector of the sines or of the cosines at the centre of a block, and their bounds. These are
+/// side by side, so that a tile has one address.
+struct alignas(cache_line_bytes) BracketPart {
+  float value[float_lanes];
+  float factor[float_lanes];  ///< of sin(a): the cosines, or minus the sines. Not if interleaved
+  float error[float_lanes];   ///< E of each column
+  float width[float_lanes];   ///< from one bound to the other
+};
 
-/// The centre of a block, for up to `most` frequencies.
-template <std::int64_t most>
-struct alignas(cache_line_bytes) BracketCentre {
-  float sine[most], cosine[most];
-  float sine_error[most], cosine_error[most];  ///< E of each column
-  float sine_width[most], cosine_width[most];  ///< from one bound to the other
+/// Those of float_lanes frequencies.
+struct BracketCentre {
+  BracketPart sine, cosine;
 };
 
 /// In place of UncertainList, in tests that look at the values before they are rounded.
@@ -119,48 +121,48 @@ using ListFor =
     std::conditional_t<checks, UncertainList<typename RoundFloat32<T>::Round>, NoUncertainList>;
 
 /// Pairs of rows, in the columns of a tile, that have uncertain entries.
-template <std::int64_t capacity>
 struct UncertainPairs {
   std::int64_t count = 0;
-  std::uint32_t places[capacity + 1];  ///< column * paired_block_rows + j
+  /// column * paired_block_rows + j, of as many as half a block of a panel has.
+  std::uint32_t places[wide_panel / float_lanes * paired_block_rows / 2 + 1];
 
   [[gnu::noinline, gnu::cold]] void add(std::uint32_t place) { places[count++] = place; }
 };
-/// As many as half a block of a panel has.
-template <std::int64_t most>
-using PairsOfPanel = UncertainPairs<most / float_lanes * paired_block_rows / 2>;
 
-/// Tiles of consecutive columns of a panel (see PairedRows).
-template <class T, Held held, bool checks, std::int64_t most>
+/// Tiles of consecutive columns of a panel (see PairedRows). The two vectors of a tile hold the
+/// sines and the cosines of float_lanes frequencies, to be interleaved, or the sines or cosines of
+/// consecutive ones.
+template <class T, bool interleaved, bool checks>
 struct BracketTiles {
   using Element = T;
   using Rounding = RoundFloat32<T>;
-  static constexpr std::int64_t wide = 2, narrow = 2, staged_pairs = 2;
+  static constexpr std::int64_t wide = 2, narrow = 2, wide_pairs = 4, staged_pairs = 2;
+  static constexpr bool turns_pairs = false;
 
   ListFor<T, checks>& uncertain;
-  PairsOfPanel<most>& pairs;
+  UncertainPairs& pairs;
+  const BracketCentre* centre;   ///< of the panel's first frequency
   const float* angles;           ///< of the panel's first frequency
   std::int64_t first_frequency;  ///< of the panel
   std::int64_t below_centre;     ///< the position next to the block's centre
-  const BracketCentre<most>& centre;
+  bool are_below;                ///< rows without a partner are below the centre
+  bool are_cosines;              ///< tiles hold cosines, if not interleaved
 
-  /// The first frequency of vector i of a tile, and whether the vector holds cosines.
+  /// The first frequency of vector i of a tile.
   static std::int64_t frequency(std::int64_t column, std::int64_t i) {
-    return held == Held::both ? column / 2 : column + i * float_lanes;
+    return interleaved ? column / 2 : column + i * float_lanes;
   }
-  static constexpr bool holds_cosines(std::int64_t i) {
-    return held == Held::both ? i == 1 : held == Held::cosines;
-  }
+  bool holds_cosines(std::int64_t i) const { return interleaved ? i == 1 : are_cosines; }
 
-  template <std::int64_t vectors, bool above, bool below, bool lines>
+  template <std::int64_t vectors, bool paired, bool lines>
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
-                                         T* upper, T* lower, std::ptrdiff_t stride) const {
+                                         T* first, T* second, std::ptrdiff_t stride) const {
     static_assert(vectors == 2);
-    const BracketTile tile(*this, column, j);
+    const BracketTile tile = tile_at<paired>(column, j);
     [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
-      const Differences<above, below> differences =
-          write_pair<above, below, lines>(tile, row, upper + row * stride, lower - row * stride);
+      const Differences<paired> differences =
+          write_pair<paired, lines>(tile, row, first + row * stride, second - row * stride);
       if constexpr (checks) {
         const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
         if constexpr (Rounding::often_uncertain) {
@@ -176,30 +178,31 @@ struct BracketTiles {
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
   /// `lines`, their lines are stored again after the entries have been corrected in copies.
-  template <bool above, bool below, bool lines>
-  [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* upper, T* lower,
+  template <bool paired, bool lines>
+  [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* first, T* second,
                                            std::ptrdiff_t stride) const {
     if constexpr (checks) {
       for (std::int64_t i = 0; i < pairs.count; ++i) {
         const std::int64_t of_column = pairs.places[i] / paired_block_rows,
                            of_j = pairs.places[i] % paired_block_rows;
         T again[2][2 * float_lanes];
-        const auto differences = write_pair<above, below, false>(
-            BracketTile(*this, of_column, of_j), 0, again[0], again[1]);
+        const auto differences =
+            write_pair<paired, false>(tile_at<paired>(of_column, of_j), 0, again[0], again[1]);
         const std::ptrdiff_t right = of_column - column, away = (of_j - j) * stride;
-        T* rows[] = {upper + away + right, lower - away + right};
+        T* rows[] = {first + away + right, second - away + right};
         // One loop over all of them ends unpredictably once.
         std::uint64_t lanes = differences.lanes();
         for (std::int64_t kept = -1; lanes != 0; lanes &= lanes - 1) {
-          const std::int64_t bit = std::countr_zero(lanes), side = bit / (2 * float_lanes),
+          const std::int64_t bit = std::countr_zero(lanes), row = bit / (2 * float_lanes),
                              in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
                              lane = in_row % float_lanes;
           if constexpr (lines) {
-            if (side != kept) rows[side] = uncertain.keep_vector(again[side], rows[side]);
-            kept = side;
+            if (row != kept) rows[row] = uncertain.keep_vector(again[row], rows[row]);
+            kept = row;
           }
-          uncertain.add(rows[side] + (held == Held::both ? 2 * lane + vector : in_row),
-                        side == 0 ? below_centre + 1 + of_j : below_centre - of_j,
+          const bool is_below = paired ? row == 1 : are_below;
+          uncertain.add(rows[row] + (interleaved ? 2 * lane + vector : in_row),
+                        is_below ? below_centre - of_j : below_centre + 1 + of_j,
                         first_frequency + frequency(of_column, vector) + lane,
                         holds_cosines(vector));
         }
@@ -211,100 +214,116 @@ struct BracketTiles {
   void write_uncertain() const { uncertain.write(); }
 
  private:
-  /// The bits in which the rounded bounds of two vectors differ, above the centre and below it.
-  template <bool has_above, bool has_below>
+  /// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
+  template <bool paired>
   struct Differences {
-    I32 above[2], below[2];
+    I32 first[2], second[2];
 
     bool any() const {
-      I32 all(0);
-      if constexpr (has_above) all = above[0] | above[1];
-      if constexpr (has_below) all = all | (below[0] | below[1]);
+      I32 all = first[0] | first[1];
+      if constexpr (paired) all = all | (second[0] | second[1]);
       return any_bits(all, I32(-1 << Rounding::dropped));
     }
 
     /// One bit for each lane that differs, of both rows.
     std::uint64_t lanes() const {
       std::uint64_t all = 0;
-      const auto add = [&](const I32(&row)[2], std::int64_t first) {
+      const auto add = [&](const I32(&row)[2], std::int64_t begin) {
         for (std::int64_t i = 0; i < 2; ++i) {
           const std::uint64_t bits = nonzero_lanes(row[i] & I32(-1 << Rounding::dropped));
-          all |= bits << (first + i * float_lanes);
+          all |= bits << (begin + i * float_lanes);
         }
       };
-      if constexpr (has_above) add(above, 0);
-      if constexpr (has_below) add(below, 2 * float_lanes);
+      add(first, 0);
+      if constexpr (paired) add(second, 2 * float_lanes);
       return all;
     }
   };
 
-  /// What the rows of a tile share.
+  /// What the rows of a tile share. The cosines of an interleaved tile have the sines as factors,
+  /// which saves registers, and subtract their products.
   struct BracketTile {
-    F32 value[2], other[2], error[2], width[2];
+    F32 value[2], factor[2], error[2], width[2];
     const float* angles[2];
 
     [[gnu::always_inline]] BracketTile(const BracketTiles& of, std::int64_t column,
                                        std::int64_t j) {
-      const BracketCentre<most>& panel = of.centre;
       for (std::int64_t i = 0; i < 2; ++i) {
-        const std::int64_t k = frequency(column, i);
-        value[i] = load((holds_cosines(i) ? panel.cosine : panel.sine) + k);
-        other[i] = load((holds_cosines(i) ? panel.sine : panel.cosine) + k);
-        error[i] = load((holds_cosines(i) ? panel.cosine_error : panel.sine_error) + k);
-        width[i] = load((holds_cosines(i) ? panel.cosine_width : panel.sine_width) + k);
-        // k is a multiple of float_lanes.
+        const std::int64_t k = frequency(column, i);  // a multiple of float_lanes
+        const BracketCentre& centre = of.centre[k / float_lanes];
+        const bool is_cosine = of.holds_cosines(i);
+        const BracketPart& part = is_cosine ? centre.cosine : centre.sine;
+        const BracketPart& other = is_cosine ? centre.sine : centre.cosine;
+        value[i] = load(part.value);
+        factor[i] = load(interleaved ? other.value : part.factor);
+        error[i] = load(part.error);
+        width[i] = load(part.width);
         angles[i] = of.angles + k * paired_block_rows + j * 2 * float_lanes;
+      }
+    }
+
+    /// Changes the signs of what the first row of a pair adds, and of its bounds.
+    [[gnu::always_inline]] void turn(I32 sign) {
+      for (std::int64_t i = 0; i < 2; ++i) {
+        factor[i] = with_sign(factor[i], sign);
+        error[i] = with_sign(error[i], sign);
+        width[i] = with_sign(width[i], sign);
       }
     }
   };
 
-  /// Writes a pair of rows of a tile.
-  template <bool above, bool below, bool lines>
-  [[gnu::always_inline]] static Differences<above, below> write_pair(const BracketTile& tile,
-                                                                     std::int64_t row, T* upper,
-                                                                     T* lower) {
+  template <bool paired>
+  [[gnu::always_inline]] BracketTile tile_at(std::int64_t column, std::int64_t j) const {
+    BracketTile tile(*this, column, j);
+    if constexpr (!paired) tile.turn(I32(are_below ? std::numeric_limits<std::int32_t>::min() : 0));
+    return tile;
+  }
+
+  /// Writes a pair of rows of a tile, or its first row.
+  template <bool paired, bool lines>
+  [[gnu::always_inline]] static Differences<paired> write_pair(const BracketTile& tile,
+                                                               std::int64_t row, T* first,
+                                                               T* second) {
     const I32 half(1 << (Rounding::dropped - 1));
     const auto rounded = [&](F32 bound) { return cast_bits<I32>(bound) + half; };
-    F32 bound_above[2], bound_below[2];
-    I32 above_bits[2], below_bits[2];
+    F32 first_bound[2], second_bound[2];
+    I32 first_bits[2], second_bits[2];
     for (std::int64_t i = 0; i < 2; ++i) {
       const float* const angle = tile.angles[i] + row * 2 * float_lanes;
       const F32 cos_a = load(angle), sin_a = load(angle + float_lanes);
       // The upper bound above the centre, and the lower one below it.
-      if (holds_cosines(i)) {
-        const F32 u = fused_minus(tile.other[i], sin_a, tile.error[i]);
-        bound_above[i] = fused_minus(tile.value[i], cos_a, u);
-        bound_below[i] = fused(tile.value[i], cos_a, u);
+      if (interleaved && i == 1) {
+        const F32 u = fused_minus(tile.factor[i], sin_a, tile.error[i]);
+        first_bound[i] = fused_minus(tile.value[i], cos_a, u);
+        if constexpr (paired) second_bound[i] = fused(tile.value[i], cos_a, u);
       } else {
-        const F32 u = fused(tile.other[i], sin_a, tile.error[i]);
-        bound_above[i] = fused(tile.value[i], cos_a, u);
-        bound_below[i] = fused_minus(tile.value[i], cos_a, u);
+        const F32 u = fused(tile.factor[i], sin_a, tile.error[i]);
+        first_bound[i] = fused(tile.value[i], cos_a, u);
+        if constexpr (paired) second_bound[i] = fused_minus(tile.value[i], cos_a, u);
       }
-      above_bits[i] = rounded(bound_above[i]);
-      below_bits[i] = rounded(bound_below[i]);
+      first_bits[i] = rounded(first_bound[i]);
+      if constexpr (paired) second_bits[i] = rounded(second_bound[i]);
     }
-    Differences<above, below> differences;
-    if constexpr (above) {
-      Rounding::template store<held == Held::both, lines>(above_bits, upper);
+    Differences<paired> differences;
+    Rounding::template store<interleaved, lines>(first_bits, first);
+    for (std::int64_t i = 0; i < 2; ++i)
+      differences.first[i] = first_bits[i] ^ rounded(first_bound[i] - tile.width[i]);
+    if constexpr (paired) {
+      Rounding::template store<interleaved, lines>(second_bits, second);
       for (std::int64_t i = 0; i < 2; ++i)
-        differences.above[i] = above_bits[i] ^ rounded(bound_above[i] - tile.width[i]);
-    }
-    if constexpr (below) {
-      Rounding::template store<held == Held::both, lines>(below_bits, lower);
-      for (std::int64_t i = 0; i < 2; ++i)
-        differences.below[i] = below_bits[i] ^ rounded(bound_below[i] + tile.width[i]);
+        differences.second[i] = second_bits[i] ^ rounded(second_bound[i] + tile.width[i]);
     }
     return differences;
   }
 };
 
 /// Some frequencies of a table (see write_paired_panels()).
-template <class T, bool interleaved, bool checks, std::int64_t most>
+template <class T, bool interleaved, bool checks>
 class BracketPanel {
  public:
   using Element = T;
   using Tables = RotationTables;
-  static constexpr std::int64_t most_frequencies = most, pairs_in_wide_panels = 4;
+  using Tiles = BracketTiles<T, interleaved, checks>;
 
   explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
@@ -323,15 +342,25 @@ class BracketPanel {
       set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
   }
 
-  void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
-                   const RowTask& task) {
+  void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
     set_centre();
+    const auto write = [&](bool cosines, std::int64_t count, T* to) {
+      const Tiles tiles = {.uncertain = uncertain_,
+                           .pairs = pairs_,
+                           .centre = centre_,
+                           .angles = tables_.angles + begin_ * paired_block_rows,
+                           .first_frequency = begin_,
+                           .below_centre = below_centre_,
+                           .are_below = rows.is_turned(),
+                           .are_cosines = cosines};
+      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.non_temporal);
+    };
     const Columns& columns = tables_.columns;
     if constexpr (interleaved) {
-      write<Held::both>(2 * used_, out + columns.sine + 2 * begin_, n, end, pairs, task);
+      write(false, 2 * used_, out + columns.sine + 2 * begin_);
     } else {
-      write<Held::sines>(used_, out + columns.sine + begin_, n, end, pairs, task);
-      write<Held::cosines>(used_, out + columns.cosine + begin_, n, end, pairs, task);
+      write(false, used_, out + columns.sine + begin_);
+      write(true, used_, out + columns.cosine + begin_);
     }
     rotate(tables_, begin_, size_, sine_, cosine_);
     below_centre_ += paired_block_rows;
@@ -344,20 +373,21 @@ class BracketPanel {
   /// checked.
   void set_errors(float last) {
     const F32 largest(checks ? bracket_error : 0.0f), least(checks ? 0x1p-50f : 0.0f);
-    const auto set = [](F32 error, float* to, float* width) {
-      error.store_unaligned(to);
-      (error * F32(width_by_error)).store_unaligned(width);
+    const auto set = [](F32 error, BracketPart& part) {
+      error.store_unaligned(part.error);
+      (error * F32(width_by_error)).store_unaligned(part.width);
     };
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
+      BracketCentre& centre = centre_[k / float_lanes];
       const F32 slope = load(tables_.radians + begin_ + k) * F32(2 * last);
-      const F32 error = xsimd::max(xsimd::min(F32(1.0f), slope) * largest, least);
-      set(error, centre_.sine_error + k, centre_.sine_width + k);
-      set(largest, centre_.cosine_error + k, centre_.cosine_width + k);
+      set(xsimd::max(xsimd::min(F32(1.0f), slope) * largest, least), centre.sine);
+      set(largest, centre.cosine);
     }
     // Padding has the frequency 0.
     for (std::int64_t k = used_; k < size_; ++k) {
-      centre_.sine_error[k] = centre_.cosine_error[k];
-      centre_.sine_width[k] = centre_.cosine_width[k];
+      BracketCentre& centre = centre_[k / float_lanes];
+      centre.sine.error[k % float_lanes] = centre.cosine.error[k % float_lanes];
+      centre.sine.width[k % float_lanes] = centre.cosine.width[k % float_lanes];
     }
   }
 
@@ -379,23 +409,29 @@ class BracketPanel {
 
   /// Rounds the centre of a block, and sets the bounds of its columns if each block has its own.
   void set_centre() {
+    const I32 minus(std::numeric_limits<std::int32_t>::min());
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
       const RoundedCentre sine(sine_ + k), cosine(cosine_ + k);
-      sine.value.store_unaligned(centre_.sine + k);
-      cosine.value.store_unaligned(centre_.cosine + k);
+      BracketCentre& centre = centre_[k / float_lanes];
+      sine.value.store_unaligned(centre.sine.value);
+      cosine.value.store_unaligned(centre.cosine.value);
+      if constexpr (!interleaved) {
+        cosine.value.store_unaligned(centre.sine.factor);
+        with_sign(sine.value, minus).store_unaligned(centre.cosine.factor);
+      }
       if constexpr (has_bounds_of_block) {
         const F32 longest = load(tables_.radians + begin_ + k) * F32(paired_block_rows / 2);
         const F32 angle = xsimd::min(F32(1.0f), longest);
-        set_bounds(sine, cosine, angle, centre_.sine_error + k, centre_.sine_width + k);
-        set_bounds(cosine, sine, angle, centre_.cosine_error + k, centre_.cosine_width + k);
+        set_bounds(sine, cosine, angle, centre.sine);
+        set_bounds(cosine, sine, angle, centre.cosine);
       }
     }
   }
 
   /// Sets E and the width of columns in a block, given their centre, the other part of it, and the
   /// sine of the largest angle.
-  void set_bounds(const RoundedCentre& of, const RoundedCentre& other, F32 angle, float* error,
-                  float* width) const {
+  void set_bounds(const RoundedCentre& of, const RoundedCentre& other, F32 angle,
+                  BracketPart& part) const {
     constexpr RotationTo16BitsError bound = {fused_rounds_once};
     constexpr auto units = static_cast<float>(1 / float_roundoff);
     // The factor covers the roundings here, and those of bounds, which include E.
@@ -405,32 +441,22 @@ class BracketPanel {
     const F32 value = xsimd::abs(of.value), other_value = xsimd::abs(other.value);
     const F32 of_bound = half_ulp(value + other_value * angle);
     const F32 total = bound.of_block(off, value, other_value, angle, half_ulp) + of_bound;
-    (total * unit).store_unaligned(error);
-    (xsimd::max(total + total + of_bound, F32(0.5f)) * unit).store_unaligned(width);
-  }
-
-  template <Held held>
-  void write(std::int64_t count, T* to, std::int64_t n, std::int64_t end, std::int64_t pairs,
-             const RowTask& task) {
-    using Tiles = const BracketTiles<T, held, checks, most>;
-    const float* const angles = tables_.angles + begin_ * paired_block_rows;
-    Tiles tiles = {uncertain_, pairs_, angles, begin_, below_centre_, centre_};
-    PairedRows<Tiles>{tiles, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
+    (total * unit).store_unaligned(part.error);
+    (xsimd::max(total + total + of_bound, F32(0.5f)) * unit).store_unaligned(part.width);
   }
 
   const Tables& tables_;
   ListFor<T, checks> uncertain_;
-  PairsOfPanel<most> pairs_;
+  UncertainPairs pairs_;
   std::int64_t begin_, used_, size_;
   std::int64_t below_centre_;
-  double sine_[most], cosine_[most];
-  BracketCentre<most> centre_;
+  double sine_[wide_panel], cosine_[wide_panel];
+  BracketCentre centre_[wide_panel / float_lanes];
 };
 
 template <class T, bool interleaved, bool checks>
 inline void write_bracketed_rows(const RotationTables& tables, const RowTask& task) {
-  write_paired_rows<BracketPanel<T, interleaved, checks, narrow_panel>,
-                    BracketPanel<T, interleaved, checks, wide_panel>>(tables, task);
+  write_paired_rows<BracketPanel<T, interleaved, checks>>(tables, task);
 }
 
 template <class T>

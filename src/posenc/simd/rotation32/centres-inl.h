@@ -22,6 +22,7 @@
 #pragma once
 
 #include "posenc/simd/anchors-inl.h"
+#include "posenc/simd/paired_rows-inl.h"
 
 namespace posenc::simd {
 namespace {
@@ -60,18 +61,16 @@ inline U64 group_phase(U64 high, U64 low, std::uint64_t group) {
 }
 
 /// Consecutive frequencies whose centres are computed together.
-template <std::int64_t most>
 struct Panel32 {
-  static constexpr std::int64_t most_frequencies = most;
-
   /// Phases of the next block's centre, in units of 2^-64 turns. The padding of the arrays is
   /// against 4K aliasing.
-  alignas(cache_line_bytes) std::uint64_t phase[most + cache_line_floats];
+  alignas(cache_line_bytes) std::uint64_t phase[wide_panel + cache_line_floats];
   /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
-  /// cosines `most` floats after the sines.
-  alignas(cache_line_bytes) float value[2 * most + 4 * cache_line_floats];
-  /// The factors of u: cosine for a sine, minus sine for a cosine.
-  alignas(cache_line_bytes) float turned[2 * most];
+  /// cosines `wide_panel` floats after the sines.
+  alignas(cache_line_bytes) float value[2 * wide_panel + 4 * cache_line_floats];
+  /// The factors of u: cosine for a sine, minus sine for a cosine. The opposite if the block is
+  /// turned.
+  alignas(cache_line_bytes) float turned[2 * wide_panel];
 };
 
 /// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
@@ -85,9 +84,8 @@ struct PanelRange {
 
 /// Sets the phases of a block. Blocks add steps, which are truncated to 2^-64 turns, to the phase
 /// of their group's first block. A phase is thus the same whichever block of a group comes first.
-template <class Panel>
-inline void set_phases(Panel& panel, const Rotation32Tables& tables, PanelRange range,
-                       std::int64_t block) {
+[[gnu::noinline]] inline void set_phases(Panel32& panel, const Rotation32Tables& tables,
+                                         PanelRange range, std::int64_t block) {
   const auto group = static_cast<std::uint64_t>(block / grouped_blocks);
   const U64 in_group(static_cast<std::uint64_t>(block % grouped_blocks));
   const auto load_at = [&](const std::uint64_t* from, std::int64_t k) {
@@ -103,37 +101,33 @@ inline void set_phases(Panel& panel, const Rotation32Tables& tables, PanelRange 
 
 /// The phases of float_lanes (separate columns) or double_lanes (interleaved) frequencies, which
 /// advance to the next block.
-template <class Panel>
-inline U64 next_phase(Panel& panel, const Rotation32Tables& tables, PanelRange range,
+inline U64 next_phase(Panel32& panel, const Rotation32Tables& tables, PanelRange range,
                       std::int64_t k) {
   const U64 phase = U64::load_unaligned(panel.phase + k);
   (phase + U64::load_unaligned(tables.step + range.begin + k)).store_unaligned(panel.phase + k);
   return phase;
 }
 
-inline F32 negated(F32 value) {
-  return cast_bits<F32>(cast_bits<I32>(value) ^ I32(std::numeric_limits<std::int32_t>::min()));
-}
-
 /// Sets the sines and cosines of a block's centre, and advances the phases to the next block.
-template <bool interleaved, class Panel>
-inline void set_centre(Panel& panel, const Rotation32Tables& tables, PanelRange range) {
+template <bool interleaved>
+[[gnu::noinline]] inline void set_centre(Panel32& panel, const Rotation32Tables& tables,
+                                         PanelRange range, bool is_turned) {
+  constexpr std::int32_t minus = std::numeric_limits<std::int32_t>::min();
+  const std::int32_t of_cosine = is_turned ? minus : 0, of_sine = is_turned ? 0 : minus;
   if constexpr (interleaved) {
     std::int32_t shifts[float_lanes], signs[float_lanes];
     for (std::int64_t i = 0; i < float_lanes; ++i) {
       shifts[i] = i % 2 == 0 ? for_sine : for_cosine;
-      signs[i] = i % 2 == 0 ? 0 : std::numeric_limits<std::int32_t>::min();
+      signs[i] = i % 2 == 0 ? of_cosine : of_sine;
     }
     const I32 shift = I32::load_unaligned(shifts), sign = I32::load_unaligned(signs);
     for (std::int64_t k = 0; k < range.size; k += double_lanes) {
       const I32 phase = cast_bits<I32>(high_halves_twice(next_phase(panel, tables, range, k)));
       const F32 value = folded_sine(phase + shift);
       value.store_unaligned(panel.value + 2 * k);
-      cast_bits<F32>(cast_bits<I32>(swap_neighbours(value)) ^ sign)
-          .store_unaligned(panel.turned + 2 * k);
+      with_sign(swap_neighbours(value), sign).store_unaligned(panel.turned + 2 * k);
     }
   } else {
-    constexpr std::int64_t cosines = Panel::most_frequencies;
     for (std::int64_t k = 0; k < range.size; k += float_lanes) {
       const F64 first = cast_bits<F64>(next_phase(panel, tables, range, k)),
                 second = cast_bits<F64>(next_phase(panel, tables, range, k + double_lanes));
@@ -143,9 +137,9 @@ inline void set_centre(Panel& panel, const Rotation32Tables& tables, PanelRange 
       const F32 sine = folded_sine(phase + I32(for_sine)),
                 cosine = folded_sine(phase + I32(for_cosine));
       sine.store_unaligned(panel.value + k);
-      cosine.store_unaligned(panel.value + cosines + k);
-      cosine.store_unaligned(panel.turned + k);
-      negated(sine).store_unaligned(panel.turned + cosines + k);
+      cosine.store_unaligned(panel.value + wide_panel + k);
+      with_sign(cosine, I32(of_cosine)).store_unaligned(panel.turned + k);
+      with_sign(sine, I32(of_sine)).store_unaligned(panel.turned + wide_panel + k);
     }
   }
 }

@@ -46,12 +46,14 @@ inline void store32(F32 first, F32 second, T* to) {
   }
 }
 
-/// Tiles of consecutive columns of a panel (see PairedRows): value * cos(a) + u above the centre,
-/// and value * cos(a) - u below it, where u = turned * sin(a). The constants are those of j = 0.
+/// Tiles of consecutive columns of a panel (see PairedRows): value * cos(a) + u in the first row of
+/// a pair, value * cos(a) - u in the second, where u = turned * sin(a). The constants are those of
+/// j = 0.
 template <class T, bool interleaved>
 struct Tiles32 {
   using Element = T;
-  static constexpr std::int64_t wide = 4, narrow = 2, staged_pairs = 1;
+  static constexpr std::int64_t wide = 4, narrow = 2, wide_pairs = 1, staged_pairs = 1;
+  static constexpr bool turns_pairs = true;
 
   const float* value;
   const float* turned;
@@ -72,9 +74,9 @@ struct Tiles32 {
     }
   }
 
-  template <std::int64_t vectors, bool above, bool below, bool lines>
-  void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows, T* upper, T* lower,
-                  std::ptrdiff_t stride) const {
+  template <std::int64_t vectors, bool paired, bool lines>
+  [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
+                                         T* first, T* second, std::ptrdiff_t stride) const {
     F32 values[vectors], factors[vectors];
     for (std::int64_t i = 0; i < vectors; ++i) {
       values[i] = load(value + column + i * float_lanes);
@@ -87,72 +89,68 @@ struct Tiles32 {
         for (std::int64_t k = 0; k < 2; ++k) {
           const Angle a = angle(angles, column + (i + k) * float_lanes);
           const F32 u = factors[i + k] * a.sine;
-          if constexpr (above) sums[k] = fused(values[i + k], a.cosine, u);
-          if constexpr (below) differences[k] = fused_minus(values[i + k], a.cosine, u);
+          sums[k] = fused(values[i + k], a.cosine, u);
+          if constexpr (paired) differences[k] = fused_minus(values[i + k], a.cosine, u);
         }
         const std::int64_t to = i * float_lanes;
-        if constexpr (above) store32<T, lines>(sums[0], sums[1], upper + to);
-        if constexpr (below) store32<T, lines>(differences[0], differences[1], lower + to);
+        store32<T, lines>(sums[0], sums[1], first + to);
+        if constexpr (paired) store32<T, lines>(differences[0], differences[1], second + to);
       }
       angles += constants_stride;
-      upper += stride;
-      lower -= stride;
+      first += stride;
+      if constexpr (paired) second -= stride;
     }
   }
 
-  template <bool above, bool below, bool lines>
+  template <bool paired, bool lines>
   void collect_uncertain(std::int64_t, std::int64_t, T*, T*, std::ptrdiff_t) const {}
   void write_uncertain() const {}
 };
 
 /// Some frequencies of a table (see write_paired_panels()).
-template <class T, bool interleaved, std::int64_t most>
+template <class T, bool interleaved>
 class PanelOf32 {
  public:
   using Element = T;
   using Tables = Rotation32Tables;
-  static constexpr std::int64_t most_frequencies = most, pairs_in_wide_panels = 1;
+  using Tiles = Tiles32<T, interleaved>;
 
   explicit PanelOf32(const Tables& tables) : tables_(tables) {}
 
   void start(std::int64_t begin, std::int64_t used, const RowTask& task) {
-    static_assert(most % step32 == 0);
+    static_assert(narrow_panel % step32 == 0 && wide_panel % step32 == 0);
     used_ = used;
     range_ = {begin, (used + step32 - 1) / step32 * step32};
     set_phases(panel_, tables_, range_, task.first / paired_block_rows);
   }
 
-  void write_block(std::int64_t n, std::int64_t end, std::int64_t pairs, T* out,
-                   const RowTask& task) {
-    set_centre<interleaved>(panel_, tables_, range_);
+  void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
+    set_centre<interleaved>(panel_, tables_, range_, rows.is_turned());
     const auto write = [&](std::int64_t in_panel, std::int64_t angles, std::int64_t count, T* to) {
-      using Tiles = const Tiles32<T, interleaved>;
-      Tiles tiles = {panel_.value + in_panel, panel_.turned + in_panel, tables_.angles + angles,
-                     tables_.angles_stride};
-      PairedRows<Tiles>{tiles, count, to}.write(n, end, pairs, task.stride, task.non_temporal);
+      const Tiles tiles = {panel_.value + in_panel, panel_.turned + in_panel,
+                           tables_.angles + angles, tables_.angles_stride};
+      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.non_temporal);
     };
     const std::int64_t begin = range_.begin;
     if constexpr (interleaved) {
       write(0, 2 * begin, 2 * used_, out + 2 * begin);
     } else {
       write(0, begin, used_, out + tables_.columns.sine + begin);
-      write(most, begin, used_, out + tables_.columns.cosine + begin);
+      write(wide_panel, begin, used_, out + tables_.columns.cosine + begin);
     }
   }
 
  private:
   const Tables& tables_;
-  Panel32<most> panel_;
+  Panel32 panel_;
   PanelRange range_;
   std::int64_t used_;
 };
 
 template <class T>
 inline void write_rows32(const Rotation32Tables& tables, const RowTask& task) {
-  const auto write =
-      tables.columns.interleaved
-          ? write_paired_rows<PanelOf32<T, true, narrow_panel>, PanelOf32<T, true, wide_panel>>
-          : write_paired_rows<PanelOf32<T, false, narrow_panel>, PanelOf32<T, false, wide_panel>>;
+  const auto write = tables.columns.interleaved ? write_paired_rows<PanelOf32<T, true>>
+                                                : write_paired_rows<PanelOf32<T, false>>;
   write(tables, task);
 }
 
