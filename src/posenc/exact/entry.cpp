@@ -79,7 +79,7 @@ std::uint64_t bits_of_quarters(unsigned quarters, DataType type) noexcept {
 
 }  // namespace
 
-WidestValue widest_sine(const Widest& phase) noexcept {
+[[gnu::cold]] WidestValue widest_sine(const Widest& phase) noexcept {
   const ReducedPhase reduced(phase);
   // The rest is at most 1/8 turn, and 2 pi times that is at most pi / 4.
   const Widest x = (reduced.rest * 4) * quarter_pi * 2;

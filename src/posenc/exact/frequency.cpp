@@ -220,7 +220,7 @@ void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> turns) noex
   }
 }
 
-void pick(const PickedFrequencies& picked, std::span<Turns> turns) {
+[[gnu::cold]] void pick(const PickedFrequencies& picked, std::span<Turns> turns) {
   std::vector<std::vector<Wide>> all;
   for (const PickedFrequencies::Encoding& each : picked.encodings) {
     all.emplace_back(static_cast<std::size_t>(each.spec->d_model / 2));
@@ -256,7 +256,8 @@ Frequencies::Frequencies(const EncodingSpec& spec)
   }
 }
 
-Widest Frequencies::widest(std::int64_t k) const noexcept {
+// For size: few entries need it.
+[[gnu::cold]] Widest Frequencies::widest(std::int64_t k) const noexcept {
   constexpr std::size_t limbs = std::tuple_size_v<decltype(Widest::limb)>;
   Widest turns;
   const std::span<Widest> one(&turns, 1);
