@@ -4,14 +4,15 @@
 ///     const auto encoder = posenc::plan_like(posenc::System::transformers, spec);
 ///     encoder->encode({.first = 0, .count = 4096}, table.view());
 ///
-/// Frequencies and phases are those of the system in float32, operation for operation, and each
-/// entry is the float32 nearest to the sine or cosine of such a phase; a narrower type is rounded
-/// from that float32, as the systems do. A model that was trained with such phases may need them
-/// rather than the exact ones, from which they differ by 1e-2 at position 131072.
+/// Frequencies and phases are computed as the system does, in float32, operation for operation, and
+/// each entry is the float32 nearest to the sine or cosine of such a phase; a narrower type is
+/// rounded from that float32, as the systems do. A model that was trained with such phases may need
+/// them rather than the exact ones, from which they differ by 1e-2 at position 131072.
 ///
 /// What is not reproducible: a system's own expf, powf, sinf and cosf are those of its C library or
-/// of its vector library, and may be off in the last digit, each in another way. Here all are
-/// correctly rounded, and the bits are the same on every machine.
+/// of its vector library, and may be off by an ulp or two, each in another way; a frequency that is
+/// off takes the phases of its channel along. Here all are correctly rounded, and the bits are the
+/// same on every machine.
 #pragma once
 
 #include "posenc/export.h"

@@ -314,9 +314,10 @@ system: "tutorial", "transformers", "vllm_bfloat16" (dtype "bfloat16" alone) or 
 positions: range(first, last + 1), or a number of rows, from position `first`.
 
 Phases are rounded as the system rounds them, operation for operation. Each entry is the correctly
-rounded float32 sine or cosine of such a phase, then converted to `dtype`. The last digit of a
-system's own expf, powf, sinf and cosf is that of its C library, and not reproduced. Raises
-ValueError if the system does not have the spacing, the rule of frequencies or the dtype.)");
+rounded float32 sine or cosine of such a phase, then converted to `dtype`. A system's own expf,
+powf, sinf and cosf, which its C library or vector library may have off by an ulp or two, are not
+reproduced: here they are correctly rounded, too. Raises ValueError if the system does not have the
+spacing, the rule of frequencies or the dtype.)");
   bind_grids_and_presets(module);
 }
 
