@@ -25,6 +25,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -137,26 +138,47 @@ def torch_kept_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
     return fill
 
 
+def reason_of(error: Exception) -> str:
+    """The line of a failure of torch.compile that tells what is missing."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    errors = [line for line in lines if "rror: " in line]
+    others = [line for line in lines if not line.startswith("backend=")]
+    return [type(error).__name__, *others[:1], *errors][-1]
+
+
 def check_compile(torch: Any) -> None:
     """Throws Skipped if torch.compile does not work here: it needs a compiler, and headers that
     some packages lack."""
     try:
         torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(64))
     except Exception as error:
-        reason = str(error).strip().splitlines()[0]
-        raise Skipped(f"torch.compile does not work here: {reason}") from error
+        reason = f"torch.compile does not work here: {reason_of(error)}"
+        raise Skipped(f"{reason} (install_dependencies.sh torch_compile)") from error
+
+
+def vectors_of_compile() -> str:
+    """The vector instructions of code by torch.compile: empty if it uses none."""
+    for name in ("cpu_vec_isa", "codecache"):  # since PyTorch 2.5, and before
+        try:
+            isa = importlib.import_module(f"torch._inductor.{name}").pick_vec_isa()
+        except (ImportError, AttributeError):
+            continue
+        return str(isa) if isa else ""
+    return "unknown vectors"
 
 
 def torch_compiled_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The same formula, which torch.compile fuses into one loop."""
+    """The same formula, which torch.compile fuses into one loop. That stores whole vectors, and
+    computes the sine and the cosine of each entry for that: faster than pairs or slices."""
     position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
     div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    frequencies = div_term.repeat_interleave(2)
+    is_sine = torch.arange(d_model) % 2 == 0
     pe = torch.empty(rows, d_model)
 
     def fill(out: Any) -> None:
-        phases = position * div_term
-        both = torch.stack((torch.sin(phases), torch.cos(phases)), dim=-1)
-        out.copy_(both.view(rows, d_model))
+        phases = position * frequencies
+        out.copy_(torch.where(is_sine, torch.sin(phases), torch.cos(phases)))
 
     compiled = torch.compile(fill, dynamic=False)
 
@@ -301,13 +323,13 @@ def error_of(got: Any, exact: Any) -> dict[str, float]:
     }
 
 
-def document_of(peers: list[dict[str, Any]], threads: int, posenc: Any) -> dict[str, Any]:
+def document_of(peers: list[dict[str, Any]], options: argparse.Namespace,
+                posenc: Any) -> dict[str, Any]:
     """Of rows that have a shape, as posenc measure writes documents."""
-    torch, numpy = need_module("torch"), need_module("numpy")
     isas = list(dict.fromkeys(name.partition(":")[2] for name in posenc.backends()))
     machine = {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count()}
     paper = {"base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base"}
-    stored = {"dtype": "float32", "threads": threads, "stores": "automatic"}
+    stored = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
     rows = []
     for each in peers:
         count, d_model = each.pop("shape")
@@ -318,7 +340,7 @@ def document_of(peers: list[dict[str, Any]], threads: int, posenc: Any) -> dict[
     return {
         "version": VERSION,
         "machine": {**machine, "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
-        "compiler": f"PyTorch {torch.__version__}, NumPy {numpy.__version__}",
+        "compiler": compiler_text(options),
         "library_version": posenc.__version__,
         "kernels": "",
         "measured_at": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
@@ -327,19 +349,29 @@ def document_of(peers: list[dict[str, Any]], threads: int, posenc: Any) -> dict[
     }
 
 
-def main() -> int:
-    options = parse_arguments()
-    if options.output:
-        check_writable(options.output)
-    need_modules("torch", "numpy")
-    posenc = need_posenc(options.package)
-    if options.compile and not hasattr(need_module("torch"), "compile"):
-        raise BadInput("--compile needs torch.compile; allowed: with PyTorch 2 or newer")
+def compiler_text(options: argparse.Namespace) -> str:
+    """What compiled the programs."""
+    torch, numpy = need_module("torch"), need_module("numpy")
+    parts = [f"PyTorch {torch.__version__}", f"NumPy {numpy.__version__}"]
     if options.compile:
-        check_compile(need_module("torch"))
-    if options.one_process:
-        print(json.dumps(time_once(posenc, options)))
-        return 0
+        parts.append(f"torch.compile for {vectors_of_compile() or 'no vectors'}")
+    return ", ".join(parts)
+
+
+def print_table(lines: list[list[str]], posenc: Any, options: argparse.Namespace) -> None:
+    header = ["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]
+    # Columns of what was not asked for are left out.
+    shown = [c for c in range(len(header)) if c < 2 or any(line[c] for line in lines)]
+    lines = [[line[column] for column in shown] for line in lines]
+    print(text_table([header[column] for column in shown], lines, left=(0,)))
+    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
+    print("Errors: the largest, and the share of entries that are correctly rounded.")
+    if options.compile and not vectors_of_compile():
+        print("torch.compile can build no vector code here: its times are those of scalar code. "
+              "Debian's needs\nlibsleef-dev, and LD_PRELOAD=libsleef.so.3 around this script.")
+
+
+def compare(posenc: Any, options: argparse.Namespace) -> int:
     seconds: dict[tuple[Shape, str], dict[str, list[float]]] = {}
     command = [sys.executable, *sys.argv, "--one-process"]
     for process in range(options.processes):
@@ -369,16 +401,30 @@ def main() -> int:
             if program != "torch_compile":
                 place = len(PROGRAMS) + 2 + (program == "numpy")
                 lines[-1][place] = f"{error_text(error['max_abs'])}, {share}"
-    header = ["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]
-    # Columns of what was not asked for are left out.
-    shown = [c for c in range(len(header)) if c < 2 or any(line[c] for line in lines)]
-    lines = [[line[column] for column in shown] for line in lines]
-    print(text_table([header[column] for column in shown], lines, left=(0,)))
-    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
-    print("Errors: the largest, and the share of entries that are correctly rounded.")
+    print_table(lines, posenc, options)
     if options.output:
-        write_json(options.output, document_of(peers, options.threads, posenc))
+        write_json(options.output, document_of(peers, options, posenc))
     return 0
+
+
+def main() -> int:
+    options = parse_arguments()
+    if options.output:
+        check_writable(options.output)
+    need_modules("torch", "numpy")
+    posenc = need_posenc(options.package)
+    if options.compile and not hasattr(need_module("torch"), "compile"):
+        raise BadInput("--compile needs torch.compile; allowed: with PyTorch 2 or newer")
+    if options.one_process:
+        print(json.dumps(time_once(posenc, options)))
+        return 0
+    # torch.compile keeps its code in a folder, and would take code that was compiled without
+    # vectors for code with them.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
+        if options.compile:
+            check_compile(need_module("torch"))
+        return compare(posenc, options)
 
 
 if __name__ == "__main__":
