@@ -62,8 +62,8 @@ class CompareTorchTest(ScriptTest):
             self.assert_refused(self.compare("--compile"), "--compile", "PyTorch 2 or newer")
             return
         output = self.folder / "torch.json"
-        done = self.compare("--compile", "--kept-table-only", "--shapes", "8x512", "--output",
-                            output)
+        done = self.compare("--compile", "--kept-table-only", "--shapes", "8x512", "--processes", 1,
+                            "--output", output)
         if done.returncode == 77:
             skipped = r"compare_torch.py: skipped: torch.compile does not work here: .*[Ee]rror.*\n"
             self.assertRegex(done.stderr, f"^{skipped}$")
