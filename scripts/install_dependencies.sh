@@ -53,8 +53,8 @@ optional_of() {
 }
 
 # Of each package, how to detect its content without a package manager: a kind (command, header,
-# module, python_header, torch_header or file) and alternatives. Behind the bar, the part that is left out if an
-# optional package is missing.
+# module, python_header, torch_header or file) and alternatives. Behind the bar, the part that is
+# left out if an optional package is missing.
 packages="
 g++                 command g++ clang++ c++
 cmake               command cmake
@@ -84,7 +84,7 @@ python3-matplotlib  module matplotlib           | figures and the report
 python3-numpy       module numpy                | figures, and NumPy's tables
 python3-torch       module torch                | PyTorch's tables
 libtorch-dev        torch_header ATen/NumericUtils.h | torch.compile
-python3-setuptools  module setuptools.command         | torch.compile
+python3-setuptools  module setuptools.command   | torch.compile
 googletest          file /usr/src/googletest/CMakeLists.txt
 g++-mingw-w64-x86-64-posix  command x86_64-w64-mingw32-g++-posix
 wine64              file /usr/lib/wine/wine64 /usr/bin/wine64 /usr/bin/wine
