@@ -250,10 +250,10 @@ struct BracketTiles {
                                        std::int64_t j) {
       for (std::int64_t i = 0; i < 2; ++i) {
         const std::int64_t k = frequency(column, i);  // a multiple of float_lanes
-        const BracketCentre& centre = of.centre[k / float_lanes];
+        const BracketCentre& at = of.centre[k / float_lanes];
         const bool is_cosine = of.holds_cosines(i);
-        const BracketPart& part = is_cosine ? centre.cosine : centre.sine;
-        const BracketPart& other = is_cosine ? centre.sine : centre.cosine;
+        const BracketPart& part = is_cosine ? at.cosine : at.sine;
+        const BracketPart& other = is_cosine ? at.sine : at.cosine;
         value[i] = load(part.value);
         factor[i] = load(interleaved ? other.value : part.factor);
         error[i] = load(part.error);
