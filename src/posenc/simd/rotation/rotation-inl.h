@@ -103,7 +103,7 @@ template <class Round>
 [[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
                                             const Segment<typename Round::Element>& segment,
                                             bool non_temporal, const Addition* addition) {
-  constexpr std::int64_t line = non_temporal_vectors<Round>;
+  constexpr std::int64_t lines = non_temporal_vectors<Round>;
   std::int64_t done = 0;
   if (non_temporal && !allows_lines<Round::adds>(run, segment, map.tables)) {
     if constexpr (has_line_vectors && !Round::adds &&
@@ -113,12 +113,10 @@ template <class Round>
     }
     return StagedSegment<Round>(map, run, segment, addition).write();
   } else if constexpr (Round::adds) {
-    // Two cache lines of each row if the registers hold them: up to 1.2 times as fast as one.
-    constexpr std::int64_t wide = line > cached_vectors ? line : cached_vectors;
-    done = non_temporal ? add_tiles<Round, wide, true>(map, run, segment, *addition)
+    done = non_temporal ? add_tiles<Round, lines, true>(map, run, segment, *addition)
                         : add_tiles<Round, cached_vectors, false>(map, run, segment, *addition);
   } else if (non_temporal) {
-    done = write_tiles(PlainTiles<Round, line, true>{map, run}, segment);
+    done = write_tiles(PlainTiles<Round, lines, true>{map, run}, segment);
   } else if (is_stride_of<typename Round::Element>(page_bytes, run.stride)) {
     done = write_tiles(PlainTiles<Round, widest_vectors, false>{map, run}, segment);
   } else {
