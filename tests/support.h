@@ -13,6 +13,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace posenc {
@@ -36,6 +38,20 @@ inline constexpr bool sanitized = false;
 #else
 inline constexpr bool sanitized = false;
 #endif
+
+/// A std::jthread, which libc++ has from version 20 on.
+class JoiningThread {
+ public:
+  template <class Work>
+  explicit JoiningThread(Work work) : thread_(std::move(work)) {}
+  JoiningThread(JoiningThread&&) = default;
+  ~JoiningThread() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
 
 /// Every registered backend that this CPU can run. Tests over this list cover a new backend as soon
 /// as it is registered.

@@ -25,7 +25,7 @@ constexpr int thread_count = 8;
 /// Calls work(0) to work(thread_count - 1), each on its own thread, all released together.
 void at_once(const std::function<void(int)>& work) {
   std::barrier start(thread_count);
-  std::vector<std::jthread> threads;
+  std::vector<test::JoiningThread> threads;
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&, i] {
       start.arrive_and_wait();

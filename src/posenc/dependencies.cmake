@@ -3,19 +3,24 @@
 
 include(FetchContent)
 
-# posenc_need(PACKAGE TARGET REPOSITORY TAG [DEFINITION]): find_package(PACKAGE), or the headers of
-# a release as TARGET. Only the folder include/ of a download is used: nothing of it is built,
-# tested or installed. FETCHCONTENT_SOURCE_DIR_<PACKAGE> names a folder to take instead.
-function(posenc_need package target repository tag)
+# posenc_need(PACKAGE LEAST TARGET REPOSITORY TAG [DEFINITION]): find_package(PACKAGE), of version
+# LEAST or newer, or the headers of a release as TARGET. Only the folder include/ of a download is
+# used: nothing of it is built, tested or installed. FETCHCONTENT_SOURCE_DIR_<PACKAGE> names a
+# folder to take instead.
+function(posenc_need package least target repository tag)
   if(TARGET ${target})
     return()
   endif()
   if(NOT POSENC_FETCH_DEPENDENCIES)
     find_package(${package} REQUIRED GLOBAL)
-    return()
+  else()
+    find_package(${package} QUIET GLOBAL)
   endif()
-  find_package(${package} QUIET GLOBAL)
-  if(TARGET ${target})
+  if(${package}_FOUND AND ${package}_VERSION VERSION_LESS least)
+    message(FATAL_ERROR "posenc: ${package} ${${package}_VERSION} is installed; allowed: ${least} "
+      "or newer, or none (CMAKE_DISABLE_FIND_PACKAGE_${package}=ON)")
+  endif()
+  if(TARGET ${target} OR NOT POSENC_FETCH_DEPENDENCIES)
     return()
   endif()
   message(STATUS "posenc: ${package} is not installed, taking ${tag} of "
@@ -24,21 +29,24 @@ function(posenc_need package target repository tag)
   FetchContent_Declare(${package} GIT_REPOSITORY https://github.com/${repository} GIT_TAG ${tag}
     GIT_SHALLOW ON SOURCE_SUBDIR only_headers)
   FetchContent_MakeAvailable(${package})
+  if(TARGET ${target})  # of a declaration by the parent project, which comes first
+    return()
+  endif()
   string(TOLOWER ${package} name)
   add_library(${target} INTERFACE IMPORTED GLOBAL)
   target_include_directories(${target} SYSTEM INTERFACE ${${name}_SOURCE_DIR}/include)
   target_compile_definitions(${target} INTERFACE ${ARGN})
 endfunction()
 
-posenc_need(fmt fmt::fmt-header-only fmtlib/fmt 12.2.0 FMT_HEADER_ONLY=1)
+posenc_need(fmt 9 fmt::fmt-header-only fmtlib/fmt 12.2.0 FMT_HEADER_ONLY=1)
 if(NOT TARGET fmt::fmt)
   add_library(fmt::fmt INTERFACE IMPORTED GLOBAL)
   target_link_libraries(fmt::fmt INTERFACE fmt::fmt-header-only)
 endif()
-posenc_need(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.3)
+posenc_need(nlohmann_json 3.11 nlohmann_json::nlohmann_json nlohmann/json v3.11.3)
 if(POSENC_VECTOR_ISAS)
-  posenc_need(xsimd xsimd xtensor-stack/xsimd 14.3.0)
+  posenc_need(xsimd 8.1 xsimd xtensor-stack/xsimd 14.3.0)
 endif()
 if(POSENC_CLI)
-  posenc_need(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.7.2)
+  posenc_need(CLI11 2.1 CLI11::CLI11 CLIUtils/CLI11 v2.7.2)
 endif()

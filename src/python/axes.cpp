@@ -72,8 +72,10 @@ py::object encode(const PyAxesEncoder& self, const py::object& from, const py::o
       out.is_none() ? new_table(positions, encoder.d_model(), parse_type(type)) : out;
   py::array table = array_of(result, "out");
   const OutputView view = output_of(table, "out");
-  const py::gil_scoped_release no_gil;
-  encoder.encode(positions.view(), view, options);
+  {
+    const py::gil_scoped_release no_gil;
+    encoder.encode(positions.view(), view, options);
+  }
   return result;
 }
 

@@ -166,7 +166,11 @@ py::array encode_like_system(const std::string& system, const py::object& from,
                              const std::string& spacing, const py::object& frequencies,
                              std::int64_t first, const py::object& type, int threads) {
   const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
-  const auto encoder = plan_like(parse_system(system), spec);
+  const System like = parse_system(system);
+  const auto encoder = [&] {
+    const py::gil_scoped_release no_gil;
+    return plan_like(like, spec);
+  }();
   const RowRange rows = is_count(from) ? RowRange{first, row_count(from)} : rows_of(from);
   validate(rows);
   table_bytes(spec, rows.count, size_of(parse_type(type)));

@@ -202,8 +202,10 @@ py::object apply(const PyRotary& rotary, const py::object& x, std::int64_t first
   const Heads heads(x, heads_first);
   const AxisPositions positions =
       positions_of_heads(heads, first, given, rotary.spec().angles.axes());
-  const py::gil_scoped_release no_gil;
-  rotary.apply(heads.views, positions.view(), {.inverse = inverse, .threads = threads});
+  {
+    const py::gil_scoped_release no_gil;
+    rotary.apply(heads.views, positions.view(), {.inverse = inverse, .threads = threads});
+  }
   return x;
 }
 
@@ -259,8 +261,10 @@ py::object apply_cache(const PyRotary& rotary, const py::object& from, const py:
   const RotaryCacheView view = cache.view(layout);
   const Heads heads(x, heads_first);
   const AxisPositions rows = rows_of_cache(cache, heads, first, given);
-  const py::gil_scoped_release no_gil;
-  rotary.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
+  {
+    const py::gil_scoped_release no_gil;
+    rotary.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
+  }
   return x;
 }
 

@@ -165,7 +165,7 @@ TEST_P(Peer, ServesManyThreadsAtOnce) {
   // A new encoder, which no thread has used.
   const auto encoder = GetParam()->plan(spec);
   std::atomic<int> wrong = 0;
-  std::vector<std::jthread> threads;
+  std::vector<test::JoiningThread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       const std::int64_t count = rows.count + 500 * i;

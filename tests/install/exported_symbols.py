@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fails if a shared library exports symbols that are not its own, which could clash with those of
-a program that uses both: fails, too, if it exports none of its own."""
+a program that uses both. It also fails if the library exports none of its own."""
 
 import argparse
 import re

@@ -347,7 +347,7 @@ TEST(ThreadsOfLayers, MayShareOneLayer) {
     encoding.forward(batch_first(expected.data(), 1, rows, d_model), options);
     std::vector<std::vector<float>> tensors(8, std::vector<float>(rows * d_model, 1.0f));
     {
-      std::vector<std::jthread> threads;
+      std::vector<test::JoiningThread> threads;
       for (auto& tensor : tensors) {
         threads.emplace_back(
             [&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });

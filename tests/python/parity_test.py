@@ -97,7 +97,8 @@ class TorchTest(unittest.TestCase):
         self.assertLessEqual(np.abs(frequencies / exact - 1).max(), 2.0**-22)
         phases = phases[:, torch.from_numpy(same)].contiguous()
         half = table.shape[1] // 2
-        for ours, function in ((table[:, :half][:, same], "sin"), (table[:, half:][:, same], "cos")):
+        sines, cosines = table[:, :half][:, same], table[:, half:][:, same]
+        for ours, function in ((sines, "sin"), (cosines, "cos")):
             np.testing.assert_array_equal(ours, rounded(getattr(np, function), phases.numpy()))
             theirs = getattr(torch, function)(phases).numpy()
             ulps = np.abs(theirs - ours) / np.spacing(np.abs(ours))

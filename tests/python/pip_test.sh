@@ -50,7 +50,7 @@ echo "$(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB:"
 files=$("$python" -m zipfile --list "$wheel" | awk 'NR > 1 { print $1 }' | sort)
 while read -r file; do
   grep -qx "posenc/$file" <<<"$files" || fail "the wheel has no $file"
-done < <(cd src/python/posenc && find . -type f ! -path '*/__pycache__/*' -printf '%P\n')
+done < <(cd src/python/posenc && find . -type f ! -path '*/__pycache__/*' | sed 's|^\./||')
 [[ $(grep -c '^posenc/_posenc\..*so$' <<<"$files") -eq 1 ]] || fail "the wheel has no module"
 ! grep -vE '^posenc(-[0-9.]+\.dist-info)?/' <<<"$files" ||
   fail "the wheel has files outside the package"

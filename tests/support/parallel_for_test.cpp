@@ -4,6 +4,8 @@
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 
+#include "support.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -150,7 +152,7 @@ TEST(ParallelFor, MayBeNested) {
 TEST(ParallelFor, ServesManyCallersAtOnce) {
   std::atomic<int> wrong = 0;
   {
-    std::vector<std::jthread> callers;
+    std::vector<test::JoiningThread> callers;
     for (int i = 0; i < 8; ++i) {
       callers.emplace_back([&] {
         for (int repetition = 0; repetition < 50; ++repetition) wrong += nested_sum(40, 3) != 780;

@@ -28,8 +28,9 @@ class PosencConan(ConanFile):
 
     def requirements(self):
         # Headers that the library alone includes, and only in its sources.
-        for header_only in ("fmt/[>=9 <13]", "nlohmann_json/[>=3.11 <4]", "xsimd/[>=8.1]"):
-            self.requires(header_only, visible=False, libs=False)
+        self.requires("fmt/[>=9 <13]", visible=False, libs=False, options={"header_only": True})
+        for headers in ("nlohmann_json/[>=3.11 <4]", "xsimd/[>=8.1]"):
+            self.requires(headers, visible=False, libs=False)
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -37,6 +38,8 @@ class PosencConan(ConanFile):
             raise ConanInvalidConfiguration(
                 "compiler is msvc, which has no 128-bit integers; allowed: gcc, clang"
             )
+        if self.settings.os == "Windows" and self.options.shared:
+            raise ConanInvalidConfiguration("shared is True; allowed on Windows: False")
         if self.settings.arch not in ("x86_64", "armv8"):
             raise ConanInvalidConfiguration(
                 f"arch is {self.settings.arch}; allowed: x86_64, armv8"
@@ -52,6 +55,9 @@ class PosencConan(ConanFile):
         toolchain = CMakeToolchain(self)
         for part in ("POSENC_CLI", "POSENC_TESTS", "POSENC_BENCHMARKS"):
             toolchain.cache_variables[part] = False
+        toolchain.cache_variables["POSENC_FETCH_DEPENDENCIES"] = False
+        # Without TiedOutput and softmax, the only parts that need Eigen.
+        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_Eigen3"] = True
         toolchain.generate()
         CMakeDeps(self).generate()
 

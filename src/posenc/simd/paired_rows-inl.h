@@ -16,9 +16,9 @@
 //   ...                                      ...
 //   row 0           centre - (H - 1/2) w     j = H - 1
 //
-// A block that is not whole has rows without a partner. What rows below the centre subtract is what
-// rows above it add, so that a kernel which changes the signs of that can take the former for the
-// latter. There is thus one loop for pairs, and one for rows without a partner.
+// A block that is not whole has rows without a partner. What rows below the centre subtract, rows
+// above it add: a kernel that changes the signs of these terms treats the former as the latter.
+// There is thus one loop for pairs, and one for rows without a partner.
 #pragma once
 
 #include "posenc/simd/stores-inl.h"

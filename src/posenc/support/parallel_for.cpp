@@ -211,9 +211,12 @@ class Helpers {
   static Helpers& get() {
     // Never destroyed: a thread may run a loop while the program exits.
     static Helpers& helpers = *new Helpers;
-    // Also if the library is unloaded: no thread may outlive its code.
+    // No thread may outlive its code, should the library be unloaded.
     static const struct Stop {
-      ~Stop() { helpers.stop(); }
+      bool is_needed = !keep_loaded();
+      ~Stop() {
+        if (is_needed) helpers.stop();
+      }
     } stop;
     return helpers;
   }

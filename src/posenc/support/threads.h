@@ -6,6 +6,10 @@
 
 namespace posenc {
 
+/// Makes sure that the code of this library stays loaded, if the system has libraries that are
+/// unloaded while their threads run, and says so. A thread need not be joined then.
+bool keep_loaded() noexcept;
+
 /// Starts a thread that receives no signals: they are for the threads of the program. Throws
 /// std::system_error.
 std::thread start_helper_thread(void (*run)(void*), void* argument);

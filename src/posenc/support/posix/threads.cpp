@@ -5,6 +5,9 @@
 #include <signal.h>
 
 namespace posenc {
+
+// Here, threads can be joined when a library is unloaded.
+bool keep_loaded() noexcept { return false; }
 namespace {
 
 class SignalsBlocked {

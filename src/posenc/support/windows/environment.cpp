@@ -1,6 +1,5 @@
 #include "posenc/support/environment.h"
 
-#include <cstddef>
 #include <cstdlib>
 
 #include <windows.h>

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -51,9 +52,12 @@ std::wstring environment_block(const std::vector<std::string>& entries) {
 class Inherited {
  public:
   explicit Inherited(int descriptor) {
-    const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor));
-    if (DuplicateHandle(GetCurrentProcess(), handle, GetCurrentProcess(), &handle_, 0, TRUE,
-                        DUPLICATE_SAME_ACCESS) == 0) {
+    // Minus one if the descriptor is not open, minus two if it is a stream without a file.
+    const std::intptr_t handle = _get_osfhandle(descriptor);
+    if (handle < 0)
+      throw std::system_error(EBADF, std::generic_category(), "cannot inherit a stream");
+    if (DuplicateHandle(GetCurrentProcess(), reinterpret_cast<HANDLE>(handle), GetCurrentProcess(),
+                        &handle_, 0, TRUE, DUPLICATE_SAME_ACCESS) == 0) {
       fail("cannot inherit a stream");
     }
   }
@@ -78,6 +82,7 @@ File temporary_file() {
       _wopen(name, _O_RDWR | _O_BINARY | _O_NOINHERIT | _O_TEMPORARY, _S_IREAD | _S_IWRITE);
   File file(descriptor < 0 ? nullptr : _fdopen(descriptor, "w+b"), &std::fclose);
   if (!file) {
+    if (descriptor >= 0) _close(descriptor);
     throw std::system_error(errno, std::generic_category(), "cannot make a temporary file");
   }
   return file;

@@ -21,8 +21,7 @@ class _Tables(nn.Module):
 
     They are computed whenever their memory is new: at first, after a module that was made on the
     device "meta" is materialised, and after a change of device or type, so that they are rounded
-    once to any type. Buffers that are kept in checkpoints are only computed where they had no
-    values.
+    once to any type. Persistent buffers are computed only at first and when they leave "meta".
     """
 
     # What a checkpoint may hold of the module that this one replaces, besides buffers of its own.
@@ -68,6 +67,13 @@ class _Tables(nn.Module):
         parent: Any = super()
         parent._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
                                      unexpected_keys, error_msgs)
+        if local_metadata.get("assign_to_params_buffers"):
+            # Nothing else would materialise what the checkpoint has not.
+            for name, buffer in self._buffers.items():
+                if buffer is not None and buffer.is_meta:
+                    host = torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu")
+                    self._compute(name, host)
+                    self._buffers[name] = host
         # The values of buffers that are not persistent follow from the arguments.
         known = {prefix + name for name in (*self._buffers, *self._of_replaced)}
         unexpected_keys[:] = [key for key in unexpected_keys if key not in known]
@@ -103,7 +109,8 @@ class PositionalEncoding(_Tables):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """x: shape (rows, batch, d_model), or (batch, rows, d_model) if batch_first."""
         rows_at = 1 if self.batch_first else 0
-        rows, most = x.shape[rows_at], self.pe.shape[rows_at]
+        rows = x.shape[rows_at] if x.dim() == 3 else 0
+        most = self.pe.shape[rows_at]
         if x.dim() != 3 or rows > most:
             raise ValueError(f"x.shape is {tuple(x.shape)}; allowed: three dimensions, and up to "
                              f"max_len, {most}, in dimension {rows_at}")
