@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import inspect
 import io
 import json
 import math
@@ -218,6 +219,13 @@ class ModulesTest(unittest.TestCase):
             self.assertEqual(posenc.torch.RotaryEmbedding(LLAMA).cos_sin_cache.dtype, torch.float32)
         finally:
             torch.set_default_dtype(torch.float32)
+
+    @unittest.skipUnless("assign" in inspect.signature(torch.nn.Module.load_state_dict).parameters,
+                         "PyTorch assigns from 2.1 on")
+    def test_models_on_meta_are_loaded_by_assignment(self):
+        model = Model(device="meta")
+        model.load_state_dict(Model().state_dict(), assign=True)
+        self.assert_right(model)
 
     def test_models_are_copied_saved_and_loaded(self):
         model, given = Model(), arguments()
