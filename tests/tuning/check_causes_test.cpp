@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -367,6 +368,134 @@ TEST(CheckCauses, GoodTablesOfUnusualConventionsAreIdentified) {
       EXPECT_EQ(report.identity.first, rows.first) << to_string(report);
       EXPECT_EQ(report.identity.spec.spacing, spec.spacing) << to_string(report);
     });
+  }
+}
+
+/// A float32 function whose error is up to 2.5 ulp, as PyTorch's have since they are SLEEF's u35.
+/// The same one for the same value.
+double with_function_error(double value) {
+  const auto bits = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 13);
+  const double share = static_cast<double>(bits * 2654435761U) * 0x1p-31 - 1;  // -1 .. 1
+  const double ulp = std::exp2(std::floor(std::log2(std::fabs(value))) - 23);
+  return value == 0 || value == 1 ? value : std::clamp(value + 2 * share * ulp, -1.0, 1.0);
+}
+
+Sincos with_function_errors(Sincos pair) {
+  return {with_function_error(pair.first), with_function_error(pair.second)};
+}
+
+/// div_term of PyTorch's tutorial, in float.
+float div_term(int k, int d, double base) {
+  return std::exp(static_cast<float>(2 * k) * static_cast<float>(-std::log(base) / d));
+}
+
+/// tensor2tensor's inverse timescale, in float.
+float inverse_timescale(int k, int d, double base) {
+  return std::exp(static_cast<float>(k) * static_cast<float>(-std::log(base) / (d / 2 - 1)));
+}
+
+/// Where one convention's frequencies are nearly another's, the usual one is named, and whose
+/// phases they are: 10000^(383/384) is 9763.0009, so that base 9763 with inclusive spacing is an
+/// alias of a tutorial table of 768 channels.
+TEST(CheckCauses, AliasesOfUsualConventionsAreNotNamed) {
+  struct Family {
+    float (*frequency)(int k, int d, double base);
+    Layout layout;
+    Spacing spacing;
+    const char* text;
+  };
+  const Family families[] = {
+      {div_term, Layout::interleaved, Spacing::paper, "PyTorch's tutorial"},
+      {inverse_timescale, Layout::halves, Spacing::inclusive, "tensor2tensor"},
+      {[](int k, int d, double base) { return inverse_frequency(k, d, static_cast<float>(base)); },
+       Layout::halves_cos_first, Spacing::paper, "Transformers"},
+  };
+  struct Size {
+    int rows, d;
+  };
+  constexpr Size sizes[] = {{5000, 32}, {512, 64}, {64, 768}, {512, 768}};
+  for (const Family& family : families) {
+    for (const auto& [rows, d] : sizes) {
+      for (const double base : {1e4, 5e5, 1e6}) {
+        for (const bool has_function_errors : {false, true}) {
+          const auto table = filled<float>(
+              {.rows = rows, .d = d, .layout = family.layout}, [&, d = d](int k, double position) {
+                const float w = family.frequency(k, d, base);
+                const Sincos pair = sincos_of_float(static_cast<float>(position) * w);
+                return has_function_errors ? with_function_errors(pair) : pair;
+              });
+          const CheckReport report = check(table.view());
+          EXPECT_EQ(report.identity.spec.base, base) << to_string(report);
+          EXPECT_EQ(report.identity.spec.spacing, family.spacing) << to_string(report);
+          ASSERT_FALSE(report.causes.empty()) << to_string(report);
+          EXPECT_EQ(report.causes.front().kind, CauseKind::float32_phases) << to_string(report);
+          EXPECT_NE(report.causes.front().text.find(family.text), std::string::npos)
+              << to_string(report);
+        }
+      }
+    }
+  }
+}
+
+/// An unusual base is still named if the entries tell it from the usual one.
+TEST(CheckCauses, UnusualBasesWithFloat32PhasesAreNamed) {
+  for (const double base : {9763.0, 9990.0, 10010.0, 500100.0}) {
+    const auto table =
+        filled<float>({.d = 768, .layout = Layout::interleaved}, [&](int k, double position) {
+          return sincos_of_float(static_cast<float>(position) * div_term(k, 768, base));
+        });
+    const CheckReport report = check(table.view());
+    EXPECT_EQ(report.identity.spec.base, base) << to_string(report);
+    EXPECT_EQ(report.identity.spec.spacing, Spacing::paper) << to_string(report);
+  }
+}
+
+/// Sines or cosines alone, times a factor, which rows of float32 phases have errors of.
+Matrix one_function(int rows, int count, bool is_cosine, double factor, double scaling = 1) {
+  Matrix table(rows, count);
+  for (int row = 0; row < rows; ++row) {
+    for (int k = 0; k < count; ++k) {
+      const auto w = static_cast<float>(frequency(k, 2 * count) / scaling);
+      const Sincos pair = sincos_of_float(static_cast<float>(row) * w);
+      const double value = with_function_error(is_cosine ? pair.second : pair.first);
+      table(row, k) = static_cast<float>(factor * value);
+    }
+  }
+  return table;
+}
+
+double named_factor(const CheckReport& report) {
+  for (const Cause& each : report.causes) {
+    const char before[] = "multiplied by ";
+    const auto place = each.text.find(before);
+    if (each.kind == CauseKind::attention_factor && place != std::string::npos)
+      return std::stod(each.text.substr(place + sizeof before - 1));
+  }
+  return 1;
+}
+
+/// The largest of few sines is no factor: of positions 0 .. 7, it is 0.9589.
+TEST(CheckCauses, FewRowsOfOneFunctionHaveTheirOwnFactor) {
+  for (const int rows : {2, 3, 4, 5, 8, 12, 20, 64}) {
+    for (const int count : {16, 32, 256}) {
+      for (const bool is_cosine : {false, true}) {
+        for (const double factor : {1.0, 1.138629}) {
+          if (rows < 3 && factor != 1) continue;  // the sine of position 1 alone tells none
+          const Matrix table = one_function(rows, count, is_cosine, factor);
+          const CheckReport report = check(table.view());
+          EXPECT_EQ(report.identity.spec.base, 1e4) << rows << " rows\n" << to_string(report);
+          EXPECT_NEAR(named_factor(report), factor, 2e-6) << rows << " rows\n" << to_string(report);
+        }
+      }
+    }
+  }
+}
+
+/// Of slow frequencies, few rows show the product of the factor and the frequency alone.
+TEST(CheckCauses, FactorsThatRowsDoNotShowAreNotNamed) {
+  for (const int rows : {8, 64, 100}) {
+    const CheckReport report = check(one_function(rows, 32, false, 1, 1000).view());
+    EXPECT_EQ(named_factor(report), 1) << to_string(report);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "posenc/exact/frequency.h"
 #include "posenc/measuring/statistics.h"
 #include "posenc/tuning/internal/arrangement.h"
+#include "posenc/tuning/internal/float32_ways.h"
 
 #include <algorithm>
 #include <cmath>
@@ -148,6 +149,101 @@ FrequencyEstimate estimate_of_values(const Arranged& table, std::int64_t k, doub
   return result;
 }
 
+/// The first column of cosines or sines alone: factor * f(row * frequency).
+class FirstColumn {
+ public:
+  FirstColumn(const Arranged& table, bool is_cosine)
+      : table_(table), is_cosine_(is_cosine), rows_(std::min<std::int64_t>(table.rows(), 512)) {}
+
+  /// 1 unless the rows show another one.
+  double factor() const {
+    const double highest = largest();
+    const double usual = highest > 1 + not_told_from_1 ? highest : 1;
+    const auto found = fitted();
+    if (!found) return rows_ < enough_rows ? usual : highest;
+    constexpr double most_uncertain = 0.02;
+    const bool is_certain = found->uncertainty < most_uncertain &&
+                            std::fabs(found->factor - 1) > 4 * found->uncertainty;
+    return is_certain ? found->factor : usual;
+  }
+
+ private:
+  struct Fitted {
+    double factor = 1;
+    double uncertainty = infinity;
+  };
+
+  /// So many rows come near the maximum of the function, at any frequency but a slow one.
+  static constexpr std::int64_t enough_rows = 64;
+  static constexpr double not_told_from_1 = 6e-3;
+
+  /// The sines of position 0 are zero, as in a row that was never written.
+  bool is_set(std::int64_t row) const noexcept {
+    return !table_.is_unset(row) || (row == 0 && !is_cosine_ && value(0) == 0);
+  }
+  double value(std::int64_t row) const noexcept { return table_.entry(row, 0, is_cosine_); }
+  double wave(double phase) const noexcept {
+    return is_cosine_ ? std::cos(phase) : std::sin(phase);
+  }
+
+  double largest() const {
+    double highest = 0;
+    for (std::int64_t row = 0; row < rows_; ++row)
+      if (is_set(row)) highest = std::max(highest, std::fabs(value(row)));
+    return highest;
+  }
+
+  /// x_(r-1) + x_(r+1) = 2 cos(w) x_r whatever the factor is: three rows give the frequency w, and
+  /// it gives the factor. Least squares of both. Empty if the rows are not those of one
+  /// frequency.
+  std::optional<Fitted> fitted() const {
+    double products = 0, squares = 0;
+    for (std::int64_t row = 1; row + 1 < rows_; ++row) {
+      if (!is_set(row - 1) || !is_set(row) || !is_set(row + 1)) continue;
+      products += value(row) * (value(row - 1) + value(row + 1));
+      squares += value(row) * value(row);
+    }
+    if (!(squares > 0)) return {};
+    const double cosine = products / (2 * squares);
+    if (cosine >= 1) return Fitted{};  // too slow for a type of so few digits
+    if (!(cosine > -1)) return {};
+    const double frequency = std::acos(cosine), factor = amplitude(frequency);
+    const double rest = residual(frequency, factor);
+    constexpr double worst_fit = 0.02;
+    if (!(rest < worst_fit * factor)) return {};
+    // The error of the cosine, then of the frequency, which a slow one's factor makes up for.
+    const double noise = std::max(table_.angle_error(), 2 * rest);
+    return Fitted{factor, noise / std::sqrt(squares) / std::sin(frequency) / frequency / factor};
+  }
+
+  double amplitude(double frequency) const {
+    double along = 0, squares = 0;
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      if (!is_set(row)) continue;
+      const double each = wave(static_cast<double>(row) * frequency);
+      along += value(row) * each;
+      squares += each * each;
+    }
+    return along / squares;
+  }
+
+  /// The root mean square of what the rows are off by.
+  double residual(double frequency, double factor) const {
+    double squares = 0;
+    std::int64_t count = 0;
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      if (!is_set(row)) continue;
+      squares += std::pow(value(row) - factor * wave(static_cast<double>(row) * frequency), 2);
+      ++count;
+    }
+    return std::sqrt(squares / static_cast<double>(count));
+  }
+
+  const Arranged& table_;
+  bool is_cosine_;
+  std::int64_t rows_;
+};
+
 Estimates estimate_values(const Arranged& table, bool is_cosine) {
   Estimates result;
   result.factor = 0;
@@ -156,10 +252,7 @@ Estimates estimate_values(const Arranged& table, bool is_cosine) {
     for (const std::int64_t k : table.ks()) sizes.push_back(table.entry(0, k, true));
     if (!sizes.empty()) result.factor = median(std::move(sizes));
   } else {
-    for (std::int64_t row = 0; row < std::min<std::int64_t>(table.rows(), 512); ++row) {
-      if (table.is_unset(row)) continue;
-      result.factor = std::max(result.factor, std::fabs(table.entry(row, 0, is_cosine)));
-    }
+    result.factor = FirstColumn(table, is_cosine).factor();
   }
   if (!(result.factor > 0)) return result;
   for (const std::int64_t k : table.ks())
@@ -224,18 +317,30 @@ std::vector<std::int64_t> early_rows(std::int64_t rows) {
   return all;
 }
 
-/// Calls use(|error| / factor) for some entries of the table, as if it were that.
-template <class Use>
-void for_each_error(const Arranged& table, const TableIdentity& identity,
+/// The exact phases of a spec, in radians.
+class ExactPhases {
+ public:
+  explicit ExactPhases(const EncodingSpec& spec) : frequencies_(spec) {}
+
+  double operator()(std::int64_t k, std::int64_t position) const {
+    const double distance = to_radians(frequencies_.phase(k, std::abs(position)));
+    return position < 0 ? -distance : distance;
+  }
+
+ private:
+  Frequencies frequencies_;
+};
+
+/// Calls use(|error| / factor) for some entries of the table, as if it were that, with phases
+/// phase_of(k, position).
+template <class PhaseOf, class Use>
+void for_each_error(const Arranged& table, const TableIdentity& identity, const PhaseOf& phase_of,
                     const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& ks,
                     const Use& use) {
-  const Frequencies frequencies(identity.spec);
   for (const std::int64_t row : rows) {
     if (table.is_unset(row)) continue;
     for (const std::int64_t k : ks) {
-      const std::int64_t position = identity.first + row;
-      const double distance = to_radians(frequencies.phase(k, std::abs(position)));
-      const double phase = position < 0 ? -distance : distance;
+      const double phase = phase_of(k, identity.first + row);
       for (const bool is_cosine : {false, true}) {
         if (!has_both_functions(identity.arrangement) &&
             is_cosine != is_of_cosines(identity.arrangement)) {
@@ -254,26 +359,69 @@ void for_each_error(const Arranged& table, const TableIdentity& identity,
 double agreement(const Arranged& table, const TableIdentity& identity) {
   constexpr double near = 0.05;
   std::int64_t agreeing = 0, compared = 0;
-  for_each_error(table, identity, early_rows(table.rows()), table.ks(), [&](double error) {
-    agreeing += error < near;
-    ++compared;
-  });
+  for_each_error(table, identity, ExactPhases(identity.spec), early_rows(table.rows()), table.ks(),
+                 [&](double error) {
+                   agreeing += error < near;
+                   ++compared;
+                 });
   return compared > 0 ? static_cast<double>(agreeing) / static_cast<double>(compared) : 0;
 }
 
-/// The mean error of some entries, of which each counts at most a tenth.
-double mean_error(const Arranged& table, const TableIdentity& identity) {
-  std::vector<std::int64_t> rows = spread(std::min<std::int64_t>(table.rows(), 16), 16), ks;
-  for (const std::int64_t row : spread(table.rows(), 16)) rows.push_back(row);
-  for (const std::int64_t i : spread(static_cast<std::int64_t>(table.ks().size()), 48))
-    ks.push_back(table.ks()[static_cast<std::size_t>(i)]);
+/// What conventions are compared by: the first rows and others, and some of the frequencies.
+struct ComparedEntries {
+  explicit ComparedEntries(const Arranged& table) {
+    rows = spread(std::min<std::int64_t>(table.rows(), 16), 16);
+    for (const std::int64_t row : spread(table.rows(), 16)) rows.push_back(row);
+    for (const std::int64_t i : spread(static_cast<std::int64_t>(table.ks().size()), 48))
+      ks.push_back(table.ks()[static_cast<std::size_t>(i)]);
+  }
+
+  std::vector<std::int64_t> rows, ks;
+};
+
+/// The mean error of entries, of which each counts at most a tenth.
+template <class PhaseOf>
+double mean_error(const Arranged& table, const TableIdentity& identity, const PhaseOf& phase_of,
+                  const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& ks) {
   double sum = 0;
   std::int64_t compared = 0;
-  for_each_error(table, identity, rows, ks, [&](double error) {
+  for_each_error(table, identity, phase_of, rows, ks, [&](double error) {
     sum += error <= 0.1 ? error : 0.1;  // NaN, too
     ++compared;
   });
   return compared > 0 ? sum / static_cast<double>(compared) : infinity;
+}
+
+double mean_error(const Arranged& table, const TableIdentity& identity) {
+  const ComparedEntries entries(table);
+  return mean_error(table, identity, ExactPhases(identity.spec), entries.rows, entries.ks);
+}
+
+/// With phases computed in float32. A C library's exp or pow may have any frequency off by its last
+/// digit.
+double mean_error(const Arranged& table, const TableIdentity& identity, const Float32Way& way) {
+  const ComparedEntries entries(table);
+  double sum = 0;
+  for (const std::int64_t k : entries.ks) {
+    double least = infinity;
+    for (const int adjusted : {0, 1, -1}) {
+      const auto phase_of = [&](std::int64_t of, std::int64_t position) {
+        return way.phase(of, position, adjusted);
+      };
+      least = std::min(least, mean_error(table, identity, phase_of, entries.rows, {k}));
+      if (way.adjusted_text.empty()) break;
+    }
+    sum += least;
+  }
+  return sum / static_cast<double>(entries.ks.size());
+}
+
+/// The least mean error if the phases are exact, or computed in float32 by a known way.
+double least_mean_error(const Arranged& table, const TableIdentity& identity, double of_exact) {
+  double least = of_exact;
+  for (const Float32Way& way : float32_ways(identity.spec))
+    least = std::min(least, mean_error(table, identity, way));
+  return least;
 }
 
 /// True if the second copies are those of the first.
@@ -326,13 +474,16 @@ std::vector<std::int64_t> possible_firsts(const Arranged& table, const Estimates
   return firsts;
 }
 
-/// Of the conventions that fit the estimates, the first that is about as near as the nearest.
-std::optional<TableIdentity> nearest_identity(const Arranged& table, const Estimates& estimates,
-                                              const IdentityHints& hints) {
+struct Candidate {
+  TableIdentity identity;
+  double mean_error = 0;
+};
+
+/// The conventions that fit the estimates, from the usual to the unusual.
+std::vector<Candidate> candidates_of(const Arranged& table, const Estimates& estimates,
+                                     const IdentityHints& hints) {
   const double factor = usual_factor(estimates.factor);
-  std::vector<TableIdentity> candidates;
-  std::vector<double> errors;
-  double least = infinity;
+  std::vector<Candidate> candidates;
   for (const EncodingSpec& spec : plausible_frequencies(estimates.each, table.count(), factor,
                                                         hinted_spec(hints, table.count()))) {
     for (const std::int64_t first : possible_firsts(table, estimates, hints, spec)) {
@@ -343,15 +494,40 @@ std::optional<TableIdentity> nearest_identity(const Arranged& table, const Estim
                                 .has_negated_sines = estimates.has_negated_sines};
       const double of_rule = attention_factor(spec.frequencies);
       if (std::fabs(factor / of_rule - 1) < 6e-3) identity.factor = of_rule;
-      errors.push_back(mean_error(table, identity));
-      least = std::min(least, errors.back());
-      candidates.push_back(std::move(identity));
+      const double error = mean_error(table, identity);
+      candidates.push_back({std::move(identity), error});
     }
   }
+  return candidates;
+}
+
+/// Phases in float32 are off by more than neighbouring conventions are from each other: an alias,
+/// as base 9763.00 with inclusive spacing is of base 10000 at a width of 768, or a base that makes
+/// up for a rounded logarithm, may be nearer to them than their own convention with exact phases.
+/// So a candidate counts by the nearer of the two.
+void consider_float32_phases(std::vector<Candidate>& candidates, const Arranged& table) {
+  constexpr double most_times = 32;  // a convention's own phases in float32 are not as far off
+  double least = infinity;
+  for (const Candidate& each : candidates) least = std::min(least, each.mean_error);
+  for (Candidate& each : candidates) {
+    if (each.mean_error <= most_times * least + table.angle_error())
+      each.mean_error = least_mean_error(table, each.identity, each.mean_error);
+  }
+}
+
+/// The first candidate that is about as near as the nearest.
+std::optional<TableIdentity> nearest_identity(const Arranged& table, const Estimates& estimates,
+                                              const IdentityHints& hints) {
+  std::vector<Candidate> candidates = candidates_of(table, estimates, hints);
   if (candidates.empty()) return {};
-  const double limit = 1.1 * least + table.angle_error() / 20;
-  const auto found = std::ranges::find_if(errors, [&](double each) { return each <= limit; });
-  return candidates[static_cast<std::size_t>(found - errors.begin())];
+  const double rounding = table.angle_error() / 20;
+  if (candidates.front().mean_error > rounding) consider_float32_phases(candidates, table);
+  double least = infinity;
+  for (const Candidate& each : candidates) least = std::min(least, each.mean_error);
+  const double limit = 1.1 * least + rounding;
+  const auto found = std::ranges::find_if(
+      candidates, [&](const Candidate& each) { return each.mean_error <= limit; });
+  return found->identity;
 }
 
 std::optional<Found> identify_as(const TableView& table, const std::vector<bool>& is_unset,

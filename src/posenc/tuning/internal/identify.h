@@ -6,7 +6,8 @@
 // That gives every frequency, and the angle of row 0 gives the first position. Of cosines or sines
 // alone, the angles are known up to their sign, and position 0 has to be row 0 (or known). A
 // convention is then fitted to the frequencies: of the candidates that fit, from the usual to the
-// unusual, the first is taken whose exact values are about as near to the entries as the nearest.
+// unusual, the first is taken whose values, with exact phases or with those that programs compute
+// in float32, are about as near to the entries as the nearest.
 // Every arrangement is tried, and the one is taken whose exact values agree with most entries.
 #pragma once
 
