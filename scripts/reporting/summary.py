@@ -2,6 +2,7 @@
 ISA on each table, beside a copy of a finished table and the limit of the memory. And a table of
 every ISA."""
 
+import textwrap
 from collections.abc import Callable, Sequence
 
 from reporting.documents import COPY, STORES, Machine, Measurement, Table
@@ -151,7 +152,8 @@ def summary_at(machine: Machine, isa: str, sizes: Sequence[str]) -> str:
     measured = {table.size for table in summary.tables}
     if missing := [size for size in sizes if size not in measured]:
         raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
-    return f"{heading(machine, isa)}:\n\n{_markdown(summary.by_table())}"
+    origin = textwrap.fill(f"{heading(machine, isa)}:", width=100)
+    return f"{origin}\n\n{_markdown(summary.by_table())}"
 
 
 def table_of_all_isas(machine: Machine) -> str:
