@@ -368,6 +368,8 @@ TEST_P(EveryEncoder, RefusesBadViewsAndRowsBeforeItWrites) {
   expect_refused({0, 4}, short_stride, 1, "stride 7", "at least its columns, 8");
   expect_refused({0, 4}, negative_stride, 1, "stride -10", "at least its columns, 8");
   expect_refused({0, 4}, huge_stride, 1, "stride 2305843009213693951", "bytes");
+  // The whole view counts, not only the rows that are written.
+  expect_refused({0, 1}, huge_stride, 1, "view spans 4 rows", "at most 2^63 - 1 bytes");
   expect_refused({0, 4}, no_memory, 1, "null", "pointer");
   expect_refused({0, 4}, memory.view(), 0, "threads is 0", "at least 1");
   expect_refused({0, 4}, memory.view(), -3, "threads is -3", "at least 1");

@@ -9,7 +9,8 @@
 
 namespace posenc {
 
-/// Throws InvalidArgument unless `rows` rows of d_model channels fit in the view.
+/// Throws InvalidArgument unless `rows` rows of d_model channels fit in the view, and the view in
+/// an address space.
 inline void check_view(const OutputView& out, std::int64_t rows, std::int64_t d_model) {
   if (out.columns < d_model) {
     throw InvalidArgument(
@@ -26,10 +27,10 @@ inline void check_view(const OutputView& out, std::int64_t rows, std::int64_t d_
   if (rows > 0 && out.data == nullptr)
     throw InvalidArgument("view has no memory (data is null); allowed: a valid pointer");
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(out.stride, rows, &bytes) ||
+  if (__builtin_mul_overflow(out.stride, out.rows, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(out.type), &bytes)) {
     throw InvalidArgument(format_text(
-        "view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", rows, out.stride));
+        "view spans {} rows of stride {}; allowed: at most 2^63 - 1 bytes", out.rows, out.stride));
   }
 }
 
