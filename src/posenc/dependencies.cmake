@@ -16,7 +16,7 @@ function(posenc_need package least target repository tag)
   else()
     find_package(${package} QUIET GLOBAL)
   endif()
-  if(${package}_FOUND AND ${package}_VERSION VERSION_LESS least)
+  if(${package}_VERSION AND ${package}_VERSION VERSION_LESS least)
     message(FATAL_ERROR "posenc: ${package} ${${package}_VERSION} is installed; allowed: ${least} "
       "or newer, or none (CMAKE_DISABLE_FIND_PACKAGE_${package}=ON)")
   endif()
