@@ -44,16 +44,13 @@ struct BlockRows {
   /// True if it is rows below the centre that have no partner.
   bool is_turned() const { return below() > above(); }
   /// The number of pairs, which are next to the centre.
-  std::int64_t pairs() const {
-    const std::int64_t fewer = is_turned() ? above() : below();
-    return fewer > 0 ? fewer : 0;
-  }
+  std::int64_t pairs() const { return fewer() > 0 ? fewer() : 0; }
   /// The range of j of the rows without a partner.
-  std::int64_t singles_begin() const {
-    const std::int64_t fewer = is_turned() ? above() : below();
-    return fewer > 0 ? fewer : -fewer;
-  }
+  std::int64_t singles_begin() const { return fewer() > 0 ? fewer() : -fewer(); }
   std::int64_t singles_end() const { return is_turned() ? below() : above(); }
+
+ private:
+  std::int64_t fewer() const { return is_turned() ? above() : below(); }
 };
 
 /// Writes consecutive columns of the rows of a block. Tiles has

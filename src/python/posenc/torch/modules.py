@@ -35,6 +35,11 @@ class _Tables(nn.Module):
         """Writes what that buffer holds to a tensor of its shape and type on the CPU."""
         raise NotImplementedError
 
+    def _computed(self, name: str, like: torch.Tensor) -> torch.Tensor:
+        host = torch.empty(like.shape, dtype=like.dtype, device="cpu")
+        self._compute(name, host)
+        return host
+
     def _add_buffer(self, name: str, shape: tuple[int, ...], device: Device,
                     dtype: torch.dtype | None) -> None:
         # torch.empty() follows the device and the type that PyTorch has as defaults.
@@ -46,10 +51,8 @@ class _Tables(nn.Module):
         for name, buffer in self._buffers.items():
             if buffer is None or buffer.is_meta:
                 continue
-            host = torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu")
-            self._compute(name, host)
             with torch.no_grad():
-                buffer.copy_(host)
+                buffer.copy_(self._computed(name, buffer))
 
     def _apply(self, fn: Any, *arguments: Any, **options: Any) -> Any:
         before = dict(self._buffers)
@@ -71,9 +74,7 @@ class _Tables(nn.Module):
             # Nothing else would materialise what the checkpoint has not.
             for name, buffer in self._buffers.items():
                 if buffer is not None and buffer.is_meta:
-                    host = torch.empty(buffer.shape, dtype=buffer.dtype, device="cpu")
-                    self._compute(name, host)
-                    self._buffers[name] = host
+                    self._buffers[name] = self._computed(name, buffer)
         # The values of buffers that are not persistent follow from the arguments.
         known = {prefix + name for name in (*self._buffers, *self._of_replaced)}
         unexpected_keys[:] = [key for key in unexpected_keys if key not in known]
