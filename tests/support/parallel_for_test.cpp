@@ -126,8 +126,10 @@ void yield_at_random() {
 /// So many helpers, on whatever CPUs there are.
 class Helpers : public testing::TestWithParam<int> {
  protected:
-  void SetUp() override { pool().restart(GetParam(), yield_at_random); }
-  void TearDown() override { pool().restart(before_); }
+  void SetUp() override {
+    pool().restart({GetParam(), /*wake_after=*/{}, /*rest_factor=*/0, yield_at_random});
+  }
+  void TearDown() override { pool().restart({before_}); }
 
   static detail::ThreadPool& pool() { return detail::ThreadPool::of_process(); }
 
@@ -259,7 +261,7 @@ std::vector<StateOfHelper> states_of_helpers(int helpers) {
 TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
   auto& pool = detail::ThreadPool::of_process();
   const int before = pool.helpers();
-  pool.restart(2);
+  pool.restart({2});
   cpu_set_t of_process;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
   std::vector<StateOfHelper> states;
@@ -273,7 +275,7 @@ TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
     std::fesetround(FE_UPWARD);
     for (int attempt = 0; attempt < 100 && states.empty(); ++attempt) states = states_of_helpers(2);
   }).join();
-  pool.restart(before);
+  pool.restart({before});
   ASSERT_FALSE(states.empty());
   for (const StateOfHelper& each : states) {
     EXPECT_EQ(each.rounding, FE_TONEAREST);

@@ -12,31 +12,14 @@ namespace posenc {
 namespace detail {
 namespace {
 
-/// Waking a helper costs the caller some microseconds, so that only a loop that has taken so long
-/// wakes one, or a loop that follows another one closely: its helper stays awake.
-constexpr std::chrono::microseconds wake_after{20};
 /// How long a helper without work, and a caller whose helpers still work, wait before they sleep.
 constexpr std::chrono::microseconds awake_for{100};
-/// If another process had the CPU of a helper, so that its caller waited longer than it worked, the
-/// process does without helpers for that many times as long: it loses a sixteenth at most.
-constexpr int rest_factor = 16;
-
-void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// Waits until `is_over`, but no longer than a thread stays awake.
 template <class IsOver>
 void stay_awake(const IsOver& is_over) {
   const auto sleep_at = std::chrono::steady_clock::now() + awake_for;
-  while (!is_over() && std::chrono::steady_clock::now() < sleep_at) {
-    for (int i = 0; i < 64 && !is_over(); ++i) pause();
-    std::this_thread::yield();
-  }
+  while (!is_over() && std::chrono::steady_clock::now() < sleep_at) std::this_thread::yield();
 }
 
 }  // namespace
@@ -45,8 +28,7 @@ void stay_awake(const IsOver& is_over) {
 struct ThreadPool::Loop {
   const LoopBody& body;
   std::int64_t count, grain, pieces;
-  std::int64_t seats;  ///< threads that may take part
-  Loop* next_loop = nullptr;
+  std::int64_t seats;                                  ///< threads that may take part
   std::atomic<std::int64_t> taken = 0;                 ///< pieces that somebody has begun
   std::atomic<std::int64_t> front = 0, back = pieces;  ///< where the caller and helpers go on
   std::int64_t seats_taken = 1;                        ///< by the caller
@@ -71,7 +53,7 @@ ThreadPool& ThreadPool::of_process() {
 }
 
 bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
-  at_step_();
+  settings_.at_step();
   // An equal share of what is left, since the first row of a call is costly: guided self-scheduling
   // (Polychronopoulos and Kuck, 1987).
   std::int64_t before = loop.taken, count = 0;
@@ -79,7 +61,7 @@ bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
     if (before >= loop.pieces) return false;
     count = std::max<std::int64_t>((loop.pieces - before) / loop.seats, 1);
   } while (!loop.taken.compare_exchange_weak(before, before + count));
-  at_step_();
+  settings_.at_step();
   // The caller works from the front, and helpers from the back, so that each finds its part in its
   // cache if the same table is written again. They do not meet: only so many pieces are taken.
   const std::int64_t first =
@@ -96,21 +78,21 @@ bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
 }
 
 ThreadPool::Loop* ThreadPool::loop_with_seat() const noexcept {
-  Loop* loop = loops_;
-  while (loop != nullptr && (loop->seats_taken == loop->seats || loop->taken >= loop->pieces))
-    loop = loop->next_loop;
-  return loop;
+  const auto found = std::ranges::find_if(loops_, [](const Loop* loop) {
+    return loop->seats_taken < loop->seats && loop->taken < loop->pieces;
+  });
+  return found == loops_.end() ? nullptr : *found;
 }
 
 /// Wakes a helper, or starts one. Requires the mutex.
 void ThreadPool::wake_one() {
   if (asleep_ > 0) return work_.notify_one();
-  if (static_cast<int>(threads_.size()) >= most_helpers_) return;
+  if (stops_ || static_cast<int>(threads_.size()) >= most_started_) return;
   try {
     const SignalsBlocked blocked;
     threads_.emplace_back([this] { serve(); });
   } catch (const std::exception&) {
-    most_helpers_ = static_cast<int>(threads_.size());  // The system allows no more.
+    most_started_ = static_cast<int>(threads_.size());  // The system allows no more.
   }
 }
 
@@ -126,17 +108,17 @@ void ThreadPool::serve() {
       ++loop->users;
       if (loop_with_seat() != nullptr) wake_one();
       lock.unlock();
-      at_step_();
+      settings_.at_step();
       while (work_on_pieces(*loop, thread)) {
       }
-      at_step_();
+      settings_.at_step();
       lock.lock();
       if (--loop->users == 0) done_.notify_all();
       continue;
     }
     lock.unlock();
     stay_awake(is_news);
-    at_step_();
+    settings_.at_step();
     lock.lock();
     if (is_news() || stops_) continue;
     ++asleep_;
@@ -152,31 +134,29 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, int threads, const 
   Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
   if (loop.seats == 1 || since < alone_until_) return body.call(body.work, 0, count, 0);
 
-  bool woke = since - last_end_ < Clock::duration(awake_for).count();
+  bool woke =
+      settings_.wake_after.count() == 0 || since - last_end_ < Clock::duration(awake_for).count();
   {
     const std::lock_guard lock(mutex_);
-    loop.next_loop = loops_;
-    loops_ = &loop;
+    loops_.push_back(&loop);
     ++announced_;
     if (woke) wake_one();
   }
-  at_step_();
+  settings_.at_step();
   while (work_on_pieces(loop, 0)) {
-    if (woke || Clock::now() - begin < wake_after) continue;
+    if (woke || Clock::now() - begin < settings_.wake_after) continue;
     woke = true;
     const std::lock_guard lock(mutex_);
     wake_one();
   }
   const auto own_end = Clock::now();
-  at_step_();
+  settings_.at_step();
   std::unique_lock lock(mutex_);
-  Loop** place = &loops_;
-  while (*place != &loop) place = &(*place)->next_loop;
-  *place = loop.next_loop;
+  std::erase(loops_, &loop);
   if (loop.users > 0) {
     lock.unlock();
     stay_awake([&] { return loop.users == 0; });
-    at_step_();
+    settings_.at_step();
     lock.lock();
     done_.wait(lock, [&] { return loop.users == 0; });
   }
@@ -184,26 +164,29 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, int threads, const 
   const auto end = Clock::now();
   last_end_ = end.time_since_epoch().count();
   if (end - own_end > own_end - begin)
-    alone_until_ = (end + rest_factor * (end - own_end)).time_since_epoch().count();
+    alone_until_ = (end + settings_.rest_factor * (end - own_end)).time_since_epoch().count();
   if (loop.failure) std::rethrow_exception(loop.failure);
 }
 
-void ThreadPool::restart(int most_helpers, void (*at_step)()) {
+/// Ends all helpers. Loops then do without.
+void ThreadPool::stop() {
   std::vector<std::thread> ended;
   {
     const std::lock_guard lock(mutex_);
-    most_helpers_ = 0;
     stops_ = true;
     ++announced_;
     ended.swap(threads_);
     work_.notify_all();
   }
   for (std::thread& each : ended) each.join();
-  const std::lock_guard lock(mutex_);
+}
+
+void ThreadPool::restart(const Settings& settings) {
+  stop();
+  settings_ = settings;
+  most_started_ = settings.most_helpers;
   stops_ = false;
-  at_step_ = at_step;
   alone_until_ = 0;
-  most_helpers_ = most_helpers;
 }
 
 /// In the child of a fork, which has only the thread that forked, and no loop.
@@ -213,7 +196,7 @@ void ThreadPool::forget_helpers() noexcept {
   std::construct_at(&done_);
   for (std::thread& each : threads_) std::construct_at(&each);
   threads_.clear();
-  loops_ = nullptr;
+  loops_.clear();
   asleep_ = 0;
 }
 

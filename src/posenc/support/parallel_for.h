@@ -55,40 +55,48 @@ struct LoopBody {
 /// loop from the list, so that nobody else begins, and waits until it has no users.
 class ThreadPool {
  public:
+  struct Settings {
+    int most_helpers;
+    /// Waking a helper costs the caller some microseconds, so that only a loop that has taken so
+    /// long wakes one, or a loop that follows another one closely: its helper stays awake.
+    std::chrono::microseconds wake_after{20};
+    /// If another process had the CPU of a helper, so that its caller waited longer than it worked,
+    /// the process does without helpers for that many times as long: it loses a sixteenth at most.
+    int rest_factor = 16;
+    /// Called between any two steps of a loop.
+    void (*at_step)() = [] {};
+  };
+
   /// The pool of the process. It is never destroyed: programs may run loops while they exit.
   static ThreadPool& of_process();
 
   void run(std::int64_t count, std::int64_t grain, int threads, const LoopBody& body);
-  int helpers() const noexcept { return most_helpers_; }
-
-  /// For tests, while no loop runs: ends all helpers, and allows so many. Calls `at_step` between
-  /// any two steps of a loop.
-  void restart(
-      int most_helpers, void (*at_step)() = [] {});
-  /// Ends all helpers. Loops do without them then.
-  void stop() { restart(0); }
+  int helpers() const noexcept { return settings_.most_helpers; }
+  /// For tests, while no loop runs: ends all helpers.
+  void restart(const Settings& settings);
 
  private:
   struct Loop;
   using Clock = std::chrono::steady_clock;
 
-  explicit ThreadPool(int most_helpers) : most_helpers_(most_helpers) {}
+  explicit ThreadPool(int most_helpers) : settings_{most_helpers}, most_started_(most_helpers) {}
+  void stop();
   void serve();
   Loop* loop_with_seat() const noexcept;
   bool work_on_pieces(Loop& loop, int thread) noexcept;
   void wake_one();
   void forget_helpers() noexcept;
 
+  Settings settings_;
   std::mutex mutex_;
   std::condition_variable work_, done_;
   std::vector<std::thread> threads_;
-  Loop* loops_ = nullptr;  ///< those that helpers may join
-  int asleep_ = 0;         ///< helpers that wait for work_
+  int most_started_;
+  std::vector<Loop*> loops_;  ///< those that helpers may join
+  int asleep_ = 0;            ///< helpers that wait for work_
   bool stops_ = false;
-  std::atomic<int> most_helpers_;
   std::atomic<std::uint64_t> announced_ = 0;  ///< loops so far
   std::atomic<Clock::rep> last_end_ = 0, alone_until_ = 0;
-  void (*at_step_)() = [] {};
 };
 
 }  // namespace detail
