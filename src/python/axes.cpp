@@ -66,11 +66,12 @@ auto of_sections(const Arrange& arrange) {
 py::object encode(const PyAxesEncoder& self, const py::object& from, const py::object& out,
                   const py::object& type, int threads, const std::string& stores) {
   const AxesEncoder& encoder = self.encoder;
-  const AxisPositions positions = axis_positions_of(from, encoder.spec().axes());
+  const AxisPositions positions = axis_positions_of(from, encoder.spec().axes(), 0);
   const EncodeOptions options(threads, parse_store_policy(stores));
   const py::object result =
       out.is_none() ? new_table(positions, encoder.d_model(), parse_type(type)) : out;
   py::array table = array_of(result, "out");
+  check_table(table, "out", positions, encoder.d_model());
   const OutputView view = output_of(table, "out");
   {
     const py::gil_scoped_release no_gil;
@@ -231,8 +232,8 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: an array of int32 or int64 of shape (axes, rows); or positions that are equal on all
-axes, as in Encoder.encode(). A batch of sequences, (axes, batch, rows), gives (batch, rows,
-d_model).
+axes, as in Encoder.encode(), where a number of rows begins at position 0. A batch of sequences,
+(axes, batch, rows), gives (batch, rows, d_model).
 out, dtype: as in Encoder.encode().)")
       .def_property_readonly("d_model",
                              [](const PyAxesEncoder& each) { return each.encoder.d_model(); })

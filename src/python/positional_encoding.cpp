@@ -68,6 +68,7 @@ py::object forward(const PyPositionalEncoding& self, const py::object& x, const 
                          std::vector<py::ssize_t>(input.shape(), input.shape() + input.ndim()));
     }
     py::array output = array_of(result, "out");
+    check_shape(output, "out", {input.shape(), input.shape() + input.ndim()});
     with_writable_sequences(output, "out", batch_first, [&]<class U>(const SequenceView<U>& to) {
       if constexpr (std::is_same_v<T, U>) {
         const auto from = view_of(input, batch_first, static_cast<const T*>(input.data()));
