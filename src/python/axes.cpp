@@ -6,6 +6,7 @@
 #include "python/arrays.h"
 #include "python/axes.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <pybind11/stl.h>
@@ -74,7 +75,7 @@ py::object encode(const PyAxesEncoder& self, const py::object& from, const py::o
   check_table(table, "out", positions, encoder.d_model());
   const OutputView view = output_of(table, "out");
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     encoder.encode(positions.view(), view, options);
   }
   return result;
@@ -223,7 +224,7 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
       .def(py::init([](const PyAxes& axes, const py::object& accuracy, const py::object& type) {
              const Accuracy asked = accuracy_of(accuracy);
              const DataType of_tables = parse_type(type);
-             const py::gil_scoped_release no_gil;
+             const ReleasedGil no_gil;
              return std::make_unique<PyAxesEncoder>(axes.spec, asked, of_tables);
            }),
            arg("axes"), py::kw_only(), arg("accuracy") = py::none(), arg("dtype") = float32)

@@ -10,6 +10,7 @@
 #include "python/arrays.h"
 #include "python/bindings.h"
 #include "python/encoder.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <pybind11/stl.h>
@@ -25,7 +26,7 @@
 namespace posenc::python {
 
 PyEncoder::PyEncoder(EncoderPlan plan) : plan_(std::move(plan)) {
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   if (plan_.backend) {
     encoder_ = posenc::backend(*plan_.backend).plan(plan_.spec);
     reason_ = "the program named it";
@@ -51,7 +52,7 @@ py::object PyEncoder::encode(const py::object& from, const py::object& out, cons
   py::array table = array_of(result, "out");
   check_table(table, "out", rows, columns);
   with_table(table, "out", [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     if (const auto* own = std::get_if<1>(&positions.each)) {
       encoder_->encode(std::span<const std::int64_t>(*own), view, options);
     } else if (const auto* wide = std::get_if<2>(&positions.each)) {
@@ -152,7 +153,7 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
   py::array table(numpy_type(parse_type(type)),
                   std::vector<py::ssize_t>{grid_cells(rows, columns), d_model});
   with_table(table, "out", [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     encode_grid(rows, columns, spec, view, threads);
   });
   return table;
@@ -165,7 +166,7 @@ py::array encode_like_system(const std::string& system, const py::object& from,
   const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
   const System like = parse_system(system);
   const auto encoder = [&] {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     return plan_like(like, spec);
   }();
   const RowRange rows = rows_of(from, first);
@@ -173,7 +174,7 @@ py::array encode_like_system(const std::string& system, const py::object& from,
   table_bytes(spec, rows.count, size_of(parse_type(type)));
   py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows.count, d_model});
   with_table(table, "out", [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     encoder->encode(rows, view, threads);
   });
   return table;

@@ -5,6 +5,7 @@
 #include "python/arrays.h"
 #include "python/axes.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <pybind11/stl.h>
@@ -54,7 +55,7 @@ std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double bas
                                                   frequencies, attention_factor);
   spec.channels = parse_rotary_layout("channels", channels);
   const Accuracy asked = accuracy_of(accuracy);
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   return std::make_unique<PyRotary>(spec, asked);
 }
 
@@ -126,7 +127,7 @@ py::object cache(const PyRotary& rotary, const py::object& from, const std::stri
   py::array reals = is_complex ? reals_of(table, "out") : table;
   check_table(table, "out", positions, rotary.dimension() / (is_complex ? 2 : 1));
   const OutputView view = output_of(reals, "out");
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   rotary.cache(positions.view(), order, view, threads);
   return result;
 }
@@ -151,7 +152,7 @@ py::object cosines_and_sines(const PyRotary& rotary, const py::object& from,
   check_table(cosines, "cosines", positions, columns);
   check_table(sines, "sines", positions, columns);
   const OutputView to_cosines = output_of(cosines, "cosines"), to_sines = output_of(sines, "sines");
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   rotary.cosines_and_sines(positions.view(), how, to_cosines, to_sines, threads);
   return result;
 }
@@ -206,7 +207,7 @@ py::object apply(const PyRotary& rotary, const py::object& x, std::int64_t first
   const AxisPositions positions =
       positions_of_heads(heads, first, given, rotary.spec().angles.axes());
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     rotary.apply(heads.views, positions.view(), {.inverse = inverse, .threads = threads});
   }
   return x;
@@ -265,7 +266,7 @@ py::object apply_cache(const PyRotary& rotary, const py::object& from, const py:
   const Heads heads(x, heads_first);
   const AxisPositions rows = rows_of_cache(cache, heads, first, given);
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     rotary.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
   }
   return x;
