@@ -66,10 +66,25 @@ Positions elements_of(const py::array& array) {
                         shape_of(array) + "; allowed: int32 or int64");
 }
 
-[[noreturn]] void throw_type_of_positions(const py::object& from) {
+[[noreturn]] void throw_type_of_positions(const py::object& from, bool counts_are_allowed) {
   throw py::type_error("positions is " + text(py::repr(from)) +
-                       "; allowed: a range, an array of int32 or int64, a sequence of integers, or "
-                       "a number of rows");
+                       "; allowed: a range, an array of int32 or int64, a sequence of integers" +
+                       (counts_are_allowed ? ", or a number of rows" : ""));
+}
+
+/// True of an integer, also of NumPy's or an array of no dimension.
+bool is_count(const py::object& from) {
+  if (PyLong_Check(from.ptr())) return true;
+  if (PyIndex_Check(from.ptr()) == 0) return false;
+  // A tensor of one element has an index, and is a position.
+  return !py::hasattr(from, "ndim") || py::object(from.attr("ndim")).equal(py::int_(0));
+}
+
+/// From an integer of at least 0.
+std::int64_t row_count(const py::object& from) {
+  const std::int64_t count = integer(from, "rows");
+  if (count >= 0) return count;
+  throw InvalidArgument("rows is " + std::to_string(count) + "; allowed: at least 0");
 }
 
 }  // namespace
@@ -97,30 +112,18 @@ Accuracy accuracy_of(const py::object& accuracy) {
                        "; allowed: None, a largest error, or an Accuracy");
 }
 
-bool is_count(const py::object& from) {
-  if (PyLong_Check(from.ptr())) return true;
-  if (PyIndex_Check(from.ptr()) == 0) return false;
-  // A tensor of one element has an index, and is a position.
-  return !py::hasattr(from, "ndim") || py::object(from.attr("ndim")).equal(py::int_(0));
-}
-
-std::int64_t row_count(const py::object& from) {
-  const std::int64_t count = integer(from, "rows");
-  if (count >= 0) return count;
-  throw InvalidArgument("rows is " + std::to_string(count) + "; allowed: at least 0");
-}
-
 std::int64_t count_of_rows(const py::object& from) {
   if (is_count(from)) return row_count(from);
   const py::ssize_t count = PyObject_Length(from.ptr());
   if (count >= 0) return count;
   const bool is_too_long = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
   PyErr_Clear();
-  if (!is_too_long) throw_type_of_positions(from);
+  if (!is_too_long) throw_type_of_positions(from, true);
   throw InvalidArgument("positions is " + text(py::repr(from)) + "; allowed: up to 2^53 + 1 rows");
 }
 
-Positions positions_of(const py::object& from) {
+Positions positions_of(const py::object& from, std::optional<std::int64_t> first_of_count) {
+  if (first_of_count && is_count(from)) return {{*first_of_count, row_count(from)}, {}};
   if (PyRange_Check(from.ptr()) != 0) {
     const std::int64_t start = integer(from.attr("start"), "first position"),
                        step = integer(from.attr("step"), "step"), count = count_of_rows(from);
@@ -137,7 +140,7 @@ Positions positions_of(const py::object& from) {
                           shape_of(array) + "; allowed: one dimension of int32 or int64");
   }
   if (!py::isinstance<py::sequence>(from) || py::isinstance<py::str>(from)) {
-    throw_type_of_positions(from);
+    throw_type_of_positions(from, first_of_count.has_value());
   }
   std::vector<std::int64_t> each;
   for (const py::handle value : from) each.push_back(integer(value, "a position"));
@@ -156,9 +159,10 @@ RowPositions AxisPositions::view() const {
   return of_all_axes.rows;
 }
 
-AxisPositions axis_positions_of(const py::object& from, std::int64_t axes) {
-  if (!is_readable_array(from)) {
-    Positions positions = positions_of(from);
+AxisPositions axis_positions_of(const py::object& from, std::int64_t axes,
+                                std::optional<std::int64_t> first_of_count) {
+  if (!is_readable_array(from) || (first_of_count && is_count(from))) {
+    Positions positions = positions_of(from, first_of_count);
     const auto count = static_cast<py::ssize_t>(positions.count());
     return {std::move(positions), 0, {count}};
   }
@@ -174,19 +178,33 @@ AxisPositions axis_positions_of(const py::object& from, std::int64_t axes) {
           std::vector<py::ssize_t>(array.shape() + of_axes, array.shape() + array.ndim())};
 }
 
+namespace {
+
+std::vector<py::ssize_t> shape_of_table(const AxisPositions& positions, std::int64_t columns) {
+  std::vector<py::ssize_t> shape = positions.shape;
+  shape.push_back(columns);
+  return shape;
+}
+
+}  // namespace
+
 py::array new_table(const AxisPositions& positions, std::int64_t columns, DataType type) {
   const RowPositions rows = positions.view();
   if (rows.is_range()) validate(RowRange{rows.first(), rows.count()});
   table_bytes({.d_model = columns}, rows.count(), size_of(type));
-  std::vector<py::ssize_t> shape = positions.shape;
-  shape.push_back(columns);
-  return py::array(numpy_type(type), shape);
+  return py::array(numpy_type(type), shape_of_table(positions, columns));
 }
 
-RowRange rows_of(const py::object& from) {
-  const Positions positions = positions_of(from);
+void check_table(const py::array& table, const char* name, const AxisPositions& positions,
+                 std::int64_t columns) {
+  check_shape(table, name, shape_of_table(positions, columns));
+}
+
+RowRange rows_of(const py::object& from, std::optional<std::int64_t> first_of_count) {
+  const Positions positions = positions_of(from, first_of_count);
   if (std::holds_alternative<std::monostate>(positions.each)) return positions.rows;
-  throw InvalidArgument("positions is " + text(py::repr(from)) + "; allowed: a range of step 1");
+  throw InvalidArgument("positions is " + text(py::repr(from)) + "; allowed: a range of step 1" +
+                        (first_of_count ? ", or a number of rows" : ""));
 }
 
 FrequencyRule rule_of(const py::object& from) {

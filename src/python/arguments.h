@@ -16,6 +16,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,8 +43,8 @@ struct Positions {
 };
 
 /// From range(first, last + 1), a one-dimensional array of int32 or int64, what converts itself to
-/// one, or a sequence of integers.
-Positions positions_of(const py::object& from);
+/// one, or a sequence of integers; or from a number of rows, if the position of its first is given.
+Positions positions_of(const py::object& from, std::optional<std::int64_t> first_of_count = {});
 
 /// Positions on axes, and their memory: those of each axis one behind the other.
 struct AxisPositions {
@@ -56,22 +57,22 @@ struct AxisPositions {
 
 /// Also from an array of shape (batch, rows). If there are several axes, the first of two or three
 /// dimensions is the axis.
-AxisPositions axis_positions_of(const py::object& from, std::int64_t axes);
+AxisPositions axis_positions_of(const py::object& from, std::int64_t axes,
+                                std::optional<std::int64_t> first_of_count = {});
 
 /// A new array for these rows, whose number of elements is checked.
 py::array new_table(const AxisPositions& positions, std::int64_t columns, DataType type);
 
-/// True of an integer, also of NumPy's or an array of no dimension.
-bool is_count(const py::object& from);
-
-/// From an integer of at least 0.
-std::int64_t row_count(const py::object& from);
+/// Throws unless the array has these rows and columns. More of them would keep what they held, and
+/// be returned as if they were results.
+void check_table(const py::array& table, const char* name, const AxisPositions& positions,
+                 std::int64_t columns);
 
 /// The number of rows that positions or a count stand for, without a look at the positions.
 std::int64_t count_of_rows(const py::object& from);
 
-/// Positions that layers take: a range of step 1.
-RowRange rows_of(const py::object& from);
+/// From a range of step 1; or from a number of rows, if the position of its first is given.
+RowRange rows_of(const py::object& from, std::optional<std::int64_t> first_of_count = {});
 
 /// From None, one of the classes in frequencies.py, or a sequence of frequencies.
 FrequencyRule rule_of(const py::object& from);

@@ -1,5 +1,8 @@
 #include "python/arrays.h"
 
+#include <pybind11/stl.h>
+
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -197,6 +200,12 @@ void check_layer_type(DataType type, const char* name) {
   if (type != DataType::float64) return;
   throw InvalidArgument(std::string(name) +
                         ".dtype is float64; allowed: float32, float16, bfloat16");
+}
+
+void check_shape(const py::array& array, const char* name, const std::vector<py::ssize_t>& shape) {
+  if (std::equal(shape.begin(), shape.end(), array.shape(), array.shape() + array.ndim())) return;
+  throw InvalidArgument(std::string(name) + ".shape is " + shape_of(array) +
+                        "; allowed: " + text(py::tuple(py::cast(shape))));
 }
 
 void check_dimensions(const py::array& array, const char* name, py::ssize_t most) {

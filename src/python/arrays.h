@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace posenc::python {
 
@@ -53,6 +54,9 @@ std::int64_t stride_of(const py::array& array, py::ssize_t dimension);
 
 /// Throws if the array is read-only.
 void* data_of(py::array& array, const char* name);
+
+/// Throws unless the array has this shape.
+void check_shape(const py::array& array, const char* name, const std::vector<py::ssize_t>& shape);
 
 /// Throws unless there are two dimensions, or up to `most`.
 void check_dimensions(const py::array& array, const char* name, py::ssize_t most);

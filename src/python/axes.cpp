@@ -6,6 +6,7 @@
 #include "python/arrays.h"
 #include "python/axes.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <pybind11/stl.h>
@@ -66,14 +67,15 @@ auto of_sections(const Arrange& arrange) {
 py::object encode(const PyAxesEncoder& self, const py::object& from, const py::object& out,
                   const py::object& type, int threads, const std::string& stores) {
   const AxesEncoder& encoder = self.encoder;
-  const AxisPositions positions = axis_positions_of(from, encoder.spec().axes());
+  const AxisPositions positions = axis_positions_of(from, encoder.spec().axes(), 0);
   const EncodeOptions options(threads, parse_store_policy(stores));
   const py::object result =
       out.is_none() ? new_table(positions, encoder.d_model(), parse_type(type)) : out;
   py::array table = array_of(result, "out");
+  check_table(table, "out", positions, encoder.d_model());
   const OutputView view = output_of(table, "out");
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     encoder.encode(positions.view(), view, options);
   }
   return result;
@@ -222,7 +224,7 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
       .def(py::init([](const PyAxes& axes, const py::object& accuracy, const py::object& type) {
              const Accuracy asked = accuracy_of(accuracy);
              const DataType of_tables = parse_type(type);
-             const py::gil_scoped_release no_gil;
+             const ReleasedGil no_gil;
              return std::make_unique<PyAxesEncoder>(axes.spec, asked, of_tables);
            }),
            arg("axes"), py::kw_only(), arg("accuracy") = py::none(), arg("dtype") = float32)
@@ -231,8 +233,8 @@ accuracy: as in Encoder. dtype: that of the tables that backends are selected fo
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: an array of int32 or int64 of shape (axes, rows); or positions that are equal on all
-axes, as in Encoder.encode(). A batch of sequences, (axes, batch, rows), gives (batch, rows,
-d_model).
+axes, as in Encoder.encode(), where a number of rows begins at position 0. A batch of sequences,
+(axes, batch, rows), gives (batch, rows, d_model).
 out, dtype: as in Encoder.encode().)")
       .def_property_readonly("d_model",
                              [](const PyAxesEncoder& each) { return each.encoder.d_model(); })

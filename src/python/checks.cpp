@@ -3,6 +3,7 @@
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/rotary.h"
 
 #include <pybind11/stl.h>
@@ -76,7 +77,7 @@ CheckReport check_array(const py::object& from, std::optional<std::int64_t> d_mo
   }
   options.max_error = max_error;
   options.threads = threads;
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   return check(table, options);
 }
 

@@ -39,8 +39,6 @@ class PyEncoder {
                     int threads, const std::string& stores) const;
 
  private:
-  py::object new_table(const Positions& positions, DataType type) const;
-
   EncoderPlan plan_;
   std::unique_ptr<const Encoder> encoder_;
   std::string reason_;

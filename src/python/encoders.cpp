@@ -10,6 +10,7 @@
 #include "python/arrays.h"
 #include "python/bindings.h"
 #include "python/encoder.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <pybind11/stl.h>
@@ -25,7 +26,7 @@
 namespace posenc::python {
 
 PyEncoder::PyEncoder(EncoderPlan plan) : plan_(std::move(plan)) {
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   if (plan_.backend) {
     encoder_ = posenc::backend(*plan_.backend).plan(plan_.spec);
     reason_ = "the program named it";
@@ -41,13 +42,17 @@ std::string PyEncoder::backend() const { return encoder_->backend().full_name();
 
 py::object PyEncoder::encode(const py::object& from, const py::object& out, const py::object& type,
                              int threads, const std::string& stores) const {
-  const Positions positions =
-      is_count(from) ? Positions{{first(), row_count(from)}, {}} : positions_of(from);
+  const std::int64_t columns = encoder_->spec().d_model;
+  Positions of_rows = positions_of(from, first());
+  const auto count = static_cast<py::ssize_t>(of_rows.count());
+  const AxisPositions rows = {std::move(of_rows), 0, {count}};
+  const Positions& positions = rows.of_all_axes;
   const EncodeOptions options(threads, parse_store_policy(stores));
-  const py::object result = out.is_none() ? new_table(positions, parse_type(type)) : out;
+  const py::object result = out.is_none() ? new_table(rows, columns, parse_type(type)) : out;
   py::array table = array_of(result, "out");
+  check_table(table, "out", rows, columns);
   with_table(table, "out", [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     if (const auto* own = std::get_if<1>(&positions.each)) {
       encoder_->encode(std::span<const std::int64_t>(*own), view, options);
     } else if (const auto* wide = std::get_if<2>(&positions.each)) {
@@ -61,13 +66,6 @@ py::object PyEncoder::encode(const py::object& from, const py::object& out, cons
     }
   });
   return result;
-}
-
-py::object PyEncoder::new_table(const Positions& positions, DataType type) const {
-  if (std::holds_alternative<std::monostate>(positions.each)) validate(positions.rows);
-  table_bytes(encoder_->spec(), positions.count(), size_of(type));
-  return py::array(numpy_type(type),
-                   std::vector<py::ssize_t>{positions.count(), encoder_->spec().d_model});
 }
 
 /// A cursor of any element type.
@@ -155,7 +153,7 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
   py::array table(numpy_type(parse_type(type)),
                   std::vector<py::ssize_t>{grid_cells(rows, columns), d_model});
   with_table(table, "out", [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     encode_grid(rows, columns, spec, view, threads);
   });
   return table;
@@ -168,15 +166,15 @@ py::array encode_like_system(const std::string& system, const py::object& from,
   const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
   const System like = parse_system(system);
   const auto encoder = [&] {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     return plan_like(like, spec);
   }();
-  const RowRange rows = is_count(from) ? RowRange{first, row_count(from)} : rows_of(from);
+  const RowRange rows = rows_of(from, first);
   validate(rows);
   table_bytes(spec, rows.count, size_of(parse_type(type)));
   py::array table(numpy_type(parse_type(type)), std::vector<py::ssize_t>{rows.count, d_model});
   with_table(table, "out", [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     encoder->encode(rows, view, threads);
   });
   return table;
@@ -262,9 +260,9 @@ is unpickled. Raises ValueError if an argument is not allowed.)");
 positions: range(first, last + 1), an array or a tensor of int32 or int64, or a sequence of
 integers, each from -2**53 to 2**53; or a number of rows, from position `first` of the encoder. A
 row has the same bits in every call.
-out: the array to write, instead of a new one; a tensor of PyTorch, too. Its type is float32,
-float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and it is
-contiguous in its last dimension. It is returned.
+out: the array to write, instead of a new one, of the same shape; a tensor of PyTorch, too. Its type
+is float32, float64, float16 or bfloat16 (that of ml_dtypes, or 16-bit integers for its bits), and
+it is contiguous in its last dimension. It is returned.
 dtype: of a new array: "float32" (which None stands for), "float64", "float16" or "bfloat16", or
 such a type of NumPy or PyTorch.
 

@@ -56,6 +56,34 @@ void bind_library(py::module_& module) {
       "The factor of dynamic_ntk_scaling() for a sequence of `rows` rows.");
 }
 
+/// Binds pickles of every protocol: without __reduce__, those before 2 make an object of pybind11's
+/// base class, which ends the process.
+void bind_pickles(const py::module_& module) {
+  std::string pickled;
+  std::vector<py::object> others;
+  for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
+    if (!py::isinstance<py::type>(value)) continue;
+    if (!py::hasattr(value, "__setstate__")) {
+      others.push_back(py::reinterpret_borrow<py::object>(value));
+      continue;
+    }
+    pickled += (pickled.empty() ? "" : ", ") + std::string(py::str(name));
+    value.attr("__reduce__") = py::cpp_function(
+        [](const py::object& self) {
+          return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"),
+                                py::make_tuple(py::type::of(self)), self.attr("__getstate__")());
+        },
+        py::name("__reduce__"), py::is_method(value));
+  }
+  for (const py::object& each : others) {
+    const std::string why = std::string(py::str(each.attr("__name__"))) +
+                            " is not pickled, as arguments do not make it again; allowed: ";
+    each.attr("__reduce__") = py::cpp_function(
+        [why, pickled](const py::object&) -> py::object { throw py::type_error(why + pickled); },
+        py::name("__reduce__"), py::is_method(each));
+  }
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_posenc, module) {
@@ -74,4 +102,5 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_rotary_config(module);
   posenc::python::bind_tuning(module);
   posenc::python::bind_checks(module);
+  bind_pickles(module);
 }

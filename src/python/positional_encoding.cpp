@@ -3,6 +3,7 @@
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <memory>
@@ -38,7 +39,7 @@ std::unique_ptr<PyPositionalEncoding> make(std::int64_t d_model, std::int64_t ma
   const EncodingSpec spec = spec_of(d_model, base, layout, spacing, frequencies);
   const EncodingSource from = parse_source(source);
   const Accuracy asked = accuracy_of(accuracy);
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   return std::make_unique<PyPositionalEncoding>(spec, max_rows, dropout, from, asked, first);
 }
 
@@ -68,10 +69,11 @@ py::object forward(const PyPositionalEncoding& self, const py::object& x, const 
                          std::vector<py::ssize_t>(input.shape(), input.shape() + input.ndim()));
     }
     py::array output = array_of(result, "out");
+    check_shape(output, "out", {input.shape(), input.shape() + input.ndim()});
     with_writable_sequences(output, "out", batch_first, [&]<class U>(const SequenceView<U>& to) {
       if constexpr (std::is_same_v<T, U>) {
         const auto from = view_of(input, batch_first, static_cast<const T*>(input.data()));
-        const py::gil_scoped_release no_gil;
+        const ReleasedGil no_gil;
         self.layer.forward(from, to, options);
       } else {
         throw InvalidArgument("out.dtype is " + text(output.dtype()) +
@@ -87,7 +89,7 @@ py::object backward(const PyPositionalEncoding& self, const py::object& gradient
   py::array array = array_of(gradient, "gradient");
   const ForwardOptions options = {.offset = 0, .training = true, .seed = seed, .threads = threads};
   with_writable_sequences(array, "gradient", batch_first, [&](const auto& view) {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     self.layer.backward(view, options);
   });
   return gradient;

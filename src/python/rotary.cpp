@@ -5,6 +5,7 @@
 #include "python/arrays.h"
 #include "python/axes.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/state.h"
 
 #include <pybind11/stl.h>
@@ -54,7 +55,7 @@ std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double bas
                                                   frequencies, attention_factor);
   spec.channels = parse_rotary_layout("channels", channels);
   const Accuracy asked = accuracy_of(accuracy);
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   return std::make_unique<PyRotary>(spec, asked);
 }
 
@@ -113,7 +114,7 @@ py::object as_complex(const py::array& table, DataType type) {
 
 py::object cache(const PyRotary& rotary, const py::object& from, const std::string& layout,
                  const py::object& out, const py::object& type, int threads) {
-  const AxisPositions positions = axis_positions_of(from, rotary.spec().angles.axes());
+  const AxisPositions positions = axis_positions_of(from, rotary.spec().angles.axes(), 0);
   const RotaryLayout order = parse_cache_layout(layout);
   const bool is_complex = layout == complex_layout;
   py::object result = out;
@@ -122,10 +123,11 @@ py::object cache(const PyRotary& rotary, const py::object& from, const std::stri
     py::array table = new_table(positions, rotary.dimension(), of_table);
     result = is_complex ? as_complex(table, of_table) : table;
   }
-  py::array table = array_of(result, "out");
-  if (is_complex) table = reals_of(table, "out");
-  const OutputView view = output_of(table, "out");
-  const py::gil_scoped_release no_gil;
+  const py::array table = array_of(result, "out");
+  py::array reals = is_complex ? reals_of(table, "out") : table;
+  check_table(table, "out", positions, rotary.dimension() / (is_complex ? 2 : 1));
+  const OutputView view = output_of(reals, "out");
+  const ReleasedGil no_gil;
   rotary.cache(positions.view(), order, view, threads);
   return result;
 }
@@ -133,11 +135,11 @@ py::object cache(const PyRotary& rotary, const py::object& from, const std::stri
 py::object cosines_and_sines(const PyRotary& rotary, const py::object& from,
                              const std::string& repeat, const py::object& out,
                              const py::object& type, int threads) {
-  const AxisPositions positions = axis_positions_of(from, rotary.spec().angles.axes());
+  const AxisPositions positions = axis_positions_of(from, rotary.spec().angles.axes(), 0);
   const Repeat how = parse_repeat("repeat", repeat);
+  const std::int64_t columns = rotary.dimension() / (how == Repeat::once ? 2 : 1);
   py::object result = out;
   if (out.is_none()) {
-    const std::int64_t columns = rotary.dimension() / (how == Repeat::once ? 2 : 1);
     const DataType of_tables = parse_type(type);
     result = py::make_tuple(new_table(positions, columns, of_tables),
                             new_table(positions, columns, of_tables));
@@ -147,8 +149,10 @@ py::object cosines_and_sines(const PyRotary& rotary, const py::object& from,
   }
   py::array cosines = array_of(result[py::int_(0)], "cosines"),
             sines = array_of(result[py::int_(1)], "sines");
+  check_table(cosines, "cosines", positions, columns);
+  check_table(sines, "sines", positions, columns);
   const OutputView to_cosines = output_of(cosines, "cosines"), to_sines = output_of(sines, "sines");
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   rotary.cosines_and_sines(positions.view(), how, to_cosines, to_sines, threads);
   return result;
 }
@@ -203,7 +207,7 @@ py::object apply(const PyRotary& rotary, const py::object& x, std::int64_t first
   const AxisPositions positions =
       positions_of_heads(heads, first, given, rotary.spec().angles.axes());
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     rotary.apply(heads.views, positions.view(), {.inverse = inverse, .threads = threads});
   }
   return x;
@@ -262,7 +266,7 @@ py::object apply_cache(const PyRotary& rotary, const py::object& from, const py:
   const Heads heads(x, heads_first);
   const AxisPositions rows = rows_of_cache(cache, heads, first, given);
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     rotary.apply_cache(view, heads.views, rows.view(), {.inverse = inverse, .threads = threads});
   }
   return x;
@@ -288,8 +292,9 @@ posenc.rotary_from_config() reads all from a model's config.json. Immutable.)");
            arg("out") = py::none(), arg("dtype") = float32, arg("threads") = 1,
            R"(Returns cosines and sines: an array of shape (rows, dimension).
 
-positions: as in Encoder.encode(); an array of shape (batch, rows) gives (batch, rows, dimension).
-If there are several axes, the first of two or three dimensions is the axis.
+positions: as in Encoder.encode(), where a number of rows begins at position 0; an array of shape
+(batch, rows) gives (batch, rows, dimension). If there are several axes, the first of two or three
+dimensions is the axis.
 layout: "halves" is that of vLLM, cosines before sines; "interleaved" that of ggml, cosine before
 sine; "complex" that of diffusers, complex numbers of shape (rows, dimension / 2).
 out, dtype: as in Encoder.encode().)")

@@ -2,6 +2,7 @@
 #include "posenc/layers/rotary_config.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
+#include "python/gil.h"
 #include "python/rotary.h"
 
 #include <pybind11/stl.h>
@@ -24,7 +25,7 @@ RotaryReading read_config(const std::string& text, std::optional<std::int64_t> r
 
 /// A rotary embedding that says what it was read from.
 std::unique_ptr<PyRotary> rotary_of(const RotaryReading& reading, const std::string& kind) {
-  const py::gil_scoped_release no_gil;
+  const ReleasedGil no_gil;
   const RotaryReading::Layers& layers = layers_of(reading, kind);
   return std::make_unique<PyRotary>(
       layers.rotary, Accuracy(),

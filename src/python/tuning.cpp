@@ -7,6 +7,7 @@
 #include "python/arrays.h"
 #include "python/bindings.h"
 #include "python/encoder.h"
+#include "python/gil.h"
 
 #include <pybind11/stl.h>
 
@@ -25,7 +26,7 @@ py::dict measured_accuracy(const PyEncoder& encoder, const py::object& positions
   const RowRange rows = rows_of(positions);
   AccuracyReport report;
   {
-    const py::gil_scoped_release no_gil;
+    const ReleasedGil no_gil;
     const Encoder* const one[] = {&encoder.encoder()};
     report = measure_accuracy(one, rows, options).front();
   }
@@ -53,11 +54,12 @@ void measure_to_file(const std::string& file,
   for (const auto& [rows, d_model] : shapes)
     options.tables.push_back(table_of({.d_model = d_model}, {0, rows}, parse_type(type), threads));
   if (shapes.empty()) options.tables = default_tables(parse_type(type), threads);
-  options.progress = [](double, std::string_view) {
-    const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  ReleasedGil no_gil;
+  options.progress = [&](double, std::string_view) {
+    no_gil.with_gil([] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
   };
-  const py::gil_scoped_release no_gil;
   write_measurements(measure(options), file);
 }
 

@@ -2,6 +2,7 @@
 empty arrays, counts and types of other libraries, and objects that were never initialised."""
 
 import copy
+import functools
 import pickle
 import subprocess
 import sys
@@ -51,8 +52,9 @@ class CopyTest(unittest.TestCase):
         """Every copy; those by pickle are other objects."""
         self.assertIs(copy.copy(each), each)
         self.assertIs(copy.deepcopy([each])[0], each)
-        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             yield pickle.loads(pickle.dumps(each, protocol))
+        self.assertEqual(each.__reduce__()[1:], each.__reduce_ex__(0)[1:])
 
     def test_encoders(self):
         for each in ENCODERS:
@@ -103,6 +105,26 @@ class CopyTest(unittest.TestCase):
         for each in kinds:
             for other in self.copies(each):
                 self.assertEqual(repr(other), repr(each))
+
+
+    def test_what_no_arguments_make_is_not_pickled(self):
+        module = posenc._posenc
+        others = [posenc.Cursor(ENCODERS[0]), posenc.check(posenc.encode(9, D_MODEL)),
+                  module.RotaryReading('{"model_type": "llama", "head_dim": 8}', 9),
+                  module.check_frequencies([1.0, 0.01])]
+        pickled = {type(each) for each in (*ENCODERS, AXES, *rotaries())}
+        pickled |= {posenc.Accuracy, posenc.Axes, posenc.AxisPairs, posenc.PositionalEncoding}
+        self.assertEqual({each for each in vars(module).values() if isinstance(each, type)},
+                         pickled | {type(each) for each in others})
+        for each in others:
+            message = f"^{type(each).__name__} is not pickled, .*; allowed: .*Encoder, .*Rotary$"
+            calls = [each.__reduce__, functools.partial(copy.copy, each)]
+            for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+                calls += [functools.partial(pickle.dumps, each, protocol),
+                          functools.partial(each.__reduce_ex__, protocol)]
+            for call in calls:
+                with self.subTest(each), self.assertRaisesRegex(TypeError, message):
+                    call()
 
 
 class EmptyTest(unittest.TestCase):

@@ -278,6 +278,13 @@ class LayerTest(unittest.TestCase):
         np.testing.assert_array_equal(batch[1], table[::-1])
         self.assertIs(rotary.cache(of_batch, out=batch), batch)
         self.assertEqual(rotary.cache([]).shape, (0, D_MODEL))
+        axes = posenc.AxesEncoder(posenc.axes_in_blocks([60, 6]))
+        for encoded in (rotary.cache, lambda rows: rotary.cosines_and_sines(rows, "halves"),
+                        axes.encode):
+            for count in (ROWS, np.int64(ROWS), np.array(ROWS)):
+                np.testing.assert_array_equal(encoded(count), encoded(range(ROWS)))
+        with self.assertRaisesRegex(TypeError, "^positions is 5; allowed: .* of integers$"):
+            rotary.apply(table.copy(), positions=5)
 
     def test_rotary_turns_batches_in_both_orders(self):
         rotary = posenc.Rotary(D_MODEL, frequencies=posenc.YarnScaling(4.0))
@@ -504,11 +511,10 @@ class BadInputTest(unittest.TestCase):
             "dtype is 'int8'|'int8'": lambda: encoder.encode(range(ROWS), dtype="int8"),
             "stores is 'slow'": lambda: encoder.encode(range(ROWS), stores="slow"),
             "threads is 0": lambda: encoder.encode(range(ROWS), out=out, threads=0),
-            "9007199254740993": lambda: encoder.encode([2**53 + 1], out=out),
+            "9007199254740993": lambda: encoder.encode([2**53 + 1], out=out[:1]),
             "a position is 1.5": lambda: encoder.encode([1.5], out=out),
             "a position is 100000000000000000000": lambda: encoder.encode([10**20], out=out),
             "positions has dtype float64": lambda: encoder.encode(np.arange(3.0), out=out),
-            "rows": lambda: encoder.encode(range(ROWS + 1), out=out),
             "a range of step 1": lambda: posenc.accuracy(encoder, range(0, 9, 2)),
             "x.dtype is float64": lambda: layer.forward(out.astype(float)),
             "out.dtype is float32; allowed: that of x, which is float16":
@@ -560,6 +566,19 @@ class BadInputTest(unittest.TestCase):
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 call()
+        # Nor are rows or columns left as they were: `out` has the shape of the result.
+        axes = posenc.AxesEncoder(posenc.axes_in_blocks([60, 6]))
+        three = np.full((2, ROWS, D_MODEL), 42, np.float32)
+        for rows, given in ((ROWS - 1, out), (ROWS + 1, out), (ROWS, out[:, :-1]), (ROWS, three)):
+            allowed = re.escape(f".shape is {given.shape}; allowed: ({rows}, {D_MODEL})") + "$"
+            for call in (encoder.encode, axes.encode, rotary.cache,
+                         lambda rows, out: rotary.cosines_and_sines(rows, "halves", out=(out, out)),
+                         lambda rows, out: layer.forward(np.zeros((rows, D_MODEL), np.float32),
+                                                         out)):
+                with self.subTest(call), self.assertRaisesRegex(ValueError, "^(out|cosines)" +
+                                                                allowed):
+                    call(rows, out=given)
+        self.assertTrue((three == 42).all())
         for call in (lambda: encoder.encode("abc"), lambda: encoder.encode(5.0),
                      lambda: encoder.encode(range(2), out=[[1.0]]), lambda: layer.forward([1.0]),
                      lambda: posenc.Encoder(8, accuracy="high"),
