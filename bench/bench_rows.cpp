@@ -24,7 +24,6 @@
 #include "posenc/axes_presets.h"
 #include "posenc/cursor.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/exact/reference.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +31,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -158,13 +156,14 @@ void add_rows(const Backend* backend, std::int64_t d_model) {
       runs_of_positions(64, 16));
 }
 
+OutputView plan_and_write(const Backend& backend, const Table& table, const OutputView& view) {
+  backend.plan(table.spec)->encode(table.rows, view);
+  return view;
+}
+
 void plan(benchmark::State& state, const Backend* backend, const Table& table, bool again) {
-  const OutputView view = warm_view(table);
-  const auto plan_and_encode = [&] {
-    backend->plan(table.spec)->encode(table.rows, view);
-    return view;
-  };
-  if (!is_right(state, expected_of(planned(*backend, table.spec), table.rows), plan_and_encode))
+  const Expected expected = expected_of(planned(*backend, table.spec), table.rows);
+  if (!is_right(state, expected, [&] { return plan_and_write(*backend, table, warm_view(table)); }))
     return;
   EncodingSpec spec = table.spec;
   for (auto _ : state) {
@@ -179,11 +178,8 @@ void plan(benchmark::State& state, const Backend* backend, const Table& table, b
 void plan_and_encode(benchmark::State& state, const Backend* backend, const Table& table) {
   const OutputView view = warm_view(table);
   const Expected expected = expected_of(planned(*backend, table.spec), table.rows);
-  const bool is_right = timed(state, expected, [&] {
-    backend->plan(table.spec)->encode(table.rows, view);
-    return view;
-  });
-  if (is_right) count_elements(state, table);
+  if (timed(state, expected, [&] { return plan_and_write(*backend, table, view); }))
+    count_elements(state, table);
 }
 
 /// xsimd, rotation32 and rotation plan these first. pow of long double has more bits than the
@@ -235,29 +231,25 @@ enum class OnAxes { grid, text, one };
 
 /// Exact values of rows at positions on the axes of a spec whose positions are integers.
 Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
-  struct Part {
-    AxisPairs pairs;
-    Reference reference;
-    std::vector<std::int64_t> places;
-  };
-  auto parts = std::make_shared<std::vector<Part>>();
-  const auto places = places_of(spec);
-  for (std::size_t i = 0; i < spec.parts.size(); ++i)
-    parts->push_back({spec.parts[i], Reference(spec.parts[i].spec), places[i]});
   const EncodingSpec row_spec = {.d_model = spec.d_model(), .layout = spec.layout};
-  return {[=](std::int64_t row, std::span<long double> values) {
-            for (const auto& [pairs, reference, place] : *parts) {
-              for (std::size_t i = 0; i < place.size(); ++i) {
-                const auto k =
-                    pairs.frequencies.empty() ? static_cast<std::int64_t>(i) : pairs.frequencies[i];
-                const ReferencePair exact = reference(k, positions(pairs.axis, row));
-                const ChannelPair channel = channels_of(row_spec, place[i]);
-                values[static_cast<std::size_t>(channel.sine)] = exact.sine + exact.sine_rest;
-                values[static_cast<std::size_t>(channel.cosine)] = exact.cosine + exact.cosine_rest;
-              }
-            }
-          },
-          0x1p-25};
+  const auto exact = [=](std::int64_t row, std::span<long double> values) {
+    const auto places = places_of(spec);
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      const AxisPairs& part = spec.parts[p];
+      std::vector<long double> of_axis(static_cast<std::size_t>(part.spec.d_model));
+      exact_row(part.spec, positions(part.axis, row), of_axis);
+      for (std::size_t i = 0; i < places[p].size(); ++i) {
+        const auto k =
+            part.frequencies.empty() ? static_cast<std::int64_t>(i) : part.frequencies[i];
+        const ChannelPair from = channels_of(part.spec, k),
+                          to = channels_of(row_spec, places[p][i]);
+        values[static_cast<std::size_t>(to.sine)] = of_axis[static_cast<std::size_t>(from.sine)];
+        values[static_cast<std::size_t>(to.cosine)] =
+            of_axis[static_cast<std::size_t>(from.cosine)];
+      }
+    }
+  };
+  return {exact, 0x1p-25};
 }
 
 void axes(benchmark::State& state, const std::string& system, const GridSizes& sizes,
