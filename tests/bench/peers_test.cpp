@@ -188,10 +188,9 @@ TEST(Peers, AreRegisteredOrReportedAsMissing) {
   std::string known;
   for (const Backend* each : backends()) known.append(each->name()).append(", ");
   known.append(peers::missing_peers());
-  for (const char* const name :
-       {"ggml_recurrence", "drifting_rotation", "sleef_u10", "sleef_u35", "sleef_f64",
-        "sleef_deterministic", "llvm_libc", "libmvec_f32", "libmvec_f64", "eigen",
-        "highway_f32", "highway_f64"}) {
+  for (const char* const name : {"ggml_recurrence", "drifting_rotation", "sleef_u10", "sleef_u35",
+                                 "sleef_f64", "sleef_deterministic", "llvm_libc", "libmvec_f32",
+                                 "libmvec_f64", "eigen", "highway_f32", "highway_f64"}) {
     EXPECT_THAT(known, testing::HasSubstr(name));
   }
 }
