@@ -20,6 +20,15 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
+/// The names of all registered backends, each once, in the order of the list.
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const Backend* each : backends()) {
+    if (names.empty() || names.back() != each->name()) names.emplace_back(each->name());
+  }
+  return names;
+}
+
 TEST(Registry, ListsMethodsFromTheSimplest) {
 #define POSENC_NAME_OF(method) #method,
   std::vector<std::string> listed = {POSENC_METHODS(POSENC_NAME_OF)};
@@ -27,7 +36,7 @@ TEST(Registry, ListsMethodsFromTheSimplest) {
 #if !defined(__x86_64__) && !defined(__aarch64__)
   std::erase(listed, "xsimd");  // It needs vector kernels.
 #endif
-  EXPECT_EQ(test::method_names(), listed);
+  EXPECT_EQ(method_names(), listed);
 }
 
 TEST(Registry, FullNamesAreUniqueAndIsasAscend) {
@@ -45,7 +54,7 @@ TEST(Registry, FullNamesAreUniqueAndIsasAscend) {
 }
 
 TEST(Registry, ANameAloneSelectsTheBestIsaOfThisCpu) {
-  for (const std::string& name : test::method_names()) {
+  for (const std::string& name : method_names()) {
     const Backend& best = backend(name);
     EXPECT_EQ(best.name(), name);
     EXPECT_TRUE(best.runs_here());
@@ -66,7 +75,7 @@ TEST(Registry, AFullNameSelectsThatBackend) {
 
 TEST(Registry, UnknownNamesListTheKnownOnes) {
   std::string known;
-  for (const std::string& each : test::method_names()) known += (known.empty() ? "" : ", ") + each;
+  for (const std::string& each : method_names()) known += (known.empty() ? "" : ", ") + each;
   for (const char* name : {"nonsense", "", "Rotation", "rotation ", "nonsense:scalar"}) {
     EXPECT_THAT(refusal([&] { backend(name); }),
                 AllOf(HasSubstr("backend is '"), HasSubstr("allowed: " + known + ",")))

@@ -24,14 +24,6 @@ std::vector<const Backend*> running_backends() {
   return running;
 }
 
-std::vector<std::string> method_names() {
-  std::vector<std::string> names;
-  for (const Backend* each : backends()) {
-    if (names.empty() || names.back() != each->name()) names.emplace_back(each->name());
-  }
-  return names;
-}
-
 std::string identifier(const Backend& backend) {
   std::string name = backend.full_name();
   std::replace_if(

@@ -57,9 +57,6 @@ class JoiningThread {
 /// as it is registered.
 std::vector<const Backend*> running_backends();
 
-/// The names of all registered backends, each once, in the order of the list.
-std::vector<std::string> method_names();
-
 /// Name of a backend as GoogleTest allows it in a parameter: "rotation_avx2".
 std::string identifier(const Backend& backend);
 
