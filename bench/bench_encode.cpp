@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,14 +27,12 @@ namespace posenc::bench {
 namespace {
 
 void encode(benchmark::State& state, const Backend* backend, const Table& table) {
-  const Encoder* const encoder = verified(state, *backend, table);
-  if (encoder == nullptr) return;
+  const Encoder& encoder = planned(*backend, table.spec);
   const OutputView view = warm_view(table);
-  const TableCounters counters(state, table);
-  for (auto _ : state) {
-    encoder->encode(table.rows, view, table.options());
-    benchmark::ClobberMemory();
-  }
+  time_table(state, table, expected_of(encoder, table.rows, table.type), [&] {
+    encoder.encode(table.rows, view, table.options());
+    return view;
+  });
 }
 
 void add_encode(const Backend& backend, const Table& table) {
@@ -144,24 +143,27 @@ struct OwnMatrix : Matrix {
 /// What do page faults cost? Includes giving the memory back.
 template <class Memory>
 void encode_fresh(benchmark::State& state, const Backend* backend, const Table& table) {
-  const Encoder* const encoder = verified(state, *backend, table);
-  if (encoder == nullptr) return;
-  for (auto _ : state) {
-    Memory memory(table);
-    encoder->encode(table.rows, view_of(table, memory.data()));
-    benchmark::ClobberMemory();
-  }
-  count_elements(state, table);
+  const Encoder& encoder = planned(*backend, table.spec);
+  std::optional<Memory> memory;
+  const bool is_right = timed(state, expected_of(encoder, table.rows), [&] {
+    memory.emplace(table);
+    const OutputView view = view_of(table, memory->data());
+    encoder.encode(table.rows, view);
+    return view;
+  });
+  if (is_right) count_elements(state, table);
 }
 
 /// The call that plans for itself and allocates. Compare with encode_fresh/.../memory:matrix.
 void encode_simply(benchmark::State& state, const Table& table) {
-  for (auto _ : state) {
-    const Matrix made = posenc::encode(table.rows.count, table.spec.d_model);
-    const float* first = made.data();
-    benchmark::DoNotOptimize(first);
-  }
-  count_elements(state, table);
+  std::optional<Matrix> made;
+  const Encoder& encoder = planned(backend("rotation"), table.spec);
+  const bool is_right = timed(state, expected_of(encoder, table.rows), [&] {
+    made.reset();
+    made = posenc::encode(table.rows.count, table.spec.d_model);
+    return OutputView(made->view());
+  });
+  if (is_right) count_elements(state, table);
 }
 
 void add_fresh() {

@@ -20,8 +20,8 @@
 //   rotary_gather/call:each/...                         the same with a call for each position
 //   limit/scale/batch:1/...                             x *= 1: what the memory allows in place
 //
-// The label names the backend that the layer selected. The counter max_error of `rotate` is the
-// largest error of a turned channel, of pairs of length 1.
+// The label names the backend that the layer selected. Errors of `rotate` are of turned channels,
+// of pairs of length 1.
 
 #include "encoders.h"
 #include "plain_rotary.h"
@@ -37,11 +37,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -58,13 +58,22 @@ struct Activations {
   int threads = 1;
 
   std::int64_t elements() const { return batch * rows * d_model; }
-  std::int64_t bytes() const { return elements() * std::int64_t{sizeof(float)}; }
+  /// All rows, one behind the other.
+  OutputView view(float* data) const { return {data, batch * rows, d_model, d_model}; }
 };
 
-void count(benchmark::State& state, std::int64_t elements, const Selection& selection) {
+void count(benchmark::State& state, std::int64_t elements, const Selection* selection = nullptr) {
   state.SetItemsProcessed(state.iterations() * elements);
   state.SetBytesProcessed(state.iterations() * elements * std::int64_t{sizeof(float)});
-  state.SetLabel(selection.backend->full_name());
+  if (selection != nullptr) state.SetLabel(selection->backend->full_name());
+}
+
+/// Every element that a sum or a scaling begins with.
+constexpr float input = 0.5f;
+
+float* filled_memory(std::int64_t elements) {
+  return std::fill_n(warm_memory(elements * std::int64_t{sizeof(float)}), elements, input) -
+         elements;
 }
 
 template <class Function, class... Arguments>
@@ -80,8 +89,6 @@ const PositionalEncoding& layer(const Activations& shape, EncodingSource source,
   using Key = std::tuple<std::int64_t, std::int64_t, EncodingSource, double>;
   static std::map<Key, PositionalEncoding> kept;
   const Key key = {shape.rows, shape.d_model, source, dropout};
-  const auto found = kept.find(key);
-  if (found != kept.end()) return found->second;
   return kept.try_emplace(key, EncodingSpec{.d_model = shape.d_model}, shape.rows, dropout, source)
       .first->second;
 }
@@ -97,20 +104,34 @@ struct Forward {
 
 void forward(benchmark::State& state, const Activations& shape, const Forward& call) {
   const PositionalEncoding& encoding = layer(shape, call.source, call.dropout);
-  if (!is_verified(state, encoding.encoder(), {0, shape.rows})) return;
-  float* const memory = warm_memory(call.in_place ? shape.bytes() : 2 * shape.bytes());
+  const bool is_batch_first = call.order == BatchOrder::batch_first;
+  float* const memory = filled_memory((call.in_place ? 1 : 2) * shape.elements());
   const auto view = [&](float* data) {
-    return call.order == BatchOrder::batch_first
-               ? batch_first(data, shape.batch, shape.rows, shape.d_model)
-               : sequence_first(data, shape.rows, shape.batch, shape.d_model);
+    return is_batch_first ? batch_first(data, shape.batch, shape.rows, shape.d_model)
+                          : sequence_first(data, shape.rows, shape.batch, shape.d_model);
   };
-  const auto x = view(memory), y = view(call.in_place ? memory : memory + shape.elements());
+  float* const out = call.in_place ? memory : memory + shape.elements();
+  const auto x = view(memory), y = view(out);
   const ForwardOptions options = {.training = call.training, .seed = 1, .threads = shape.threads};
-  for (auto _ : state) {
+  const double kept = call.training ? 1 - call.dropout : 1;
+  const auto exact = [&](std::int64_t row, std::span<long double> values) {
+    const std::vector<long double> written(values.begin(), values.end());
+    exact_row(encoding.encoder().spec(), is_batch_first ? row % shape.rows : row / shape.batch,
+              values);
+    // A mask may clear elements, but not most of them.
+    const auto zeros = std::ranges::count(written, 0.0L);
+    const bool may_clear = call.training && 2 * zeros < std::ssize(written);
+    for (std::size_t c = 0; c < values.size(); ++c)
+      values[c] = may_clear && written[c] == 0 ? 0 : (input + values[c]) / kept;
+  };
+  // The sum, 1 / kept and their product are below 2, and rounded by at most 2^-24 each.
+  const double of_encoding = encoding.encoder().error_bound({0, shape.rows});
+  const double bound = (of_encoding + 0x1p-24) / kept + (call.training ? 3 * 0x1p-24 : 0);
+  const bool is_right = timed(state, {exact, bound}, [&] {
     encoding.forward(x, y, options);
-    benchmark::ClobberMemory();
-  }
-  count(state, shape.elements(), encoding.selection());
+    return shape.view(out);
+  });
+  if (is_right) count(state, shape.elements(), &encoding.selection());
 }
 
 constexpr std::pair<const char*, EncodingSource> sources[] = {
@@ -138,14 +159,14 @@ void add_dropout(const Activations& shape) {
   }
 }
 
-void scale(const Activations& shape, float* x) {
+void scale(const Activations& shape, float* x, float factor = 1) {
   parallel_for(shape.elements(), least_elements, shape.threads,
                [=](std::int64_t begin, std::int64_t end, int) {
                  simd::best_kernels().combine({.x = x + begin,
                                                .encoding = nullptr,
                                                .out = x + begin,
                                                .count = end - begin,
-                                               .scale = 1.0f,
+                                               .scale = factor,
                                                .dropout = nullptr,
                                                .first_element = 0,
                                                .non_temporal = false});
@@ -153,13 +174,13 @@ void scale(const Activations& shape, float* x) {
 }
 
 void limit_scale(benchmark::State& state, const Activations& shape) {
-  float* const x = warm_memory(shape.bytes());
-  for (auto _ : state) {
+  float* const x = filled_memory(shape.elements());
+  const auto exact = [](auto, std::span<long double> values) { std::ranges::fill(values, input); };
+  const bool is_right = timed(state, {exact, 0}, [&] {
     scale(shape, x);
-    benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(state.iterations() * shape.elements());
-  state.SetBytesProcessed(state.iterations() * shape.bytes());
+    return shape.view(x);
+  });
+  if (is_right) count(state, shape.elements());
 }
 
 /// A vocabulary of GPT-2's size, and ids all over it.
@@ -169,6 +190,9 @@ struct Tokens {
   std::vector<std::int32_t> ids;
 
   explicit Tokens(const Activations& shape) : embedding(vocabulary, shape.d_model) {
+    const MatrixView<float> weights = embedding.own_weights();
+    for (std::int64_t i = 0; i < vocabulary * shape.d_model; ++i)
+      weights.data[i] = static_cast<float>(i % 17 - 8) / 256;
     for (std::int64_t i = 0; i < shape.batch * shape.rows; ++i)
       ids.push_back(static_cast<std::int32_t>(i * 7919 % vocabulary));
   }
@@ -193,31 +217,37 @@ const Tokens& tokens(const Activations& shape) {
   return kept.try_emplace({shape.batch * shape.rows, shape.d_model}, shape).first->second;
 }
 
-void embed(benchmark::State& state, const Activations& shape) {
-  const PositionalEncoding& encoding = layer(shape, EncodingSource::automatic, 0);
-  if (!is_verified(state, encoding.encoder(), {0, shape.rows})) return;
-  const Tokens& all = tokens(shape);
-  const auto y = batch_first(warm_memory(shape.bytes()), shape.batch, shape.rows, shape.d_model);
-  for (auto _ : state) {
-    all.embedding.forward(all.ids, encoding, y, {.threads = shape.threads});
-    benchmark::ClobberMemory();
-  }
-  count(state, shape.elements(), encoding.selection());
-}
+enum class Embed { in_one_pass, in_turn };
 
-void embed_in_turn(benchmark::State& state, const Activations& shape) {
-  const PositionalEncoding& encoding = layer(shape, EncodingSource::cached, 0);
-  if (!is_verified(state, encoding.encoder(), {0, shape.rows})) return;
+void embed(benchmark::State& state, const Activations& shape, Embed way) {
+  const bool is_in_turn = way == Embed::in_turn;
+  const EncodingSource source = is_in_turn ? EncodingSource::cached : EncodingSource::automatic;
+  const PositionalEncoding& encoding = layer(shape, source, 0);
   const Tokens& all = tokens(shape);
-  float* const y = warm_memory(shape.bytes());
-  for (auto _ : state) {
-    all.look_up(y, shape.threads);
-    scale(shape, y);
-    encoding.forward(batch_first(y, shape.batch, shape.rows, shape.d_model),
-                     {.threads = shape.threads});
-    benchmark::ClobberMemory();
-  }
-  count(state, shape.elements(), encoding.selection());
+  float* const memory = filled_memory(shape.elements());
+  const auto y = batch_first(memory, shape.batch, shape.rows, shape.d_model);
+  const ForwardOptions options = {.threads = shape.threads};
+  const auto exact = [&](std::int64_t row, std::span<long double> values) {
+    exact_row(encoding.encoder().spec(), row % shape.rows, values);
+    const MatrixView<const float> weights = all.embedding.weights();
+    const float* const weight =
+        weights.data + all.ids[static_cast<std::size_t>(row)] * weights.stride;
+    for (std::size_t c = 0; c < values.size(); ++c)
+      values[c] += std::sqrt(static_cast<long double>(shape.d_model)) * weight[c];
+  };
+  // The root, the product and the sum are rounded; the last is below 2.
+  const double bound = encoding.encoder().error_bound({0, shape.rows}) + 3 * 0x1p-24;
+  const bool is_right = timed(state, {exact, bound}, [&] {
+    if (is_in_turn) {
+      all.look_up(memory, shape.threads);
+      scale(shape, memory, std::sqrt(static_cast<float>(shape.d_model)));
+      encoding.forward(y, options);
+    } else {
+      all.embedding.forward(all.ids, encoding, y, options);
+    }
+    return shape.view(memory);
+  });
+  if (is_right) count(state, shape.elements(), &encoding.selection());
 }
 
 /// How heads are turned: with angles that posenc computes or keeps, or without posenc.
@@ -229,78 +259,72 @@ struct Heads {
   int threads;
   AnglesFrom source;
   static constexpr std::int64_t heads = 32, dimension = 128;
-  static constexpr double base = 10000;
 };
 
-using Turn = std::function<void(float*)>;
+/// Every pair of channels, of length 1, before it is turned.
+constexpr float pair_a = 0.6f, pair_b = 0.8f;
 
-/// What turns `heads` heads of each row in place.
-Turn turn_of(const Heads& call, std::int64_t heads, const Rotary& rotary) {
-  const HeadsShape shape = {call.rows, heads, Heads::dimension};
-  const auto view = [=](float* x) {
-    return sequence_first(x, shape.rows, shape.heads, shape.dimension);
-  };
-  const RotateOptions options = {.threads = call.threads};
-  const auto base = static_cast<float>(Heads::base);
-  switch (call.source) {
-    case AnglesFrom::fused:
-      return [&rotary, view, options](float* x) { rotary.apply(view(x), 0, options); };
-    case AnglesFrom::cached: {
-      const auto cache = std::make_shared<Matrix>(shape.rows, shape.dimension);
-      rotary.cache(RowRange{0, shape.rows}, RotaryLayout::halves, cache->view());
-      return [&rotary, view, options, cache](float* x) {
-        rotary.apply_cache({cache->view(), RotaryLayout::halves}, view(x), 0, options);
-      };
-    }
-    case AnglesFrom::plain:
-      return [plain = std::make_shared<PlainRotary>(shape, base)](float* x) { plain->turn(x); };
-    case AnglesFrom::ggml:
-      return [ggml = std::make_shared<GgmlRotary>(shape, base)](float* x) { ggml->turn(x); };
-  }
-  return {};
+float* unturned_heads(std::int64_t count) {
+  constexpr std::int64_t pairs = Heads::dimension / 2;
+  float* const x = warm_memory(4 * count * Heads::dimension);
+  for (float* half = x; half < x + count * Heads::dimension; half += Heads::dimension)
+    std::fill_n(std::fill_n(half, pairs, pair_a), pairs, pair_b);
+  return x;
 }
 
-/// The largest error of a channel, of pairs of length 1 at every row.
-double largest_error(const Heads& call, const Rotary& rotary) {
-  constexpr std::int64_t d = Heads::dimension, pairs = d / 2;
-  constexpr float a = 0.6f, b = 0.8f;
-  Matrix x(call.rows, d);
-  for (std::int64_t r = 0; r < call.rows; ++r) {
-    std::fill_n(x.row(r).begin(), pairs, a);
-    std::fill_n(x.row(r).begin() + pairs, pairs, b);
-  }
-  turn_of(call, 1, rotary)(x.row(0).data());
-  BasicMatrix<double> cache(call.rows, d);
-  rotary.cache(RowRange{0, call.rows}, RotaryLayout::halves, cache.view());
-  double largest = 0;
-  for (std::int64_t r = 0; r < call.rows; ++r) {
-    for (std::int64_t k = 0; k < pairs; ++k) {
-      const auto place = static_cast<std::size_t>(k), other = static_cast<std::size_t>(pairs + k);
-      const double cosine = cache.row(r)[place], sine = cache.row(r)[other];
-      largest = std::max({largest, std::fabs(to_double(x.row(r)[place]) - (a * cosine - b * sine)),
-                          std::fabs(to_double(x.row(r)[other]) - (b * cosine + a * sine))});
-    }
-  }
-  return largest;
+/// Cosines, then sines, of row r at position(r).
+template <class Position>
+auto exact_angles(const Position& position) {
+  return [=](std::int64_t row, std::span<long double> values) {
+    exact_row({.d_model = Heads::dimension, .layout = Layout::halves_cos_first}, position(row),
+              values);
+  };
+}
+
+/// A row of turned heads. Each channel is two products and a sum, of cosines and sines that are
+/// correctly rounded or off by more than that.
+template <class Position>
+Expected expected_heads(const Position& position, double error_of_phases = 0) {
+  return {[=](std::int64_t row, std::span<long double> values) {
+            constexpr std::size_t d = Heads::dimension, pairs = d / 2;
+            std::array<long double, d> angles;
+            exact_angles(position)(row, angles);
+            for (std::size_t i = 0; i < values.size(); ++i) {
+              const long double cosine = angles[i % pairs], sine = angles[pairs + i % pairs];
+              values[i] =
+                  i % d < pairs ? pair_a * cosine - pair_b * sine : pair_b * cosine + pair_a * sine;
+            }
+          },
+          5 * 0x1p-25 + error_of_phases};
 }
 
 /// Is a cache of cosines and sines faster than computing them again, and what do programs get that
 /// do it themselves?
 void rotate(benchmark::State& state, const Heads& call) {
-  static const Rotary rotary(Heads::dimension, Heads::base);
-  Table angles = table_of(call.rows, Heads::dimension);
-  angles.spec.layout = Layout::halves_cos_first;
-  if (verified(state, *rotary.selection().backend, angles) == nullptr) return;
-  const std::int64_t elements = call.rows * Heads::heads * Heads::dimension;
-  float* const x = warm_memory(4 * elements);
-  const Turn turn = turn_of(call, Heads::heads, rotary);
-  for (auto _ : state) {
-    turn(x);
-    benchmark::ClobberMemory();
-  }
-  count(state, elements, rotary.selection());
-  if (call.source == AnglesFrom::plain || call.source == AnglesFrom::ggml) state.SetLabel("");
-  state.counters["max_error"] = largest_error(call, rotary);
+  constexpr std::int64_t d = Heads::dimension, columns = Heads::heads * d;
+  static const Rotary rotary(d);
+  const RotateOptions options = {.threads = call.threads};
+  float* const x = unturned_heads(call.rows * Heads::heads);
+  const HeadsView heads = sequence_first(x, call.rows, Heads::heads, d);
+  Matrix cache(call.rows, d);
+  rotary.cache(RowRange{0, call.rows}, RotaryLayout::halves, cache.view());
+  PlainRotary plain(call.rows, Heads::heads, d, call.source == AnglesFrom::plain);
+  const bool is_own = call.source == AnglesFrom::fused || call.source == AnglesFrom::cached;
+  // ggml's phases: the largest w_k (3 + 2 k) is 6.3, each rounding 2^-24, of pairs of 1.4.
+  const double of_phases = is_own ? 0 : 10 * 0x1p-24 * static_cast<double>(call.rows);
+  const auto expected = expected_heads([](std::int64_t row) { return row; }, of_phases);
+  const bool is_right = timed(state, expected, [&] {
+    switch (call.source) {
+      case AnglesFrom::fused: rotary.apply(heads, 0, options); break;
+      case AnglesFrom::cached:
+        rotary.apply_cache({cache.view(), RotaryLayout::halves}, heads, 0, options);
+        break;
+      case AnglesFrom::plain:
+      case AnglesFrom::ggml: plain.turn(x);
+    }
+    return OutputView(x, call.rows, columns, columns);
+  });
+  if (is_right) count(state, call.rows * columns, is_own ? &rotary.selection() : nullptr);
 }
 
 constexpr std::pair<const char*, AnglesFrom> angle_sources[] = {{"fused", AnglesFrom::fused},
@@ -322,17 +346,17 @@ void add_rotary(std::int64_t rows, int threads) {
 /// What does a step of decoding cost, in which every sequence has a position of its own?
 void rotate_step(benchmark::State& state, std::int64_t batch, int threads) {
   static const Rotary rotary(Heads::dimension);
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(batch));
-  for (std::size_t i = 0; i < positions.size(); ++i)
-    positions[i] = static_cast<std::int64_t>(i * 7919 % 100'003);
-  const std::int64_t elements = batch * Heads::heads * Heads::dimension;
-  const HeadsView x =
-      rows_first(warm_memory(4 * elements), batch, 1, Heads::heads, Heads::dimension);
-  for (auto _ : state) {
+  constexpr std::int64_t columns = Heads::heads * Heads::dimension;
+  const auto position = [](std::int64_t row) { return row * 7919 % 100'003; };
+  std::vector<std::int64_t> positions;
+  for (std::int64_t row = 0; row < batch; ++row) positions.push_back(position(row));
+  float* const memory = unturned_heads(batch * Heads::heads);
+  const HeadsView x = rows_first(memory, batch, 1, Heads::heads, Heads::dimension);
+  const bool is_right = timed(state, expected_heads(position), [&] {
     rotary.apply(x, positions, {.threads = threads});
-    benchmark::ClobberMemory();
-  }
-  count(state, elements, rotary.selection());
+    return OutputView(memory, batch, columns, columns);
+  });
+  if (is_right) count(state, batch * columns, &rotary.selection());
 }
 
 enum class CacheLayout { halves, interleaved, apart, repeated };
@@ -343,26 +367,32 @@ void fill_cache(benchmark::State& state, CacheLayout layout, std::int64_t rows, 
   static const Rotary rotary(d);
   float* const memory = warm_memory(2 * 4 * rows * d);
   const RowRange range = {0, rows};
-  for (auto _ : state) {
-    switch (layout) {
-      case CacheLayout::halves:
-      case CacheLayout::interleaved:
-        rotary.cache(
-            range, layout == CacheLayout::halves ? RotaryLayout::halves : RotaryLayout::interleaved,
-            {memory, rows, d, d}, threads);
-        break;
-      case CacheLayout::apart:
-        rotary.cosines_and_sines(range, Repeat::once, {memory, rows, half, half},
-                                 {memory + rows * half, rows, half, half}, threads);
-        break;
-      case CacheLayout::repeated:
-        rotary.cosines_and_sines(range, Repeat::interleaved, {memory, rows, d, d},
-                                 {memory + rows * d, rows, d, d}, threads);
-        break;
+  const bool is_apart = layout == CacheLayout::apart || layout == CacheLayout::repeated;
+  const std::int64_t columns = layout == CacheLayout::apart ? half : d;
+  // Sines that are apart are behind all cosines.
+  const auto exact = [=](std::int64_t row, std::span<long double> values) {
+    std::array<long double, d> angles;
+    exact_angles([=](std::int64_t r) { return r % rows; })(row, angles);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t sine = is_apart ? row >= rows : i % 2;
+      values[i] = layout == CacheLayout::halves  ? angles[i]
+                  : layout == CacheLayout::apart ? angles[sine * half + i]
+                                                 : angles[sine * half + i / 2];
     }
-    benchmark::ClobberMemory();
-  }
-  count(state, rows * d, rotary.selection());
+  };
+  const bool is_right = timed(state, {exact, 0x1p-25}, [&] {
+    if (is_apart) {
+      const Repeat repeat = layout == CacheLayout::apart ? Repeat::once : Repeat::interleaved;
+      rotary.cosines_and_sines(range, repeat, {memory, rows, columns, columns},
+                               {memory + rows * columns, rows, columns, columns}, threads);
+    } else {
+      const bool is_halves = layout == CacheLayout::halves;
+      rotary.cache(range, is_halves ? RotaryLayout::halves : RotaryLayout::interleaved,
+                   {memory, rows, d, d}, threads);
+    }
+    return OutputView(memory, (is_apart ? 2 : 1) * rows, columns, columns);
+  });
+  if (is_right) count(state, rows * d, &rotary.selection());
 }
 
 /// Is one call for many positions faster than a call for each?
@@ -372,19 +402,20 @@ void gather(benchmark::State& state, bool is_one_call, std::int64_t rows, int th
   std::vector<std::int64_t> positions(static_cast<std::size_t>(rows));
   std::mt19937_64 random(1);
   for (std::int64_t& each : positions) each = static_cast<std::int64_t>(random() % 1'000'000);
-  float* const memory = warm_memory(4 * rows * d);
-  for (auto _ : state) {
+  const auto position = [&](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; };
+  const OutputView out(warm_memory(4 * rows * d), rows, d, d);
+  const bool is_right = timed(state, {exact_angles(position), 0x1p-25}, [&] {
     if (is_one_call) {
-      rotary.cache(positions, RotaryLayout::halves, {memory, rows, d, d}, threads);
+      rotary.cache(positions, RotaryLayout::halves, out, threads);
     } else {
       for (std::int64_t r = 0; r < rows; ++r) {
-        rotary.cache(RowRange{positions[static_cast<std::size_t>(r)], 1}, RotaryLayout::halves,
-                     {memory + r * d, 1, d, d}, threads);
+        rotary.cache(RowRange{position(r), 1}, RotaryLayout::halves,
+                     {static_cast<float*>(out.data) + r * d, 1, d, d}, threads);
       }
     }
-    benchmark::ClobberMemory();
-  }
-  count(state, rows * d, rotary.selection());
+    return out;
+  });
+  if (is_right) count(state, rows * d, &rotary.selection());
 }
 
 void add_caches(int threads) {
@@ -429,8 +460,8 @@ void register_benchmarks() {
     }
     for (const Activations& shape : std::vector<Activations>{
              {1, 512, 512, threads}, {1, 65536, 512, threads}, {8, 4096, 1024, threads}}) {
-      add_shape("embed/one_pass", shape, embed);
-      add_shape("embed/in_turn", shape, embed_in_turn);
+      add_shape("embed/one_pass", shape, embed, Embed::in_one_pass);
+      add_shape("embed/in_turn", shape, embed, Embed::in_turn);
     }
     for (const std::int64_t rows : {1, 128, 8192}) add_rotary(rows, threads);
     add_caches(threads);

@@ -27,8 +27,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -40,11 +42,6 @@ constexpr int near_bits = 20, far_bits = 40;
 
 /// Consecutive rows begin in the middle: naive is faster where most phases are below one.
 constexpr std::int64_t middle = std::int64_t{1} << (near_bits - 1);
-
-/// Rows of that width at positions below 2^bits, which an encoder is verified for.
-Table rows_below(int bits, std::int64_t d_model) {
-  return table_of(std::int64_t{1} << bits, d_model);
-}
 
 /// The same positions in every run, spread evenly over [0, 2^bits).
 std::vector<std::int64_t> random_positions(std::int64_t count, int bits) {
@@ -63,31 +60,41 @@ void count_rows(benchmark::State& state, std::int64_t rows, std::int64_t d_model
       Counter(static_cast<double>(rows), Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
+/// Rows of an encoder at any positions, exact at each.
+Expected expected_at(const Encoder& encoder,
+                     const std::function<std::int64_t(std::int64_t)>& position,
+                     int bits = near_bits) {
+  return {[&encoder, position](std::int64_t row, std::span<long double> values) {
+            exact_row(encoder.spec(), position(row), values);
+          },
+          encoder.error_bound({0, std::int64_t{1} << bits})};
+}
+
 void row_random(benchmark::State& state, const Backend* backend, int bits, std::int64_t d_model) {
-  const Encoder* const encoder = verified(state, *backend, rows_below(bits, d_model));
-  if (encoder == nullptr) return;
+  const Encoder& encoder = planned(*backend, {.d_model = d_model});
   const OutputView row = warm_view(table_of(1, d_model));
   const std::vector<std::int64_t> positions = random_positions(4096, bits);
   std::size_t next = 0;
-  for (auto _ : state) {
+  const auto position = [&](std::int64_t) { return positions[next]; };
+  const bool is_right = timed(state, expected_at(encoder, position, bits), [&] {
     next = (next + 1) % positions.size();
-    encoder->encode({.first = positions[next], .count = 1}, row);
-    benchmark::ClobberMemory();
-  }
-  count_rows(state, 1, d_model);
+    encoder.encode({.first = positions[next], .count = 1}, row);
+    return row;
+  });
+  if (is_right) count_rows(state, 1, d_model);
 }
 
 void row_next(benchmark::State& state, const Backend* backend, std::int64_t d_model) {
-  const Encoder* const encoder = verified(state, *backend, rows_below(near_bits, d_model));
-  if (encoder == nullptr) return;
+  const Encoder& encoder = planned(*backend, {.d_model = d_model});
   const OutputView row = warm_view(table_of(1, d_model));
-  std::int64_t position = middle;
-  for (auto _ : state) {
-    encoder->encode({.first = position, .count = 1}, row);
-    benchmark::ClobberMemory();
-    if (++position == 2 * middle) position = middle;
-  }
-  count_rows(state, 1, d_model);
+  std::int64_t next = middle, position = middle;
+  const bool is_right = timed(state, expected_at(encoder, [&](auto) { return position; }), [&] {
+    position = next;
+    encoder.encode({.first = position, .count = 1}, row);
+    next = position + 1 == 2 * middle ? middle : position + 1;
+    return row;
+  });
+  if (is_right) count_rows(state, 1, d_model);
 }
 
 /// A cursor encodes that many rows at a time: an iteration that gave fewer would time all or none
@@ -95,30 +102,36 @@ void row_next(benchmark::State& state, const Backend* backend, std::int64_t d_mo
 constexpr std::int64_t cursor_run = 32;
 
 void row_cursor(benchmark::State& state, const Backend* backend, std::int64_t d_model) {
-  const Encoder* const encoder = verified(state, *backend, rows_below(near_bits, d_model));
-  if (encoder == nullptr) return;
-  Cursor cursor(*encoder, middle);
+  const Encoder& encoder = planned(*backend, {.d_model = d_model});
+  Cursor cursor(encoder, middle);
+  const auto copied = [&] {
+    const OutputView view = warm_view(table_of(cursor_run, d_model));
+    for (std::int64_t row = 0; row < cursor_run; ++row)
+      std::ranges::copy(cursor.next(), static_cast<float*>(view.data) + row * d_model);
+    return view;
+  };
+  if (!is_right(state, expected_of(encoder, {middle, cursor_run}), copied)) return;
   for (auto _ : state) {
     for (std::int64_t row = 0; row < cursor_run; ++row) {
       const float* values = cursor.next().data();
       benchmark::DoNotOptimize(values);
     }
-    if (cursor.position() == 2 * middle) cursor.seek(middle);
+    if (cursor.position() >= 2 * middle) cursor.seek(middle);
   }
   count_rows(state, cursor_run, d_model);
 }
 
 void gather(benchmark::State& state, const Backend* backend, std::int64_t d_model,
             const std::vector<std::int64_t>& positions) {
-  const Encoder* const encoder = verified(state, *backend, rows_below(near_bits, d_model));
-  if (encoder == nullptr) return;
+  const Encoder& encoder = planned(*backend, {.d_model = d_model});
   const auto rows = static_cast<std::int64_t>(positions.size());
   const OutputView view = warm_view(table_of(rows, d_model));
-  for (auto _ : state) {
-    encoder->encode(positions, view);
-    benchmark::ClobberMemory();
-  }
-  count_rows(state, rows, d_model);
+  const auto position = [&](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; };
+  const bool is_right = timed(state, expected_at(encoder, position), [&] {
+    encoder.encode(positions, view);
+    return view;
+  });
+  if (is_right) count_rows(state, rows, d_model);
 }
 
 std::vector<std::int64_t> runs_of_positions(std::int64_t sequences, std::int64_t run) {
@@ -143,8 +156,15 @@ void add_rows(const Backend* backend, std::int64_t d_model) {
       runs_of_positions(64, 16));
 }
 
+OutputView plan_and_write(const Backend& backend, const Table& table, const OutputView& view) {
+  backend.plan(table.spec)->encode(table.rows, view);
+  return view;
+}
+
 void plan(benchmark::State& state, const Backend* backend, const Table& table, bool again) {
-  if (verified(state, *backend, table) == nullptr) return;
+  const Expected expected = expected_of(planned(*backend, table.spec), table.rows);
+  if (!is_right(state, expected, [&] { return plan_and_write(*backend, table, warm_view(table)); }))
+    return;
   EncodingSpec spec = table.spec;
   for (auto _ : state) {
     if (!again) spec.base = std::nextafter(spec.base, 2 * spec.base);
@@ -156,17 +176,28 @@ void plan(benchmark::State& state, const Backend* backend, const Table& table, b
 
 /// What programs pay that plan for every table.
 void plan_and_encode(benchmark::State& state, const Backend* backend, const Table& table) {
-  if (verified(state, *backend, table) == nullptr) return;
   const OutputView view = warm_view(table);
-  for (auto _ : state) {
-    backend->plan(table.spec)->encode(table.rows, view);
-    benchmark::ClobberMemory();
-  }
-  count_elements(state, table);
+  const Expected expected = expected_of(planned(*backend, table.spec), table.rows);
+  if (timed(state, expected, [&] { return plan_and_write(*backend, table, view); }))
+    count_elements(state, table);
 }
 
-/// xsimd, rotation32 and rotation plan these first.
+/// xsimd, rotation32 and rotation plan these first. pow of long double has more bits than the
+/// doubles that they are rounded to.
 void frequencies(benchmark::State& state, const EncodingSpec& spec) {
+  const auto exact = [&](std::int64_t, std::span<long double> values) {
+    const auto denominator = static_cast<long double>(exponent_denominator(spec));
+    const auto base = static_cast<long double>(spec.base);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = std::pow(base, -static_cast<long double>(k) / denominator);
+  };
+  BasicMatrix<double> radians(1, spec.d_model / 2);
+  const auto rounded = [&] {
+    const Frequencies all(spec);
+    for (std::int64_t k = 0; k < spec.d_model / 2; ++k) radians(0, k) = to_radians(all[k]);
+    return OutputView(radians.view());
+  };
+  if (!is_right(state, {exact, 0x1p-52}, rounded)) return;
   for (auto _ : state) {
     const Frequencies all(spec);
     const auto* first = &all[0];
@@ -198,6 +229,29 @@ void add_planning_for_tables() {
 /// The table of a system, or one of the same shape whose positions are 0, 1, 2 ...
 enum class OnAxes { grid, text, one };
 
+/// Exact values of rows at positions on the axes of a spec whose positions are integers.
+Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
+  const EncodingSpec row_spec = {.d_model = spec.d_model(), .layout = spec.layout};
+  const auto exact = [=](std::int64_t row, std::span<long double> values) {
+    const auto places = places_of(spec);
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      const AxisPairs& part = spec.parts[p];
+      std::vector<long double> of_axis(static_cast<std::size_t>(part.spec.d_model));
+      exact_row(part.spec, positions(part.axis, row), of_axis);
+      for (std::size_t i = 0; i < places[p].size(); ++i) {
+        const auto k =
+            part.frequencies.empty() ? static_cast<std::int64_t>(i) : part.frequencies[i];
+        const ChannelPair from = channels_of(part.spec, k),
+                          to = channels_of(row_spec, places[p][i]);
+        values[static_cast<std::size_t>(to.sine)] = of_axis[static_cast<std::size_t>(from.sine)];
+        values[static_cast<std::size_t>(to.cosine)] =
+            of_axis[static_cast<std::size_t>(from.cosine)];
+      }
+    }
+  };
+  return {exact, 0x1p-25};
+}
+
 void axes(benchmark::State& state, const std::string& system, const GridSizes& sizes,
           OnAxes positions) {
   const AxesTable table = axes_table(system, sizes);
@@ -205,16 +259,19 @@ void axes(benchmark::State& state, const std::string& system, const GridSizes& s
   const RowRange range = {0, table.rows};
   const EncodingSpec one = {.d_model = encoder.d_model(), .layout = table.spec.layout};
   const auto of_one = plan_selected(one, range).encoder;
+  const RowPositions used = positions == OnAxes::grid ? table.row_positions() : range;
   Matrix out(table.rows, encoder.d_model());
-  for (auto _ : state) {
-    switch (positions) {
-      case OnAxes::grid: encoder.encode(table.row_positions(), out.view()); break;
-      case OnAxes::text: encoder.encode(range, out.view()); break;
-      case OnAxes::one: of_one->encode(range, out.view());
+  const Expected expected =
+      positions == OnAxes::one ? expected_of(*of_one, range) : expected_on_axes(table.spec, used);
+  const bool is_right = timed(state, expected, [&] {
+    if (positions == OnAxes::one) {
+      of_one->encode(range, out.view());
+    } else {
+      encoder.encode(used, out.view());
     }
-    benchmark::ClobberMemory();
-  }
-  count_rows(state, table.rows, encoder.d_model());
+    return OutputView(out.view());
+  });
+  if (is_right) count_rows(state, table.rows, encoder.d_model());
 }
 
 void add_axes(const GridSizes& sizes) {

@@ -60,13 +60,6 @@ class BusyProcesses {
 
 using Times = std::vector<double>;
 
-double seconds_of_call(const Encoder& encoder, const Table& table, const OutputView& view) {
-  const auto begin = std::chrono::steady_clock::now();
-  encoder.encode(table.rows, view, table.options());
-  benchmark::ClobberMemory();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 double percentile(const Times& sorted, std::size_t percent) {
   return sorted[(sorted.size() - 1) * percent / 100];
 }
@@ -75,19 +68,29 @@ double sum(const Times& times) { return std::accumulate(times.begin(), times.end
 /// A run of calls of one kind, and then one of the other: helpers stay awake for the next call, as
 /// in a program that encodes often.
 void threads(benchmark::State& state, const Backend* backend, const Table& table, int busy) {
-  const Encoder* const encoder = verified(state, *backend, table);
-  if (encoder == nullptr) return;
+  const Encoder& encoder = planned(*backend, table.spec);
+  const OutputView view = warm_view(table);
+  const auto call = [&](const Table& with) {
+    encoder.encode(with.rows, view, with.options());
+    benchmark::ClobberMemory();
+    return view;
+  };
+  if (!is_right(state, expected_of(encoder, table.rows), [&] { return call(table); })) return;
+  const auto seconds_of_call = [&](const Table& with) {
+    const auto begin = std::chrono::steady_clock::now();
+    call(with);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
   constexpr int run_calls = 64;
   Table of_one = table;
   of_one.threads = 1;
-  const OutputView view = warm_view(table);
   const BusyProcesses load(busy);
   Times one, several;
   for (auto _ : state) {
     double seconds = 0;
-    for (int i = 0; i < run_calls; ++i) one.push_back(seconds_of_call(*encoder, of_one, view));
+    for (int i = 0; i < run_calls; ++i) one.push_back(seconds_of_call(of_one));
     for (int i = 0; i < run_calls; ++i) {
-      several.push_back(seconds_of_call(*encoder, table, view));
+      several.push_back(seconds_of_call(table));
       seconds += several.back();
     }
     state.SetIterationTime(seconds);

@@ -9,78 +9,51 @@
 
 namespace posenc::bench {
 
-struct HeadsShape {
-  std::int64_t rows, heads, dimension;
-
-  std::int64_t pairs() const { return dimension / 2; }
-};
-
-/// Turns one head by the cosines and sines of its row.
-inline void turn_head(float* head, const float* cosines, const float* sines, std::int64_t pairs) {
-  for (std::int64_t k = 0; k < pairs; ++k) {
-    const float a = head[k], b = head[pairs + k];
-    head[k] = a * cosines[k] - b * sines[k];
-    head[pairs + k] = b * cosines[k] + a * sines[k];
-  }
-}
-
-/// A cache of all rows and a plain loop. The cache is that of Transformers: frequency, phase and
-/// values in float32.
 class PlainRotary {
  public:
-  PlainRotary(const HeadsShape& shape, float base) : shape_(shape) {
-    const auto entries = static_cast<std::size_t>(shape.rows * shape.pairs());
-    cosines_.reserve(entries);
-    sines_.reserve(entries);
-    for (std::int64_t row = 0; row < shape.rows; ++row) {
-      for (std::int64_t k = 0; k < shape.pairs(); ++k) {
-        const float exponent = static_cast<float>(2 * k) / static_cast<float>(shape.dimension);
-        const float phase = static_cast<float>(row) * (1 / std::pow(base, exponent));
-        cosines_.push_back(std::cos(phase));
-        sines_.push_back(std::sin(phase));
+  /// With a cache of all rows, as Transformers fills it: frequency, phase and values in float32.
+  /// Without one, as ggml does: cosines and sines of a row are computed when it is turned, for all
+  /// its heads, each phase in float32 from that of the channel before.
+  PlainRotary(std::int64_t rows, std::int64_t heads, std::int64_t dimension, bool has_cache)
+      : rows_(rows), heads_(heads), d_(dimension), has_cache_(has_cache) {
+    angles_.resize(static_cast<std::size_t>((has_cache ? rows : 1) * dimension));
+    for (std::int64_t row = 0; has_cache && row < rows; ++row) {
+      for (std::int64_t k = 0; k < d_ / 2; ++k) {
+        const float exponent = static_cast<float>(2 * k) / static_cast<float>(d_);
+        set(angles_.data() + row * d_, k, static_cast<float>(row) * (1 / std::pow(base, exponent)));
       }
     }
   }
-
-  void turn(float* x) const {
-    const std::int64_t pairs = shape_.pairs();
-    for (std::int64_t row = 0; row < shape_.rows; ++row) {
-      for (std::int64_t head = 0; head < shape_.heads; ++head, x += shape_.dimension)
-        turn_head(x, cosines_.data() + row * pairs, sines_.data() + row * pairs, pairs);
-    }
-  }
-
- private:
-  HeadsShape shape_;
-  std::vector<float> cosines_, sines_;
-};
-
-/// As ggml does: cosines and sines of a row are computed when it is turned, for all its heads, each
-/// phase in float32 from that of the channel before.
-class GgmlRotary {
- public:
-  GgmlRotary(const HeadsShape& shape, float base)
-      : shape_(shape),
-        scale_(std::pow(base, -2.0f / static_cast<float>(shape.dimension))),
-        cosines_(static_cast<std::size_t>(shape.pairs())),
-        sines_(cosines_.size()) {}
 
   void turn(float* x) {
-    for (std::int64_t row = 0; row < shape_.rows; ++row) {
+    const std::int64_t pairs = d_ / 2;
+    const float scale = std::pow(base, -2.0f / static_cast<float>(d_));
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      float* const angles = angles_.data() + (has_cache_ ? row * d_ : 0);
       float theta = static_cast<float>(row);
-      for (std::size_t k = 0; k < cosines_.size(); ++k, theta *= scale_) {
-        cosines_[k] = std::cos(theta);
-        sines_[k] = std::sin(theta);
+      for (std::int64_t k = 0; !has_cache_ && k < pairs; ++k, theta *= scale) set(angles, k, theta);
+      for (std::int64_t head = 0; head < heads_; ++head, x += d_) {
+        for (std::int64_t k = 0; k < pairs; ++k) {
+          const float a = x[k], b = x[pairs + k], cosine = angles[k], sine = angles[pairs + k];
+          x[k] = a * cosine - b * sine;
+          x[pairs + k] = b * cosine + a * sine;
+        }
       }
-      for (std::int64_t head = 0; head < shape_.heads; ++head, x += shape_.dimension)
-        turn_head(x, cosines_.data(), sines_.data(), shape_.pairs());
     }
   }
 
  private:
-  HeadsShape shape_;
-  float scale_;
-  std::vector<float> cosines_, sines_;
+  static constexpr float base = 10000;
+
+  /// Cosines, then sines.
+  void set(float* angles, std::int64_t k, float phase) const {
+    angles[k] = std::cos(phase);
+    angles[d_ / 2 + k] = std::sin(phase);
+  }
+
+  std::int64_t rows_, heads_, d_;
+  bool has_cache_;
+  std::vector<float> angles_;
 };
 
 }  // namespace posenc::bench

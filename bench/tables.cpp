@@ -103,13 +103,17 @@ void count_elements(benchmark::State& state, const Table& table) {
   state.SetBytesProcessed(state.iterations() * table.bytes());
 }
 
-TableCounters::TableCounters(benchmark::State& state, const Table& table)
-    : state_(state), table_(table), limit_(limit_of(table.bytes())), begin_(now()) {}
-
-TableCounters::~TableCounters() {
-  const double seconds = now() - begin_;
-  state_.counters["share_of_limit"] = limit_ * static_cast<double>(state_.iterations()) / seconds;
-  count_elements(state_, table_);
+void time_table(benchmark::State& state, const Table& table, const Expected& expected,
+                const std::function<OutputView()>& call) {
+  if (!is_right(state, expected, call)) return;
+  const double limit = limit_of(table.bytes()), begin = now();
+  for (auto _ : state) {
+    call();
+    benchmark::ClobberMemory();
+  }
+  const double seconds = now() - begin;
+  state.counters["share_of_limit"] = limit * static_cast<double>(state.iterations()) / seconds;
+  count_elements(state, table);
 }
 
 }  // namespace posenc::bench

@@ -1,6 +1,8 @@
 // What a benchmark encodes, the memory that it writes, and its speed beside the limit.
 #pragma once
 
+#include "program.h"
+
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
 #include "posenc/matrix.h"
@@ -10,6 +12,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,27 +55,16 @@ OutputView warm_view(const Table& table);
 /// Counts elements/s and bytes/s. After the timed loop.
 void count_elements(benchmark::State& state, const Table& table);
 
-/// Counts elements/s, bytes/s, and share_of_limit: the seconds that the memory system needs for as
-/// many bytes, over the seconds of an iteration. It is constructed before the timed loop, and
-/// counts in its destructor.
+/// Times the call that writes the table, if it is right. Counts elements/s, bytes/s, and
+/// share_of_limit: the seconds that the memory system needs for as many bytes, over the seconds of
+/// an iteration.
 ///
 /// The limit is the faster of a loop of plain stores and one of non-temporal stores over as many
 /// bytes of warm memory, by one thread. Each is timed nine times, for at least 2 ms, and its median
 /// is taken. This is done once for each size, when a benchmark first needs it. Disturbances of the
 /// machine at that moment are in every share of that size: posenc measure times the same loops
 /// between the backends.
-class TableCounters {
- public:
-  TableCounters(benchmark::State& state, const Table& table);
-  ~TableCounters();
-  TableCounters(const TableCounters&) = delete;
-  TableCounters& operator=(const TableCounters&) = delete;
-
- private:
-  benchmark::State& state_;
-  const Table& table_;
-  double limit_;  ///< seconds
-  double begin_;
-};
+void time_table(benchmark::State& state, const Table& table, const Expected& expected,
+                const std::function<OutputView()>& call);
 
 }  // namespace posenc::bench

@@ -35,8 +35,8 @@ class DriftingRotation final : public Encoder {
   /// sine and cosine, 2^-25 each: together less than 6 * 2^-25 as a distance. The length drifts
   /// too, by less than a quarter over a context.
   double error_bound(RowRange rows, DataType) const noexcept override {
-    const std::int64_t last = std::max(rows.first, rows.first + rows.count - 1);
-    const bool is_one_context = rows.first / context_rows == last / context_rows;
+    const std::int64_t first = std::max<std::int64_t>(rows.first, 0), last = rows.farthest();
+    const bool is_one_context = first / context_rows == last / context_rows;
     const auto rotations =
         static_cast<double>(is_one_context ? last % context_rows : context_rows - 1);
     const double anchor =

@@ -32,7 +32,7 @@ class GgmlRecurrence final : public Encoder {
   /// the quotient, and of the scale and the product in each of the k channels before. For the worst
   /// k; a tenth more for what the products of those errors add.
   double error_bound(RowRange rows, DataType) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
+    const auto last = static_cast<double>(rows.farthest());
     return std::min(any_error, 0x1p-24 * (1 + 1.1 * last * worst_));
   }
 

@@ -107,7 +107,7 @@ class SincosPeer final : public Encoder {
         radians_(radians<T>(spec)) {}
 
   double error_bound(RowRange rows, DataType type) const noexcept override {
-    const double last = static_cast<double>(rows.first + rows.count);
+    const auto last = static_cast<double>(rows.farthest());
     const bool is_rounded = sizeof(T) == sizeof(double) && type != DataType::float64;
     const double rounding = is_rounded ? 0x1p-25 : 0;
     return std::min(any_error, rounding + sine_error_ + last * phase_error<T>(spec()));
@@ -139,7 +139,6 @@ void add_sincos_peer(Peers& peers, std::string_view name, Isa isa, std::string_v
 void add_simd_peers(Peers& peers);  ///< SLEEF, libmvec, Eigen
 void add_highway_peers(Peers& peers);
 void add_llvm_libc(Peers& peers);
-void add_mkl(Peers& peers);
 void add_ggml_recurrence(Peers& peers);
 void add_drifting_rotation(Peers& peers);
 

@@ -13,9 +13,6 @@ void register_peers() {
 #ifdef POSENC_PEER_LLVM_LIBC
     add_llvm_libc(all);
 #endif
-#ifdef POSENC_PEER_MKL
-    add_mkl(all);
-#endif
 #ifdef POSENC_PEER_HIGHWAY
     add_highway_peers(all);
 #endif

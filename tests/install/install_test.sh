@@ -63,23 +63,16 @@ done
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name posenc.pc)")
   export PKG_CONFIG_PATH
-  is_static=--static
-  [[ -z $(find "$scratch/prefix" -name 'libposenc.so') ]] || is_static=
-  for package in posenc posenc-tuning; do
-    consumer=consumer
-    [[ $package == posenc ]] || consumer=tuning_consumer
-    read -r -a flags <<<"$(pkg-config --cflags --libs "$package")"
-    flags+=("-Wl,-rpath,$(pkg-config --variable=libdir "$package")")
-    "$compiler" -std=c++20 "$source/tests/install/$consumer.cpp" "${flags[@]}" \
-      -o "$scratch/$consumer"
-    "$scratch/$consumer"
-  done
-  # The C compiler links the runtime of C++ if --static names it, and needs none of it for a shared
-  # library.
-  read -r -a flags <<<"$(pkg-config --cflags --libs $is_static posenc-tuning)"
-  flags+=("-Wl,-rpath,$(pkg-config --variable=libdir posenc)")
-  "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c" "${flags[@]}" -o "$scratch/c_consumer"
-  "$scratch/c_consumer"
+  # The same flags for the compilers of both languages, and a static or a shared library.
+  link() {  # PACKAGE COMPILER ... SOURCE
+    read -r -a flags <<<"$(pkg-config --cflags --libs "$1")"
+    "${@:2}" "${flags[@]}" "-Wl,-rpath,$(pkg-config --variable=libdir "$1")" -o "$scratch/linked"
+    "$scratch/linked"
+  }
+  link posenc "$compiler" -std=c++20 "$source/tests/install/consumer.cpp"
+  link posenc-tuning "$compiler" -std=c++20 "$source/tests/install/tuning_consumer.cpp"
+  link posenc "$c_compiler" -std=c99 "$scratch/example_from-c_1.c"
+  link posenc-tuning "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c"
 fi
 
 for way in FetchContent add_subdirectory; do
@@ -87,7 +80,22 @@ for way in FetchContent add_subdirectory; do
     -DCMAKE_CXX_COMPILER="$compiler" \
     -DPOSENC_SOURCE="$source" -DPOSENC_WAY="$way" >"$scratch/log" 2>&1 ||
     { cat "$scratch/log"; echo "FAILED: a parent project with $way"; exit 1; }
+  ninja -C "$scratch/$way" -t commands >"$scratch/log"
+  ! grep -q posenc_tuning "$scratch/log" ||
+    { echo "FAILED: a parent project with $way builds what it does not link"; exit 1; }
 done
+
+# Installed without posenc::tuning: the error of a program that links it names the option.
+# Configuring needs no contents of the libraries.
+touch "$scratch/FetchContent/libengine.a" \
+  "$scratch/FetchContent/_deps/posenc-build/src/posenc/libposenc.a"
+"$cmake" --install "$scratch/FetchContent" --prefix "$scratch/core" >"$scratch/log" ||
+  { cat "$scratch/log"; echo "FAILED: a parent project is not installed"; exit 1; }
+"$cmake" -S "$source/tests/install/c" -B "$scratch/build_core" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$scratch/core" -DCMAKE_C_COMPILER="$c_compiler" >"$scratch/log" 2>&1 &&
+  { echo "FAILED: a program links posenc::tuning, which is not installed"; exit 1; }
+grep -q "POSENC_SUITE" "$scratch/log" ||
+  { cat "$scratch/log"; echo "FAILED: no error names POSENC_SUITE"; exit 1; }
 
 # Dependencies that are not installed: the parent's build takes headers from folders that stand for
 # downloads.
