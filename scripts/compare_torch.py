@@ -9,11 +9,10 @@ Works (float32, the paper's convention):
 With --rotary instead, of 32 heads as wide as d:
   rotary cache   cosines and sines into a cache that is there; here Rotary.cache
   rotary         Transformers' x cos + rotate_half(x) sin; here Rotary.apply_cache
-With --compile also what torch.compile makes of the kept table, the rotary cache and its use.
 
 PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
-Errors are against posenc's correctly rounded float64 table. --output writes the kept tables of both
-as a document, whose rows report.py and summary.py show beside the backends."""
+Errors are of all rows, against posenc's correctly rounded float64 table. --output writes the kept
+tables of both as a document, whose rows report.py shows beside the backends."""
 
 import argparse
 import datetime
@@ -25,28 +24,26 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from statistics import median
 from timeit import timeit
 from typing import Any
 
-from reporting.command import ArgumentParser, integer, run_main, show_progress
+from reporting.command import (
+    ROOT, ArgumentParser, BadInput, Skipped, check_writable, integer, need_module, need_modules,
+    run_main, show_progress, write_json,
+)  # fmt: skip
 from reporting.documents import VERSION
-from reporting.failures import BadInput, Skipped, need_module, need_modules
-from reporting.files import ROOT, check_writable, write_json
-from reporting.tables import text_table
-from reporting.units import error_text, seconds_text, share_text
+from reporting.text import aligned, error_text, seconds_text, share_text
 
 Shape = tuple[int, int]  # rows, d_model
 Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
 
 SECONDS, SAMPLES = 0.02, 5  # of each process and work
-PROGRAMS = ("pytorch", "torch_compile", "numpy", "posenc")
-PHASES = {"pytorch": "float32", "torch_compile": "float32", "numpy": "double"}
-KEPT = "kept table"
-CACHE, TURN = "rotary cache", "rotary"
+PROGRAMS = ("pytorch", "numpy", "posenc")
+PHASES = {"pytorch": "float32", "numpy": "double"}
+KEPT, CACHE = "kept table", "rotary cache"
 HEADS = 32
 TABLE_SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
 ROTARY_SHAPES = [(128, 128), (8192, 128)]
@@ -74,8 +71,6 @@ def parse_arguments() -> argparse.Namespace:
                         help="default: %(default)s")
     parser.add_argument("--kept-table-only", action="store_true", help="no other work")
     parser.add_argument("--rotary", action="store_true", help="rotary embeddings, not tables")
-    parser.add_argument("--compile", action="store_true",
-                        help="torch.compile, too: PyTorch 2 and a C++ compiler")
     parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
     parser.add_argument("--package", metavar="FOLDER",
                         help="folder of the Python package posenc (default: build/release/python, "
@@ -93,7 +88,7 @@ def need_posenc(folder: str | None) -> Any:
     if folder and not os.path.isdir(os.path.join(folder, "posenc")):
         allowed = "a folder that holds the Python package posenc"
         raise BadInput(f"--package is '{folder}'; allowed: {allowed}")
-    sys.path.insert(0, folder or os.path.join(ROOT, "build", "release", "python"))
+    sys.path.insert(0, folder or str(ROOT / "build" / "release" / "python"))
     try:
         return importlib.import_module("posenc")
     except ImportError as error:
@@ -138,55 +133,21 @@ def torch_kept_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
     return fill
 
 
-def reason_of(error: Exception) -> str:
-    """The line of a failure of torch.compile that tells what is missing."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    errors = [line for line in lines if "rror: " in line]
-    others = [line for line in lines if not line.startswith("backend=")]
-    return [type(error).__name__, *others[:1], *errors][-1]
+def numpy_kept_table(numpy: Any, rows: int, d_model: int) -> Callable[[], Any]:
+    """The textbook's formula in double, into a table that is there."""
+    position = numpy.arange(rows)[:, None]
+    frequencies = 1 / numpy.power(10000.0, numpy.arange(0, d_model, 2) / d_model)
+    pe = numpy.empty((rows, d_model), dtype=numpy.float32)
+    phases = numpy.empty((rows, d_model // 2))
+    values = numpy.empty_like(phases)
 
+    def fill() -> Any:
+        numpy.multiply(position, frequencies, out=phases)
+        pe[:, 0::2] = numpy.sin(phases, out=values)
+        pe[:, 1::2] = numpy.cos(phases, out=values)
+        return pe
 
-def check_compile(torch: Any) -> None:
-    """Throws Skipped if torch.compile does not work here: it needs a compiler, and headers that
-    some packages lack."""
-    try:
-        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(64))
-    except Exception as error:
-        reason = f"torch.compile does not work here: {reason_of(error)}"
-        raise Skipped(f"{reason} (install_dependencies.sh torch_compile)") from error
-
-
-def vectors_of_compile() -> str:
-    """The vector instructions of code by torch.compile: empty if it uses none."""
-    for name in ("cpu_vec_isa", "codecache"):  # since PyTorch 2.5, and before
-        try:
-            isa = importlib.import_module(f"torch._inductor.{name}").pick_vec_isa()
-        except (ImportError, AttributeError):
-            continue
-        return str(isa) if isa else ""
-    return "unknown vectors"
-
-
-def torch_compiled_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The same formula, which torch.compile fuses into one loop. That stores whole vectors, and
-    computes the sine and the cosine of each entry for that: faster than pairs or slices."""
-    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-    frequencies = div_term.repeat_interleave(2)
-    is_sine = torch.arange(d_model) % 2 == 0
-    pe = torch.empty(rows, d_model)
-
-    def fill(out: Any) -> None:
-        phases = position * frequencies
-        out.copy_(torch.where(is_sine, torch.sin(phases), torch.cos(phases)))
-
-    compiled = torch.compile(fill, dynamic=False)
-
-    def call() -> Any:
-        compiled(pe)
-        return pe.numpy()
-
-    return call
+    return fill
 
 
 def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
@@ -211,37 +172,12 @@ def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namesp
         rotated = torch.cat((-x[..., d // 2 :], x[..., : d // 2]), dim=-1)
         return x * cosines + rotated * sines
 
-    def fill_ours() -> Any:
-        return rotary.cosines_and_sines(range(rows), "halves", out=cache, threads=threads)
-
-    def turn_ours() -> Any:
-        return rotary.apply_cache(cache, ours, heads_first=True, threads=threads)
-
-    works: Works = {
-        CACHE: {"pytorch": fill, "posenc": fill_ours},
-        TURN: {"pytorch": turn, "posenc": turn_ours},
+    again = partial(rotary.cosines_and_sines, range(rows), "halves", out=cache, threads=threads)
+    turn_ours = partial(rotary.apply_cache, cache, ours, heads_first=True, threads=threads)
+    return {
+        CACHE: {"pytorch": fill, "posenc": again},
+        "rotary": {"pytorch": turn, "posenc": turn_ours},
     }
-    if options.compile:
-        works[CACHE]["torch_compile"] = torch.compile(fill, dynamic=False)
-        works[TURN]["torch_compile"] = torch.compile(turn, dynamic=False)
-    return works
-
-
-def numpy_kept_table(numpy: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The textbook's formula in double, into a table that is there."""
-    position = numpy.arange(rows)[:, None]
-    wavelength = numpy.power(10000.0, numpy.arange(0, d_model, 2) / d_model)
-    pe = numpy.empty((rows, d_model), dtype=numpy.float32)
-    phases = numpy.empty((rows, d_model // 2))
-    values = numpy.empty_like(phases)
-
-    def fill() -> Any:
-        numpy.divide(position, wavelength, out=phases)
-        pe[:, 0::2] = numpy.sin(phases, out=values)
-        pe[:, 1::2] = numpy.cos(phases, out=values)
-        return pe
-
-    return fill
 
 
 def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
@@ -252,14 +188,8 @@ def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
     (rows, d_model), threads = shape, options.threads
     encoder = posenc.Encoder(d_model, rows=rows, threads=threads)
     table = encoder.encode(range(rows), threads=threads)
-    works: Works = {
-        KEPT: {
-            "pytorch": torch_kept_table(torch, rows, d_model),
-            "posenc": lambda: encoder.encode(range(rows), table, threads=threads),
-        }
-    }
-    if options.compile:
-        works[KEPT]["torch_compile"] = torch_compiled_table(torch, rows, d_model)
+    again = partial(encoder.encode, range(rows), table, threads=threads)
+    works: Works = {KEPT: {"pytorch": torch_kept_table(torch, rows, d_model), "posenc": again}}
     if threads == 1:  # NumPy has no threads of its own for this
         works[KEPT]["numpy"] = numpy_kept_table(numpy, rows, d_model)
     if options.kept_table_only:
@@ -268,12 +198,11 @@ def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
     kept = module(d_model, rows).eval()
     x, y = torch.randn(1, rows, d_model), torch.empty(1, rows, d_model)
     layer = posenc.PositionalEncoding(d_model, max_rows=rows, source="cached")
-    ours, theirs = y.numpy(), x.numpy()
+    forward = partial(layer.forward, x.numpy(), y.numpy(), threads=threads)
     works["new table"] = {
         "pytorch": lambda: module(d_model, rows),
         "posenc": lambda: posenc.Encoder(d_model).encode(range(rows), threads=threads),
     }
-    forward = partial(layer.forward, theirs, ours, threads=threads)
     works["x + table"] = {"pytorch": lambda: torch.add(x, kept.pe, out=y), "posenc": forward}
     works["module"] = {"pytorch": lambda: kept(x), "posenc": forward}
     return works
@@ -309,7 +238,7 @@ def exact_values(posenc: Any, work: str, shape: Shape) -> Any:
     return need_module("numpy").concatenate(both)
 
 
-def error_of(got: Any, exact: Any) -> dict[str, float]:
+def error_of(got: Any, exact: Any, rows: int) -> dict[str, float]:
     """Of a float32 table, against exact values."""
     numpy = need_module("numpy")
     nearest = exact.astype(numpy.float32)
@@ -320,27 +249,30 @@ def error_of(got: Any, exact: Any) -> dict[str, float]:
         "max_ulp": float((error / ulp).max()),
         "rms": float(math.sqrt((error**2).mean())),
         "correctly_rounded": float((got == nearest).mean()),
+        "rows": rows,
     }
 
 
-def document_of(peers: list[dict[str, Any]], options: argparse.Namespace,
-                posenc: Any) -> dict[str, Any]:
-    """Of rows that have a shape, as posenc measure writes documents."""
+def document_of(peers: list[tuple[str, Shape, list[float], dict[str, float]]],
+                options: argparse.Namespace, posenc: Any) -> dict[str, Any]:
+    """Of names, shapes, seconds and errors, as posenc measure writes documents."""
     isas = list(dict.fromkeys(name.partition(":")[2] for name in posenc.backends()))
     machine = {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count()}
-    paper = {"base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base"}
-    stored = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
-    rows = []
-    for each in peers:
-        count, d_model = each.pop("shape")
-        place = {"name": f"{count}x{d_model}", "rows": {"first": 0, "count": count}}
-        table = {**place, "spec": {"d_model": d_model, **paper}, "stride": d_model, **stored}
-        fixed: dict[str, Any] = {"isa": "", "role": "peer", "self_ratios": [], "bound": None}
-        rows.append({**each, **fixed, "phases": PHASES[each["backend"]], "table": table})
+    paper: dict[str, Any] = {"base": 10000.0, "layout": "interleaved", "spacing": "paper"}
+    stored: dict[str, Any] = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
+    rows: list[dict[str, Any]] = []
+    for name, (count, d_model), seconds, error in peers:
+        table = {"name": f"{count}x{d_model}", "rows": {"first": 0, "count": count},
+                 "spec": {**paper, "d_model": d_model, "frequencies": "base"}, "stride": d_model} | stored  # fmt: skip
+        rows.append({
+            "backend": name, "isa": "", "role": "peer", "phases": PHASES[name], "table": table,
+            "seconds": seconds, "self_ratios": [], "error": error, "bound": None,
+        })  # fmt: skip
+    versions = (need_module(name).__version__ for name in ("torch", "numpy"))
     return {
         "version": VERSION,
         "machine": {**machine, "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
-        "compiler": compiler_text(options),
+        "compiler": "PyTorch {}, NumPy {}".format(*versions),
         "library_version": posenc.__version__,
         "kernels": "",
         "measured_at": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
@@ -349,30 +281,8 @@ def document_of(peers: list[dict[str, Any]], options: argparse.Namespace,
     }
 
 
-def compiler_text(options: argparse.Namespace) -> str:
-    """What compiled the programs."""
-    torch, numpy = need_module("torch"), need_module("numpy")
-    parts = [f"PyTorch {torch.__version__}", f"NumPy {numpy.__version__}"]
-    if options.compile:
-        parts.append(f"torch.compile for {vectors_of_compile() or 'no vectors'}")
-    return ", ".join(parts)
-
-
-def print_table(lines: list[list[str]], posenc: Any, options: argparse.Namespace) -> None:
-    header = ["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]
-    # Columns of what was not asked for are left out.
-    shown = [c for c in range(len(header)) if c < 2 or any(line[c] for line in lines)]
-    lines = [[line[column] for column in shown] for line in lines]
-    print(text_table([header[column] for column in shown], lines, left=(0,)))
-    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
-    print("Errors: the largest, and the share of entries that are correctly rounded.")
-    if options.compile and not vectors_of_compile():
-        print("torch.compile can build no vector code here: its times are those of scalar code. "
-              "Debian's needs\nlibsleef-dev, and LD_PRELOAD=libsleef.so.3 around this script.")
-
-
 def compare(posenc: Any, options: argparse.Namespace) -> int:
-    seconds: dict[tuple[Shape, str], dict[str, list[float]]] = {}
+    seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
     command = [sys.executable, *sys.argv, "--one-process"]
     for process in range(options.processes):
         show_progress(f"process {process + 1} of {options.processes}")
@@ -380,28 +290,31 @@ def compare(posenc: Any, options: argparse.Namespace) -> int:
         if done.returncode != 0:
             return done.returncode  # it has said why
         for (rows, d_model), work, program, each in json.loads(done.stdout):
-            of_work = seconds.setdefault(((rows, d_model), work), {})
+            of_work = seconds.setdefault((work, (rows, d_model)), {})
             of_work.setdefault(program, []).append(each)
     show_progress()
-    lines, peers = [], []
-    order = {KEPT: 0, "new table": 1, "x + table": 2, "module": 3, CACHE: 4, TURN: 5}
-    for (shape, work), programs in sorted(seconds.items(), key=lambda item: order[item[0][1]]):
-        size = f"{shape[0]} x {shape[1]}"
-        times = [seconds_text(median(programs[p])) if p in programs else "" for p in PROGRAMS]
-        lines.append([work, size, *times, "", ""])
+    lines, peers = [["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]], []
+    works = [KEPT, "new table", "x + table", "module", CACHE, "rotary"]
+    for work, shape in sorted(seconds, key=lambda place: works.index(place[0])):
+        times = seconds[work, shape]
+        line = [work, f"{shape[0]} x {shape[1]}"]
+        line += [seconds_text(median(times[p])) if p in times else "" for p in PROGRAMS]
         tables = works_of(posenc, shape, options)[work] if work in (KEPT, CACHE) else {}
-        for program in [each for each in tables if each != "posenc"]:
-            table = tables[program]()
-            if work == CACHE:
-                table = need_module("numpy").concatenate([each.numpy() for each in table])
-            error = error_of(table, exact_values(posenc, work, shape))
-            row = {"backend": program, "shape": shape, "seconds": programs[program]}
-            peers.append({**row, "error": error})
-            share = share_text(error["correctly_rounded"])
-            if program != "torch_compile":
-                place = len(PROGRAMS) + 2 + (program == "numpy")
-                lines[-1][place] = f"{error_text(error['max_abs'])}, {share}"
-    print_table(lines, posenc, options)
+        for program in ("pytorch", "numpy"):
+            line.append("")
+            if program in tables:
+                got = tables[program]()
+                got = need_module("numpy").concatenate(got) if work == CACHE else got
+                error = error_of(got, exact_values(posenc, work, shape), shape[0])
+                peers.append((program, shape, times[program], error))
+                share = share_text(error["correctly_rounded"])
+                line[-1] = f"{error_text(error['max_abs'])}, {share}"
+        lines.append(line)
+    # Columns of what was not asked for are left out.
+    shown = [c for c in range(len(lines[0])) if any(line[c] for line in lines[1:])]
+    print(aligned([[line[c] for c in shown] for line in lines], left=(0, 1)))
+    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
+    print("Errors: the largest of all rows, and the share of entries that are correctly rounded.")
     if options.output:
         write_json(options.output, document_of(peers, options, posenc))
     return 0
@@ -413,18 +326,10 @@ def main() -> int:
         check_writable(options.output)
     need_modules("torch", "numpy")
     posenc = need_posenc(options.package)
-    if options.compile and not hasattr(need_module("torch"), "compile"):
-        raise BadInput("--compile needs torch.compile; allowed: with PyTorch 2 or newer")
     if options.one_process:
         print(json.dumps(time_once(posenc, options)))
         return 0
-    # torch.compile keeps its code in a folder, and would take code that was compiled without
-    # vectors for code with them.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
-        if options.compile:
-            check_compile(need_module("torch"))
-        return compare(posenc, options)
+    return compare(posenc, options)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=build/logs/install.log
-groups="build test python pip pictures torch torch_compile report peers avx512 ci"
+groups="build test python pip pictures torch report peers avx512 ci"
 groups+=" aarch64 riscv64 powerpc64le s390x x86_64-w64-mingw32"
 
 # The Debian packages that a group requires.
@@ -41,9 +41,6 @@ optional_of() {
       optional_of python
       ;;
     torch) echo "python3-torch $(optional_of python)" ;;
-    torch_compile)
-      echo "libtorch-dev libsleef-dev python3-setuptools $(optional_of torch)"
-      ;;
     peers) echo "libsleef-dev libhwy-dev libllvmlibc-19-dev" ;;
     ci)
       echo "$(optional_of peers) libclang-rt-dev python3-torch chromium debootstrap"
@@ -53,7 +50,7 @@ optional_of() {
 }
 
 # Of each package, how to detect its content without a package manager: a kind (command, header,
-# module, python_header, torch_header or file) and alternatives. Behind the bar, the part that is
+# module, python_header or file) and alternatives. Behind the bar, the part that is
 # left out if an optional package is missing.
 packages="
 g++                 command g++ clang++ c++
@@ -83,8 +80,6 @@ chromium            command chromium chromium-browser google-chrome | the test o
 python3-matplotlib  module matplotlib           | figures and the report
 python3-numpy       module numpy                | figures, and NumPy's tables
 python3-torch       module torch                | PyTorch's tables
-libtorch-dev        torch_header ATen/NumericUtils.h | torch.compile
-python3-setuptools  module setuptools.command   | torch.compile
 googletest          file /usr/src/googletest/CMakeLists.txt
 g++-mingw-w64-x86-64-posix  command x86_64-w64-mingw32-g++-posix
 wine64              file /usr/lib/wine/wine64 /usr/bin/wine64 /usr/bin/wine
@@ -138,15 +133,6 @@ has_python_header() {
   local python find="import sysconfig; print(sysconfig.get_path('include'))"
   for python in python3 /usr/bin/python3; do
     [[ ! -e $("$python" -c "$find" 2>/dev/null)/$1 ]] || return 0
-  done
-  return 1
-}
-# PyTorch of Debian has links there, which lead nowhere without libtorch-dev.
-has_torch_header() {
-  local python find="from importlib.util import find_spec"
-  find+="; print(find_spec('torch').submodule_search_locations[0])"
-  for python in python3 /usr/bin/python3; do
-    [[ ! -e $("$python" -c "$find" 2>/dev/null)/include/$1 ]] || return 0
   done
   return 1
 }

@@ -8,6 +8,7 @@ no AVX-512: kernels of the others share its source. Where no counts of a compile
 kept, the new ones are shown only, and the exit code is that of a skipped test."""
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -15,12 +16,12 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from reporting.command import CHECK_FAILED, ArgumentParser, run_main
-from reporting.failures import BadInput, Skipped
-from reporting.files import ROOT, read_json, write_json
-from reporting.tables import text_table
+from reporting.command import (
+    CHECK_FAILED, ROOT, ArgumentParser, BadInput, Skipped, reading, run_main, write_json,
+)  # fmt: skip
+from reporting.text import aligned
 
-KEPT = Path(ROOT, "tests", "data", "instructions.json")
+KEPT = ROOT / "tests" / "data" / "instructions.json"
 TOLERANCE = 0.02
 
 Counts = Mapping[str, float]  # instructions per element, by the name of the benchmark
@@ -28,7 +29,7 @@ Counts = Mapping[str, float]  # instructions per element, by the name of the ben
 
 def parse_arguments() -> argparse.Namespace:
     parser = ArgumentParser(example="instructions.py --update", description=__doc__)
-    parser.add_argument("--program", default=str(Path(ROOT, "build/release/bin/counted_calls")),
+    parser.add_argument("--program", default=str(ROOT / "build/release/bin/counted_calls"),
                         metavar="FILE", help="counted_calls of a build (default: %(default)s)")
     parser.add_argument("--update", action="store_true",
                         help="keep what changed for this compiler, instead of failing")
@@ -80,16 +81,17 @@ def differences(kept: Counts, new: Counts) -> list[list[str]]:
 def main() -> int:
     arguments = parse_arguments()
     compiler, new = count(arguments.program)
-    document = read_json(str(KEPT)) if KEPT.exists() else {}
+    with reading(KEPT):
+        document = json.loads(KEPT.read_text(encoding="utf-8"))
     kept = document.get(compiler)
     header = ["instructions per element", "kept", "now", "ratio"]
     if kept is None and not arguments.update:
-        print(text_table(header, differences({}, new), left=(0,)))
+        print(aligned([header, *differences({}, new)]))
         known = ", ".join(document) or "none"
         raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
     changed = differences(kept or {}, new)
     if changed:
-        print(text_table(header, changed, left=(0,)))
+        print(aligned([header, *changed]))
     if arguments.update:
         # What did not change stays, so that the file shows what a change of a kernel cost.
         moved = {row[0] for row in changed}
@@ -97,7 +99,7 @@ def main() -> int:
         isas = {name.split("/")[1] for name in new}
         others = {name: each for name, each in (kept or {}).items()
                   if name.split("/")[1] not in isas}  # fmt: skip
-        write_json(str(KEPT), dict(sorted({**document, compiler: {**merged, **others}}.items())))
+        write_json(KEPT, dict(sorted({**document, compiler: {**merged, **others}}.items())))
         print(f"{compiler}: {len(new)} counts are kept, {len(changed)} of them new or changed")
         return 0
     if changed:

@@ -1,39 +1,58 @@
 #!/usr/bin/env python3
-"""One page from the measurements of one machine or of several: speed against error, throughput
-from cache to memory, errors by position and by channel, threads, and all measurements.
+"""Shows documents of measurements: what posenc measure, posenc accuracy and posenc pick write with
+--format json, and compare_torch.py with --output. They are grouped by their CPU. Where two have the
+same row, the later one counts.
 
-DOCUMENTS are what posenc measure, posenc accuracy --format json and compare_torch.py --output
-write, profiles among them. They are grouped by their CPU. Where two have the same row, the later
-one counts.
-
-Writes index.html, which needs nothing else, and each figure as SVG and PNG."""
+Prints Gfloat/s of one thread for each table and backend at its best ISA, beside a copy of a
+finished table and the limit of the memory; then what posenc pick has found. With --page, it writes
+index.html, which has the figures in it, and each figure as SVG."""
 
 import argparse
 
-from reporting.command import ArgumentParser, run_main
-from reporting.documents import read_machines
-from reporting.failures import need_modules
-from reporting.files import make_folder
-from reporting.report import write_report
+from reporting.command import ArgumentParser, BadInput, make_folder, need_modules, run_main
+from reporting.documents import Machine, read_machines
+from reporting.summary import ANSWER_LEFT, answer, by_backend, by_table, heading, not_reliable
+from reporting.text import aligned, markdown, wrapped
 
 
 def parse_arguments() -> argparse.Namespace:
-    example = "report.py build/results/*.json --output build/report"
+    example = "report.py build/results/*.json --page build/report"
     parser = ArgumentParser(example=example, description=__doc__)
     parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
-    parser.add_argument("--output", required=True, metavar="DIR",
-                        help="folder, made if it is missing")
+    parser.add_argument("--peers", action="store_true",
+                        help="print a row for each backend and each other library, as Markdown")
+    parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
     return parser.parse_args()
+
+
+def text_of(machine: Machine, has_peers: bool) -> str:
+    parts = []
+    if plain := machine.plain():
+        sentence, rows = by_backend(machine) if has_peers else by_table(machine)
+        table = markdown(rows, left=(0, 1)) if has_peers else aligned(rows)
+        parts += [wrapped(heading(machine)), not_reliable(plain), table, sentence]
+    if machine.verdicts:
+        sentence, rows = answer(machine)
+        parts += [wrapped(sentence), aligned(rows, ANSWER_LEFT)]
+    return "\n\n".join(filter(None, parts))
 
 
 def main() -> int:
     arguments = parse_arguments()
     machines = read_machines(arguments.documents)
-    need_modules("matplotlib", "numpy")
-    make_folder(arguments.output)
-    paths = write_report(machines, arguments.output)
-    print(paths[0])
-    print(f"{len(paths) - 1} figure files beside it")
+    if arguments.page:
+        need_modules("matplotlib", "numpy")
+        from reporting.page import write_page  # which needs them
+
+        make_folder(arguments.page, "--page")
+        paths = write_page(machines, arguments.page)
+        print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
+        return 0
+    texts = list(filter(None, (text_of(machine, arguments.peers) for machine in machines)))
+    if not texts:
+        raise BadInput("DOCUMENT has no times of float32 by one thread, and no verdict; allowed: "
+                       "documents of posenc measure and posenc pick")  # fmt: skip
+    print("\n\n".join(texts))
     return 0
 
 

@@ -1,24 +1,24 @@
-"""Documents of measurements, as posenc measure, posenc accuracy --format json and compare_torch.py
-write them, sorted by the CPU that they are of. And the results of bench_encode for fresh memory."""
+"""Documents of measurements, as posenc measure, posenc accuracy and compare_torch.py write them,
+and the verdicts of posenc pick, sorted by the CPU that they are of."""
 
+import json
 import math
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from reporting.failures import reading
-from reporting.files import read_json
+from reporting.command import reading
+from reporting.text import error_text, percent, share_text
 
 VERSION = 4
+PICK_VERSION = 1
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
+ROLES = ("backend", "peer", "limit")
 # The memory loops, which are rows of every table.
 STORES, COPY = ("store", "non_temporal_store"), "copy"
-# What bench_encode encodes into, beside warm memory.
-MEMORIES = {"matrix": "new Matrix", "pages": "new pages", "vector": "new vector"}
-FRESH = re.compile(r"encode_fresh/(\w+):\w+/memory:(\w+)/rows:(\d+)/d:(\d+)$")
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,7 @@ class Table:
     rows: int
     d_model: int
     first: int = 0
-    base: float | None = 10000.0  # None: the frequencies are not those of a base
-    layout: str = "interleaved"
-    spacing: str = "paper"
-    frequencies: str = "base"
+    convention: str = ""  # what tells it from the paper's, such as "halves"
     dtype: str = "float32"
     stride: int = 0
     threads: int = 1
@@ -46,47 +43,41 @@ class Table:
         return self.entries * BYTES_OF_TYPE[self.dtype]
 
     @property
-    def last(self) -> int:
-        return self.first + self.rows - 1
+    def reach(self) -> tuple[int, int]:
+        """The greater, the further a table shows how errors grow."""
+        return self.first + self.rows - 1, self.entries
 
     @property
     def size(self) -> str:
         return f"{self.rows} x {self.d_model}"
 
     @property
-    def further(self) -> str:
-        """What tells it from a table of the paper in float32, such as "halves, 2 threads"."""
+    def name(self) -> str:
         said = {
-            self.layout: self.layout != "interleaved",
-            self.spacing: self.spacing != "paper",
-            f"base {self.base or 0:g}": self.base not in (10000.0, None),
-            self.frequencies: self.frequencies != "base",
+            self.convention: True,
             f"from {self.first}": self.first != 0,
             self.dtype: self.dtype != "float32",
             f"stride {self.stride}": self.stride != self.d_model,
             f"{self.threads} threads": self.threads != 1,
             f"stores {self.stores}": self.stores != "automatic",
         }
-        return ", ".join(text for text, is_said in said.items() if is_said)
-
-    @property
-    def name(self) -> str:
-        return f"{self.size} ({self.further})" if self.further else self.size
+        further = ", ".join(text for text, is_said in said.items() if is_said and text)
+        return f"{self.size} ({further})" if further else self.size
 
     @cached_property
     def encoded(self) -> Hashable:
         """What its errors depend on."""
-        spec = (self.d_model, self.base, self.layout, self.spacing, self.frequencies)
-        return (*spec, self.rows, self.first, self.dtype)
+        return self.d_model, self.convention, self.rows, self.first, self.dtype
 
 
 @dataclass(frozen=True)
 class Error:
-    """Against exact values."""
+    """Against exact values, of some rows of a table."""
 
     max_abs: float
     max_ulp: float
     correctly_rounded: float  # share of the entries
+    rows: int  # 0: the document does not say how many
 
 
 @dataclass(frozen=True)
@@ -103,13 +94,15 @@ class Measurement:
 
     backend: str
     isa: str
-    role: str  # "backend", "peer" or "limit"
+    role: str
     table: Table
     seconds: list[float] = field(default_factory=list)  # a median of each process
     error: Error | None = None
-    is_correctly_rounded: bool = False  # promised
+    bound: float = math.nan  # proven
+    is_correctly_rounded: bool = False  # proven
     phases: str = ""  # how they are rounded before the sine: "exact", "double", "float32"
     report: Report | None = None
+    disturbed: str = ""  # why its times are not reliable
 
     @property
     def name(self) -> str:
@@ -119,6 +112,33 @@ class Measurement:
     def speed(self) -> float:
         """10^9 entries a second; 0 if it was not timed."""
         return self.table.entries / median(self.seconds) / 1e9 if self.seconds else 0.0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the error is of all rows."""
+        return self.error is not None and self.error.rows == self.table.rows
+
+    @property
+    def rows_text(self) -> str:
+        """Of which rows the error is: "of 2 % of the rows"."""
+        if self.error is None or self.error.rows == 0:
+            return "of sampled rows"  # of how many, the document does not say
+        share = self.error.rows / self.table.rows
+        few = percent(share, 0 if share >= 0.01 else 2)
+        return "of all rows" if self.is_whole else f"of {few} of the rows"
+
+    @property
+    def largest_text(self) -> str:
+        """The largest error of the rows that rows_text names."""
+        return error_text(self.error.max_abs) if self.error else ""
+
+    @property
+    def rounded_text(self) -> str:
+        """Which of these entries are correctly rounded. "all" is proven, or counted."""
+        share = self.error.correctly_rounded if self.error else 0.0
+        if self.is_correctly_rounded or share == 1 and self.is_whole:
+            return "all"
+        return share_text(share) if self.error else ""
 
 
 @dataclass
@@ -130,9 +150,9 @@ class Machine:
     isas: list[str]  # from the least
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
+    verdicts: list[Mapping[str, Any]] = field(default_factory=list)  # of posenc pick
+    disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
     files: list[str] = field(default_factory=list)
-    # By backend and size, of each memory the 10^9 entries a second.
-    fresh: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
 
     def isa_rank(self, isa: str) -> int:
         return self.isas.index(isa) if isa in self.isas else -1
@@ -150,6 +170,11 @@ class Machine:
         """Of the encoders that are kept, those at their best ISA."""
         return self.best_isas(lambda each: each.seconds and each.role != "limit" and kept(each))
 
+    def plain(self) -> list[Measurement]:
+        """Encoders of float32 by one thread, at their best ISA; the smallest table first."""
+        found = self.timed(lambda each: each.table.threads == 1 and each.table.dtype == "float32")
+        return sorted(found, key=lambda each: (each.table.entries, each.table.d_model, -each.speed))
+
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""
         limits = (each for each in self.measurements if each.role == "limit" and each.seconds)
@@ -158,23 +183,23 @@ class Machine:
     def limit(self, table: Table) -> float:
         """The speed of the fastest store loop; 0 if none was timed."""
         loops = self.loops(table)
-        return max((loops.get(name, 0.0) for name in STORES))
+        return max(loops.get(name, 0.0) for name in STORES)
 
     def merge(self, new: Measurement) -> None:
         """Adds a row. If there is one of the same encoder and table, it takes what the new one
-        has: times, errors, report."""
+        has: times, a report, the error of at least as many rows."""
         place = (new.name, new.table.encoded)
         for old in self.measurements:
-            if (old.name, old.table.encoded) != place:
-                continue
             is_same_run = old.table == new.table or not (old.seconds and new.seconds)
-            if is_same_run:
-                if new.seconds:
-                    old.table, old.seconds = new.table, new.seconds
-                    old.__dict__.pop("speed", None)
-                old.error, old.report = new.error or old.error, new.report or old.report
-                old.phases = new.phases or old.phases
-                return
+            if (old.name, old.table.encoded) != place or not is_same_run:
+                continue
+            if new.seconds:
+                old.table, old.seconds, old.disturbed = new.table, new.seconds, new.disturbed
+                old.__dict__.pop("speed", None)
+            if new.error and (old.error is None or new.error.rows >= old.error.rows):
+                old.error = new.error
+            old.report, old.phases = new.report or old.report, new.phases or old.phases
+            return
         self.measurements.append(new)
 
 
@@ -187,50 +212,48 @@ def _table_of(values: Mapping[str, Any]) -> Table:
     spec, rows = values["spec"], values["rows"]
     if values["dtype"] not in BYTES_OF_TYPE:
         raise ValueError(f"dtype is {values['dtype']!r}")
-    base = spec["base"]
+    base, frequencies = spec["base"], spec.get("frequencies", "base")
+    said = {
+        str(spec["layout"]): "interleaved",
+        str(spec["spacing"]): "paper",
+        f"base {base or 10000:g}": "base 10000",
+        str(frequencies): "base",
+    }
     return Table(
         rows=int(rows["count"]), d_model=int(spec["d_model"]), first=int(rows["first"]),
-        base=None if base is None else float(base), layout=str(spec["layout"]),
-        spacing=str(spec["spacing"]), frequencies=str(spec.get("frequencies", "base")),
+        convention=", ".join(text for text, usual in said.items() if text != usual),
         dtype=values["dtype"], stride=int(values["stride"]), threads=int(values["threads"]),
         stores=str(values["stores"]),
     )  # fmt: skip
-
-
-def _report_of(values: Mapping[str, Any]) -> Report:
-    octaves = values["by_position"]
-    return Report(
-        [(int(each["first"] + each["count"] - 1), _number(each["max_abs"])) for each in octaves],
-        [_number(channel["max_abs"]) for channel in values["by_channel"]],
-    )
 
 
 def measurement_of(values: Mapping[str, Any]) -> Measurement:
     seconds = [float(each) for each in values["seconds"]]
     if not all(0 < each < math.inf for each in seconds):
         raise ValueError(f"seconds are {seconds}")
-    if values["role"] not in ("backend", "peer", "limit"):
+    if values["role"] not in ROLES:
         raise ValueError(f"role is {values['role']!r}")
-    error, bound = values["error"], values["bound"]
-    names = ("max_abs", "max_ulp", "correctly_rounded")
-    return Measurement(
-        backend=str(values["backend"]), isa=str(values["isa"]), role=values["role"],
-        table=_table_of(values["table"]), seconds=seconds,
-        error=Error(*(_number(error[name]) for name in names)) if error else None,
-        is_correctly_rounded=bool(bound and bound["correctly_rounded"]),
-        phases=str(values.get("phases", "")),
-        report=_report_of(values["report"]) if values.get("report") else None,
-    )  # fmt: skip
-
-
-def _machine_of(document: Mapping[str, Any]) -> Machine:
-    values = document["machine"]
-    sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
-    caches = {level: size for level, size in sizes.items() if size}
-    facts = {"logical_cores": values["logical_cores"]}
-    for name in ("compiler", "library_version", "kernels", "measured_at", "disturbed"):
-        facts[name] = document[name]
-    return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
+    table = _table_of(values["table"])
+    found = Measurement(str(values["backend"]), str(values["isa"]), values["role"], table, seconds)
+    found.phases = str(values.get("phases", ""))
+    rows = 0
+    if report := values.get("report"):  # it is of all rows
+        octaves = [(int(each["first"]), int(each["count"]), _number(each["max_abs"]))
+                   for each in report["by_position"]]  # fmt: skip
+        found.report = Report(
+            [(first + count - 1, worst) for first, count, worst in octaves],
+            [_number(channel["max_abs"]) for channel in report["by_channel"]],
+        )
+        rows = sum(count for _, count, _ in octaves)
+    if error := values["error"]:
+        found.error = Error(
+            _number(error["max_abs"]), _number(error["max_ulp"]),
+            _number(error["correctly_rounded"]), int(error.get("rows", rows)),
+        )  # fmt: skip
+    if bound := values["bound"]:
+        found.bound = _number(bound["max_abs"])
+        found.is_correctly_rounded = bool(bound["correctly_rounded"])
+    return found
 
 
 def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
@@ -240,36 +263,33 @@ def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
     return [measurement_of(each) for each in document["measurements"]]
 
 
-def _read_fresh(results: Mapping[str, Any], machines: Mapping[str, Machine]) -> Machine:
-    """Adds what bench_encode found to the machine that it ran on. Of repetitions, the last."""
-    cpu = results["context"]["cpu"]
-    if cpu not in machines:
-        raise ValueError(f"CPU is {cpu!r}, of which no document before it is")
-    machine = machines[cpu]
-    for each in results["benchmarks"]:
-        if found := FRESH.match(each["name"]):
-            backend, memory, rows, d_model = found.groups()
-            speeds = machine.fresh.setdefault((backend, f"{rows} x {d_model}"), {})
-            if memory in MEMORIES:
-                speeds[memory] = float(each["items_per_second"]) / 1e9
-    return machine
+def _machine_of(document: Mapping[str, Any]) -> Machine:
+    values = document["machine"]
+    sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
+    caches = {level: size for level, size in sizes.items() if size}
+    facts = {"logical_cores": values["logical_cores"]}
+    for name in ("compiler", "library_version", "measured_at"):
+        facts[name] = str(document[name])
+    facts["kernels"] = str(document.get("kernels", ""))
+    return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
 
 
-def read_machines(paths: Iterable[str]) -> list[Machine]:
+def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     """Machines in the order of their first file."""
     machines: dict[str, Machine] = {}
-    for path in paths:
-        document = read_json(path)
-        if isinstance(document, dict) and "benchmarks" in document:
-            with reading(path):
-                _read_fresh(document, machines).files.append(path)
-            continue
+    for path in map(Path, paths):
         with reading(path):
-            measurements = read_measurements(document)
-            found = _machine_of(document)
+            document = json.loads(path.read_text(encoding="utf-8"))
+            is_verdict = "classes" in document
+            if is_verdict and document["version"] != PICK_VERSION:
+                raise ValueError(f"version is {document['version']}, not {PICK_VERSION}")
+            found, reason = _machine_of(document), str(document["disturbed"])
+            measurements = [] if is_verdict else read_measurements(document)
         machine = machines.setdefault(found.cpu, found)
         for each in measurements:
+            each.disturbed = reason if each.seconds else ""
             machine.merge(each)
-        machine.facts["disturbed"] = machine.facts["disturbed"] or found.facts["disturbed"]
-        machine.files.append(path)
+        machine.verdicts += [document] if is_verdict else []
+        machine.disturbed |= {path.name: reason} if reason and not is_verdict else {}
+        machine.files.append(path.name)
     return list(machines.values())

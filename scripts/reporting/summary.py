@@ -1,182 +1,182 @@
-"""The tables of the README, from documents of measurements: what each backend reaches at its best
-ISA on each table, beside a copy of a finished table and the limit of the memory. And a table of
-every ISA."""
+"""Tables of what was measured: Gfloat/s beside errors, element types, and the verdicts of posenc
+pick. Rows of text, of which the first is the heading."""
 
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from reporting.documents import COPY, STORES, Machine, Measurement, Table
-from reporting.failures import BadInput
-from reporting.tables import markdown_table, text_table
-from reporting.units import error_text, share_text, speed_text
+from reporting.documents import BYTES_OF_TYPE, COPY, STORES, Machine, Measurement, Table
+from reporting.text import Rows, error_text, size_text, speed_text
 
 ROWS_BY_D_MODEL = "rows x d_model"
-
-
-Lines = list[list[str]]  # the heading and the rows of a table
-
-
-class Summary:
-    """Of one machine, the encoders by table: those that `is_shown` keeps."""
-
-    def __init__(self, machine: Machine, is_shown: Callable[[Measurement], bool]) -> None:
-        found = machine.timed(is_shown)
-        self.machine = machine
-        self.tables = sorted({each.table for each in found}, key=_order)
-        self.speeds = {(each.backend, each.table): each.speed for each in found}
-        self.encoders: dict[str, Measurement] = {}  # by name, on the table that reaches furthest
-        for each in sorted(found, key=lambda each: (each.table.last, each.table.entries)):
-            self.encoders[each.backend] = each
-
-    def best_first(self) -> list[str]:
-        """Those that promise correct rounding, then the others; in each, by their median speed."""
-
-        def order(name: str) -> tuple[bool, float]:
-            speeds = [speed for (backend, _), speed in self.speeds.items() if backend == name]
-            return not self.encoders[name].is_correctly_rounded, -sorted(speeds)[len(speeds) // 2]
-
-        return sorted(self.encoders, key=order)
-
-    def names_of_tables(self) -> list[str]:
-        """Sizes alone where they tell the tables apart."""
-        sizes = [table.size for table in self.tables]
-        return [each.size if sizes.count(each.size) == 1 else each.name for each in self.tables]
-
-    def _speed_cell(self, name: str, table: Table) -> str:
-        speed = self.speeds.get((name, table), 0.0)
-        return speed_text(speed) if speed else ""
-
-    def by_table(self) -> Lines:
-        """A row for each table, a column for each backend; errors in two rows below."""
-        names = self.best_first()
-        rows = [[ROWS_BY_D_MODEL, *(f"`{name}`" for name in names), "copy", "limit"]]
-        for table, size in zip(self.tables, self.names_of_tables()):
-            loops = (self.machine.loops(table).get(COPY, 0.0), self.machine.limit(table))
-            speeds = [self._speed_cell(name, table) for name in names]
-            rows.append([size, *speeds, *(speed_text(each) if each else "" for each in loops)])
-        errors = [self.encoders[name].error for name in names]
-        furthest = max(self.tables, key=lambda table: (table.last, table.entries))
-        largest = [error_text(error.max_abs) if error else "" for error in errors]
-        rounded = [share_text(error.correctly_rounded) if error else "" for error in errors]
-        rows.append([f"largest error, {furthest.size}", *largest, "", ""])
-        rows.append(["correctly rounded", *rounded, "", ""])
-        return rows
-
-    def by_backend(self) -> Lines:
-        """The same with a row for each backend, for many of them."""
-
-        def order(name: str) -> float:
-            return -self.speeds.get((name, self.tables[-1]), 0.0)
-
-        rows = [["", "phases", *self.names_of_tables(), "largest error"]]
-        for name in sorted(self.encoders, key=order):
-            phases, error = self.encoders[name].phases, self.encoders[name].error
-            speeds = [self._speed_cell(name, table) for table in self.tables]
-            largest = error_text(error.max_abs) if error else ""
-            rows.append([f"`{name}`", phases, *speeds, largest])
-        return rows
-
-
-def _order(table: Table) -> tuple[int, int, str]:
-    return table.entries, table.rows, table.name
+LIMIT = "limit"
+ANSWER_LEFT = (0, 1, 2)  # columns of text
 
 
 def heading(machine: Machine, isa: str = "") -> str:
     """ "AMD EPYC ..., avx2; g++ 14.2.0, 2026-11-23; medians of 7 processes"."""
     timed = [each for each in machine.measurements if each.seconds]
     timed.sort(key=lambda each: each.role)  # the library's rows say how many processes
-    facts = machine.facts
+    compiler, date = machine.facts["compiler"], machine.facts["measured_at"][:10]
     isa = isa or (machine.isas[-1] if machine.isas else "")
-    parts = [
-        f"{machine.cpu}, {isa}" if isa else machine.cpu,
-        f"{facts['compiler']}, {str(facts['measured_at'])[:10]}",
-        f"medians of {len(timed[0].seconds)} processes",
-    ]
-    return "; ".join(parts)
+    cpu = f"{machine.cpu}, {isa}" if isa else machine.cpu
+    return f"{cpu}; {compiler}, {date}; medians of {len(timed[0].seconds)} processes"
 
 
-def _left(lines: Lines) -> Sequence[int]:
-    """The columns of text."""
-    return [column for column, name in enumerate(lines[0]) if not column or name == "phases"]
+def not_reliable(measured: Sequence[Measurement]) -> str:
+    """Why times of these are not to be relied on, in a sentence; empty if they are."""
+    reasons = dict.fromkeys(each.disturbed for each in measured if each.disturbed)
+    return f"Not reliable: {'; '.join(reasons)}." if reasons else ""
 
 
-def _markdown(lines: Lines) -> str:
-    return markdown_table(lines[0], lines[1:], left=_left(lines))
+def order_of(table: Table) -> tuple[int, int, str]:
+    return table.entries, table.rows, table.name
 
 
-def _text(lines: Lines) -> str:
-    plain = [[cell.strip("`") for cell in row] for row in lines]
-    return text_table(plain[0], plain[1:], left=_left(lines))
+def furthest(measured: Sequence[Measurement]) -> dict[str, Measurement]:
+    """Of each name, the one with an error on the table that reaches furthest; of several CPUs the
+    one that errs most."""
+    found: dict[str, Measurement] = {}
+    with_error = [each for each in measured if each.error]
+    for each in sorted(with_error, key=lambda each: each.error.max_abs if each.error else 0.0):
+        other = found.get(each.backend)
+        if other is None or each.table.reach >= other.table.reach:
+            found[each.backend] = each
+    return found
 
 
-FORMATS = {"markdown": _markdown, "text": _text}
+def best_first(measured: Sequence[Measurement]) -> list[str]:
+    """Those that are proven to round correctly, then the others; in each, by median speed."""
+    speeds: dict[str, list[float]] = {}
+    is_rounded = {each.backend: each.is_correctly_rounded for each in measured}
+    for each in measured:
+        speeds.setdefault(each.backend, []).append(each.speed)
+
+    def order(name: str) -> tuple[bool, float]:
+        return not is_rounded[name], -sorted(speeds[name])[len(speeds[name]) // 2]
+
+    return sorted(speeds, key=order)
 
 
-def is_float32_of_one_thread(each: Measurement) -> bool:
-    return each.table.threads == 1 and each.table.dtype == "float32"
+def errors_of(measured: Sequence[Measurement | None]) -> tuple[str, Rows]:
+    """A sentence that says of what the errors are, and of each the cells: largest, proven bound,
+    share correctly rounded. If they are not alike, the cells say it."""
 
+    def said(each: Measurement) -> str:
+        return f"{each.rows_text} of {each.table.size}"
 
-def summary_of(
-    machines: Sequence[Machine], sizes: Sequence[str], with_peers: bool, format: str
-) -> str:
-    """Empty if nothing was timed. Sizes such as "5000 x 512", or none for all."""
-
-    def is_shown(each: Measurement) -> bool:
-        return is_float32_of_one_thread(each) and (not sizes or each.table.size in sizes)
-
-    parts = []
-    for machine in machines:
-        ours = Summary(machine, lambda each: is_shown(each) and each.role == "backend")
-        everything = Summary(machine, is_shown)
-        if not everything.tables:
+    of_what = {said(each) for each in measured if each and each.error}
+    cells = []
+    for each in measured:
+        if each is None or each.error is None:
+            cells.append(["", "", ""])
             continue
-        parts.append(f"{heading(machine)}:")
-        if machine.facts["disturbed"]:
-            parts.append(f"Not reliable: {machine.facts['disturbed']}.")
-        if ours.tables:
-            parts.append(FORMATS[format](ours.by_table()))
-        if with_peers and everything.encoders.keys() != ours.encoders.keys():
-            parts.append(FORMATS[format](everything.by_backend()))
-    return "\n\n".join(parts)
+        largest = each.largest_text + (f" ({said(each)})" if len(of_what) > 1 else "")
+        at_most = f"at most {error_text(each.bound)}" if each.bound == each.bound else ""
+        cells.append([largest, at_most, each.rounded_text])
+    return f"Errors: the largest {of_what.pop()}." if len(of_what) == 1 else "", cells
 
 
-def summary_at(machine: Machine, isa: str, sizes: Sequence[str]) -> str:
-    """As summary_of() in Markdown, as if the CPU had no better ISA. Refuses sizes that were not
-    measured."""
-    highest = machine.isa_rank(isa)
-    summary = Summary(
-        machine,
-        lambda each: is_float32_of_one_thread(each) and each.role == "backend"
-        and each.table.size in sizes and machine.isa_rank(each.isa) <= highest,
-    )  # fmt: skip
-    measured = {table.size for table in summary.tables}
-    if missing := [size for size in sizes if size not in measured]:
-        raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
-    origin = textwrap.fill(f"{heading(machine, isa)}:", width=100)
-    return f"{origin}\n\n{_markdown(summary.by_table())}"
+def names_of(tables: Sequence[Table]) -> list[str]:
+    """Sizes alone where they tell the tables apart."""
+    sizes = [table.size for table in tables]
+    return [each.size if sizes.count(each.size) == 1 else each.name for each in tables]
 
 
-def table_of_all_isas(machine: Machine) -> str:
-    """In Markdown: a row for each backend and ISA and each memory loop, a column for each table."""
-    timed = [each for each in machine.measurements
-             if each.seconds and is_float32_of_one_thread(each)]  # fmt: skip
-    best = Summary(machine, lambda each: is_float32_of_one_thread(each) and each.role == "backend")
+def by_table(machine: Machine) -> tuple[str, Rows]:
+    """A row for each table, a column for each of the library's backends, and their errors below;
+    a sentence says of what these are."""
+    measured = [each for each in machine.plain() if each.role == "backend"]
+    tables = sorted({each.table for each in measured}, key=order_of)
+    names, of_name = best_first(measured), furthest(measured)
+    speeds = {(each.backend, each.table): each.speed for each in measured}
+    rows = [[ROWS_BY_D_MODEL, *names, COPY, LIMIT]]
+    for table, size in zip(tables, names_of(tables)):
+        loops = (machine.loops(table).get(COPY, 0.0), machine.limit(table))
+        found = [speeds.get((name, table), 0.0) for name in names]
+        rows.append([size, *map(speed_text, [*found, *loops])])
+    sentence, errors = errors_of([of_name.get(name) for name in names])
+    for place, text in ((0, "largest error"), (2, "correctly rounded")):
+        rows.append([text, *(cells[place] for cells in errors), "", ""])
+    return sentence, rows
+
+
+def by_backend(machine: Machine) -> tuple[str, Rows]:
+    """A row for each backend and each other library, marked by a star."""
+    measured = machine.plain()
+    tables = sorted({each.table for each in measured}, key=order_of)
+    speeds = {(each.backend, each.table): each.speed for each in measured}
+    one = {each.backend: each for each in measured}
+    names = sorted(one, key=lambda name: -speeds.get((name, tables[-1]), 0.0))
+    sentence, errors = errors_of([furthest(measured).get(name) for name in names])
+    header = ["", "phases", *names_of(tables), "largest error", "proven", "correctly rounded"]
+    rows = [header]
+    for name, cells in zip(names, errors):
+        title = name + ("*" if one[name].role == "peer" else "")
+        found = [speed_text(speeds.get((name, table), 0.0)) for table in tables]
+        rows.append([title, one[name].phases, *found, *cells])
+    return sentence, rows
+
+
+def by_type(machine: Machine) -> Rows:
+    """Of the library's backends, the tables that were measured in several types."""
+    speeds: dict[tuple[str, str], dict[str, float]] = {}
+    for each in machine.timed(lambda each: each.role == "backend" and each.table.threads == 1):
+        speeds.setdefault((each.backend, each.table.size), {})[each.table.dtype] = each.speed
+    several = {place: found for place, found in speeds.items() if len(found) > 1}
+    types = [dtype for dtype in BYTES_OF_TYPE if any(dtype in found for found in several.values())]
+    rows = [["", *types]]
+    for (name, size), found in several.items():
+        cells = [speed_text(found.get(dtype, 0.0)) for dtype in types]
+        rows.append([f"{name}, {size}", *cells])
+    return rows
+
+
+def by_isa(machine: Machine) -> tuple[str, Rows]:
+    """A row for each of the library's backends and ISAs and each memory loop."""
+    timed = [each for each in machine.measurements if each.seconds and each.role != "peer"
+             and each.table.threads == 1 and each.table.dtype == "float32"]  # fmt: skip
+    ours = best_first([each for each in machine.plain() if each.role == "backend"])
+    order = [*ours, *STORES, COPY]
+    tables = sorted({each.table for each in timed}, key=order_of)
     speeds = {(each.name, each.table): each.speed for each in timed}
-    order = [*best.best_first(), *STORES, COPY]
-    shown = {
-        each.name: each for each in sorted(timed, key=lambda each: _order(each.table))
-        if each.backend in order
-    }  # fmt: skip
+    last = {each.name: each for each in sorted(timed, key=lambda each: each.table.reach)}
+    names = sorted(
+        last, key=lambda name: (order.index(last[name].backend), -machine.isa_rank(last[name].isa))
+    )
+    sentence, errors = errors_of([last[name] for name in names])
+    rows = [["", *names_of(tables), "largest error"]]
+    for name, (largest, _, _) in zip(names, errors):
+        cells = [speed_text(speeds.get((name, table), 0.0)) for table in tables]
+        rows.append([f"`{name}`", *cells, largest])
+    return sentence, rows
 
-    def place(name: str) -> tuple[int, int]:
-        return order.index(shown[name].backend), -machine.isa_rank(shown[name].isa)
 
-    rows = []
-    for name in sorted(shown, key=place):
-        error = shown[name].error
-        cells = [speeds.get((name, table), 0.0) for table in best.tables]
-        largest = error_text(error.max_abs) if error else ""
-        rows.append([f"`{name}`", *(speed_text(each) if each else "" for each in cells), largest])
-    sizes = best.names_of_tables()
-    header = ["", *sizes, f"largest error, {sizes[-1]}"]
-    return markdown_table(header, rows, left=(0,))
+def class_text(judged: Mapping[str, Any], caches: Mapping[str, int]) -> str:
+    """The class of tables in bytes, such as "48 KiB to 1 MiB (L2)"."""
+    level, levels = str(judged["shape_class"]).upper(), list(caches)
+    if level in caches:
+        below = levels[levels.index(level) - 1] if levels.index(level) else None
+        low = f"{size_text(caches[below])} to " if below else "up to "
+        text = f"{low}{size_text(caches[level])} ({level})"
+    else:
+        text = f"beyond {size_text(caches[levels[-1]])}" if levels else level
+    if judged["dtype"] != "float32":
+        text += f", {judged['dtype']}"
+    return text if judged["threads"] == 1 else f"{text}, {judged['threads']} threads"
+
+
+def answer(machine: Machine) -> tuple[str, Rows]:
+    """What posenc pick takes for each class of tables, by each accuracy that it was asked for."""
+    rows = [["accuracy", "tables", "pick", "Gfloat/s", "|error| at most"]]
+    for verdict in machine.verdicts:
+        accuracy = str(verdict["accuracy"])
+        for judged in verdict["classes"]:
+            row = [accuracy, class_text(judged, machine.caches)]
+            accuracy = ""  # once
+            if pick := judged["pick"]:
+                speed, bound = pick["gfloats_per_second"], pick["error_bound"]
+                row += [f"{pick['backend']}:{pick['isa']}", speed_text(speed), error_text(bound)]
+            rows.append([*row, "none", "", ""][:5])
+    sentence = f"What posenc pick takes on {machine.cpu}: the fastest, by its rule of ties."
+    reasons = filter(None, dict.fromkeys(str(each["disturbed"]) for each in machine.verdicts))
+    return " ".join([sentence, *(f"Not to be trusted: {each}." for each in reasons)]), rows
