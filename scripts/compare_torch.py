@@ -31,7 +31,7 @@ from timeit import timeit
 from typing import Any
 
 from reporting.command import (
-    ROOT, ArgumentParser, BadInput, Skipped, check_writable, integer, need_module, need_modules,
+    ROOT, ArgumentParser, Skipped, check_writable, integer, need_module, need_modules,
     run_main, show_progress, write_json,
 )  # fmt: skip
 from reporting.documents import VERSION
@@ -72,9 +72,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--kept-table-only", action="store_true", help="no other work")
     parser.add_argument("--rotary", action="store_true", help="rotary embeddings, not tables")
     parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
-    parser.add_argument("--package", metavar="FOLDER",
-                        help="folder of the Python package posenc (default: build/release/python, "
-                        "else the installed one)")
     parser.add_argument("--one-process", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.shapes = arguments.shapes or (ROTARY_SHAPES if arguments.rotary else TABLE_SHAPES)
@@ -83,12 +80,9 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
-def need_posenc(folder: str | None) -> Any:
-    """Imports the package. Throws Skipped if this Python cannot."""
-    if folder and not os.path.isdir(os.path.join(folder, "posenc")):
-        allowed = "a folder that holds the Python package posenc"
-        raise BadInput(f"--package is '{folder}'; allowed: {allowed}")
-    sys.path.insert(0, folder or str(ROOT / "build" / "release" / "python"))
+def need_posenc() -> Any:
+    """Imports the package of PYTHONPATH or of the build. Throws Skipped if this Python cannot."""
+    sys.path.append(str(ROOT / "build" / "release" / "python"))
     try:
         return importlib.import_module("posenc")
     except ImportError as error:
@@ -228,19 +222,14 @@ def time_once(posenc: Any, options: argparse.Namespace) -> list[tuple[Shape, str
     return found
 
 
-def exact_values(posenc: Any, work: str, shape: Shape) -> Any:
-    """Correctly rounded to float64."""
-    rows, d = shape
+def error_of(posenc: Any, got: Any, work: str, shape: Shape) -> dict[str, float]:
+    """Of a float32 table or cache, against float64 values that are correctly rounded."""
+    numpy, (rows, d) = need_module("numpy"), shape
     if work == KEPT:
-        return posenc.encode(rows, d, dtype="float64")
-    rotary = posenc.Rotary(d)
-    both = rotary.cosines_and_sines(range(rows), "halves", dtype="float64")
-    return need_module("numpy").concatenate(both)
-
-
-def error_of(got: Any, exact: Any, rows: int) -> dict[str, float]:
-    """Of a float32 table, against exact values."""
-    numpy = need_module("numpy")
+        exact = posenc.encode(rows, d, dtype="float64")
+    else:
+        both = posenc.Rotary(d).cosines_and_sines(range(rows), "halves", dtype="float64")
+        got, exact = numpy.concatenate(got), numpy.concatenate(both)
     nearest = exact.astype(numpy.float32)
     error = numpy.abs(got - exact)
     ulp = numpy.spacing(numpy.abs(nearest)).astype(numpy.float64)
@@ -262,8 +251,9 @@ def document_of(peers: list[tuple[str, Shape, list[float], dict[str, float]]],
     stored: dict[str, Any] = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
     rows: list[dict[str, Any]] = []
     for name, (count, d_model), seconds, error in peers:
-        table = {"name": f"{count}x{d_model}", "rows": {"first": 0, "count": count},
-                 "spec": {**paper, "d_model": d_model, "frequencies": "base"}, "stride": d_model} | stored  # fmt: skip
+        spec = {**paper, "d_model": d_model, "frequencies": "base"}
+        table = {"name": f"{count}x{d_model}", "spec": spec, "stride": d_model, **stored,
+                 "rows": {"first": 0, "count": count}}  # fmt: skip
         rows.append({
             "backend": name, "isa": "", "role": "peer", "phases": PHASES[name], "table": table,
             "seconds": seconds, "self_ratios": [], "error": error, "bound": None,
@@ -303,9 +293,7 @@ def compare(posenc: Any, options: argparse.Namespace) -> int:
         for program in ("pytorch", "numpy"):
             line.append("")
             if program in tables:
-                got = tables[program]()
-                got = need_module("numpy").concatenate(got) if work == CACHE else got
-                error = error_of(got, exact_values(posenc, work, shape), shape[0])
+                error = error_of(posenc, tables[program](), work, shape)
                 peers.append((program, shape, times[program], error))
                 share = share_text(error["correctly_rounded"])
                 line[-1] = f"{error_text(error['max_abs'])}, {share}"
@@ -325,7 +313,7 @@ def main() -> int:
     if options.output:
         check_writable(options.output)
     need_modules("torch", "numpy")
-    posenc = need_posenc(options.package)
+    posenc = need_posenc()
     if options.one_process:
         print(json.dumps(time_once(posenc, options)))
         return 0

@@ -63,19 +63,13 @@ def count(program: str) -> tuple[str, dict[str, float]]:
     return re.sub(r"(\d+)\.[\d.]+", r"\1", compiler), counts
 
 
-def differences(kept: Counts, new: Counts) -> list[list[str]]:
-    """Rows of what changed by more than the tolerance. A call that this CPU does not run is none;
-    a call that is not kept is."""
-    rows = []
-    for name, now in new.items():
-        before = kept.get(name)
-        if before is None:
-            rows.append([name, "-", f"{now:g}", "-"])
-        elif abs(now / before - 1) > TOLERANCE:
-            rows.append([name, f"{before:g}", f"{now:g}", f"{now / before:.3f}"])
-    isas = {name.split("/")[1] for name in new}
-    gone = (name for name in kept if name not in new and name.split("/")[1] in isas)
-    return rows + [[name, f"{kept[name]:g}", "-", "-"] for name in gone]
+def difference(before: float | None, now: float | None) -> list[str]:
+    """Kept, new and ratio of a call that is not kept, not run, or differs by more than the
+    tolerance; else empty."""
+    if before and now and abs(now / before - 1) <= TOLERANCE:
+        return []
+    ratio = f"{now / before:.3f}" if before and now else "-"
+    return [*(f"{each:g}" if each else "-" for each in (before, now)), ratio]
 
 
 def main() -> int:
@@ -83,31 +77,29 @@ def main() -> int:
     compiler, new = count(arguments.program)
     with reading(KEPT):
         document = json.loads(KEPT.read_text(encoding="utf-8"))
-    kept = document.get(compiler)
-    header = ["instructions per element", "kept", "now", "ratio"]
-    if kept is None and not arguments.update:
-        print(aligned([header, *differences({}, new)]))
-        known = ", ".join(document) or "none"
-        raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
-    changed = differences(kept or {}, new)
+    kept: Counts = document.get(compiler, {})
+    # A call of an ISA that this CPU does not run is no difference.
+    isas = {name.split("/")[1] for name in new}
+    names = dict.fromkeys([*new, *(name for name in kept if name.split("/")[1] in isas)])
+    rows = {name: difference(kept.get(name), new.get(name)) for name in names}
+    changed = {name: row for name, row in rows.items() if row}
     if changed:
-        print(aligned([header, *changed]))
+        header = ["instructions per element", "kept", "now", "ratio"]
+        print(aligned([header, *([name, *row] for name, row in changed.items())]))
     if arguments.update:
         # What did not change stays, so that the file shows what a change of a kernel cost.
-        moved = {row[0] for row in changed}
-        merged = {name: new[name] if name in moved else kept[name] for name in new} if kept else new
-        isas = {name.split("/")[1] for name in new}
-        others = {name: each for name, each in (kept or {}).items()
-                  if name.split("/")[1] not in isas}  # fmt: skip
-        write_json(KEPT, dict(sorted({**document, compiler: {**merged, **others}}.items())))
+        stays = {name: now for name, now in kept.items() if name not in changed}
+        counts = {**new, **stays}
+        write_json(KEPT, dict(sorted({**document, compiler: counts}.items())))
         print(f"{compiler}: {len(new)} counts are kept, {len(changed)} of them new or changed")
         return 0
-    if changed:
-        print(f"{compiler}: {len(changed)} of {len(new)} calls differ by more than "
-              f"{TOLERANCE:.0%}; instructions.py --update keeps the new counts")  # fmt: skip
-        return CHECK_FAILED
-    print(f"{compiler}: {len(new)} calls within {TOLERANCE:.0%} of the counts that are kept")
-    return 0
+    if not kept:
+        known = ", ".join(document) or "none"
+        raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
+    said = f"{len(changed)} of {len(new)} calls differ by more than {TOLERANCE:.0%}"
+    keeps = "; instructions.py --update keeps the new counts" if changed else ""
+    print(f"{compiler}: {said} from the counts that are kept{keeps}")
+    return CHECK_FAILED if changed else 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from reporting.command import (
     CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, make_folder, run_main,
 )  # fmt: skip
-from reporting.measured import file_name, keep, read_kept, read_machine
+from reporting.measured import FOLDER, file_name, keep, read_kept, read_machine
 
 NEW = ROOT / "build" / "results" / "measured.json"
 
@@ -44,18 +44,16 @@ def main() -> int:
     now = read_machine(new)
     why_not = "a bound is broken" if not is_good else "".join(now.disturbed.values())
 
-    kept = {each.path.name: each for each in read_kept()}
-    name = file_name(now)
-    if old := kept.pop(name, None):
-        command = ["compare", str(old.path), str(new)]
+    kept, name = read_kept(), file_name(now)
+    if name in kept:
+        command = ["compare", str(FOLDER / name), str(new)]
         text, is_good = call_posenc(posenc, command, allowed=CHECK_FAILED)
         print(text.decode(), end="")
     else:
         print(f"No document of {now.cpu}, {now.isas[-1]}, is kept; --keep makes {new} "
               f"docs/measured/{name}")  # fmt: skip
-    for other in kept.values():
-        measured_at = other.machine.facts["measured_at"]
-        print(f"Of another CPU: docs/measured/{other.path.name}, {measured_at}")
+    for other in kept.keys() - {name}:
+        print(f"Of another CPU: docs/measured/{other}, {kept[other].facts['measured_at']}")
     if why_not:
         print(f"Not reliable, and never kept: {why_not}")
     elif arguments.keep:

@@ -2,11 +2,11 @@
 """Draws what a sinusoidal positional encoding looks like, and how far each backend's error drifts.
 
 Pictures (all unless named), as SVG:
-  heat_map    the table: value by position and channel
-  drift       the largest error of each backend along the positions
+  heat_map    the table: value by position and channel (--rows 100 --d-model 128)
+  drift       the largest error of each backend along the positions (--d-model 64)
 
-Tables come from posenc generate, errors from posenc accuracy. Options after -- go to the command:
-the spec, the backend, and in heat_map the rows."""
+Tables come from posenc generate, errors from posenc accuracy. Options after -- go to the command,
+in the place of those in parentheses."""
 
 import argparse
 import io
@@ -35,7 +35,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("pictures", nargs="*", metavar="PICTURE", help=f"{names} (default: all)")
     parser.add_argument("--output", default="build/pictures", metavar="DIR",
                         help="folder, made if it is missing (default: %(default)s)")
-    parser.add_argument("--posenc", default=str(POSENC), metavar="FILE",
+    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
@@ -47,48 +47,27 @@ def parse_arguments() -> argparse.Namespace:
     return options
 
 
-def value_of(options: argparse.Namespace, name: str) -> str | None:
-    """Of an option that goes to the command."""
-    words: list[str] = options.passed_on
-    for word, following in zip(words, [*words[1:], ""]):
-        if word == name or word.startswith(f"{name}="):
-            return following if word == name else word.partition("=")[2]
-    return None
-
-
-def words_for(options: argparse.Namespace, **sizes: int) -> list[str]:
-    """What goes to the command, and a picture's own sizes where neither the user nor a preset says
-    otherwise."""
-    named = {f"--{name.replace('_', '-')}": str(size) for name, size in sizes.items()}
-    if value_of(options, "--preset") is not None:
-        named = {}
-    missing = [(name, size) for name, size in named.items() if value_of(options, name) is None]
-    return [*(word for pair in missing for word in pair), *options.passed_on]
-
-
-def draw_heat_map(options: argparse.Namespace) -> figures.Figure:
-    words = words_for(options, rows=100, d_model=128)
-    output, _ = call_posenc(options.posenc, ["generate", "--format", "npy", *words])
+def draw_heat_map(posenc: str, options: list[str]) -> figures.Figure:
+    words = options or ["--rows", "100", "--d-model", "128"]
+    output, _ = call_posenc(posenc, ["generate", "--format", "npy", *words])
     table = need_module("numpy").load(io.BytesIO(output))
     if table.size == 0:
         raise BadInput("--rows is 0; allowed: at least 1")
-    return figures.encoding(table, int(value_of(options, "--first") or 0), options.passed_on)
+    return figures.encoding(table, options)
 
 
-def draw_drift(options: argparse.Namespace) -> figures.Figure:
+def draw_drift(posenc: str, options: list[str]) -> figures.Figure:
+    words = options or ["--d-model=64", *(f"--backend={name}" for name in BACKENDS)]
     runs = [(0, 1 << POWERS[0]), *((1 << power, WINDOW) for power in POWERS)]
     found: list[Measurement] = []
-    words = words_for(options, d_model=64)
-    if value_of(options, "--backend") is None:
-        words += [f"--backend={name}" for name in BACKENDS]
     for done, (first, count) in enumerate(runs):
         show_progress(f"measuring errors: {100 * done // len(runs)} %")
         rows = [f"--first={first}", f"--rows={count}"]
-        command = ["accuracy", "--format", "json", *rows, *words]
+        output, _ = call_posenc(posenc, ["accuracy", "--format", "json", *rows, *words])
         with reading("posenc accuracy"):
-            found += read_measurements(json.loads(call_posenc(options.posenc, command)[0]))
+            found += read_measurements(json.loads(output))
     show_progress()
-    return figures.drift(found, options.passed_on)
+    return figures.drift(found, options)
 
 
 def main() -> int:
@@ -98,7 +77,7 @@ def main() -> int:
     for name in options.pictures or PICTURES:
         draw = draw_heat_map if name == "heat_map" else draw_drift
         path = Path(options.output, f"{name}.svg")
-        write_whole(path, figures.svg_of(draw(options)))
+        write_whole(path, figures.svg_of(draw(options.posenc, options.passed_on)))
         print(path)
     return 0
 

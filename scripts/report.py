@@ -11,7 +11,9 @@ import argparse
 
 from reporting.command import ArgumentParser, BadInput, make_folder, need_modules, run_main
 from reporting.documents import Machine, read_machines
-from reporting.summary import ANSWER_LEFT, answer, by_backend, by_table, heading, not_reliable
+from reporting.summary import (
+    ANSWER_LEFT, answer, columns_of, heading, not_reliable, speeds,
+)  # fmt: skip
 from reporting.text import aligned, markdown, wrapped
 
 
@@ -28,8 +30,9 @@ def parse_arguments() -> argparse.Namespace:
 def text_of(machine: Machine, has_peers: bool) -> str:
     parts = []
     if plain := machine.plain():
-        sentence, rows = by_backend(machine) if has_peers else by_table(machine)
-        table = markdown(rows, left=(0, 1)) if has_peers else aligned(rows)
+        roles = ("backend", "peer") if has_peers else ("backend",)
+        sentence, rows = speeds(columns_of(machine, *roles), roles)
+        table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
         parts += [wrapped(heading(machine)), not_reliable(plain), table, sentence]
     if machine.verdicts:
         sentence, rows = answer(machine)

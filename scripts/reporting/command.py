@@ -23,7 +23,6 @@ EXIT_CODES = (
     f"Exit codes: 0 good, {BAD_INPUT} bad input or failed input or output, {SKIPPED} skipped, "
     "since a module is missing."
 )
-PYTHON_WITH = str(ROOT / "scripts" / "python_with.sh")
 CHOSEN = "POSENC_PYTHON_IS_CHOSEN"  # set when python_with.sh has chosen the interpreter
 
 
@@ -39,13 +38,9 @@ class ArgumentParser(argparse.ArgumentParser):
     """Errors of one line, without the usage; help that keeps its lines and ends with an example."""
 
     def __init__(self, example: str, **options: Any) -> None:
-        super().__init__(
-            prog=example.split()[0],
-            epilog=f"example: {example}\n\n{EXIT_CODES}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-            **options,
-        )
+        options |= {"prog": example.split()[0], "allow_abbrev": False}
+        options |= {"formatter_class": argparse.RawDescriptionHelpFormatter}
+        super().__init__(epilog=f"example: {example}\n\n{EXIT_CODES}", **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
@@ -97,13 +92,13 @@ def need_modules(*names: str) -> None:
     first on the path may not see what Debian's packages install. Throws Skipped if none has them.
     """
     missing = [name for name in names if importlib.util.find_spec(name) is None]
-    if not missing:
-        return
-    if os.environ.get(CHOSEN) != str(os.getpid()):
+    if missing and os.environ.get(CHOSEN) != str(os.getpid()):
         os.environ[CHOSEN] = str(os.getpid())  # exec keeps the number
         sys.stdout.flush()
-        os.execv(PYTHON_WITH, [PYTHON_WITH, *names, "--", *sys.argv])
-    raise Skipped(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
+        with_modules = str(ROOT / "scripts" / "python_with.sh")
+        os.execv(with_modules, [with_modules, *names, "--", *sys.argv])
+    if missing:
+        raise Skipped(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
 
 
 def need_module(name: str) -> Any:
@@ -128,43 +123,32 @@ def reading(source: object) -> Iterator[None]:
         ) from error
 
 
-def make_folder(path: str, option: str = "--output") -> None:
+def make_folder(path: str | Path, option: str = "--output") -> None:
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
-        raise BadInput(
-            f"{option} is '{path}'; allowed: a folder that can be written ({error.strerror})"
-        ) from error
+        allowed = f"a folder that can be written ({error.strerror})"
+        raise BadInput(f"{option} is '{path}'; allowed: {allowed}") from error
 
 
-def check_writable(path: str) -> None:
-    """Before minutes of work, not after."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.exists(path) and not os.path.isfile(path):
-        is_good = not os.path.isdir(path) and os.access(path, os.W_OK)  # a device or a pipe
-    else:
-        is_good = os.path.isdir(folder) and os.access(folder, os.W_OK)
-    if not is_good:
+def check_writable(path: str | Path) -> None:
+    """Before minutes of work, not after. A device or a folder would be replaced, not written."""
+    target = Path(os.path.realpath(path))
+    is_new = target.is_file() or not target.exists()
+    if not is_new or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Writes a temporary file, then renames it: never half a file. What is no regular file, such as
-    a device or a pipe, is written directly, since a rename would replace it."""
-    data = content.encode() if isinstance(content, str) else content
+    """Writes a temporary file, then renames it: never half a file."""
+    check_writable(path)
     target = Path(os.path.realpath(path))  # a link stays a link
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-        else:
-            temporary.write_bytes(data)
-            os.replace(temporary, target)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        os.replace(temporary, target)
     finally:
-        if temporary.exists():
-            temporary.unlink()
+        temporary.unlink(missing_ok=True)
 
 
 def write_json(path: str | Path, document: Any) -> None:
@@ -172,7 +156,7 @@ def write_json(path: str | Path, document: Any) -> None:
 
 
 def call_posenc(
-    path: str, arguments: Sequence[str], allowed: int = 0, shows_errors: bool = False
+    path: str | Path, arguments: Sequence[str], allowed: int = 0, shows_errors: bool = False
 ) -> tuple[bytes, bool]:
     """What the command writes to its standard output, and whether its exit code is 0 and not the
     allowed one. Its own one-line error becomes BadInput, unless it goes to the terminal."""
@@ -180,8 +164,9 @@ def call_posenc(
     try:
         done = subprocess.run([path, *arguments], stdout=subprocess.PIPE, stderr=stderr)
     except OSError as error:
-        allowed_path = f"the posenc command ({error.strerror})"
-        raise BadInput(f"--posenc is '{path}'; allowed: {allowed_path}") from error
+        raise BadInput(
+            f"--posenc is '{path}'; allowed: the posenc command ({error.strerror})"
+        ) from error
     if done.returncode not in (0, allowed):
         lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
         ending = f"{path} {arguments[0]} ended with exit code {done.returncode}"

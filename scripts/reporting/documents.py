@@ -4,7 +4,7 @@ and the verdicts of posenc pick, sorted by the CPU that they are of."""
 import json
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -16,7 +16,6 @@ from reporting.text import error_text, percent, share_text
 VERSION = 4
 PICK_VERSION = 1
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
-ROLES = ("backend", "peer", "limit")
 # The memory loops, which are rows of every table.
 STORES, COPY = ("store", "non_temporal_store"), "copy"
 
@@ -54,14 +53,14 @@ class Table:
     @property
     def name(self) -> str:
         said = {
-            self.convention: True,
-            f"from {self.first}": self.first != 0,
+            self.convention: self.convention,
+            f"from {self.first}": self.first,
             self.dtype: self.dtype != "float32",
             f"stride {self.stride}": self.stride != self.d_model,
             f"{self.threads} threads": self.threads != 1,
             f"stores {self.stores}": self.stores != "automatic",
         }
-        further = ", ".join(text for text, is_said in said.items() if is_said and text)
+        further = ", ".join(text for text, is_said in said.items() if is_said)
         return f"{self.size} ({further})" if further else self.size
 
     @cached_property
@@ -78,12 +77,6 @@ class Error:
     max_ulp: float
     correctly_rounded: float  # share of the entries
     rows: int  # 0: the document does not say how many
-
-
-@dataclass(frozen=True)
-class Report:
-    """Where the errors are."""
-
     by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
     by_channel: list[float]
 
@@ -94,24 +87,27 @@ class Measurement:
 
     backend: str
     isa: str
-    role: str
+    role: str  # "backend", "peer" or "limit"
     table: Table
     seconds: list[float] = field(default_factory=list)  # a median of each process
     error: Error | None = None
     bound: float = math.nan  # proven
     is_correctly_rounded: bool = False  # proven
     phases: str = ""  # how they are rounded before the sine: "exact", "double", "float32"
-    report: Report | None = None
     disturbed: str = ""  # why its times are not reliable
 
     @property
     def name(self) -> str:
         return f"{self.backend}:{self.isa}" if self.isa else self.backend
 
-    @cached_property
+    @property
     def speed(self) -> float:
         """10^9 entries a second; 0 if it was not timed."""
         return self.table.entries / median(self.seconds) / 1e9 if self.seconds else 0.0
+
+    @property
+    def max_abs(self) -> float:
+        return self.error.max_abs if self.error else math.nan
 
     @property
     def is_whole(self) -> bool:
@@ -128,20 +124,17 @@ class Measurement:
         return "of all rows" if self.is_whole else f"of {few} of the rows"
 
     @property
-    def largest_text(self) -> str:
-        """The largest error of the rows that rows_text names."""
-        return error_text(self.error.max_abs) if self.error else ""
-
-    @property
-    def rounded_text(self) -> str:
-        """Which of these entries are correctly rounded. "all" is proven, or counted."""
-        share = self.error.correctly_rounded if self.error else 0.0
-        if self.is_correctly_rounded or share == 1 and self.is_whole:
-            return "all"
-        return share_text(share) if self.error else ""
+    def error_cells(self) -> list[str]:
+        """The largest error and the share that is correctly rounded, of the rows that rows_text
+        names. "all" is proven, or was counted."""
+        if self.error is None:
+            return ["", ""]
+        share = self.error.correctly_rounded
+        is_all = self.is_correctly_rounded or share == 1 and self.is_whole
+        return [error_text(self.error.max_abs), "all" if is_all else share_text(share)]
 
 
-@dataclass
+@dataclass(eq=False)
 class Machine:
     """What was measured on one CPU."""
 
@@ -166,14 +159,23 @@ class Machine:
                 best[each.backend, each.table] = each
         return list(best.values())
 
-    def timed(self, kept: Callable[[Measurement], bool] = lambda each: True) -> list[Measurement]:
-        """Of the encoders that are kept, those at their best ISA."""
-        return self.best_isas(lambda each: each.seconds and each.role != "limit" and kept(each))
-
-    def plain(self) -> list[Measurement]:
-        """Encoders of float32 by one thread, at their best ISA; the smallest table first."""
-        found = self.timed(lambda each: each.table.threads == 1 and each.table.dtype == "float32")
+    def timed(self, *roles: str) -> list[Measurement]:
+        """Encoders of these roles, by one thread at their best ISA, the smallest table first."""
+        found = self.best_isas(lambda each: each.seconds and each.role in roles
+                               and each.table.threads == 1)  # fmt: skip
         return sorted(found, key=lambda each: (each.table.entries, each.table.d_model, -each.speed))
+
+    def plain(self, *roles: str) -> list[Measurement]:
+        """Those of float32, of these roles or of all."""
+        found = self.timed(*(roles or ("backend", "peer")))
+        return [each for each in found if each.table.dtype == "float32"]
+
+    def up_to(self, isa: str) -> "Machine":
+        """As if the CPU had no better ISA."""
+        lower = [each for each in self.measurements
+                 if self.isa_rank(each.isa) <= self.isa_rank(isa)]  # fmt: skip
+        isas = self.isas[: self.isa_rank(isa) + 1]
+        return replace(self, isas=isas, measurements=lower)
 
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""
@@ -187,20 +189,23 @@ class Machine:
 
     def merge(self, new: Measurement) -> None:
         """Adds a row. If there is one of the same encoder and table, it takes what the new one
-        has: times, a report, the error of at least as many rows."""
-        place = (new.name, new.table.encoded)
+        has: times, and the error of at least as many rows."""
         for old in self.measurements:
             is_same_run = old.table == new.table or not (old.seconds and new.seconds)
-            if (old.name, old.table.encoded) != place or not is_same_run:
+            is_same = (old.name, old.table.encoded) == (new.name, new.table.encoded)
+            if not is_same or not is_same_run:
                 continue
             if new.seconds:
                 old.table, old.seconds, old.disturbed = new.table, new.seconds, new.disturbed
-                old.__dict__.pop("speed", None)
-            if new.error and (old.error is None or new.error.rows >= old.error.rows):
+            if new.error and _weight(new.error) >= _weight(old.error):
                 old.error = new.error
-            old.report, old.phases = new.report or old.report, new.phases or old.phases
+            old.phases = new.phases or old.phases
             return
         self.measurements.append(new)
+
+
+def _weight(error: Error | None) -> tuple[int, int]:
+    return (error.rows, len(error.by_position)) if error else (-1, 0)
 
 
 def _number(value: float | None) -> float:
@@ -210,67 +215,59 @@ def _number(value: float | None) -> float:
 
 def _table_of(values: Mapping[str, Any]) -> Table:
     spec, rows = values["spec"], values["rows"]
-    if values["dtype"] not in BYTES_OF_TYPE:
-        raise ValueError(f"dtype is {values['dtype']!r}")
-    base, frequencies = spec["base"], spec.get("frequencies", "base")
-    said = {
-        str(spec["layout"]): "interleaved",
-        str(spec["spacing"]): "paper",
-        f"base {base or 10000:g}": "base 10000",
-        str(frequencies): "base",
-    }
+    usual = {str(spec["layout"]): "interleaved", str(spec["spacing"]): "paper",
+             f"base {spec['base'] or 10000:g}": "base 10000",
+             str(spec.get("frequencies", "base")): "base"}  # fmt: skip
     return Table(
-        rows=int(rows["count"]), d_model=int(spec["d_model"]), first=int(rows["first"]),
-        convention=", ".join(text for text, usual in said.items() if text != usual),
-        dtype=values["dtype"], stride=int(values["stride"]), threads=int(values["threads"]),
-        stores=str(values["stores"]),
+        int(rows["count"]), int(spec["d_model"]), int(rows["first"]),
+        ", ".join(text for text, default in usual.items() if text != default),
+        str(values["dtype"]), int(values["stride"]), int(values["threads"]), str(values["stores"]),
     )  # fmt: skip
 
 
-def measurement_of(values: Mapping[str, Any]) -> Measurement:
+def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
+    """With the report of posenc accuracy, which is of all rows."""
+    octaves = [(int(each["first"]), int(each["count"]), _number(each["max_abs"]))
+               for each in report.get("by_position", ())]  # fmt: skip
+    return Error(
+        _number(values["max_abs"]), _number(values["max_ulp"]), float(values["correctly_rounded"]),
+        int(values.get("rows", sum(count for _, count, _ in octaves))),
+        [(first + count - 1, worst) for first, count, worst in octaves],
+        [_number(each["max_abs"]) for each in report.get("by_channel", ())],
+    )  # fmt: skip
+
+
+def _measurement_of(values: Mapping[str, Any]) -> Measurement:
     seconds = [float(each) for each in values["seconds"]]
-    if not all(0 < each < math.inf for each in seconds):
-        raise ValueError(f"seconds are {seconds}")
-    if values["role"] not in ROLES:
-        raise ValueError(f"role is {values['role']!r}")
-    table = _table_of(values["table"])
-    found = Measurement(str(values["backend"]), str(values["isa"]), values["role"], table, seconds)
-    found.phases = str(values.get("phases", ""))
-    rows = 0
-    if report := values.get("report"):  # it is of all rows
-        octaves = [(int(each["first"]), int(each["count"]), _number(each["max_abs"]))
-                   for each in report["by_position"]]  # fmt: skip
-        found.report = Report(
-            [(first + count - 1, worst) for first, count, worst in octaves],
-            [_number(channel["max_abs"]) for channel in report["by_channel"]],
-        )
-        rows = sum(count for _, count, _ in octaves)
-    if error := values["error"]:
-        found.error = Error(
-            _number(error["max_abs"]), _number(error["max_ulp"]),
-            _number(error["correctly_rounded"]), int(error.get("rows", rows)),
-        )  # fmt: skip
-    if bound := values["bound"]:
-        found.bound = _number(bound["max_abs"])
-        found.is_correctly_rounded = bool(bound["correctly_rounded"])
-    return found
+    role, dtype, bound = values["role"], values["table"]["dtype"], values["bound"] or {}
+    for name, value, is_known in (
+        ("seconds", seconds, all(0 < each < math.inf for each in seconds)),
+        ("role", role, role in ("backend", "peer", "limit")),
+        ("dtype", dtype, dtype in BYTES_OF_TYPE),
+    ):
+        if not is_known:
+            raise ValueError(f"{name} is {value!r}")
+    return Measurement(
+        str(values["backend"]), str(values["isa"]), role, _table_of(values["table"]), seconds,
+        _error_of(values["error"], values.get("report") or {}) if values["error"] else None,
+        _number(bound.get("max_abs")), bool(bound.get("correctly_rounded")),
+        str(values.get("phases", "")),
+    )  # fmt: skip
 
 
 def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
     """Throws what reading() turns into BadInput."""
     if document["version"] != VERSION:
         raise ValueError(f"version is {document['version']}, not {VERSION}")
-    return [measurement_of(each) for each in document["measurements"]]
+    return [_measurement_of(each) for each in document["measurements"]]
 
 
 def _machine_of(document: Mapping[str, Any]) -> Machine:
     values = document["machine"]
     sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
+    facts = {"logical_cores": values["logical_cores"], "kernels": document.get("kernels", "")}
+    facts |= {name: str(document[name]) for name in ("compiler", "library_version", "measured_at")}
     caches = {level: size for level, size in sizes.items() if size}
-    facts = {"logical_cores": values["logical_cores"]}
-    for name in ("compiler", "library_version", "measured_at"):
-        facts[name] = str(document[name])
-    facts["kernels"] = str(document.get("kernels", ""))
     return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
 
 

@@ -9,14 +9,14 @@ from statistics import median
 from typing import Any
 
 from reporting.command import need_module
-from reporting.documents import COPY, Machine, Measurement, Report, Table
+from reporting.documents import COPY, Machine, Measurement, Table
 from reporting.text import size_text
 
 # matplotlib is imported when a figure is drawn, so that scripts can say that it is missing.
 Axes = Any
 Figure = Any
 Look = dict[str, Any]  # keyword arguments of matplotlib's Axes.plot
-Label = tuple[str, float, float, Look]  # text, x, y, properties of the text
+Label = tuple[str, float, float, Look]  # text, x, y, and the look of the series
 Curve = Sequence[tuple[int, float]]  # last position of an octave, largest error
 
 WIDTH, HEIGHT = 5.6, 4.2  # inches
@@ -47,25 +47,24 @@ LOOPS: dict[str, Look] = {
 }
 PHASES = {"exact": "o", "double": "s", "float32": "D"}  # marks of other libraries
 RC = {
-    "font.family": "DejaVu Sans", "font.size": 10, "text.color": INK,
+    "font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK,
     "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
-    "axes.labelcolor": INK, "axes.edgecolor": MUTED, "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.right": False,
-    "xtick.color": MUTED, "xtick.labelcolor": INK, "xtick.labelsize": 9,
-    "ytick.color": MUTED, "ytick.labelcolor": INK, "ytick.labelsize": 9,
+    "axes.edgecolor": MUTED, "axes.axisbelow": True, "axes.spines.top": False,
+    "axes.spines.right": False, "xtick.color": MUTED, "ytick.color": MUTED,
+    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "xtick.labelsize": 9, "ytick.labelsize": 9,
     "grid.color": GRID, "grid.linewidth": 0.7, "legend.frameon": False, "legend.fontsize": 9,
     "lines.linewidth": 1.9, "lines.markersize": 5,
     "svg.fonttype": "path", "svg.hashsalt": "posenc",  # the same picture has the same bytes
 }  # fmt: skip
 
 
-def panel(title: str, note: str = "", height: float = HEIGHT) -> tuple[Figure, Axes]:
+def panel(title: str, note: str, height: float = HEIGHT) -> tuple[Figure, Axes]:
     """A title at the left, and below it a smaller line that says what was drawn."""
     need_module("matplotlib").use("Agg")
     pyplot = need_module("matplotlib.pyplot")
     pyplot.rcParams.update(RC)
     figure, axes = pyplot.subplots(figsize=(WIDTH, height), layout="constrained")
-    axes.set_title(title, pad=24 if note else 10)
+    axes.set_title(title, pad=24)
     small_text(axes, note, (0, 1), (0, 9), xycoords="axes fraction")
     return figure, axes
 
@@ -81,9 +80,13 @@ def small_text(
 def looks_of(measured: Iterable[Measurement]) -> dict[str, Look]:
     """Of those that are shown in colour, the library's backends, the look by name."""
     ours = dict.fromkeys(each.backend for each in measured if each.role == "backend")
-    added = sorted(name for name in ours if name not in BACKENDS)
-    looks = {**BACKENDS, **dict(zip(added, ADDED))}
+    looks = {**BACKENDS, **dict(zip(sorted(ours.keys() - BACKENDS), ADDED))}
     return {name: {**look, "label": name} for name, look in looks.items() if name in ours}
+
+
+def shown(error: float) -> float:
+    """On a logarithmic axis."""
+    return max(error, LEAST_ERROR)
 
 
 def log_axis(axis: Any) -> None:
@@ -92,24 +95,21 @@ def log_axis(axis: Any) -> None:
     ticker = need_module("matplotlib.ticker")
     low, high = sorted(axis.get_view_interval())
     axis.set_minor_formatter(ticker.NullFormatter())
-    if low < 1e-3 or high > 2e6:
-        return
-    between = (1.0, 2.0, 5.0) if math.log10(high / low) < 2.5 else (1.0,)
-    axis.set_major_locator(ticker.LogLocator(subs=between, numticks=99))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, place: f"{value:.7g}"))
+    if low >= 1e-3 and high <= 2e6:
+        between = (1.0, 2.0, 5.0) if math.log10(high / low) < 2.5 else (1.0,)
+        axis.set_major_locator(ticker.LogLocator(subs=between, numticks=99))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, place: f"{value:.7g}"))
 
 
-def legend_below(axes: Axes, columns: int = 3) -> None:
+def legend_below(axes: Axes) -> None:
     """As far below the axes as tick labels and the axis label need, whatever the axes' height. The
     figure grows by its lines, so that the axes keep their size."""
-    figure, count = axes.figure, len(axes.get_legend_handles_labels()[0])
-    figure.set_figheight(figure.get_figheight() + LINE * math.ceil(count / columns))
-    transforms = need_module("matplotlib.transforms")
-    down = transforms.ScaledTranslation(0, -38 / 72, figure.dpi_scale_trans)
-    axes.legend(
-        bbox_transform=axes.transAxes + down, loc="upper center", bbox_to_anchor=(0.5, 0),
-        ncol=columns, columnspacing=1.2, handlelength=2.8,
-    )  # fmt: skip
+    figure, lines = axes.figure, math.ceil(len(axes.get_legend_handles_labels()[0]) / 3)
+    figure.set_figheight(figure.get_figheight() + LINE * lines)
+    translation = need_module("matplotlib.transforms").ScaledTranslation
+    below = axes.transAxes + translation(0, -38 / 72, figure.dpi_scale_trans)
+    look = {"ncol": 3, "columnspacing": 1.2, "handlelength": 2.8, "loc": "upper center"}
+    axes.legend(bbox_transform=below, bbox_to_anchor=(0.5, 0), **look)
 
 
 def spread_labels(wanted: Iterable[float], least_gap: float) -> list[float]:
@@ -138,65 +138,50 @@ def label_beside(axes: Axes, labels: Sequence[Label]) -> None:
     leader |= {"shrinkA": 1, "shrinkB": 5, "relpos": (0, 0.5)}
     common = {"textcoords": ("axes fraction", "data"), "va": "center", "fontsize": 9}
     for (text, x, y, look), height in zip(labels, heights):
+        look = {"color": look["color"], "fontweight": "bold" if "label" in look else "normal"}
         place = (1.03, 10 ** (height + shift))
         axes.annotate(text, (x, y), xytext=place, arrowprops=leader, **common, **look)
-
-
-def shown(error: float) -> float:
-    """On a logarithmic axis."""
-    return max(error, LEAST_ERROR)
 
 
 def half_ulp_line(line: Any) -> None:
     line(HALF_ULP, color=MUTED, linewidth=0.9, linestyle=":", zorder=0)
 
 
-def heat_map(axes: Axes, values: Any, label: str, first: int = 0, **further: Any) -> Any:
-    """An image of an array, its rows counted from `first`, and its scale. Its lightness rises with
-    the values: it says the same in greyscale."""
-    rows, columns = values.shape
-    extent = (-0.5, columns - 0.5, first + rows - 0.5, first - 0.5)
+def heat_map(axes: Axes, values: Any, label: str, **further: Any) -> Any:
+    """An image of an array, and its scale. Its lightness rises with the values: it says the same in
+    greyscale."""
     axes.spines[:].set_visible(False)
     # "none" keeps the pixels of the array: a small picture, which the viewer scales.
     look = {"cmap": "cividis", "aspect": "auto", "interpolation": "none"}
-    image = axes.imshow(values, extent=extent, **look, **further)
+    image = axes.imshow(values, **look, **further)
     bar = axes.figure.colorbar(image, ax=axes, label=label, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
     return bar
 
 
-def tables_of_errors(machine: Machine) -> list[Table]:
-    """Tables whose encoders have both a speed and an error, the smallest first."""
-    plain = machine.plain()
-    return list(dict.fromkeys(each.table for each in plain if each.error))
-
-
 def speed_against_error(machine: Machine, table: Table) -> Figure:
     """The encoders of one table. Other libraries are hollow, and their marks say how their phases
     are rounded."""
-    measured = [each for each in machine.plain() if each.table == table and each.error
-                and not math.isnan(each.error.max_abs)]  # fmt: skip
+    measured = [each for each in machine.plain()
+                if each.table == table and not math.isnan(each.max_abs)]  # fmt: skip
     limit, looks = machine.limit(table), looks_of(measured)
     note = "one thread" + (f"; line: limit of the memory, {limit:.3g}" if limit else "")
     figure, axes = panel(table.name, note, max(HEIGHT, 1.2 + 0.24 * len(measured)))
     labels: list[Label] = []
     for each in sorted(measured, key=lambda each: each.speed):  # no mark covers the fastest
         mark: Look = {"marker": PHASES.get(each.phases.partition(",")[0], "X"), "color": MUTED}
-        mark |= {"markerfacecolor": "white", "markersize": 7, "label": f"_{each.backend}"}
-        text: Look = {"color": MUTED}
+        mark |= {"markerfacecolor": "white", "markersize": 7}
         if look := looks.get(each.backend):
             mark = {**look, "markersize": 9, "zorder": 3}
-            text = {"color": look["color"], "fontweight": "bold"}
-        error = shown(each.error.max_abs if each.error else 0)
-        axes.plot([error], [each.speed], **{**mark, "linestyle": "none"})
-        labels.append((each.backend, error, each.speed, text))
+        axes.plot([shown(each.max_abs)], [each.speed], **{**mark, "linestyle": "none"})
+        labels.append((each.backend, shown(each.max_abs), each.speed, mark))
     if limit:
         axes.axhline(limit, color=INK, linewidth=1.2)
     half_ulp_line(axes.axvline)
-    axes.set(xscale="log", yscale="log", xlabel="largest |error|", ylabel="Gfloat/s")
-    axes.set_xlim(1e-8, max(2e-6, 4 * max(label[1] for label in labels)))
     speeds = [each.speed for each in measured]
-    axes.set_ylim(min(speeds) / 2.6, 2.2 * max([limit, *speeds]))
+    axes.set(xscale="log", yscale="log", xlabel="largest |error|", ylabel="Gfloat/s",
+             xlim=(1e-8, max(2e-6, 4 * max(label[1] for label in labels))),
+             ylim=(min(speeds) / 2.6, 2.2 * max([limit, *speeds])))  # fmt: skip
     log_axis(axes.xaxis)
     log_axis(axes.yaxis)
     label_beside(axes, labels)
@@ -206,29 +191,27 @@ def speed_against_error(machine: Machine, table: Table) -> Figure:
 
 def throughput(machine: Machine) -> Figure | None:
     """The library's backends: other libraries would hide them, and stand against their errors."""
-    ours = [each for each in machine.plain() if each.role == "backend"]
+    ours = machine.plain("backend")
     if not ours:
         return None
     figure, axes = panel("Throughput by size of the table", "float32, warm memory, one thread")
-    tables = list(dict.fromkeys(each.table for each in ours))
-    loops = [(table.bytes, machine.loops(table)) for table in tables]
-    for loop, look in LOOPS.items():
-        if points := [(size, speeds[loop]) for size, speeds in loops if loop in speeds]:
-            axes.plot(*zip(*points), linewidth=1.2, **look)
-    speeds: dict[str, dict[int, list[float]]] = {}
+    series: dict[str, dict[int, list[float]]] = {}
+    for table in dict.fromkeys(each.table for each in ours):
+        for name, speed in machine.loops(table).items():
+            series.setdefault(name, {})[table.bytes] = [speed]
     for each in ours:
-        speeds.setdefault(each.backend, {}).setdefault(each.table.bytes, []).append(each.speed)
-    looks = looks_of(ours)
-    for name, of_size in speeds.items():
-        curve = [(size, median(all)) for size, all in of_size.items()]
-        axes.plot(*zip(*curve), **looks.get(name, {**PALE, "label": f"_{name}"}))
-    sizes = [table.bytes for table in tables]
+        series.setdefault(each.backend, {}).setdefault(each.table.bytes, []).append(each.speed)
+    looks = {**{name: {"linewidth": 1.2, **look} for name, look in LOOPS.items()}, **looks_of(ours)}
+    for name, of_size in series.items():
+        points = [(size, median(speeds)) for size, speeds in of_size.items()]
+        axes.plot(*zip(*points), **looks.get(name, PALE))
+    sizes = [each.table.bytes for each in ours]
     axes.set(xscale="log", yscale="log", xlabel="size of the table", ylabel="Gfloat/s")
     powers = range(int(math.log2(min(sizes))), int(math.log2(max(sizes))) + 2, 4)
     axes.set_xticks([2.0**power for power in powers], [size_text(2**power) for power in powers])
     axes.minorticks_off()
-    axes.set_xlim(min(sizes) / 1.6, max(sizes) * 1.6)
-    axes.set_ylim(top=1.7 * axes.get_ylim()[1])  # room for the names of the caches
+    # Above, there is room for the names of the caches.
+    axes.set(xlim=(min(sizes) / 1.6, max(sizes) * 1.6), ylim=(None, 1.7 * axes.get_ylim()[1]))
     log_axis(axes.yaxis)
     for level, size in machine.caches.items():
         if min(sizes) < size < max(sizes):
@@ -240,40 +223,25 @@ def throughput(machine: Machine) -> Figure | None:
     return figure
 
 
-Reports = list[tuple[Measurement, Report]]
-
-
-def reports_of(machine: Machine) -> dict[Table, Reports]:
-    """By table, the reports of each backend at its best ISA, the least accurate first."""
-    found: dict[Table, Reports] = {}
-    for each in machine.best_isas(lambda each: each.report is not None):
-        if each.report and each.error:
-            found.setdefault(each.table, []).append((each, each.report))
-    for reports in found.values():
-        reports.sort(key=lambda pair: -pair[0].error.max_abs if pair[0].error else 0.0)
-    return found
-
-
-def _furthest(machine: Machine) -> Reports:
-    """Of the table from position 0 that reaches furthest."""
-    found = reports_of(machine)
-    tables = sorted(found, key=lambda table: (table.first == 0, *table.reach))
-    encoded = tables[-1].encoded if tables else None
-    same = [pair for table in tables if table.encoded == encoded for pair in found[table]]
-    return sorted(same, key=lambda pair: -pair[0].error.max_abs if pair[0].error else 0.0)
+def furthest(machine: Machine) -> dict[str, Measurement]:
+    """By backend, at its best ISA, those with errors by position and by channel on the table that
+    reaches furthest, of those from position 0 if there are some; the least accurate first."""
+    found = machine.best_isas(lambda each: each.error and each.error.by_position)
+    far = max(found, key=lambda each: (each.table.first == 0, each.table.reach), default=None)
+    same = [each for each in found if far and each.table.encoded == far.table.encoded]
+    return {each.backend: each for each in sorted(same, key=lambda each: -each.max_abs)}
 
 
 def plot_error_curves(axes: Axes, curves: Mapping[str, Curve], looks: Mapping[str, Look]) -> None:
     """The largest error of each backend along the positions. Position 0 is exact in every backend,
     and has no place on a logarithmic axis."""
     for place, (name, curve) in enumerate(curves.items()):
-        look: Look = {**PALE, "label": f"_{name}"}
+        look = PALE
         if name in looks:
             # Markers that coincide would hide each other; so would the default backend's line.
             look = {**looks[name], "markevery": (place % 3, 3)}
             look |= {"linewidth": 4.5, "alpha": 0.55, "zorder": 1} if name == "rotation" else {}
-        points = [(position, shown(error)) for position, error in curve if position > 0]
-        axes.plot(*zip(*points), **look)
+        axes.plot(*zip(*((at, shown(error)) for at, error in curve if at > 0)), **look)
     if len(curves) > len(looks):
         axes.plot([], [], **PALE, label="other libraries")
     half_ulp_line(axes.axhline)
@@ -283,31 +251,32 @@ def plot_error_curves(axes: Axes, curves: Mapping[str, Curve], looks: Mapping[st
 
 
 def error_by_position(machine: Machine) -> Figure | None:
-    reports = [pair for pair in _furthest(machine) if len(pair[1].by_position) > 1]
-    if not reports:
+    found = furthest(machine)
+    curves = {name: each.error.by_position for name, each in found.items() if each.error}
+    if not any(len(curve) > 1 for curve in curves.values()):
         return None
-    figure, axes = panel("Error along the positions", f"{reports[0][0].table.name}, best ISAs")
-    curves = {each.backend: report.by_position for each, report in reports}
-    plot_error_curves(axes, curves, looks_of(each for each, _ in reports))
+    table = next(iter(found.values())).table
+    figure, axes = panel("Error along the positions", f"{table.name}, best ISAs")
+    plot_error_curves(axes, curves, looks_of(found.values()))
     legend_below(axes)
     return figure
 
 
 def error_by_channel(machine: Machine) -> Figure | None:
-    reports = _furthest(machine)
-    if not reports:
+    numpy, found = need_module("numpy"), furthest(machine)
+    if not found:
         return None
-    note = f"{reports[0][0].table.name}, best ISAs"
-    figure, axes = panel("Error by channel", note, 1.6 + 0.22 * max(8, len(reports)))
-    numpy = need_module("numpy")
-    errors = numpy.log10([[shown(error) for error in report.by_channel] for _, report in reports])
-    axes.set_yticks(range(len(reports)), [each.backend for each, _ in reports])
+    note = f"{next(iter(found.values())).table.name}, best ISAs"
+    figure, axes = panel("Error by channel", note, 1.6 + 0.22 * max(8, len(found)))
+    errors = [each.error.by_channel for each in found.values() if each.error]
+    powers = numpy.log10(numpy.maximum(errors, LEAST_ERROR))
+    bar = heat_map(axes, powers, "largest |error|")
+    ticks = list(range(math.ceil(powers.min()), math.floor(powers.max()) + 1))
+    bar.set_ticks(ticks, labels=[f"$10^{{{power}}}$" for power in ticks])
+    axes.set_yticks(range(len(found)), list(found))
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="channel")
-    bar = heat_map(axes, errors, "largest |error|")
-    powers = range(math.ceil(errors.min()), math.floor(errors.max()) + 1)
-    bar.set_ticks(list(powers), labels=[f"$10^{{{power}}}$" for power in powers])
-    for boundary in range(1, len(reports)):
+    for boundary in range(1, len(found)):
         axes.axhline(boundary - 0.5, color="white", linewidth=2)
     return figure
 
@@ -317,32 +286,27 @@ def drift(measured: Sequence[Measurement], options: Sequence[str]) -> Figure:
     octaves: dict[str, dict[int, float]] = {}
     for each in measured:
         errors = octaves.setdefault(each.backend, {})
-        for last, error in each.report.by_position if each.report else ():
+        for last, error in each.error.by_position if each.error else ():
             errors[last] = max(errors.get(last, 0.0), error)
     curves = {name: sorted(errors.items()) for name, errors in octaves.items()}
-    best_first = sorted(curves, key=lambda name: curves[name][-1][1])
-    widths = ", ".join(map(str, sorted({each.table.d_model for each in measured})))
-    note = " ".join([f"float32, d_model {widths}, of each the ISA that errs most", *options])
+    worst_first = sorted(curves, key=lambda name: -curves[name][-1][1])
+    d_model, looks = measured[0].table.d_model, looks_of(measured)
+    note = " ".join([f"float32, d_model {d_model}, of each the ISA that errs most", *options])
     figure, axes = panel("How far the error drifts along the positions", note)
-    looks = looks_of(measured)
-    plot_error_curves(axes, {name: curves[name] for name in reversed(best_first)}, looks)
+    plot_error_curves(axes, {name: curves[name] for name in worst_first}, looks)
     axes.set(ylim=(8e-9, 5))
     small_text(axes, "half an ulp of 1: no float32 table can promise less", (1, HALF_ULP), (2, -11))
-    labels: list[Label] = []
-    for name in best_first:
-        (position, error), color = curves[name][-1], looks.get(name, PALE)["color"]
-        labels.append((name, position, shown(error), {"color": color, "fontweight": "bold"}))
-    label_beside(axes, labels)
+    ends = [(name, *curves[name][-1]) for name in worst_first]
+    label_beside(axes, [(name, at, shown(error), looks.get(name, PALE)) for name, at, error in ends])
     return figure
 
 
-def encoding(table: Any, first: int, options: Sequence[str]) -> Figure:
-    """The picture of an encoding: its table, from a position on."""
-    rows, d_model = table.shape
-    note = f"{rows} positions x {d_model} channels {' '.join(options)}"
+def encoding(table: Any, options: Sequence[str]) -> Figure:
+    """The picture of an encoding: its table."""
+    note = f"{table.shape[0]} rows x {table.shape[1]} channels {' '.join(options)}"
     figure, axes = panel("A sinusoidal positional encoding", note)
-    heat_map(axes, table, "value", first, vmin=-1, vmax=1)
-    axes.set(xlabel="channel", ylabel="position")
+    heat_map(axes, table, "value", vmin=-1, vmax=1)
+    axes.set(xlabel="channel", ylabel="row")
     return figure
 
 

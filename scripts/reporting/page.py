@@ -2,77 +2,47 @@
 
 import html
 from base64 import b64encode
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from reporting import figures, summary
 from reporting.command import BadInput, write_whole
-from reporting.documents import Machine, Measurement, Table
-from reporting.summary import ANSWER_LEFT
+from reporting.documents import Machine, Measurement
 from reporting.text import Rows, error_text, percent, size_text
 
-TITLE = "Sinusoidal positional encodings: speed and error"
-INTRODUCTION = (
-    "Times are medians over processes of posenc measure, in Gfloat/s (10⁹ float32 values a "
-    "second) of one thread and into warm memory unless a table says otherwise. Errors are against "
-    "exact values: the largest that was found, or “at most” what is proven. * is not "
-    "part of the library, and cannot be picked. Figures and tables show the best instruction set "
-    "of each backend; “All measurements” has the others."
-)
 POINTS = (
     "Higher is faster, further left is more accurate. No method that stores plainly gets above "
     "the limit of the memory, and none left of half an ulp of 1 (dotted). Hollow: what is not part "
     "of the library; a diamond has float32 phases, a square double ones."
 )
+# Of a figure its name, what draws it, and its caption.
+Drawn = tuple[str, Callable[[], "figures.Figure | None"], str]
 
 
-class Drawn(NamedTuple):
-    """A figure, what its caption says, and the times that it shows."""
-
-    id: str
-    draw: Callable[[], "figures.Figure | None"]
-    caption: str
-    timed: Sequence[Measurement] = ()
-
-
-def figures_of(machine: Machine) -> list[Drawn]:
+def figures_of(machine: Machine) -> Iterator[Drawn]:
+    """Speed against error of the tutorial's table (else the smallest) and of the largest, ..."""
     plain = machine.plain()
-    found = []
-    for number, table in enumerate(_two_tables(machine)):
-        draw = partial(figures.speed_against_error, machine, table)
-        of_table = [each for each in plain if each.table == table]
-        caption = "The same of the largest table." if number else POINTS
-        found.append(Drawn(f"speed_error{number or ''}", draw, caption, of_table))
-    ours = [each for each in plain if each.role == "backend"]
-    return found + [
-        Drawn("throughput", partial(figures.throughput, machine),
-              "What each backend gives as tables outgrow the caches (dotted), beside what storing "
-              "or copying as many bytes costs.", ours),
-        Drawn("error_position", partial(figures.error_by_position, machine),
-              "Which methods drift as positions grow, and which stay at half an ulp (dotted)."),
-        Drawn("error_channel", partial(figures.error_by_channel, machine),
-              "In which channels the largest errors are: a bright band is a channel where a method "
-              "fails."),
-    ]  # fmt: skip
-
-
-def _two_tables(machine: Machine) -> list[Table]:
-    """The tutorial's table (else the smallest), and the largest."""
-    tables = figures.tables_of_errors(machine)
+    tables = list(dict.fromkeys(each.table for each in plain if each.error))
     first = [table for table in tables if table.size == "5000 x 512"] or tables
-    return list(dict.fromkeys([*first[:1], *tables[-1:]]))
+    for number, table in enumerate(dict.fromkeys([*first[:1], *tables[-1:]])):
+        caption = "The same of the largest table." if number else POINTS
+        caption += f" {summary.not_reliable(each for each in plain if each.table == table)}"
+        draw = partial(figures.speed_against_error, machine, table)
+        yield f"speed_error{number or ''}", draw, caption
+    caption = "What each backend gives as tables outgrow the caches (dotted), beside what storing "
+    caption += f"or copying as many bytes costs. {summary.not_reliable(machine.plain('backend'))}"
+    yield "throughput", partial(figures.throughput, machine), caption
+    caption = "Which methods drift as positions grow, and which stay at half an ulp (dotted)."
+    yield "error_position", partial(figures.error_by_position, machine), caption
+    caption = "In which channels the largest errors are: in a bright band, a method fails."
+    yield "error_channel", partial(figures.error_by_channel, machine), caption
 
 
-def _figure(drawn: Drawn, svg: str) -> str:
-    caption = f"{drawn.caption} {summary.not_reliable(drawn.timed)}".rstrip()
-    text = html.escape(caption)
-    source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-    return (
-        f'<figure id="{drawn.id}"><img src="{source}" alt="{text}">'
-        f"<figcaption>{text}</figcaption></figure>\n"
-    )
+def _figure(name: str, svg: str, caption: str) -> str:
+    text, data = html.escape(caption.strip()), b64encode(svg.encode()).decode()
+    image = f'<img src="data:image/svg+xml;base64,{data}" alt="{text}">'
+    return f'<figure id="{name}">{image}<figcaption>{text}</figcaption></figure>\n'
 
 
 def _table(rows: Rows, left: Collection[int] = (0,)) -> str:
@@ -92,16 +62,15 @@ def _table(rows: Rows, left: Collection[int] = (0,)) -> str:
     )
 
 
-def _paragraph(text: str) -> str:
-    return f"<p>{html.escape(text)}</p>\n" if text else ""
+def _part(title: str, text: str, table: str) -> str:
+    return f"<h3>{title}</h3>\n" + (f"<p>{html.escape(text)}</p>\n" if text else "") + table
 
 
 def _facts(machine: Machine) -> str:
     facts = machine.facts
-    caches = (f"{level} {size_text(size)}" for level, size in machine.caches.items())
     pairs = {
         "instruction sets": ", ".join(machine.isas),
-        "caches": ", ".join(caches),
+        "caches": ", ".join(f"{level} {size_text(size)}" for level, size in machine.caches.items()),
         "logical cores": facts["logical_cores"],
         "compiler": facts["compiler"],
         "posenc": f"{facts['library_version']} (kernels {facts['kernels']})",
@@ -115,20 +84,21 @@ def _facts(machine: Machine) -> str:
 
 
 def _row_of(machine: Machine, each: Measurement) -> list[str]:
-    limit = machine.limit(each.table)
-    name = {"peer": f"{each.name}*", "limit": f"{each.name} (memory)"}.get(each.role, each.name)
-    speed = f"{each.speed:.3f}{', disturbed' if each.disturbed else ''}" if each.seconds else ""
-    row = [name, speed, percent(each.speed / limit) if limit and each.seconds else ""]
+    limit, is_timed = machine.limit(each.table), bool(each.seconds)
+    name = each.name + {"peer": "*", "limit": " (memory)"}.get(each.role, "")
+    speed = f"{each.speed:.3f}{', disturbed' if each.disturbed else ''}" if is_timed else ""
+    row = [name, speed, percent(each.speed / limit) if limit and is_timed else ""]
     if each.error is None:
         return [*row, "", "", "", ""]
-    largest = each.largest_text + ("" if each.is_whole else f" {each.rows_text}")
+    largest, rounded = each.error_cells
+    largest += "" if each.is_whole else f" {each.rows_text}"
     at_most = error_text(each.bound) if each.bound == each.bound else ""
-    return [*row, largest, at_most, f"{each.error.max_ulp:.3g}", each.rounded_text]
+    return [*row, largest, at_most, f"{each.error.max_ulp:.3g}", rounded]
 
 
 def _all_measurements(machine: Machine) -> str:
     """Of each table a list that opens, of which the fastest is the first."""
-    header = ["", "10⁹ elements/s", "of limit", "largest |error|", "at most, proven", "largest ulp",
+    header = ["", "10⁹ elements/s", "of limit", "largest |error|", "at most", "largest ulp",
               "correctly rounded"]  # fmt: skip
     parts = []
     for table in sorted({each.table for each in machine.measurements}, key=summary.order_of):
@@ -143,52 +113,34 @@ def _section(machine: Machine, drawn: str) -> str:
     parts = [f"<h2>{html.escape(machine.cpu)}</h2>\n"]
     if machine.verdicts:
         sentence, rows = summary.answer(machine)
-        parts += ["<h3>The answer</h3>\n", _paragraph(sentence), _table(rows, ANSWER_LEFT)]
+        parts.append(_part("The answer", sentence, _table(rows, summary.ANSWER_LEFT)))
     parts += [_facts(machine), f'<div class="figures">{drawn}</div>\n']
     if plain := machine.plain():
-        sentence, rows = summary.by_backend(machine)
+        sentence, rows = summary.speeds(summary.columns_of(machine), ("backend", "peer"))
         sentence = f"{sentence} {summary.not_reliable(plain)}".strip()
-        title = "<h3>Gfloat/s of every backend and library</h3>\n"
-        parts += [title, _paragraph(sentence), _table(rows, left=(0, 1))]
-    types = summary.by_type(machine)
-    if len(types) > 1:
-        others = machine.timed(lambda each: each.table.dtype != "float32")
-        title = "<h3>Other element types, in 10⁹ elements/s</h3>\n"
-        parts += [title, _paragraph(summary.not_reliable(others)), _table(types)]
-    return "".join([*parts, "<h3>All measurements</h3>\n", _all_measurements(machine)])
+        parts.append(_part("Gfloat/s of every backend and library", sentence, _table(rows)))
+    if len(types := summary.by_type(machine)) > 1:
+        others = (each for each in machine.timed("backend") if each.table.dtype != "float32")
+        title = "Other element types, in 10⁹ elements/s"
+        parts.append(_part(title, summary.not_reliable(others), _table(types)))
+    return "".join([*parts, _part("All measurements", "", _all_measurements(machine))])
 
 
 def write_page(machines: Sequence[Machine], folder: str) -> list[Path]:
     """Writes index.html and the figures; returns their paths, the page's first."""
-    paths, sections = [Path(folder, "index.html")], []
+    paths, body = [Path(folder, "index.html")], ""
     for number, machine in enumerate(machines, 1):
-        parts = []
-        for each in figures_of(machine):
-            if (figure := each.draw()) is None:
-                continue
-            svg = figures.svg_of(figure)
-            prefix = f"{number}-" if len(machines) > 1 else ""
-            paths.append(Path(folder, f"{prefix}{each.id}.svg"))
-            write_whole(paths[-1], svg)
-            parts.append(_figure(each._replace(id=prefix + each.id), svg))
-        sections.append(_section(machine, "".join(parts)))
+        prefix, parts = f"{number}-" if len(machines) > 1 else "", []
+        for name, draw, caption in figures_of(machine):
+            if figure := draw():
+                svg = figures.svg_of(figure)
+                paths.append(Path(folder, f"{prefix}{name}.svg"))
+                write_whole(paths[-1], svg)
+                parts.append(_figure(f"{prefix}{name}", svg, caption))
+        body += _section(machine, "".join(parts))
     if len(paths) == 1:
         allowed = "documents with times or with reports of errors"
         raise BadInput(f"DOCUMENT has nothing to draw; allowed: {allowed}")
-    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    write_whole(paths[0], f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>{TITLE}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<h1>{TITLE}</h1>
-{_paragraph(INTRODUCTION)}{"".join(sections)}</body>
-</html>
-""")
+    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    write_whole(paths[0], template.replace("<!-- of each CPU a section -->\n", body))
     return paths

@@ -15,7 +15,7 @@ class CompareTorchTest(ScriptTest):
     def compare(self, *arguments):
         """With the package that was built beside the programs."""
         package = os.path.join(os.path.dirname(os.path.dirname(binary("posenc"))), "python")
-        return run("compare_torch.py", "--package", package, "--processes", 2, *arguments)
+        return run("compare_torch.py", "--processes", 2, *arguments, PYTHONPATH=package)
 
     def test_writes_a_document_of_measurements(self):
         output = self.folder / "torch.json"
@@ -40,7 +40,7 @@ class CompareTorchTest(ScriptTest):
         self.assertLess(errors["pytorch", "8x512"]["correctly_rounded"], 0.9)
         done = run("report.py", output, "--peers")
         self.assert_good(done)
-        row = r"\n\| pytorch\* \| float32 \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7.* \|\n"
+        row = r"\n\| pytorch\* \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7.* \|\n"
         self.assertRegex(done.stdout, row)
 
     def test_rotary(self):
@@ -66,7 +66,6 @@ class CompareTorchTest(ScriptTest):
             self.assert_refused(self.compare("--shapes", shape), "--shapes", shape, "ROWSxD")
         self.assert_refused(self.compare("--threads", 0), "--threads", "'0'", "1 to")
         self.assert_refused(self.compare("--output", "/dev/null/x"), "--output", "/dev/null/x")
-        self.assert_refused(run("compare_torch.py", "--package", "/none"), "--package", "/none")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,7 @@ TOOLS = (
     *("awk", "grep", "sed", "sort", "tail", "tee", "touch"),
 )
 FAILING = "#!/bin/bash\necho chatter\nexit 100\n"
-# Knows every package but groff-base, and fails if qemu-user is among those to install.
-APT_CACHE = """#!/bin/bash
-[[ $2 == groff-base ]] || printf "$2:\\n  Candidate: 1.0\\n  Version table:\\n"
-"""
+# Fails if groff-base or qemu-user is among those to install.
 APT_GET = """#!/bin/bash
 [[ $2 == install ]] || exit 0
 [[ " $* " != *" groff-base "* && " $* " != *" qemu-user "* ]] || { echo "no way"; exit 100; }
@@ -102,7 +99,6 @@ class InstallTest(ShellTest):
 
     def test_apt_that_fails_stops_nothing(self):
         self.provide("apt-get", FAILING)
-        self.provide("apt-cache", APT_CACHE)
         self.provide("id", "#!/bin/bash\necho 0\n")
         done = self.install("test")
         self.assert_warned(done, "qemu-user", "build/logs/install.log")
@@ -112,22 +108,19 @@ class InstallTest(ShellTest):
 
     def test_one_package_stops_no_other(self):
         self.provide("apt-get", APT_GET)
-        self.provide("apt-cache", APT_CACHE)
         self.provide("id", "#!/bin/bash\necho 0\n")
         done = self.install("build", "test")
         self.assert_warned(done, "qemu-user", "groff-base")
         self.assertNotIn("ninja-build", done.stderr)
         self.assertNotIn("binutils", done.stderr)
-        self.assertIn("no package groff-base in this release", self.log("install.log"))
+        self.assertIn("no way", self.log("install.log"))
 
-    def test_an_installation_that_was_cut_off_is_finished_first(self):
+    def test_an_installation_that_was_cut_off_is_finished(self):
         finished = '[[ -e "$FAKE/finished" ]]'
-        self.provide("dpkg", f"""#!/bin/bash
-[[ $1 != --audit ]] || {finished} || echo "a package is in a mess"
+        self.provide("dpkg", """#!/bin/bash
 [[ $1 != --configure ]] || touch "$FAKE/finished"
 """)
         self.provide("apt-get", f"#!/bin/bash\n{finished} || exit 100\n{APT_GET}")
-        self.provide("apt-cache", APT_CACHE)
         self.provide("id", "#!/bin/bash\necho 0\n")
         self.assertNotIn("ninja-build", self.install().stderr)
         self.assertTrue((self.path / "ninja").exists())
@@ -143,7 +136,6 @@ class InstallTest(ShellTest):
 
     def test_sudo_installs(self):
         self.provide("apt-get", APT_GET)
-        self.provide("apt-cache", APT_CACHE)
         self.provide("id", NOT_ROOT)
         self.provide("sudo", '#!/bin/bash\n[[ $1 != -n ]] || shift\n[[ $1 == true ]] || "$@"\n')
         self.assertNotIn("ninja-build", self.install().stderr)
@@ -156,10 +148,10 @@ class InstallTest(ShellTest):
         self.assertEqual(lines[0], "Left out, since it is not installed:")
         self.assertIn("  the test of the manual pages (Debian: groff-base)", lines)
         self.assertEqual(len(lines), len(set(lines)))
-        self.assertEqual(self.install("--left-out", "aarch64").stdout, "")  # has no optional parts
+        self.assertEqual(self.install("--left-out", "avx512").stdout, "")  # has no optional parts
 
     def test_every_optional_package_has_a_part(self):
-        groups = ("build", "test", "pictures", "torch", "report", "peers", "ci")
+        groups = ("build", "test", "torch", "report", "peers", "ci")
         done = self.install("--left-out", *groups)
         self.assert_good(done)
         for line in done.stdout.splitlines()[1:]:
@@ -405,7 +397,7 @@ class PackageTest(ScriptTest):
         names = [re.split(" {2,}", line.strip())[0].split(", ") for line in lines]
         order = [name.rstrip("/") for of_line in names for name in of_line]
         package = pathlib.Path(reporting.__file__).parent
-        found = {path.stem for path in package.glob("[a-z]*") if path.suffix != ".css"}
+        found = {path.stem for path in package.glob("[a-z]*.py")}
         self.assertEqual(sorted(order), sorted(found - {"__pycache__"}))
         for path in package.rglob("*.py"):
             place = path.relative_to(package).parts[0].removesuffix(".py")
