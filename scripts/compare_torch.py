@@ -110,50 +110,28 @@ def torch_module(torch: Any) -> Any:
     return PositionalEncoding
 
 
-def torch_kept_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The tutorial's formula, into a table that is there."""
-    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-    pe = torch.empty(rows, d_model)
-    phases, values = torch.empty(rows, d_model // 2), torch.empty(rows, d_model // 2)
+def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Callable[[], Any]:
+    """The formula by PyTorch or NumPy, into a table that is there."""
+    phases, values = position * frequencies, position * frequencies
 
     def fill() -> Any:
-        torch.mul(position, div_term, out=phases)
+        library.multiply(position, frequencies, out=phases)
         # Faster than sin and cos straight into every other channel.
-        pe[:, 0::2] = torch.sin(phases, out=values)
-        pe[:, 1::2] = torch.cos(phases, out=values)
-        return pe.numpy()
+        table[:, 0::2] = library.sin(phases, out=values)
+        table[:, 1::2] = library.cos(phases, out=values)
+        return table
 
     return fill
 
 
-def numpy_kept_table(numpy: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The textbook's formula in double, into a table that is there."""
-    position = numpy.arange(rows)[:, None]
-    frequencies = 1 / numpy.power(10000.0, numpy.arange(0, d_model, 2) / d_model)
-    pe = numpy.empty((rows, d_model), dtype=numpy.float32)
-    phases = numpy.empty((rows, d_model // 2))
-    values = numpy.empty_like(phases)
-
-    def fill() -> Any:
-        numpy.multiply(position, frequencies, out=phases)
-        pe[:, 0::2] = numpy.sin(phases, out=values)
-        pe[:, 1::2] = numpy.cos(phases, out=values)
-        return pe
-
-    return fill
-
-
-def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
+def rotary_works(torch: Any, posenc: Any, shape: Shape, threads: int) -> Works:
     """As Transformers computes cosines and sines, and turns heads of shape (heads, rows, d)."""
-    (rows, d), threads = shape, options.threads
+    rows, d = shape
     frequencies = 1.0 / 10000.0 ** (torch.arange(0, d, 2, dtype=torch.float32) / d)
     position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
     cosines, sines = torch.empty(rows, d), torch.empty(rows, d)
-    x = torch.randn(1, HEADS, rows, d)
-    rotary = posenc.Rotary(d)
-    cache = rotary.cosines_and_sines(range(rows), "halves")
-    ours = x.numpy().copy()
+    x, rotary = torch.randn(1, HEADS, rows, d), posenc.Rotary(d)
+    cache, ours = rotary.cosines_and_sines(range(rows), "halves"), x.numpy().copy()
 
     def fill() -> Any:
         phases = position * frequencies
@@ -176,26 +154,29 @@ def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namesp
 
 def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
     torch, numpy = need_module("torch"), need_module("numpy")
-    torch.set_num_threads(options.threads)
+    (rows, d), threads = shape, options.threads
+    torch.set_num_threads(threads)
     if options.rotary:
-        return rotary_works(torch, posenc, shape, options)
-    (rows, d_model), threads = shape, options.threads
-    encoder = posenc.Encoder(d_model, rows=rows, threads=threads)
-    table = encoder.encode(range(rows), threads=threads)
-    again = partial(encoder.encode, range(rows), table, threads=threads)
-    works: Works = {KEPT: {"pytorch": torch_kept_table(torch, rows, d_model), "posenc": again}}
+        return rotary_works(torch, posenc, shape, threads)
+    encoder = posenc.Encoder(d, rows=rows, threads=threads)
+    again = partial(encoder.encode, range(rows), out=encoder.encode(range(rows)), threads=threads)
+    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
+    theirs = kept_table(torch, position, div_term, torch.empty(rows, d))
+    works: Works = {KEPT: {"pytorch": theirs, "posenc": again}}
     if threads == 1:  # NumPy has no threads of its own for this
-        works[KEPT]["numpy"] = numpy_kept_table(numpy, rows, d_model)
+        position, frequencies = numpy.arange(rows)[:, None], 10000.0 ** (-numpy.arange(0, d, 2) / d)
+        table = numpy.empty((rows, d), dtype=numpy.float32)
+        works[KEPT]["numpy"] = kept_table(numpy, position, frequencies, table)
     if options.kept_table_only:
         return works
     module = torch_module(torch)
-    kept = module(d_model, rows).eval()
-    x, y = torch.randn(1, rows, d_model), torch.empty(1, rows, d_model)
-    layer = posenc.PositionalEncoding(d_model, max_rows=rows, source="cached")
+    kept, layer = module(d, rows).eval(), posenc.PositionalEncoding(d, rows, source="cached")
+    x, y = torch.randn(1, rows, d), torch.empty(1, rows, d)
     forward = partial(layer.forward, x.numpy(), y.numpy(), threads=threads)
     works["new table"] = {
-        "pytorch": lambda: module(d_model, rows),
-        "posenc": lambda: posenc.Encoder(d_model).encode(range(rows), threads=threads),
+        "pytorch": lambda: module(d, rows),
+        "posenc": lambda: posenc.Encoder(d).encode(range(rows), threads=threads),
     }
     works["x + table"] = {"pytorch": lambda: torch.add(x, kept.pe, out=y), "posenc": forward}
     works["module"] = {"pytorch": lambda: kept(x), "posenc": forward}
@@ -226,7 +207,7 @@ def error_of(posenc: Any, got: Any, work: str, shape: Shape) -> dict[str, float]
     """Of a float32 table or cache, against float64 values that are correctly rounded."""
     numpy, (rows, d) = need_module("numpy"), shape
     if work == KEPT:
-        exact = posenc.encode(rows, d, dtype="float64")
+        got, exact = numpy.asarray(got), posenc.encode(rows, d, dtype="float64")
     else:
         both = posenc.Rotary(d).cosines_and_sines(range(rows), "halves", dtype="float64")
         got, exact = numpy.concatenate(got), numpy.concatenate(both)

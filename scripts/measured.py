@@ -4,15 +4,126 @@ what got slower or faster, and on which tables. Exit code 1: a regression, or ti
 reliable, which are never kept."""
 
 import argparse
+import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from reporting.command import (
     CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, make_folder, run_main,
+    write_whole,
 )  # fmt: skip
-from reporting.measured import FOLDER, file_name, keep, read_kept, read_machine
+from reporting.documents import Machine, read_machines
+from reporting.summary import Column, columns_of, heading, speeds
+from reporting.text import Rows, markdown, size_text, wrapped
 
 NEW = ROOT / "build" / "results" / "measured.json"
+FOLDER = ROOT / "docs" / "measured"
+PAGE = ROOT / "docs" / "measured.md"
+README = ROOT / "README.md"
+
+# In the README, a comment says what stands between it and the end: of each CPU a line with its name
+# in the table, its document, a table in its caches and one beyond them.
+BLOCK = re.compile(
+    r"(?P<start><!-- measured\n(?P<lines>(?:.+ \S+\.json \d+x\d+ \d+x\d+\n)+)-->\n)"
+    r".*?(?P<end><!-- end -->\n)",
+    re.DOTALL,
+)
+INTRODUCTION = """# How fast is it on which CPU?
+
+Gfloat/s of one thread into warm memory, set-up excluded: medians of processes, as `posenc measure`
+wrote them. Of each kind of CPU, [measured/](measured) has the newest document. The rows are the
+backends at each instruction set; a program gets the best one that its CPU has. The last rows are
+a copy of a finished table, and the limit of the memory for the same bytes: the faster of a loop of
+plain stores and one of non-temporal stores.
+
+`./scripts/measured.py` compares the CPU at hand with its document, and with `--keep` it writes the
+document, this page and the README's table ([benchmarks.md](benchmarks.md#speeds-are-remembered)).
+"""
+
+Kept = Mapping[str, Machine]  # by the name of their document
+
+
+def file_name(machine: Machine) -> str:
+    """Of the CPU's name and best ISA: "amd-epyc-family-26-model-2-stepping-1-avx512.json". posenc
+    compare judges times if both documents have the same of either."""
+    words = re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", f"{machine.cpu} {machine.isas[-1]}".lower())
+    return f"{words.strip('-')}.json"
+
+
+def read_machine(path: Path) -> Machine:
+    (machine,) = read_machines([path])
+    if not machine.isas:
+        raise BadInput(f"{path}: names no ISA of its CPU; allowed: what posenc measure writes")
+    return machine
+
+
+def read_kept() -> Kept:
+    return {path.name: read_machine(path) for path in sorted(FOLDER.glob("*.json"))}
+
+
+def named(rows: Rows) -> str:
+    """In Markdown, the names of backends as code: all but the heading, the copy and the limit."""
+    return markdown([rows[0], *([f"`{row[0]}`", *row[1:]] for row in rows[1:-2]), *rows[-2:]])
+
+
+def page_of(kept: Kept) -> str:
+    rows, parts = [["CPU", "ISA", "compiler", "date", ""]], []
+    for name, machine in kept.items():
+        facts = machine.facts
+        isa, date = machine.isas[-1], facts["measured_at"][:10]
+        rows.append([machine.cpu, isa, facts["compiler"], date, f"[JSON](measured/{name})"])
+        said = [f"{level} {size_text(size)}" for level, size in machine.caches.items()]
+        said += [f"{facts['logical_cores']} logical cores", f"kernels {facts['kernels']}"]
+        sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
+        text = wrapped(f"{', '.join(said)}. {sentence}")
+        parts.append(f"\n## {machine.cpu}, {isa}\n\n{text}\n\n{named(table)}\n")
+    return "".join([INTRODUCTION, "\n", markdown(rows, left=range(5)), "\n", *parts])
+
+
+def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:
+    """Of a line of the README's comment; and a sentence that says what they are."""
+    label, name, *sizes = line.rsplit(maxsplit=3)
+    if name not in kept:
+        raise BadInput(f"{README} shows {name}; allowed: {', '.join(kept) or 'none'}")
+    machine = kept[name]
+    tables = {size.replace(" ", ""): table for size, _, table in columns_of(machine, "backend")}
+    if missing := [size for size in sizes if size not in tables]:
+        raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
+    said = [f"{tables[size].size} ({size_text(tables[size].bytes)})" for size in sizes]
+    sentence = f"{label}: {heading(machine)}; {said[0]} in cache, {said[1]} beyond."
+    headings = (f"{label}, in cache", "beyond")
+    return sentence, [(text, machine, tables[size]) for text, size in zip(headings, sizes)]
+
+
+def readme_of(text: str, kept: Kept) -> str:
+    """The README with its table made anew. Refuses one that shows no document, or one that is not
+    kept."""
+
+    def block(found: re.Match[str]) -> str:
+        cpus = [_columns(line, kept) for line in found["lines"].splitlines()]
+        sentence, rows = speeds([column for _, columns in cpus for column in columns])
+        rows[0][0] = "Gfloat/s"
+        origin = wrapped(" ".join([*(said for said, _ in cpus), sentence]))
+        return f"{found['start']}\n{origin}\n\n{named(rows)}\n\n{found['end']}"
+
+    made, count = BLOCK.subn(block, text)
+    if count == 0:
+        lines = "lines of CPU NAME.json ROWSxD ROWSxD"
+        raise BadInput(f"{README} shows no document; allowed: a table between '<!-- measured', "
+                       f"{lines}, '-->' and '<!-- end -->'")  # fmt: skip
+    return made
+
+
+def keep(document: Path, machine: Machine) -> None:
+    """Writes the document of a CPU, the page and the README; nothing if one of them cannot be
+    made."""
+    kept = dict(sorted({**read_kept(), file_name(machine): machine}.items()))
+    page, readme = page_of(kept), readme_of(README.read_text(encoding="utf-8"), kept)
+    FOLDER.mkdir(exist_ok=True)
+    write_whole(FOLDER / file_name(machine), document.read_bytes())
+    write_whole(PAGE, page)
+    write_whole(README, readme)
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -35,8 +35,8 @@ def text_of(machine: Machine, has_peers: bool) -> str:
         table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
         parts += [wrapped(heading(machine)), not_reliable(plain), table, sentence]
     if machine.verdicts:
-        sentence, rows = answer(machine)
-        parts += [wrapped(sentence), aligned(rows, ANSWER_LEFT)]
+        sentence, tables = answer(machine)
+        parts += [wrapped(sentence), *(aligned(rows, ANSWER_LEFT) for rows in tables)]
     return "\n\n".join(filter(None, parts))
 
 

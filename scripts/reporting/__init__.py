@@ -6,7 +6,6 @@ A module uses only those above it:
   text        numbers as text, tables as text and Markdown
   documents   documents of measurements and verdicts, by machine
   summary     tables of them
-  measured    the documents that are kept of each CPU, and what shows them
   figures     everything that is drawn, with matplotlib
   page        the page of figures and tables
 """

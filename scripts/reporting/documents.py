@@ -4,7 +4,7 @@ and the verdicts of posenc pick, sorted by the CPU that they are of."""
 import json
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -16,8 +16,7 @@ from reporting.text import error_text, percent, share_text
 VERSION = 4
 PICK_VERSION = 1
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
-# The memory loops, which are rows of every table.
-STORES, COPY = ("store", "non_temporal_store"), "copy"
+COPY = "copy"  # a loop over memory; the others store
 
 
 @dataclass(frozen=True)
@@ -152,40 +151,34 @@ class Machine:
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """Of those that are kept, and of each backend and table, the one of the highest ISA."""
-        best: dict[Hashable, Measurement] = {}
-        for each in filter(kept, self.measurements):
-            other = best.setdefault((each.backend, each.table), each)
-            if self.isa_rank(each.isa) > self.isa_rank(other.isa):
-                best[each.backend, each.table] = each
+        lowest_first = sorted(self.measurements, key=lambda each: self.isa_rank(each.isa))
+        best = {(each.backend, each.table): each for each in lowest_first if kept(each)}
         return list(best.values())
 
-    def timed(self, *roles: str) -> list[Measurement]:
-        """Encoders of these roles, by one thread at their best ISA, the smallest table first."""
-        found = self.best_isas(lambda each: each.seconds and each.role in roles
-                               and each.table.threads == 1)  # fmt: skip
+    def timed(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
+        """Encoders of these roles (all of none), by one thread, the smallest table first; of each
+        backend and table that of the best ISA."""
+        wanted = roles or ("backend", "peer")
+
+        def is_wanted(each: Measurement) -> bool:
+            return bool(each.seconds) and each.role in wanted and each.table.threads == 1
+
+        found = filter(is_wanted, self.measurements) if every_isa else self.best_isas(is_wanted)
         return sorted(found, key=lambda each: (each.table.entries, each.table.d_model, -each.speed))
 
-    def plain(self, *roles: str) -> list[Measurement]:
-        """Those of float32, of these roles or of all."""
-        found = self.timed(*(roles or ("backend", "peer")))
+    def plain(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
+        """Those of float32."""
+        found = self.timed(*roles, every_isa=every_isa)
         return [each for each in found if each.table.dtype == "float32"]
-
-    def up_to(self, isa: str) -> "Machine":
-        """As if the CPU had no better ISA."""
-        lower = [each for each in self.measurements
-                 if self.isa_rank(each.isa) <= self.isa_rank(isa)]  # fmt: skip
-        isas = self.isas[: self.isa_rank(isa) + 1]
-        return replace(self, isas=isas, measurements=lower)
 
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""
-        limits = (each for each in self.measurements if each.role == "limit" and each.seconds)
-        return {each.backend: each.speed for each in limits if each.table == table}
+        loops = (each for each in self.measurements if each.role == "limit" and each.seconds)
+        return {each.backend: each.speed for each in loops if each.table == table}
 
     def limit(self, table: Table) -> float:
         """The speed of the fastest store loop; 0 if none was timed."""
-        loops = self.loops(table)
-        return max(loops.get(name, 0.0) for name in STORES)
+        return max((speed for name, speed in self.loops(table).items() if name != COPY), default=0)
 
     def merge(self, new: Measurement) -> None:
         """Adds a row. If there is one of the same encoder and table, it takes what the new one

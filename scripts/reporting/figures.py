@@ -179,7 +179,8 @@ def speed_against_error(machine: Machine, table: Table) -> Figure:
         axes.axhline(limit, color=INK, linewidth=1.2)
     half_ulp_line(axes.axvline)
     speeds = [each.speed for each in measured]
-    axes.set(xscale="log", yscale="log", xlabel="largest |error|", ylabel="Gfloat/s",
+    of_rows = " or ".join(sorted({each.rows_text for each in measured}))
+    axes.set(xscale="log", yscale="log", xlabel=f"largest |error| {of_rows}", ylabel="Gfloat/s",
              xlim=(1e-8, max(2e-6, 4 * max(label[1] for label in labels))),
              ylim=(min(speeds) / 2.6, 2.2 * max([limit, *speeds])))  # fmt: skip
     log_axis(axes.xaxis)

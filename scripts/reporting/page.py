@@ -112,8 +112,9 @@ def _all_measurements(machine: Machine) -> str:
 def _section(machine: Machine, drawn: str) -> str:
     parts = [f"<h2>{html.escape(machine.cpu)}</h2>\n"]
     if machine.verdicts:
-        sentence, rows = summary.answer(machine)
-        parts.append(_part("The answer", sentence, _table(rows, summary.ANSWER_LEFT)))
+        sentence, tables = summary.answer(machine)
+        shown = "".join(_table(rows, summary.ANSWER_LEFT) for rows in tables)
+        parts.append(_part("The answer", sentence, shown))
     parts += [_facts(machine), f'<div class="figures">{drawn}</div>\n']
     if plain := machine.plain():
         sentence, rows = summary.speeds(summary.columns_of(machine), ("backend", "peer"))

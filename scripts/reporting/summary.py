@@ -2,14 +2,14 @@
 pick. Rows of text, of which the first is the heading."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
 from reporting.documents import BYTES_OF_TYPE, COPY, Machine, Measurement, Table
 from reporting.text import Rows, error_text, size_text, speed_text
 
-ANSWER_LEFT = (0, 1, 2)  # columns of text
-
+ANSWER_LEFT = (0, 1)  # columns of text
 Column = tuple[str, Machine, Table]  # a heading, and what stands below it
 
 
@@ -49,10 +49,7 @@ def speeds(
     a copy and the limit of the memory."""
     found: dict[str, dict[tuple[Machine, Table], Measurement]] = {}
     for machine in dict.fromkeys(machine for _, machine, _ in columns):
-        shown = machine.plain(*roles)
-        if by_isa:
-            shown = [each for each in machine.measurements if each.seconds and each.role in roles]
-        for each in shown:
+        for each in machine.plain(*roles, every_isa=by_isa):
             name = (each.name if by_isa else each.backend) + "*" * (each.role == "peer")
             found.setdefault(name, {})[machine, each.table] = each
     furthest: dict[str, Measurement] = {}
@@ -93,38 +90,43 @@ def by_type(machine: Machine) -> Rows:
     """Of the library's backends, the tables that were measured in several types."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for each in machine.timed("backend"):
-        found.setdefault((each.backend, each.table.size), {})[each.table.dtype] = each.speed
+        alike = replace(each.table, dtype="float32").name
+        found.setdefault((each.backend, alike), {})[each.table.dtype] = each.speed
     several = {place: speeds for place, speeds in found.items() if len(speeds) > 1}
     types = [dtype for dtype in BYTES_OF_TYPE if any(dtype in each for each in several.values())]
-    cells = [[f"{name}, {size}", *(speed_text(of_type.get(dtype, 0.0)) for dtype in types)]
-             for (name, size), of_type in several.items()]  # fmt: skip
+    cells = [[f"{name}, {table}", *(speed_text(of_type.get(dtype, 0.0)) for dtype in types)]
+             for (name, table), of_type in several.items()]  # fmt: skip
     return [["", *types], *cells]
 
 
 def class_text(judged: Mapping[str, Any], caches: Mapping[str, int]) -> str:
-    """The class of tables in bytes, such as "48 KiB to 1 MiB (L2)"."""
-    level, ends = str(judged["shape_class"]).upper(), [size_text(size) for size in caches.values()]
-    place = list(caches).index(level) if level in caches else len(ends)
-    if place == len(ends):
-        text = f"beyond {ends[-1]}" if ends else level
-    else:
-        text = f"{f'{ends[place - 1]} to' if place else 'up to'} {ends[place]} ({level})"
+    """The class of tables in bytes, such as "48 KiB to 1 MiB (L2)", where they are known."""
+    levels = ["", "L1", "L2", "L3", "MEMORY"]
+    level = str(judged["shape_class"]).upper()
+    low, high = (size_text(caches[each]) if each in caches else ""
+                 for each in (levels[levels.index(level) - 1], level))  # fmt: skip
+    text = level.replace("MEMORY", "beyond L3")
+    if level == "MEMORY" and low:
+        text = f"beyond {low}"
+    elif high and (low or level == "L1"):
+        text = f"{f'{low} to' if low else 'up to'} {high} ({level})"
     text += f", {judged['dtype']}" if judged["dtype"] != "float32" else ""
     return text if judged["threads"] == 1 else f"{text}, {judged['threads']} threads"
 
 
-def answer(machine: Machine) -> tuple[str, Rows]:
-    """What posenc pick takes for each class of tables, by each accuracy that it was asked for."""
-    rows = [["accuracy", "tables", "pick", "Gfloat/s", "|error| at most"]]
+def answer(machine: Machine) -> tuple[str, list[Rows]]:
+    """What posenc pick takes for each class of tables: a table for each accuracy that it was asked
+    for. The sentence says whether it is to be trusted."""
+    tables = []
     for verdict in machine.verdicts:
-        accuracy = str(verdict["accuracy"])
+        rows = [[str(verdict["accuracy"]), "pick", "Gfloat/s", "|error| at most"]]
         for judged in verdict["classes"]:
-            row = [accuracy, class_text(judged, machine.caches)]
-            accuracy = ""  # once
+            row = [class_text(judged, machine.caches)]
             if pick := judged["pick"]:
                 speed, bound = pick["gfloats_per_second"], pick["error_bound"]
                 row += [f"{pick['backend']}:{pick['isa']}", speed_text(speed), error_text(bound)]
-            rows.append([*row, "none", "", ""][:5])
+            rows.append([*row, "none", "", ""][:4])
+        tables.append(rows)
     sentence = f"What posenc pick takes on {machine.cpu}: the fastest, by its rule of ties."
     reasons = filter(None, dict.fromkeys(str(each["disturbed"]) for each in machine.verdicts))
-    return " ".join([sentence, *(f"Not to be trusted: {each}." for each in reasons)]), rows
+    return " ".join([sentence, *(f"Not to be trusted: {each}." for each in reasons)]), tables

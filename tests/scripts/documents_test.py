@@ -154,19 +154,21 @@ class ReportTextTest(ScriptTest):
 
     def test_the_answer_is_that_of_pick_in_bytes(self):
         exact = verdict("correctly rounded", [("l1", "rotation", 4, 2.98e-8),
-                                              ("memory", "rotation", 2, 2.98e-8)])  # fmt: skip
-        rough = verdict("within 1e-06", [("l1", "rotation32", 7, 1.5e-7), ("memory", None, 0, 0)],
+                                              ("l2", "rotation", 2, 2.98e-8)])  # fmt: skip
+        rough = verdict("within 1e-06", [("l1", "rotation32", 7, 1.5e-7), ("l3", None, 0, 0)],
                         disturbed="work ran")  # fmt: skip
         done = self.report(exact, rough)
         self.assert_good(done)
         lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
         self.assertIn("Not to be trusted: work ran.", lines[0] + lines[1])
-        self.assertEqual(lines[-5:], [
-            "accuracy tables pick Gfloat/s |error| at most",
-            "correctly rounded up to 32 KiB (L1) rotation:avx2 4.0 2.98e-8",
-            "beyond 512 KiB rotation:avx2 2.0 2.98e-8",
-            "within 1e-06 up to 32 KiB (L1) rotation32:avx2 7.0 1.50e-7",
-            "beyond 512 KiB none",
+        self.assertEqual(lines[-7:], [
+            "correctly rounded pick Gfloat/s |error| at most",
+            "up to 32 KiB (L1) rotation:avx2 4.0 2.98e-8",
+            "32 KiB to 512 KiB (L2) rotation:avx2 2.0 2.98e-8",
+            "",
+            "within 1e-06 pick Gfloat/s |error| at most",
+            "up to 32 KiB (L1) rotation32:avx2 7.0 1.50e-7",
+            "L3 none",
         ])  # fmt: skip
 
 

@@ -127,6 +127,7 @@ class FigureTest(ScriptTest):
         texts = [label.get_text() for label in axes.get_yticklabels()]
         self.assertIn("0.5", texts)
         self.assertIn("10", texts)
+        self.assertEqual(axes.get_xlabel(), "largest |error| of all rows")
         notes = [text.get_text() for text in axes.texts]
         self.assertIn("one thread; line: limit of the memory, 10", notes)
 

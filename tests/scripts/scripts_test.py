@@ -353,7 +353,8 @@ class RunTest(ShellTest):
             "\n8 x 512                 4.0         7.0    13     20\n",
             f"posenc pick {measured} --max-error 1e-6 --save build/results/profile.json --format "
             "json --output build/results/pick_1e-6.json\n",
-            "\nwithin 1e-06  up to 32 KiB (L1)  rotation32:avx2       7.0          1.50e-7\n",
+            "\nwithin 1e-06       pick             Gfloat/s  |error| at most\n"
+            "up to 32 KiB (L1)  rotation32:avx2       7.0          1.50e-7\n",
             f"\nUse it:    POSENC_PROFILE={self.root}/build/results/profile.json PROGRAM\n",
         ):
             self.assertIn(line, done.stdout)
