@@ -1,5 +1,6 @@
 // encode() allocates nothing, so that it can be called in a real-time loop. This program's own
 // operator new counts the allocations.
+#include "posenc/axes.h"
 #include "posenc/encoder.h"
 #include "posenc/layers/rotary.h"
 #include "posenc/registry.h"
@@ -15,12 +16,15 @@
 namespace {
 
 thread_local std::int64_t allocations = 0;
+/// So many allocations succeed, and then one fails; negative: all succeed.
+thread_local std::int64_t until_failure = -1;
 
 }  // namespace
 
 // Not inline: if GCC saw that free() releases memory from an operator new, it would warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
+  if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -78,6 +82,61 @@ TEST(Allocation, IsNoneWhenHeadsAreTurned) {
   };
   step();
   EXPECT_EQ(allocations_of(step), 0);
+}
+
+/// Calls work() with each of its allocations failing in turn, and expects that it then has left the
+/// output as it was.
+template <class Element, class Work>
+void expect_all_or_nothing(std::vector<Element>& output, const Work& work) {
+  const std::vector<Element> before = output;
+  std::int64_t failures = 0;
+  for (bool is_done = false; !is_done; ++failures) {
+    ASSERT_LT(failures, 1000);
+    until_failure = failures;
+    try {
+      work();
+      is_done = true;
+    } catch (const std::bad_alloc&) {
+    }
+    until_failure = -1;
+    if (!is_done) {
+      ASSERT_EQ(output, before) << "allocation " << failures;
+    }
+  }
+  EXPECT_NE(output, before);
+}
+
+/// Text, whose positions are equal on all axes, between rows of a grid, in several blocks of rows.
+std::vector<std::int64_t> positions_on_axes(std::int64_t rows) {
+  std::vector<std::int64_t> positions;
+  for (std::int64_t axis = 0; axis < 3; ++axis) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const bool is_text = row / 200 % 2 == 0;
+      positions.push_back(is_text ? row : axis == 0 ? 7 : axis == 1 ? row / 20 * 1000 : row % 20);
+    }
+  }
+  return positions;
+}
+
+TEST(Allocation, ThatFailsLeavesAllOrNothing) {
+  constexpr std::int64_t rows = 1400, dimension = 128;
+  const AxesSpec angles = axes_in_blocks(std::vector<std::int64_t>{32, 48, 48}, {});
+  const std::vector<std::int64_t> positions = positions_on_axes(rows);
+  const RowPositions of_rows(positions.data(), 3, rows, rows);
+  std::vector<float> table(rows * dimension);
+  expect_all_or_nothing(table, [&, encoder = AxesEncoder(angles)] {
+    encoder.encode(of_rows, MatrixView<float>{table.data(), rows, dimension, dimension});
+  });
+  std::vector<float> heads(rows * dimension, 1.0F);
+  const HeadsView x[] = {rows_first(heads.data(), 1, rows, 1, dimension)};
+  const Rotary rotary(RotarySpec{angles});
+  expect_all_or_nothing(heads, [&] { rotary.apply(x, of_rows); });
+  std::vector<float> sum(20 * dimension, 1.0F);
+  const auto encoder = backend("rotation").plan({.d_model = dimension});
+  expect_all_or_nothing(sum, [&] {
+    encoder->add({.first = -10, .count = 20}, {sum.data(), 20, dimension, dimension}, 1,
+                 {sum.data(), 20, dimension, dimension});
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EncodingAllocates, testing::ValuesIn(test::running_backends()),

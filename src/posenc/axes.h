@@ -23,6 +23,10 @@
 
 namespace POSENC_API posenc {
 
+namespace detail {
+class PreparedRows;
+}
+
 /// The number of axes is at most this.
 inline constexpr std::int64_t max_axes = 16;
 
@@ -206,6 +210,7 @@ class AxesEncoder {
   void encode(const RowPositions& positions, OutputView out, EncodeOptions options = {}) const;
 
  private:
+  friend class detail::PreparedRows;
   struct Plan;
   std::unique_ptr<const Plan> plan_;
 };

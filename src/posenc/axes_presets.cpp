@@ -1,6 +1,7 @@
 #include "posenc/axes_presets.h"
 
 #include "posenc/support/format.h"
+#include "posenc/support/immortal.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -142,11 +143,11 @@ const Entry& entry_of(std::string_view name) {
 }  // namespace
 
 std::span<const AxesPreset> axes_presets() noexcept {
-  static const auto all = [] {
+  static const auto& all = detail::immortal([] {
     std::array<AxesPreset, std::size(entries)> presets;
     std::ranges::transform(entries, presets.begin(), &Entry::preset);
     return presets;
-  }();
+  }());
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "posenc/backend.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/floating_point.h"
 #include "posenc/support/format.h"
 
 #include <vector>
@@ -45,6 +46,7 @@ void Backend::check_supports(DataType type) const {
 std::unique_ptr<const Encoder> Backend::plan(const EncodingSpec& spec) const {
   check_encodable(spec);
   check_runs_here();
+  const DefaultFloatingPoint environment;
   return make_encoder(spec);
 }
 

@@ -1,6 +1,7 @@
 #include "posenc/cpu.h"
 
 #include "posenc/support/enum_names.h"
+#include "posenc/support/immortal.h"
 #include "posenc/support/processors.h"
 
 #include <algorithm>
@@ -125,8 +126,9 @@ constexpr auto shape_names = enum_names<ShapeClass>("shape class", "l1", "l2", "
 }  // namespace
 
 const Cpu& cpu() {
-  static const Cpu detected = {detect_model(), detect_isas(),  cache_bytes(1),
-                               cache_bytes(2), cache_bytes(3), std::max(1, usable_cpus())};
+  static const Cpu& detected =
+      detail::immortal(Cpu{detect_model(), detect_isas(), cache_bytes(1), cache_bytes(2),
+                           cache_bytes(3), std::max(1, usable_cpus())});
   return detected;
 }
 

@@ -8,16 +8,21 @@
 #include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/support/scratch.h"
+#include "posenc/support/worker_memory.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 namespace posenc {
 namespace {
+
+/// Rows of float32 that stay in the L1 cache.
+std::int64_t rows_in_l1(std::int64_t columns) noexcept {
+  constexpr std::int64_t most_floats = 4096;
+  return std::max<std::int64_t>(most_floats / columns, 1);
+}
 
 void check_call(const Encoder& encoder, std::int64_t rows, const OutputView& out,
                 const EncodeOptions& options) {
@@ -99,21 +104,20 @@ void Encoder::encode_negative(const RowTask& task) const noexcept {
   });
 }
 
-/// 16-bit x and results of the task's rows, by way of float32: some rows at a time, which stay in
-/// the L1 cache.
+/// 16-bit x and results of the task's rows, by way of float32 in `wide`: some rows at a time, which
+/// stay in the L1 cache. `encoded` has one row.
 template <class T>
-void Encoder::add_converted(const RowTask& task, const T* x, float scale) const {
-  constexpr std::int64_t most_floats = 4096;
-  const std::int64_t columns = spec_.d_model;
-  const std::int64_t step = std::clamp<std::int64_t>(most_floats / columns, 1, task.count);
-  float* const wide = scratch(step * columns);
+void Encoder::add_converted(const RowTask& task, const T* x, float scale, float* encoded,
+                            float* wide) const noexcept {
+  const std::int64_t columns = spec_.d_model, step = rows_in_l1(columns);
   const simd::Kernels& kernels = simd::best_kernels();
   constexpr bool is_bfloat16 = std::is_same_v<T, BFloat16>;
   for (std::int64_t row = 0; row < task.count; row += step) {
     const std::int64_t count = std::min(step, task.count - row);
     for (std::int64_t i = 0; i < count; ++i)
       kernels.widen(&x[(row + i) * task.stride].bits, columns, is_bfloat16, wide + i * columns);
-    add_any({task.first + row, count, wide, columns, DataType::float32, false}, wide, scale);
+    add_any({task.first + row, count, wide, columns, DataType::float32, false}, wide, scale,
+            encoded);
     for (std::int64_t i = 0; i < count; ++i)
       kernels.narrow(wide + i * columns, columns, is_bfloat16, &task.row<T>(row + i)->bits);
   }
@@ -139,15 +143,22 @@ void Encoder::add_of_type(RowRange rows, const MatrixView<const T>& x, float sca
   const std::int64_t bytes = rows.count * spec_.d_model * size_of(data_type_of<T>);
   const bool non_temporal = x.data != out.data && is_non_temporal(options.stores, bytes);
   const RowTask all = {rows.first, rows.count, out.data, out.stride, data_type_of<T>, non_temporal};
+  constexpr bool is_wide = std::is_same_v<T, float>;
+  const std::int64_t encoded_rows = rows.first < 0 ? 1 : 0;
+  const std::int64_t converted_rows = is_wide ? 0 : std::min(rows_in_l1(spec_.d_model), rows.count);
   const std::int64_t grain = successive_rows_per_piece(spec_.d_model);
-  parallel_for(rows.count, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
-    const T* const from = x.data + begin * x.stride;
-    if constexpr (std::is_same_v<T, float>) {
-      add_any(all.part(begin, end), from, scale);
-    } else {
-      add_converted(all.part(begin, end), from, scale);
-    }
-  });
+  detail::WorkerMemory memory((encoded_rows + converted_rows) * spec_.d_model, options.threads);
+  parallel_for(rows.count, grain, options.threads,
+               [&](std::int64_t begin, std::int64_t end, int thread) {
+                 const T* const from = x.data + begin * x.stride;
+                 float* const encoded = memory.of(thread);
+                 if constexpr (is_wide) {
+                   add_any(all.part(begin, end), from, scale, encoded);
+                 } else {
+                   add_converted(all.part(begin, end), from, scale, encoded,
+                                 encoded + encoded_rows * spec_.d_model);
+                 }
+               });
 }
 
 void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
@@ -167,16 +178,15 @@ void Encoder::add(RowRange rows, MatrixView<const BFloat16> x, float scale,
 
 void Encoder::add_rows(const RowTask&, const float*, float) const noexcept {}
 
-/// Rows of negative positions are encoded one at a time, and added.
-void Encoder::add_any(const RowTask& task, const float* x, float scale) const {
+/// Rows of negative positions are encoded one at a time into `encoded`, and added.
+void Encoder::add_any(const RowTask& task, const float* x, float scale,
+                      float* encoded) const noexcept {
   const std::int64_t negative = std::clamp<std::int64_t>(-task.first, 0, task.count);
   if (negative < task.count) add_rows(task.after(negative), x + negative * task.stride, scale);
-  if (negative == 0) return;
-  std::vector<float> encoded(static_cast<std::size_t>(spec_.d_model));
   for (std::int64_t row = 0; row < negative; ++row) {
-    encode_negative({task.first + row, 1, encoded.data(), spec_.d_model, DataType::float32, false});
+    encode_negative({task.first + row, 1, encoded, spec_.d_model, DataType::float32, false});
     simd::best_kernels().combine({.x = x + row * task.stride,
-                                  .encoding = encoded.data(),
+                                  .encoding = encoded,
                                   .out = task.row<float>(row),
                                   .count = spec_.d_model,
                                   .scale = scale,

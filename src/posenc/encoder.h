@@ -66,12 +66,12 @@ class Encoder {
   /// out = x * scale + encoding in float32, without materialising the table. Bit-identical to
   /// encode(), then a multiplication, then an addition. x may be the memory of out; otherwise they
   /// must not overlap. Throws InvalidArgument as encode() does, and if the stride of x differs from
-  /// that of out, or if the backend cannot add.
+  /// that of out, or if the backend cannot add; and std::bad_alloc if there is no memory for rows of
+  /// negative positions, or that are converted. Nothing is written then.
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
-  /// The same for float16: x is widened to float32, and the result is rounded once. May
-  /// throw std::bad_alloc, since each thread keeps memory for some rows.
+  /// The same for float16: x is widened to float32, and the result is rounded once.
   void add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
            EncodeOptions options = {}) const;
   /// The same for bfloat16.
@@ -96,14 +96,15 @@ class Encoder {
 
   /// The same for positions of both signs.
   void encode_any(const RowTask& task) const noexcept;
-  void add_any(const RowTask& task, const float* x, float scale) const;
+  void add_any(const RowTask& task, const float* x, float scale, float* encoded) const noexcept;
   void encode_negative(const RowTask& task) const noexcept;
 
   template <class T>
   void add_of_type(RowRange rows, const MatrixView<const T>& x, float scale,
                    const MatrixView<T>& out, const EncodeOptions& options) const;
   template <class T>
-  void add_converted(const RowTask& task, const T* x, float scale) const;
+  void add_converted(const RowTask& task, const T* x, float scale, float* encoded,
+                     float* wide) const noexcept;
 
   template <class Position>
   void gather(std::span<const Position> positions, const OutputView& out,

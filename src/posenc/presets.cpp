@@ -1,6 +1,7 @@
 #include "posenc/presets.h"
 
 #include "posenc/support/format.h"
+#include "posenc/support/immortal.h"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +32,7 @@ std::string names(std::span<const Preset> all) {
 
 std::span<const Preset> presets() noexcept {
   // tests/presets_test.cpp compares each preset with the formula of its system.
-  static const std::array all = std::to_array<Preset>({
+  static const auto& all = detail::immortal(std::to_array<Preset>({
       // Tables that are added to embeddings.
       {"tutorial",
        "PyTorch's tutorial, the Annotated Transformer",
@@ -75,16 +76,16 @@ std::span<const Preset> presets() noexcept {
        {128, 5e5, halves_cos_first, paper, Llama3Scaling{}},
        {0, 131072}},
       {"vllm", "vLLM, rotary", {128, 1e4, halves_cos_first, paper}, {0, 4096}},
-  });
+  }));
   return all;
 }
 
 std::span<const Preset> benchmark_shapes() noexcept {
-  static const std::array all = std::to_array<Preset>({
+  static const auto& all = detail::immortal(std::to_array<Preset>({
       {"chunk", "a chunk of a stream", {512, 1e4, interleaved, paper}, {0, 8}},
       {"long_context", "a long context", {128, 1e4, interleaved, paper}, {0, 131072}},
       {"wide", "a wide model", {4096, 1e4, interleaved, paper}, {0, 8192}},
-  });
+  }));
   return all;
 }
 

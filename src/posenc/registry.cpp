@@ -28,7 +28,8 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry instance;
+  // Never destroyed: programs may encode while they exit.
+  static Registry& instance = *new Registry;
   return instance;
 }
 

@@ -1,6 +1,7 @@
 // The parallel loop: its pieces, exceptions, nested and simultaneous loops, forks.
 #include "posenc/support/parallel_for.h"
 
+#include "posenc/layers/rotary.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 
@@ -9,16 +10,23 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <mutex>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #ifndef _WIN32
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -96,6 +104,188 @@ TEST(ParallelFor, GivesThreadsThatWorkAtOnceDifferentNumbers) {
   EXPECT_EQ(clashes, 0);
 }
 
+/// The sum of [0, count), by loops in loops.
+std::int64_t nested_sum(std::int64_t count, int threads) {
+  std::atomic<std::int64_t> sum = 0;
+  parallel_for(count, 1, threads, [&](std::int64_t begin, std::int64_t end, int) {
+    parallel_for(end - begin, 1, threads, [&](std::int64_t first, std::int64_t last, int) {
+      for (std::int64_t i = begin + first; i < begin + last; ++i) sum += i;
+      spend(std::chrono::microseconds(10));
+    });
+  });
+  return sum;
+}
+
+/// Yields often, so that threads meet at each step of the protocol, whatever CPUs there are.
+void yield_at_random() {
+  static thread_local std::minstd_rand random(
+      static_cast<unsigned>(std::hash<std::thread::id>()(std::this_thread::get_id())));
+  for (auto turns = random() % 4; turns > 0; --turns) std::this_thread::yield();
+}
+
+/// So many helpers, on whatever CPUs there are.
+class Helpers : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    pool().restart({GetParam(), /*wake_after=*/{}, /*rest_factor=*/0, yield_at_random});
+  }
+  void TearDown() override { pool().restart({before_}); }
+
+  static detail::ThreadPool& pool() { return detail::ThreadPool::of_process(); }
+
+ private:
+  const int before_ = pool().helpers();
+};
+
+/// Loops of 1 to all threads by several callers at once. Each loop must cover every index once, and
+/// end no earlier than its threads; threads must have different numbers, below the number of
+/// threads that was asked for.
+TEST_P(Helpers, ShareLoopsOfManyCallers) {
+  const int helpers = GetParam();
+  std::atomic<int> wrong = 0, most_threads_seen = 0;
+  const auto call = [&](int caller) {
+    for (int repetition = 0; repetition < 400; ++repetition) {
+      const int threads = 2 + (repetition + caller) % helpers;
+      const std::int64_t count = 2 + repetition % 40;
+      std::vector<std::atomic<int>> users(static_cast<std::size_t>(threads));
+      std::vector<int> visits(static_cast<std::size_t>(count));
+      parallel_for(count, 1, threads, [&](std::int64_t begin, std::int64_t end, int thread) {
+        if (thread < 0 || thread >= threads) {
+          ++wrong;
+          return;
+        }
+        most_threads_seen = std::max(most_threads_seen.load(), thread + 1);
+        wrong += ++users[static_cast<std::size_t>(thread)] != 1;
+        yield_at_random();
+        // Not atomic: ThreadSanitizer sees whether the caller waits for them.
+        for (std::int64_t i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
+        --users[static_cast<std::size_t>(thread)];
+      });
+      for (const int each : visits) wrong += each != 1;
+    }
+  };
+  for (const int callers : {1, 3}) {
+    std::vector<test::JoiningThread> threads;
+    for (int i = 0; i < callers; ++i) threads.emplace_back([&, i] { call(i); });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(most_threads_seen, 1) << "no helper ever came";
+}
+
+TEST_P(Helpers, MayNestLoopsAndThrow) {
+  std::atomic<int> wrong = 0;
+  const auto call = [&] {
+    for (int repetition = 0; repetition < 50; ++repetition) {
+      wrong += nested_sum(40, GetParam()) != 780;
+      try {
+        parallel_for(40, 1, GetParam(), [&](std::int64_t begin, std::int64_t end, int) {
+          if (begin <= 20 && 20 < end) throw std::runtime_error("lost");
+        });
+        ++wrong;
+      } catch (const std::runtime_error&) {
+      }
+    }
+  };
+  {
+    std::vector<test::JoiningThread> callers;
+    for (int i = 0; i < 3; ++i) callers.emplace_back(call);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Memory of several threads, in all that has some: sanitizers watch its bounds.
+TEST_P(Helpers, DoNotChangeWhatIsWritten) {
+  constexpr std::int64_t rows = 700, columns = 256;
+  const auto encoder = backend("rotation").plan({.d_model = columns});
+  const Rotary rotary(columns);
+  const auto all = [&](int threads) {
+    Matrix table(rows, columns), cosines(rows, columns), sines(rows, columns);
+    encoder->encode({.first = -300, .count = rows}, table.view(), threads);
+    rotary.cosines_and_sines(RowRange{0, rows}, Repeat::halves, cosines.view(), sines.view(),
+                             threads);
+    BasicMatrix<BFloat16> sum(rows, columns);
+    std::fill_n(sum.data(), rows * columns, BFloat16{});
+    const BFloat16* const x = sum.data();
+    encoder->add({.first = -300, .count = rows}, {x, rows, columns, columns}, 1, sum.view(),
+                 threads);
+    std::vector<float> heads(rows * columns, 1.0F);
+    const HeadsView view[] = {rows_first(heads.data(), 1, rows, 1, columns)};
+    rotary.apply(view, RowRange{0, rows}, {.threads = threads});
+    std::vector<char> bytes;
+    const auto append = [&](const void* data, std::size_t size) {
+      bytes.insert(bytes.end(), static_cast<const char*>(data),
+                   static_cast<const char*>(data) + size);
+    };
+    for (const Matrix* each : {&table, &cosines, &sines})
+      append(each->data(), rows * columns * sizeof(float));
+    append(sum.data(), rows * columns * sizeof(BFloat16));
+    append(heads.data(), heads.size() * sizeof(float));
+    return bytes;
+  };
+  const auto expected = all(1);
+  for (const int threads : {2, 3, GetParam(), GetParam() + 1}) {
+    for (int repetition = 0; repetition < 3; ++repetition)
+      ASSERT_EQ(all(threads), expected) << threads << " threads";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(ParallelFor, Helpers, testing::Values(2, 3, 8, 16));
+
+#ifdef __linux__
+/// What helpers have of the thread that starts them, and should not.
+struct StateOfHelper {
+  int rounding, cpus;
+  bool receives_faults, receives_others;
+};
+
+std::vector<StateOfHelper> states_of_helpers(int helpers) {
+  std::mutex mutex;
+  std::vector<StateOfHelper> states;
+  parallel_for(100, 1, helpers + 1, [&](std::int64_t, std::int64_t, int thread) {
+    spend(std::chrono::microseconds(100));
+    if (thread == 0) return;
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    const bool receives_faults = sigismember(&blocked, SIGSEGV) == 0 &&
+                                 sigismember(&blocked, SIGBUS) == 0 &&
+                                 sigismember(&blocked, SIGFPE) == 0;
+    const std::lock_guard lock(mutex);
+    states.push_back({std::fegetround(), CPU_COUNT(&allowed), receives_faults,
+                      sigismember(&blocked, SIGTERM) == 0});
+  });
+  return states;
+}
+
+TEST(ParallelFor, HelpersDoNotKeepTheStateOfWhoStartedThem) {
+  auto& pool = detail::ThreadPool::of_process();
+  const int before = pool.helpers();
+  pool.restart({2});
+  cpu_set_t of_process;
+  ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
+  std::vector<StateOfHelper> states;
+  std::thread([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (unsigned cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+      if (CPU_ISSET(cpu, &of_process)) CPU_SET(cpu, &one);
+    }
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    std::fesetround(FE_UPWARD);
+    for (int attempt = 0; attempt < 100 && states.empty(); ++attempt) states = states_of_helpers(2);
+  }).join();
+  pool.restart({before});
+  ASSERT_FALSE(states.empty());
+  for (const StateOfHelper& each : states) {
+    EXPECT_EQ(each.rounding, FE_TONEAREST);
+    EXPECT_EQ(each.cpus, CPU_COUNT(&of_process));
+    EXPECT_TRUE(each.receives_faults);
+    EXPECT_FALSE(each.receives_others);
+  }
+}
+#endif
+
 TEST(ParallelFor, HasHelpersWhereThereAreCpus) {
   EXPECT_EQ(usable_threads(1), 1);
   EXPECT_LE(usable_threads(1'000'000), most_threads);
@@ -130,18 +320,6 @@ TEST(ParallelFor, ThrowsWhatTheWorkThrew) {
       EXPECT_EQ(working, 0) << "a thread still worked on it";
     }
   }
-}
-
-/// The sum of [0, count), by loops in loops.
-std::int64_t nested_sum(std::int64_t count, int threads) {
-  std::atomic<std::int64_t> sum = 0;
-  parallel_for(count, 1, threads, [&](std::int64_t begin, std::int64_t end, int) {
-    parallel_for(end - begin, 1, threads, [&](std::int64_t first, std::int64_t last, int) {
-      for (std::int64_t i = begin + first; i < begin + last; ++i) sum += i;
-      spend(std::chrono::microseconds(10));
-    });
-  });
-  return sum;
 }
 
 TEST(ParallelFor, MayBeNested) {

@@ -1,12 +1,12 @@
-// naive: the formula as it is written, the baseline that other backends are compared with.
+// naive: the formula as a competent person writes it, the baseline that others are compared with.
 //
-// Method  std::pow, std::sin and std::cos in double for every element, rounded once
+// Method  frequencies once by std::pow; std::sin and std::cos of each phase in double, rounded once
 // Error   half an ulp of 1, and 4 * 2^-53 times the position (with a rule: 16 * 2^-53 times)
 // Range   every position; the error grows with it
-// Cost    std::pow and a division for each frequency and row, and std::sin and std::cos
+// Cost    a product, std::sin and std::cos for each pair of entries
 //
-// The error is that of the rounded phase. With a rule of frequencies, the frequency in double,
-// modulo 2 pi, replaces std::pow. Source: "Attention Is All You Need", section 3.5.
+// The error is that of the rounded phase. A rule of frequencies has the nearest doubles of its
+// frequencies modulo 2 pi. Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"
@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <variant>
 #include <vector>
 
 namespace posenc {
@@ -22,20 +21,26 @@ namespace {
 
 class NaiveEncoder final : public Encoder {
  public:
-  NaiveEncoder(const EncodingSpec& spec, const Backend& backend) : Encoder(spec, backend) {
-    if (std::holds_alternative<BaseFrequencies>(spec.frequencies)) return;
-    const Frequencies exact(spec);
-    for (std::int64_t k = 0; k < exact.count(); ++k) frequencies_.push_back(to_radians(exact[k]));
+  NaiveEncoder(const EncodingSpec& spec, const Backend& backend)
+      : Encoder(spec, backend), frequencies_(static_cast<std::size_t>(spec.d_model / 2)) {
+    if (is_base(spec.frequencies)) {
+      const auto denominator = static_cast<double>(exponent_denominator(spec));
+      for (std::size_t k = 0; k < frequencies_.size(); ++k)
+        frequencies_[k] = std::pow(spec.base, -static_cast<double>(k) / denominator);
+    } else {
+      const Frequencies exact(spec);
+      for (std::size_t k = 0; k < frequencies_.size(); ++k)
+        frequencies_[k] = to_radians(exact[static_cast<std::int64_t>(k)]);
+    }
   }
 
   /// Half an ulp of 1 for the rounding, 2^-52 for the sine, and the error of the phase. The
-  /// relative errors of pow and of the quotient are 2^-52 and 2^-53, and the rounding of the
-  /// exponent x adds 2^-53 x ln base. The largest w |ln w| over all frequencies w is 1 / e, so that
-  /// the error of the phase is below pos * 4 * 2^-53. With a rule, a frequency is at most pi, and
-  /// it and the product have relative errors of 4 * 2^-53 and 2^-53.
+  /// relative errors of pow and of the product are 2^-52 and 2^-53, and the rounding of the
+  /// exponent adds 2^-53 |ln w|. For w <= 1, w (3 + |ln w|) is at most 3. With a rule, a frequency
+  /// is at most pi, and it and the product have relative errors of 4 * 2^-53 and 2^-53.
   double error_bound(RowRange rows, DataType type) const noexcept override {
     const double last = static_cast<double>(rows.farthest());
-    const double of_phase = last * (frequencies_.empty() ? 4 : 16) * 0x1p-53;
+    const double of_phase = last * (is_base(spec().frequencies) ? 4 : 16) * 0x1p-53;
     return std::min(2.0, half_ulp_of_one(type) + 0x1p-52 + of_phase);
   }
 
@@ -46,33 +51,26 @@ class NaiveEncoder final : public Encoder {
 
   template <class T>
   void write_rows(const RowTask& task) const noexcept {
-    const std::int64_t frequencies = spec().d_model / 2;
     for (std::int64_t row = 0; row < task.count; ++row) {
       T* const out = task.row<T>(row);
       const auto position = static_cast<double>(task.first + row);
-      for (std::int64_t k = 0; k < frequencies; ++k) {
-        const double phase = phase_of(position, k);
-        const ChannelPair channel = channels_of(spec(), k);
+      for (std::size_t k = 0; k < frequencies_.size(); ++k) {
+        const double phase = position * frequencies_[k];
+        const ChannelPair channel = channels_of(spec(), static_cast<std::int64_t>(k));
         out[channel.sine] = nearest<T>(std::sin(phase));
         out[channel.cosine] = nearest<T>(std::cos(phase));
       }
     }
   }
 
-  double phase_of(double position, std::int64_t k) const noexcept {
-    if (!frequencies_.empty()) return position * frequencies_[static_cast<std::size_t>(k)];
-    const auto denominator = static_cast<double>(exponent_denominator(spec()));
-    return position / std::pow(spec().base, static_cast<double>(k) / denominator);
-  }
-
-  std::vector<double> frequencies_;  ///< empty if they are the base's
+  std::vector<double> frequencies_;
 };
 
 class NaiveBackend final : public Backend {
  public:
   std::string_view name() const noexcept override { return "naive"; }
   std::string_view description() const noexcept override {
-    return "std::pow, std::sin, std::cos in double, rounded once";
+    return "std::sin and std::cos in double, rounded once";
   }
   std::string_view phases() const noexcept override { return "double"; }
   Isa isa() const noexcept override { return Isa::scalar; }

@@ -1,11 +1,12 @@
 #include "posenc/layers/rotary.h"
 
+#include "posenc/axes/rows.h"
 #include "posenc/layers/internal/cache_rows.h"
 #include "posenc/layers/internal/rotary_checks.h"
 #include "posenc/layers/internal/turn_heads.h"
 #include "posenc/support/check.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/support/scratch.h"
+#include "posenc/support/worker_memory.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,54 +40,49 @@ void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::
                     std::int64_t spare, const Work& work) {
   if (rows == 0) return;
   const std::int64_t step = rows_at_once(columns, rows);
-  // Each thread's memory begins at a cache line.
-  constexpr std::int64_t line = 16;
-  const std::int64_t bytes = (step + spare) * columns * std::int64_t{sizeof(T)};
-  const std::int64_t floats = (bytes / std::int64_t{sizeof(float)} / line + 1) * line;
-  float* const memory = scratch(usable_threads(threads) * floats);
+  constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
+  detail::WorkerMemory memory((step + spare) * columns * floats_of_element, threads);
   parallel_for(rows, rows_per_piece(elements), threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
-                 T* const own = reinterpret_cast<T*>(memory + thread * floats);
+                 T* const own = reinterpret_cast<T*>(memory.of(thread));
                  for (std::int64_t row = begin; row < end; row += step)
                    work(row, std::min(step, end - row), own);
                });
 }
 
-/// Writes rows of a cache as they are computed.
+/// Writes rows of a cache, whose entries are multiplied by a factor unless that is 1: of 16 bits,
+/// each is the product of a float32 entry and the factor, rounded once.
 template <class T>
-void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
+void fill_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
                 const CachePlaces<T>& places, int threads) {
   const std::int64_t columns = encoder.d_model();
-  for_each_block<T>(positions.count(), columns, threads, columns, 0,
-                    [&](std::int64_t begin, std::int64_t count, T* values) {
-                      encoder.encode(positions.part(begin, count),
-                                     MatrixView<T>{values, count, columns, columns},
-                                     {1, StorePolicy::cached});
-                      for (std::int64_t row = 0; row < count; ++row)
-                        write_cache_row(places, begin + row, columns / 2, values + row * columns);
-                    });
-}
-
-/// The same with entries that are multiplied by a factor: of 16 bits, each is the product of a
-/// float32 entry and the factor, rounded once.
-template <class T>
-void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
-                       const CachePlaces<T>& places, int threads) {
-  using Entry = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const std::int64_t columns = encoder.d_model();
-  for_each_block<Entry>(
-      positions.count(), columns, threads, columns, 1,
-      [&](std::int64_t begin, std::int64_t count, Entry* values) {
-        encoder.encode(positions.part(begin, count),
-                       MatrixView<Entry>{values, count, columns, columns},
-                       {1, StorePolicy::cached});
-        T* const scaled = reinterpret_cast<T*>(values + count * columns);
-        for (std::int64_t row = 0; row < count; ++row) {
-          for (std::int64_t i = 0; i < columns; ++i)
-            scaled[i] = nearest<T>(static_cast<double>(values[row * columns + i]) * factor);
-          write_cache_row(places, begin + row, columns / 2, scaled);
-        }
-      });
+  const auto fill = [&]<class Entry>(Entry) {
+    const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
+    for_each_block<Entry>(
+        rows.count(), columns, threads, columns, 1,
+        [&](std::int64_t begin, std::int64_t count, Entry* values) {
+          rows.write(begin, count, MatrixView<Entry>{values, count, columns, columns});
+          for (std::int64_t row = 0; row < count; ++row) {
+            const Entry* const entries = values + row * columns;
+            if constexpr (std::is_same_v<T, Entry>) {
+              if (factor == 1) {
+                write_cache_row(places, begin + row, columns / 2, entries);
+                continue;
+              }
+            }
+            T* const scaled = reinterpret_cast<T*>(values + count * columns);
+            if constexpr (sizeof(Entry) > 2) {
+              for (std::int64_t i = 0; i < columns; ++i)
+                scaled[i] = nearest<T>(static_cast<double>(entries[i]) * factor);
+            }
+            write_cache_row(places, begin + row, columns / 2, scaled);
+          }
+        });
+  };
+  if constexpr (sizeof(T) == 2) {
+    if (factor != 1) return fill(float());
+  }
+  fill(T());
 }
 
 /// Calls use(places) for the values of a cache that is read.
@@ -145,57 +141,48 @@ Rotary::Rotary(std::int64_t dimension, double base, RotaryLayout channels, const
 
 void Rotary::cache(const RowPositions& positions, RotaryLayout layout, OutputView out,
                    EncodeOptions options) const {
-  validate(positions, spec_.angles.axes());
+  detail::check_positions(positions, spec_.angles.axes());
   check_threads(options.threads);
   check_output("cache", out, positions.count(), dimension());
   if (positions.count() == 0) return;
   if (attention_factor() == 1 && layout == RotaryLayout::halves)
     return encoder_.encode(positions, out, options);
   with_type(out.type, [&]<class T>(T) {
-    fill(positions, places_of(static_cast<T*>(out.data), out.stride, layout, dimension() / 2),
-         options.threads);
+    fill_cache(encoder_, attention_factor(), positions,
+               places_of(static_cast<T*>(out.data), out.stride, layout, dimension() / 2),
+               options.threads);
   });
 }
 
 void Rotary::cosines_and_sines(const RowPositions& positions, Repeat repeat, OutputView cosines,
                                OutputView sines, EncodeOptions options) const {
   const std::int64_t pairs = dimension() / 2, columns = columns_of(repeat, pairs);
-  validate(positions, spec_.angles.axes());
+  detail::check_positions(positions, spec_.angles.axes());
   check_threads(options.threads);
   check_output("cosines", cosines, positions.count(), columns);
   check_output("sines", sines, positions.count(), columns);
   check_pair(cosines, sines, positions.count());
   if (positions.count() == 0) return;
   with_type(cosines.type, [&]<class T>(T) {
-    fill(positions,
-         places_apart(static_cast<T*>(cosines.data), cosines.stride, static_cast<T*>(sines.data),
-                      sines.stride, repeat, pairs),
-         options.threads);
+    fill_cache(encoder_, attention_factor(), positions,
+               places_apart(static_cast<T*>(cosines.data), cosines.stride,
+                            static_cast<T*>(sines.data), sines.stride, repeat, pairs),
+               options.threads);
   });
-}
-
-template <class Places>
-void Rotary::fill(const RowPositions& positions, const Places& places, int threads) const {
-  if (attention_factor() == 1) {
-    fill_cache(encoder_, positions, places, threads);
-  } else {
-    fill_scaled_cache(encoder_, attention_factor(), positions, places, threads);
-  }
 }
 
 void Rotary::apply(std::span<const HeadsView> x, const RowPositions& positions,
                    const RotateOptions& options) const {
-  validate(positions, spec_.angles.axes());
+  detail::check_positions(positions, spec_.angles.axes());
   check_threads(options.threads);
   const bool own = check_tensors(x, dimension(), positions.count());
   if (have_no_heads(x)) return;
   const std::int64_t columns = dimension();
   const double factor = attention_factor();
+  const detail::PreparedRows rows(encoder_, positions, DataType::float32, options.threads);
   turn_all({x, channels(), columns / 2, own}, positions.count(), options,
            [&](std::int64_t begin, std::int64_t count, float* angles) {
-             encoder_.encode(positions.part(begin, count),
-                             MatrixView<float>{angles, count, columns, columns},
-                             {1, StorePolicy::cached});
+             rows.write(begin, count, MatrixView<float>{angles, count, columns, columns});
              if (factor == 1) return;
              for (std::int64_t i = 0; i < count * columns; ++i)
                angles[i] = nearest<float>(static_cast<double>(angles[i]) * factor);

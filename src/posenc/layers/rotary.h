@@ -119,9 +119,6 @@ class Rotary {
   }
 
  private:
-  template <class Places>
-  void fill(const RowPositions& positions, const Places& places, int threads) const;
-
   RotarySpec spec_;
   AxesEncoder encoder_;  ///< cosines before sines
 };

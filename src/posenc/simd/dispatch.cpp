@@ -1,6 +1,7 @@
 #include "posenc/simd/dispatch.h"
 
 #include "posenc/cpu.h"
+#include "posenc/support/immortal.h"
 
 #include <vector>
 
@@ -8,7 +9,8 @@ namespace posenc::simd {
 
 std::span<const IsaKernels> compiled_kernels() {
 #define POSENC_ISA_KERNELS(isa) {Isa::isa, isa##_kernels()},
-  static const std::vector<IsaKernels> all = {POSENC_FOR_EACH_ISA(POSENC_ISA_KERNELS)};
+  static const auto& all =
+      detail::immortal(std::vector<IsaKernels>{POSENC_FOR_EACH_ISA(POSENC_ISA_KERNELS)});
 #undef POSENC_ISA_KERNELS
   return all;
 }

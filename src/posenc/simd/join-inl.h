@@ -72,7 +72,8 @@ inline void select_some(const JoinTask& task, std::int64_t begin, std::int64_t c
                       : task.parts_count == 3 ? select_row<3>
                                               : select_row<0>;
   for (std::int64_t row = 0; row < count; ++row)
-    select(task.parts, task.parts_count, begin + row, task.row_bytes, to + row * stride);
+    select(task.parts, task.parts_count, task.first_row + begin + row, task.row_bytes,
+           to + row * stride);
 }
 
 /// Copies the parts of `count` rows from row `begin` on. Rows of `to` are `stride` bytes apart.
@@ -82,7 +83,7 @@ inline void join_some(const JoinTask& task, std::int64_t begin, std::int64_t cou
   for (std::int64_t p = 0; p < task.parts_count; ++p) {
     const JoinPart part = task.parts[p];
     for (std::int64_t row = 0; row < count; ++row) {
-      copy_bytes(part.row(begin + row), to + row * stride + part.to, part.bytes);
+      copy_bytes(part.row(task.first_row + begin + row), to + row * stride + part.to, part.bytes);
     }
   }
 }

@@ -199,6 +199,7 @@ struct JoinTask {
   char* out;
   std::ptrdiff_t out_stride;  ///< in bytes
   bool non_temporal;
+  std::int64_t first_row = 0;  ///< whose parts are copied to the first row of `out`
 };
 
 using JoinKernel = void (*)(const JoinTask& task) noexcept;

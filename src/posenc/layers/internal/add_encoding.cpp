@@ -3,7 +3,7 @@
 #include "posenc/backend.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/parallel_for.h"
-#include "posenc/support/scratch.h"
+#include "posenc/support/worker_memory.h"
 
 #include <algorithm>
 #include <iterator>
@@ -188,10 +188,10 @@ void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work) {
     return add_directly(encoder, rows, work);
   const std::int64_t columns = work.y.columns;
   const std::int64_t step = std::min(chunk_rows(columns), std::max<std::int64_t>(work.y.rows, 1));
-  float* const memory = scratch(usable_threads(work.threads) * step * columns);
+  detail::WorkerMemory memory(step * columns, work.threads);
   parallel_for_parts(work, [&](const Part& part, int thread) {
     const Combiner combiner(work);
-    float* const own = memory + thread * step * columns;
+    float* const own = memory.of(thread);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t count = std::min(step, part.end - begin);
       encoder.encode({.first = rows.first + begin, .count = count}, {own, count, columns, columns},

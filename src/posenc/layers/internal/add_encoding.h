@@ -63,7 +63,7 @@ class InputRows {
 };
 
 /// The operation on every row. The caller of the functions below has checked all arguments. Nothing
-/// is written if scratch memory cannot be allocated (std::bad_alloc).
+/// is written if working memory cannot be allocated (std::bad_alloc).
 struct RowWork {
   InputRows x;
   float scale;
@@ -74,7 +74,7 @@ struct RowWork {
 };
 
 /// Adds the encodings of `rows`, which has the number of rows of y, without a table in memory.
-/// Blocks of rows are encoded into scratch memory that stays in cache, and added to every sequence
+/// Blocks of rows are encoded into memory that stays in cache, and added to every sequence
 /// of the batch.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 

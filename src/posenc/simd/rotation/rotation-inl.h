@@ -153,14 +153,14 @@ inline void fill_constants(Panel& panel, const ColumnMap& map) {
     const F64 multiplier[2] = {cos_row[0] + cos_row[0], cos_row[1] + cos_row[1]};
     store_columns<interleaved>(multiplier, multiplier, panel.multiplier, size, k);
     const F32 slope = load(tables.radians + begin + k);
-    const F32 huge(std::numeric_limits<float>::max());
+    const F32 one(1.0f);
     if constexpr (interleaved) {
-      const Both<F32> pairs = interleave(slope, huge);
+      const Both<F32> pairs = interleave(slope, one);
       pairs.first.store_unaligned(panel.slope + 2 * k);
       pairs.second.store_unaligned(panel.slope + 2 * k + float_lanes);
     } else {
       slope.store_unaligned(panel.slope + k);
-      huge.store_unaligned(panel.slope + size + k);
+      one.store_unaligned(panel.slope + size + k);
     }
   }
 }

@@ -27,7 +27,7 @@ struct alignas(64) Panel {
   double multiplier[columns + padding];  ///< 2 cos(w)
   double sine[panel_frequencies];        ///< at the middle row, by frequency
   double cosine[panel_frequencies];
-  /// slope times a position bounds the value: w for a sine, the largest float for a cosine.
+  /// slope times a position, which is at least 1, bounds the value: w for a sine, 1 for a cosine.
   float slope[columns];
 };
 

@@ -20,8 +20,9 @@ namespace posenc {
 
 int usable_cpus() noexcept {
 #if defined(__linux__)
+  // Of the process, that is of its first thread. Another one may be pinned to a CPU of its own.
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+  if (sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
 #endif
   return static_cast<int>(std::thread::hardware_concurrency());
 }

@@ -3,54 +3,47 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
-namespace posenc {
+#include <cstring>
+#include <initializer_list>
+
+namespace posenc::detail {
 
 // Here, threads can be joined when a library is unloaded.
 bool keep_loaded() noexcept { return false; }
-namespace {
 
-class SignalsBlocked {
- public:
-  SignalsBlocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+SignalsBlocked::SignalsBlocked() noexcept {
+  static_assert(sizeof before_ >= sizeof(sigset_t));
+  sigset_t all, before;
+  sigfillset(&all);
+  for (const int raised : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+    sigdelset(&all, raised);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::memcpy(before_, &before, sizeof before);
+}
 
- private:
-  sigset_t before_;
-};
+SignalsBlocked::~SignalsBlocked() {
+  sigset_t before;
+  std::memcpy(&before, before_, sizeof before);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
-}  // namespace
-
-std::thread start_helper_thread(void (*run)(void*), void* argument) {
-  const SignalsBlocked blocked;  // a thread begins with the mask of its creator
-  return std::thread(run, argument);
+void take_affinity_of_process() noexcept {
+#ifdef __linux__
+  const pid_t first_thread = getpid();
+  cpu_set_t allowed;
+  if (sched_getaffinity(first_thread, sizeof allowed, &allowed) == 0)
+    sched_setaffinity(0, sizeof allowed, &allowed);
+  sched_param parameters = {};
+  const int policy = sched_getscheduler(first_thread);
+  if (policy >= 0 && sched_getparam(first_thread, &parameters) == 0)
+    sched_setscheduler(0, policy, &parameters);
+#endif
 }
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   pthread_atfork(before, in_parent, in_child);
 }
 
-void wait_on_this_cpu(std::thread& thread, const std::function<bool()>& is_busy) noexcept {
-#ifdef __linux__
-  cpu_set_t allowed, here;
-  const int cpu = sched_getcpu();
-  const pthread_t handle = thread.native_handle();
-  if (cpu >= 0 && cpu < CPU_SETSIZE &&
-      pthread_getaffinity_np(handle, sizeof allowed, &allowed) == 0) {
-    CPU_ZERO(&here);
-    CPU_SET(static_cast<unsigned>(cpu), &here);
-    pthread_setaffinity_np(handle, sizeof here, &here);
-    while (is_busy()) std::this_thread::yield();
-    pthread_setaffinity_np(handle, sizeof allowed, &allowed);
-  }
-#endif
-  while (is_busy()) std::this_thread::yield();
-}
-
-}  // namespace posenc
+}  // namespace posenc::detail

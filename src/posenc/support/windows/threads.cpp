@@ -2,7 +2,7 @@
 
 #include <windows.h>
 
-namespace posenc {
+namespace posenc::detail {
 
 // A DLL is told of its end under a lock that ending threads need: none can be joined there.
 bool keep_loaded() noexcept {
@@ -11,16 +11,10 @@ bool keep_loaded() noexcept {
                             reinterpret_cast<LPCWSTR>(&keep_loaded), &module) != 0;
 }
 
-// Windows has neither signals nor forks.
-std::thread start_helper_thread(void (*run)(void*), void* argument) {
-  return std::thread(run, argument);
-}
-
+// Windows has neither signals nor forks, and threads begin with the CPUs of the process.
+SignalsBlocked::SignalsBlocked() noexcept = default;
+SignalsBlocked::~SignalsBlocked() = default;
+void take_affinity_of_process() noexcept {}
 void at_fork(void (*)(), void (*)(), void (*)()) noexcept {}
 
-// A preempted helper is not moved, as on macOS.
-void wait_on_this_cpu(std::thread&, const std::function<bool()>& is_busy) noexcept {
-  while (is_busy()) std::this_thread::yield();
-}
-
-}  // namespace posenc
+}  // namespace posenc::detail

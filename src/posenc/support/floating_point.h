@@ -1,0 +1,47 @@
+// The floating-point environment of the library's own code. Internal: not installed.
+#pragma once
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace posenc {
+
+/// While an object lives, its thread rounds to nearest, traps nothing and keeps subnormals, as the
+/// error bounds require. Then, the caller's environment is restored, with the exception flags that
+/// it had if it was another one.
+class DefaultFloatingPoint {
+ public:
+#if defined(__x86_64__)
+  // Only vector registers are used, so that the x87 control word has no effect. Reading takes some
+  // cycles, and writing, some tens: callers nearly always have the default.
+  DefaultFloatingPoint() noexcept : before_(_mm_getcsr()) {
+    if (is_other()) _mm_setcsr(default_control);
+  }
+  ~DefaultFloatingPoint() {
+    if (is_other()) _mm_setcsr(before_);
+  }
+
+ private:
+  static constexpr unsigned default_control = 0x1f80, flags = 0x3f;
+  bool is_other() const noexcept { return (before_ & ~flags) != default_control; }
+  unsigned before_;
+#else
+  DefaultFloatingPoint() noexcept {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatingPoint() { std::fesetenv(&before_); }
+
+ private:
+  std::fenv_t before_;
+#endif
+
+ public:
+  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
+  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
+};
+
+}  // namespace posenc

@@ -1,0 +1,36 @@
+// Working memory of the threads of a parallel loop. Internal: not installed.
+#pragma once
+
+#include "posenc/matrix.h"
+#include "posenc/support/cache_line.h"
+#include "posenc/support/parallel_for.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace posenc::detail {
+
+/// So many floats for each thread of a loop with `threads` threads, each from a cache line on. The
+/// caller of the loop has it before anything is written, and it ends with the call. A little needs
+/// no allocation, so that a step of decoding makes none.
+class WorkerMemory {
+ public:
+  /// Throws std::bad_alloc.
+  WorkerMemory(std::int64_t floats, int threads)
+      : stride_((floats + cache_line_floats - 1) / cache_line_floats * cache_line_floats) {
+    const std::int64_t all = stride_ * usable_threads(threads);
+    if (all > small_floats) large_ = Matrix(all, 1);
+  }
+
+  float* of(int thread) noexcept {
+    return (large_.rows() > 0 ? large_.data() : small_) + thread * stride_;
+  }
+
+ private:
+  static constexpr std::int64_t small_floats = 4096;
+  std::int64_t stride_;
+  Matrix large_;
+  alignas(cache_line_bytes) float small_[small_floats];  // NOLINT: it is written before it is read
+};
+
+}  // namespace posenc::detail
