@@ -17,15 +17,14 @@ tables of both as a document, whose rows report.py shows beside the backends."""
 import argparse
 import datetime
 import importlib
-import json
 import math
 import os
 import random
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import get_context
 from statistics import median
 from timeit import timeit
 from typing import Any
@@ -72,7 +71,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--kept-table-only", action="store_true", help="no other work")
     parser.add_argument("--rotary", action="store_true", help="rotary embeddings, not tables")
     parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
-    parser.add_argument("--one-process", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.shapes = arguments.shapes or (ROTARY_SHAPES if arguments.rotary else TABLE_SHAPES)
     if arguments.rotary and arguments.output:
@@ -191,15 +189,15 @@ def median_seconds(work: Callable[[], Any]) -> float:
     return median(timeit(work, number=calls) / calls for _ in range(SAMPLES))
 
 
-def time_once(posenc: Any, options: argparse.Namespace) -> list[tuple[Shape, str, str, float]]:
-    """In this process: shape, work, program and seconds of each."""
-    found = []
+def time_once(options: argparse.Namespace) -> list[tuple[str, Shape, str, float]]:
+    """In this process: work, shape, program and seconds of each."""
+    posenc, found = need_posenc(), []
     with need_module("torch").no_grad():
         for shape in options.shapes:
             works = works_of(posenc, shape, options)
             all_works = [(work, program) for work in works for program in works[work]]
             for work, program in random.sample(all_works, len(all_works)):
-                found.append((shape, work, program, median_seconds(works[work][program])))
+                found.append((work, shape, program, median_seconds(works[work][program])))
     return found
 
 
@@ -252,17 +250,19 @@ def document_of(peers: list[tuple[str, Shape, list[float], dict[str, float]]],
     }
 
 
-def compare(posenc: Any, options: argparse.Namespace) -> int:
+def main() -> int:
+    options = parse_arguments()
+    if options.output:
+        check_writable(options.output)
+    need_modules("torch", "numpy")
+    posenc = need_posenc()
     seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
-    command = [sys.executable, *sys.argv, "--one-process"]
-    for process in range(options.processes):
-        show_progress(f"process {process + 1} of {options.processes}")
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-        if done.returncode != 0:
-            return done.returncode  # it has said why
-        for (rows, d_model), work, program, each in json.loads(done.stdout):
-            of_work = seconds.setdefault((work, (rows, d_model)), {})
-            of_work.setdefault(program, []).append(each)
+    # A new process each time: addresses differ, and times with them.
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        for done, found in enumerate(pool.imap(time_once, [options] * options.processes), 1):
+            show_progress(f"{done} of {options.processes} processes")
+            for work, shape, program, each in found:
+                seconds.setdefault((work, shape), {}).setdefault(program, []).append(each)
     show_progress()
     lines, peers = [["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]], []
     works = [KEPT, "new table", "x + table", "module", CACHE, "rotary"]
@@ -287,18 +287,6 @@ def compare(posenc: Any, options: argparse.Namespace) -> int:
     if options.output:
         write_json(options.output, document_of(peers, options, posenc))
     return 0
-
-
-def main() -> int:
-    options = parse_arguments()
-    if options.output:
-        check_writable(options.output)
-    need_modules("torch", "numpy")
-    posenc = need_posenc()
-    if options.one_process:
-        print(json.dumps(time_once(posenc, options)))
-        return 0
-    return compare(posenc, options)
 
 
 if __name__ == "__main__":
