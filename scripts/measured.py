@@ -163,7 +163,7 @@ def main() -> int:
     else:
         print(f"No document of {now.cpu}, {now.isas[-1]}, is kept; --keep makes {new} "
               f"docs/measured/{name}")  # fmt: skip
-    for other in kept.keys() - {name}:
+    for other in sorted(kept.keys() - {name}):
         print(f"Of another CPU: docs/measured/{other}, {kept[other].facts['measured_at']}")
     if why_not:
         print(f"Not reliable, and never kept: {why_not}")

@@ -11,6 +11,7 @@ import argparse
 
 from reporting.command import ArgumentParser, BadInput, make_folder, need_modules, run_main
 from reporting.documents import Machine, read_machines
+from reporting.page import write_page
 from reporting.summary import (
     ANSWER_LEFT, answer, columns_of, heading, not_reliable, speeds,
 )  # fmt: skip
@@ -30,6 +31,7 @@ def parse_arguments() -> argparse.Namespace:
 def text_of(machine: Machine, has_peers: bool) -> str:
     parts = []
     if plain := machine.plain():
+        has_peers = has_peers or not machine.plain("backend")
         roles = ("backend", "peer") if has_peers else ("backend",)
         sentence, rows = speeds(columns_of(machine, *roles), roles)
         table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
@@ -45,8 +47,6 @@ def main() -> int:
     machines = read_machines(arguments.documents)
     if arguments.page:
         need_modules("matplotlib", "numpy")
-        from reporting.page import write_page  # which needs them
-
         make_folder(arguments.page, "--page")
         paths = write_page(machines, arguments.page)
         print(f"{paths[0]}, and {len(paths) - 1} figures beside it")

@@ -136,6 +136,8 @@ class ReportTextTest(ScriptTest):
         self.assert_good(done)
         self.assertRegex(done.stdout, r"\n9 x 4 +2\.0\n8 x 512 +1\.0\n")
         self.assertRegex(done.stdout, r" 1\.00e-7 \(of all rows of 9 x 4\)")
+        alone = self.report(document(row("x", SMALL, 1, 1e-7, role="peer")))
+        self.assertIn("\n| x* | 1.0 | 1.00e-7 | ", alone.stdout)
         untimed = document(row("x:avx2", SMALL, 0, 1e-7))
         self.assert_refused(self.report(untimed), "DOCUMENT has no times")
 
