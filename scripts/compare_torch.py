@@ -276,7 +276,7 @@ def main() -> int:
             if program in tables:
                 error = error_of(posenc, tables[program](), work, shape)
                 peers.append((program, shape, times[program], error))
-                share = share_text(error["correctly_rounded"])
+                share = share_text(error["correctly_rounded"], is_of_all=True)
                 line[-1] = f"{error_text(error['max_abs'])}, {share}"
         lines.append(line)
     # Columns of what was not asked for are left out.

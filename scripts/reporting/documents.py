@@ -128,9 +128,8 @@ class Measurement:
         names. "all" is proven, or was counted."""
         if self.error is None:
             return ["", ""]
-        share = self.error.correctly_rounded
-        is_all = self.is_correctly_rounded or share == 1 and self.is_whole
-        return [error_text(self.error.max_abs), "all" if is_all else share_text(share)]
+        rounded = share_text(self.error.correctly_rounded, self.is_whole)
+        return [error_text(self.error.max_abs), "all" if self.is_correctly_rounded else rounded]
 
 
 @dataclass(eq=False)

@@ -28,8 +28,11 @@ def percent(share: float, decimals: int = 1) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
-def share_text(share: float) -> str:
-    """Truncated and not rounded: it says 100 only of a whole."""
+def share_text(share: float, is_of_all: bool) -> str:
+    """Of entries: of all of a table, or of some. Truncated and not rounded: it says "all" only of
+    all, and 100 % only of a whole."""
+    if share == 1 and is_of_all:
+        return "all"
     decimals = 0 if share == 1 else 6 if share > 0.99999 else 3 if share > 0.99 else 1
     return percent(math.floor(share * 100 * 10**decimals + 1e-6) / 10 ** (decimals + 2), decimals)
 

@@ -181,7 +181,8 @@ class TextTest(ScriptTest):
         ):
             self.assertEqual(text.speed_text(speed), expected)
         for share, expected in ((1, "100 %"), (0.999999999, "99.999999 %"), (0.58, "58.0 %")):
-            self.assertEqual(text.share_text(share), expected)
+            self.assertEqual(text.share_text(share, False), expected)
+        self.assertEqual(text.share_text(1, True), "all")
         for seconds, expected in ((1.0, "1.00 s"), (12.34e-6, "12.3 us"), (5e-10, "0.500 ns")):
             self.assertEqual(text.seconds_text(seconds), expected)
         self.assertEqual(text.error_text(2.98e-8), "2.98e-8")
