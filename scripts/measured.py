@@ -29,18 +29,6 @@ BLOCK = re.compile(
     r".*?(?P<end><!-- end -->\n)",
     re.DOTALL,
 )
-INTRODUCTION = """# How fast is it on which CPU?
-
-Gfloat/s of one thread into warm memory, set-up excluded: medians of processes, as `posenc measure`
-wrote them. Of each kind of CPU, [measured/](measured) has the newest document. The rows are the
-backends at each instruction set; a program gets the best one that its CPU has. The last rows are
-a copy of a finished table, and the limit of the memory for the same bytes: the faster of a loop of
-plain stores and one of non-temporal stores.
-
-`./scripts/measured.py` compares the CPU at hand with its document, and with `--keep` it writes the
-document, this page and the README's table ([benchmarks.md](benchmarks.md#speeds-are-remembered)).
-"""
-
 Kept = Mapping[str, Machine]  # by the name of their document
 
 
@@ -67,7 +55,8 @@ def named(rows: Rows) -> str:
     return markdown([rows[0], *([f"`{row[0]}`", *row[1:]] for row in rows[1:-2]), *rows[-2:]])
 
 
-def page_of(kept: Kept) -> str:
+def page_of(page: str, kept: Kept) -> str:
+    """The page with its tables made anew, below what it says first."""
     rows, parts = [["CPU", "ISA", "compiler", "date", ""]], []
     for name, machine in kept.items():
         facts = machine.facts
@@ -78,7 +67,7 @@ def page_of(kept: Kept) -> str:
         sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
         text = wrapped(f"{', '.join(said)}. {sentence}")
         parts.append(f"\n## {machine.cpu}, {isa}\n\n{text}\n\n{named(table)}\n")
-    return "".join([INTRODUCTION, "\n", markdown(rows, left=range(5)), "\n", *parts])
+    return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(5)), "\n", *parts])
 
 
 def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:
@@ -119,7 +108,8 @@ def keep(document: Path, machine: Machine) -> None:
     """Writes the document of a CPU, the page and the README; nothing if one of them cannot be
     made."""
     kept = dict(sorted({**read_kept(), file_name(machine): machine}.items()))
-    page, readme = page_of(kept), readme_of(README.read_text(encoding="utf-8"), kept)
+    page = page_of(PAGE.read_text(encoding="utf-8"), kept)
+    readme = readme_of(README.read_text(encoding="utf-8"), kept)
     FOLDER.mkdir(exist_ok=True)
     write_whole(FOLDER / file_name(machine), document.read_bytes())
     write_whole(PAGE, page)
