@@ -1,5 +1,6 @@
 // posenc compare: two documents of measurements side by side, errors and times.
 #include "cli/commands.h"
+#include "cli/compare_reports.h"
 #include "cli/json.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -16,10 +17,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <regex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace posenc::cli {
@@ -73,7 +76,8 @@ class Comparison {
   Comparison(const Measurements& a, const Measurements& b, double tolerance)
       : tolerance_(tolerance),
         noise_(std::max(noise_floor_of(a), noise_floor_of(b))),
-        same_machine_(a.machine.model == b.machine.model && a.machine.isas == b.machine.isas) {
+        same_machine_(a.machine.model == b.machine.model && a.machine.isas == b.machine.isas),
+        factor_(same_machine_ ? factor_of(a, b) : 1) {
     for (const Measurement& each : a.all) {
       if (each.role == Role::backend) rows_.push_back(compared(&each, find(b, each)));
     }
@@ -86,6 +90,7 @@ class Comparison {
   const std::vector<ComparedRow>& rows() const { return rows_; }
   double noise() const { return noise_; }
   bool same_machine() const { return same_machine_; }
+  double factor() const { return factor_; }
   auto regressions() const { return std::ranges::count_if(rows_, &ComparedRow::is_regression); }
   auto missing() const { return std::ranges::count(rows_, nullptr, &ComparedRow::after); }
   auto common() const {
@@ -114,6 +119,17 @@ class Comparison {
     return nullptr;
   }
 
+  static double factor_of(const Measurements& a, const Measurements& b) {
+    std::vector<double> of_limits, all;
+    for (const Measurement& before : a.all) {
+      const Measurement* const after = find(b, before);
+      if (after == nullptr || !before.is_timed() || !after->is_timed()) continue;
+      all.push_back(paired_ratio(after->seconds, before.seconds).ratio);
+      if (before.role == Role::limit) of_limits.push_back(all.back());
+    }
+    return common_factor(of_limits, all);
+  }
+
   /// Times of different machines are shown and not judged.
   ComparedRow compared(const Measurement* before, const Measurement* after) const {
     ComparedRow row;
@@ -126,6 +142,7 @@ class Comparison {
     }
     if (!before->is_timed() || !after->is_timed()) return row;
     row.time = paired_ratio(after->seconds, before->seconds);
+    for (double* const each : {&row.time.ratio, &row.time.low, &row.time.high}) *each /= factor_;
     if (!same_machine_ || is_tie(row.time, noise_)) return row;
     row.is_slower = row.time.ratio > 1;
     row.is_faster = row.time.ratio < 1;
@@ -134,6 +151,7 @@ class Comparison {
 
   double tolerance_, noise_;
   bool same_machine_;
+  double factor_;  ///< of the machine, see common_factor()
   std::vector<ComparedRow> rows_;
 };
 
@@ -147,10 +165,15 @@ std::string origin_text(const std::string& name, const std::string& file,
          "\n";
 }
 
-std::string heading_of(const MeasuredTable& table) {
-  return fmt::format("{}, {}{}, {}", table.name, to_string(table.type),
-                     table.rows.first == 0 ? "" : fmt::format(", first {}", table.rows.first),
-                     spec_text(table.spec));
+/// "5000x512 float16, 2 threads, layout halves": what differs from the usual.
+std::string name_of(const MeasuredTable& table) {
+  const EncodingSpec usual = {.d_model = table.spec.d_model};
+  std::string name = table.name;
+  if (table.type != DataType::float32) name += fmt::format(" {}", to_string(table.type));
+  if (table.threads > 1) name += ", " + threads_text(table.threads);
+  if (table.rows.first != 0) name += fmt::format(", first {}", table.rows.first);
+  if (table.spec != usual) name += ", " + spec_text(table.spec);
+  return name;
 }
 
 std::string error_text_of(const Measurement* row) {
@@ -180,30 +203,54 @@ std::string verdict_text(const Comparison& comparison) {
   if (missing > 0)
     text += fmt::format("; {} of A {} missing in B", missing, missing == 1 ? "is" : "are");
   if (!comparison.same_machine()) text += "; times are of different CPUs, and are not judged";
-  return text;
+  if (comparison.factor() != 1) {
+    text += fmt::format(
+        "\nThe machine took {:.3f} times as long in B, its store limits and copies, too: times B/A "
+        "are without that factor",
+        comparison.factor());
+  }
+  return wrapped(text + "\n");
 }
 
+/// The rows that changed, the worst first; the others are counted.
 std::string table_text(const Comparison& comparison) {
+  constexpr std::size_t most_shown = 24;
+  std::vector<const ComparedRow*> changed;
+  for (const ComparedRow& row : comparison.rows()) {
+    if (row.verdict() != "same" || !comparison.same_machine()) changed.push_back(&row);
+  }
+  const auto badness = [](const ComparedRow* row) {
+    const bool is_missing = row->after == nullptr, is_added = row->before == nullptr;
+    return std::tuple(!row->is_worse, !row->is_slower, !is_missing, is_added,
+                      row->is_slower ? -row->time.ratio : row->time.ratio);
+  };
+  std::ranges::stable_sort(changed, {}, badness);
+  std::map<std::string, std::size_t> others;
+  for (const ComparedRow& row : comparison.rows()) ++others[row.verdict()];
   Table table({{"backend", Align::left},
+               {"table", Align::left},
                {"max |error| A"},
                {"B"},
                {"Gfloat/s A"},
                {"B"},
                {"time B/A, 95 %"},
                {"", Align::left}});
-  const MeasuredTable* last = nullptr;
-  for (const ComparedRow& row : comparison.rows()) {
-    const Measurement& any = row.any();
-    if (last == nullptr || !(*last == any.table)) {
-      if (last != nullptr) table.add_gap();
-      table.add_heading(heading_of(any.table));
-    }
-    last = &any.table;
-    table.add_row({any.full_name(), error_text_of(row.before), error_text_of(row.after),
-                   speed_text_of(row.before), speed_text_of(row.after), ratio_text(row),
-                   row.verdict()});
+  changed.resize(std::min(changed.size(), most_shown));
+  for (const ComparedRow* const row : changed) {
+    --others[row->verdict()];
+    table.add_row({row->any().full_name(), name_of(row->any().table), error_text_of(row->before),
+                   error_text_of(row->after), speed_text_of(row->before), speed_text_of(row->after),
+                   ratio_text(*row), row->verdict()});
   }
-  return table.text();
+  std::vector<std::string> counted;
+  for (const auto& [verdict, count] : others) {
+    if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
+  }
+  std::string text = changed.empty() ? "" : table.text();
+  if (!counted.empty())
+    text += wrapped(
+        fmt::format("{}Not shown: {}\n", text.empty() ? "" : "\n", fmt::join(counted, ", ")));
+  return text;
 }
 
 std::string json_text(const CompareOptions& options, const Comparison& comparison) {
@@ -211,6 +258,7 @@ std::string json_text(const CompareOptions& options, const Comparison& compariso
   document["before"] = options.before;
   document["after"] = options.after;
   document["noise_floor"] = comparison.noise();
+  document["common_factor"] = comparison.factor();
   document["times_are_judged"] = comparison.same_machine();
   document["regressions"] = comparison.regressions();
   document["missing"] = comparison.missing();
@@ -241,17 +289,23 @@ int compare(const CompareOptions& options) {
   const Measurements after = read_measurements(options.after);
   Comparison comparison(before, after, options.tolerance.value_or(0));
   comparison.apply(options.filter, pattern);
-  if (comparison.common() == 0) {
+  const std::string reports = reports_side_by_side(options.before, options.after, pattern);
+  const bool shares_rows = comparison.common() > 0;
+  if (!shares_rows && reports.empty()) {
     throw InvalidArgument(fmt::format(
-        "{} and {} have no backend and table in common; allowed: documents that share one",
+        "{} and {} have no backend and table in common; allowed: documents that share one, or "
+        "accuracy reports of one table",
         options.before, options.after));
   }
+  std::string page =
+      origin_text("A", options.before, before) + origin_text("B", options.after, after);
+  if (shares_rows)
+    page += fmt::format("\n{}\n{}", table_text(comparison), verdict_text(comparison));
+  if (!reports.empty()) page += "\n" + reports;
+  if (!shares_rows) page += "\nDifferent backends are not judged.\n";
   write_page(options.common.output,
-             options.common.format == "json"
-                 ? json_text(options, comparison)
-                 : fmt::format("{}{}\n{}\n{}\n", origin_text("A", options.before, before),
-                               origin_text("B", options.after, after), table_text(comparison),
-                               verdict_text(comparison)));
+             options.common.format == "json" ? json_text(options, comparison) : page);
+  if (!shares_rows) return good;
   const bool is_good =
       comparison.regressions() == 0 && (options.allows_missing || comparison.missing() == 0);
   return is_good ? good : check_failed;
@@ -280,6 +334,8 @@ void add_compare_command(CLI::App& app, Action& action) {
   add_output_option(command, options->common);
   describe(command,
            {{"posenc compare before.json after.json", "what changed in errors and in times"},
+            {"posenc compare rotation32.json div_term.json",
+             "accuracy reports of two backends side by side, by position and channel"},
             {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",
              "one backend, whose errors may grow by one percent"},
             {"posenc compare --format json a.json b.json", "the same for programs"}});

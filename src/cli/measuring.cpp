@@ -33,6 +33,13 @@ std::string share_of_limit(const Measurement& measured, const Measurements& docu
   return fmt::format("{:.0f} %", 100 * limit / median(measured.seconds));
 }
 
+/// Says of how many entries the errors are, unless it is all.
+std::string sample_text(const Measurement& measured) {
+  if (!measured.error || measured.error->checked >= 1) return "";
+  if (measured.error->checked == 0) return "; errors of some rows";
+  return fmt::format("; errors of {:.2g} % of the rows", 100 * measured.error->checked);
+}
+
 std::vector<Cell> row_of(const Measurement& measured, const Measurements& document) {
   const auto& error = measured.error;
   std::vector<Cell> cells = {marked_name(measured.full_name(), measured.role == Role::peer),
@@ -121,7 +128,7 @@ std::string measurements_text(const Measurements& document) {
   for (const Measurement* each : in_order(document)) {
     if (last == nullptr || last->table != each->table) {
       if (last != nullptr) table.add_gap();
-      table.add_heading(heading_of(each->table, document.machine));
+      table.add_heading(heading_of(each->table, document.machine) + sample_text(*each));
     }
     last = each;
     processes = std::max(processes, each->seconds.size());
@@ -129,6 +136,7 @@ std::string measurements_text(const Measurements& document) {
   }
   const std::string what = wrapped(fmt::format(
       "medians of {} processes, {}; warm memory, planning excluded\n"
+      "errors: the largest over all entries, unless a table says otherwise\n"
       "IQR/2: half the interquartile range over the processes\n"
       "limit: the faster of a plain and a non-temporal store loop over the same bytes; copy: a "
       "finished table, copied\n",

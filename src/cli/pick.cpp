@@ -29,7 +29,7 @@
 namespace posenc::cli {
 namespace {
 
-/// The accuracy whose speed is shown beside that of the default.
+/// The accuracy whose picks are shown below those of the default.
 constexpr double larger_error = 1e-6;
 
 struct PickCommand {
@@ -88,72 +88,71 @@ std::vector<std::string> tied_with_pick(const Verdict& verdict) {
   return names;
 }
 
-/// "2.412 (2.313 .. 2.516)": with one process, there is no interval.
-std::string ratio_text(const JudgedCandidate& candidate) {
-  if (!std::isfinite(candidate.high)) return fmt::format("{:.3f}", candidate.ratio);
-  return fmt::format("{:.3f} ({:.3f} .. {:.3f})", candidate.ratio, candidate.low, candidate.high);
+/// "l2, to 1 MiB": the bytes of a table of that class.
+std::string class_text(ShapeClass shape, const Cpu& machine) {
+  const auto up_to = [&](std::int64_t bytes) {
+    return bytes == 0 ? std::string(to_string(shape))
+                      : fmt::format("{}, to {}", to_string(shape), bytes_text(bytes));
+  };
+  switch (shape) {
+    case ShapeClass::l1: return up_to(machine.l1_bytes);
+    case ShapeClass::l2: return up_to(machine.l2_bytes);
+    case ShapeClass::l3: return up_to(machine.l3_bytes);
+    case ShapeClass::memory: break;
+  }
+  return machine.l3_bytes == 0 ? "memory" : fmt::format("over {}", bytes_text(machine.l3_bytes));
 }
 
-std::string verdicts_text(const std::vector<Verdict>& verdicts) {
-  Table table({{"class", Align::left},
+std::string verdicts_text(const std::vector<Verdict>& verdicts, const Accuracy& accuracy,
+                          const Cpu& machine) {
+  Table table({{"table", Align::left},
                {"picked", Align::left},
                {"Gfloat/s"},
+               {"bound"},
                {"next", Align::left},
-               {"next/pick, 95 %"},
+               {"next/pick"},
                {"noise"},
                {"tied with", Align::wrapped}});
   std::string heading;
   for (const Verdict& each : verdicts) {
     const MeasuredClass& measured = each.measured;
-    const std::string shape(to_string(measured.shape));
     const std::string tables =
-        fmt::format("{}, {}", to_string(measured.type), threads_text(measured.threads));
+        fmt::format("{}: {}, {}", to_string(accuracy), to_string(measured.type),
+                    threads_text(measured.threads));
     if (std::exchange(heading, tables) != tables) table.add_heading(tables);
+    const std::string shape = class_text(measured.shape, machine);
     if (!each.pick) {
-      table.add_row({shape, "none", "-", "", "", "", ""});
+      table.add_row({shape, "none", "-", "", "", "", "", ""});
       continue;
     }
+    const Candidate& picked = each.pick->candidate;
     const JudgedCandidate* const next = each.next();
-    table.add_row({shape, each.pick->candidate.full_name(),
-                   fmt::format("{:.2f}", each.pick->candidate.gfloats_per_second),
+    table.add_row({shape, picked.full_name(), fmt::format("{:.2f}", picked.gfloats_per_second),
+                   error_text(picked.promise.max_abs),
                    next != nullptr ? next->candidate.full_name() : "",
-                   next != nullptr ? ratio_text(*next) : "",
+                   next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
                    fmt::format("{:.1f} %", 100 * measured.noise_floor),
                    fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
   }
   return table.text();
 }
 
-/// What a larger error would gain, in one line: "l1 rotation32:avx2, 2.1 times as fast".
-std::string gain_text(const Measurements& document, const std::vector<Verdict>& exact) {
-  const std::vector<Verdict> rough = pick(document, Accuracy::within(larger_error));
-  std::vector<std::string> gains;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    if (!exact[i].pick || !rough[i].pick) continue;
-    const Candidate &one = exact[i].pick->candidate, &other = rough[i].pick->candidate;
-    if (one.full_name() == other.full_name()) continue;
-    gains.push_back(fmt::format("{} {}, {:.2f} times as fast", to_string(exact[i].measured.shape),
-                                other.full_name(),
-                                other.gfloats_per_second / one.gfloats_per_second));
-  }
-  if (gains.empty()) return fmt::format("--max-error {:g} would gain nothing.\n", larger_error);
-  return wrapped(
-      fmt::format("--max-error {:g} would gain: {}.\n", larger_error, fmt::join(gains, "; ")));
-}
-
 std::string page_of(const Measurements& document, const Accuracy& accuracy,
                     const std::vector<Verdict>& verdicts) {
-  const bool is_default = accuracy == Accuracy();
-  const std::string what = wrapped(
-      fmt::format("The fastest that is {}, by measurements of {}\n"
-                  "next/pick: time of the next backend over that of the pick, paired by process\n"
-                  "noise: largest difference of a backend from itself; smaller ones are ties\n",
-                  to_string(accuracy), document.measured_at));
-  const std::string warning = document.disturbed.empty()
-                                  ? ""
-                                  : wrapped("\nNot to be trusted: " + document.disturbed + "\n");
-  return fmt::format("{}\n{}\n{}{}{}", document.machine.model, what, verdicts_text(verdicts),
-                     is_default ? "\n" + gain_text(document, verdicts) : "", warning);
+  const std::string what = wrapped(fmt::format(
+      "The fastest of those that promise an accuracy, by measurements of {}\n"
+      "bound: of |error|, proven; next/pick: time of the next backend over that of the pick\n"
+      "noise: largest difference of a backend from itself; smaller ones are ties\n",
+      document.measured_at));
+  std::string page = fmt::format("{}\n{}\n{}", document.machine.model, what,
+                                 verdicts_text(verdicts, accuracy, document.machine));
+  if (accuracy == Accuracy()) {
+    const Accuracy larger = Accuracy::within(larger_error);
+    page += "\n" + verdicts_text(pick(document, larger), larger, document.machine);
+  }
+  if (!document.disturbed.empty())
+    page += wrapped("\nNot to be trusted: " + document.disturbed + "\n");
+  return page;
 }
 
 Json entry_of(const JudgedCandidate& judged) {

@@ -49,6 +49,8 @@ struct MeasuredError {
   double max_ulp = 0;            ///< the same in ulp of the type
   double rms = 0;                ///< root of the mean squared absolute error
   double correctly_rounded = 1;  ///< share of entries nearest to their exact values
+  /// Share of the table's entries that were compared: 1 if all. 0: some; the document does not say.
+  double checked = 1;
 
   bool operator==(const MeasuredError&) const = default;
 };

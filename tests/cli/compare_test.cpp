@@ -91,6 +91,82 @@ TEST(Compare, ALongerTimeIsARegressionUnlessItIsATie) {
   EXPECT_EQ(noisy.compared().exit_code, 0) << "within the noise of one of the documents";
 }
 
+/// Documents of five backends and two limits: in the second, each takes that many times as long.
+CommandResult compared_after(double factor_of_backends, double factor_of_limits, double of_one) {
+  const auto document = [](double of_backends, double of_limits, double of_first) {
+    std::vector<Measurement> rows;
+    for (int i = 0; i < 5; ++i)
+      rows.push_back(measured("backend" + std::to_string(i), 1e-6 * of_backends));
+    rows.front().seconds = samples(1e-6 * of_first);
+    for (const char* const name : {"store", "copy"}) {
+      Measurement& limit = rows.emplace_back(measured(name, 1e-7 * of_limits));
+      limit.role = Role::limit;
+      limit.isa.clear();
+      limit.error.reset();
+      limit.promise.reset();
+    }
+    return document_of(std::move(rows));
+  };
+  const ScratchFolder folder;
+  const std::string a = folder / "a.json", b = folder / "b.json";
+  write_measurements(document(1, 1, 1), a);
+  write_measurements(document(factor_of_backends, factor_of_limits, of_one), b);
+  return run_posenc({"compare", a, b});
+}
+
+TEST(Compare, AMachineThatIsSlowerIsNoRegression) {
+  const CommandResult machine = compared_after(1.05, 1.05, 1.05);
+  EXPECT_EQ(machine.exit_code, 0) << machine.out;
+  EXPECT_THAT(machine.out, HasSubstr("The machine took 1.050 times as long in B"));
+  const CommandResult one = compared_after(1.05, 1.05, 1.2);
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_THAT(one.out, AllOf(HasSubstr("1 regression"), HasSubstr("1.143 (")));
+}
+
+TEST(Compare, CodeThatIsSlowerIsARegressionAlsoIfItIsAllOfIt) {
+  for (const double of_limits : {1.0, 0.95}) {
+    const CommandResult code = compared_after(1.05, of_limits, 1.05);
+    EXPECT_EQ(code.exit_code, 1);
+    EXPECT_THAT(code.out, HasSubstr("5 regressions"));
+  }
+  const CommandResult limits = compared_after(1, 1.2, 1);
+  EXPECT_EQ(limits.exit_code, 0);
+  EXPECT_THAT(limits.out, Not(HasSubstr("The machine took")));
+}
+
+TEST(Compare, ShowsTheWorstFirstAndCountsTheOthers) {
+  std::vector<Measurement> rows;
+  for (int i = 0; i < 40; ++i) rows.push_back(measured("backend" + std::to_string(i), 1e-6));
+  const ScratchFolder folder;
+  const std::string a = folder / "a.json", b = folder / "b.json";
+  write_measurements(document_of(rows), a);
+  for (std::size_t i = 0; i < 30; ++i)
+    rows[i].seconds = samples(1e-6 * (1.1 + 0.01 * static_cast<double>(i)));
+  write_measurements(document_of(rows), b);
+  const std::string page = run_posenc({"compare", a, b}).out;
+  EXPECT_LT(page.find("backend29"), page.find("backend28"));
+  EXPECT_THAT(page, AllOf(HasSubstr("Not shown: 10 same, 6 slower"), HasSubstr("30 regressions")));
+}
+
+TEST(Compare, AccuracyReportsOfTwoBackendsStandSideBySide) {
+  const ScratchFolder folder;
+  const Arguments report = {"accuracy", "--rows", "40", "--d-model", "64", "--format", "json"};
+  const std::string a = folder / "a.json", b = folder / "b.json", c = folder / "c.json";
+  for (const auto& [name, file] : {std::pair{"rotation", a}, {"div_term", b}}) {
+    ASSERT_EQ(run_posenc(report + Arguments{"--backend", name, "--output", file}).exit_code, 0);
+  }
+  ASSERT_EQ(run_posenc({"accuracy", "--rows", "41", "--d-model", "64", "--format", "json",
+                        "--backend", "naive", "--output", c})
+                .exit_code,
+            0);
+  const CommandResult both = run_posenc({"compare", a, b});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out,
+              AllOf(HasSubstr("A rotation:"), HasSubstr("B div_term:scalar"), HasSubstr("32 .. 39"),
+                    HasSubstr("worst channels"), HasSubstr("not judged")));
+  expect_refused(run_posenc({"compare", a, c}), "accuracy reports of one table");
+}
+
 TEST(Compare, TimesOfDifferentCpusAreShownAndNotJudged) {
   const TwoDocuments documents([](Measurements& document) {
     slowdown(3)(document);
@@ -126,7 +202,7 @@ TEST(Compare, TheFilterSelectsBackends) {
   EXPECT_EQ(documents.compared({"--filter", "^naive:"}).exit_code, 1);
   const CommandResult others = documents.compared({"--filter", "^rotation:"});
   EXPECT_EQ(others.exit_code, 0) << others.err;
-  EXPECT_THAT(others.out, AllOf(HasSubstr("rotation"), Not(HasSubstr("naive"))));
+  EXPECT_THAT(others.out, AllOf(HasSubstr("1 compared"), Not(HasSubstr("naive"))));
   expect_refused(documents.compared({"--filter", "rotten"}), "--filter is 'rotten'");
 }
 

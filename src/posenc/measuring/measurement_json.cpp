@@ -26,7 +26,8 @@ Json to_json(const MeasuredError& error) {
   return {{"max_abs", number_or_null(error.max_abs)},
           {"max_ulp", number_or_null(error.max_ulp)},
           {"rms", number_or_null(error.rms)},
-          {"correctly_rounded", error.correctly_rounded}};
+          {"correctly_rounded", error.correctly_rounded},
+          {"checked", error.checked}};
 }
 
 Json to_json(const Promise& promise) {
@@ -63,7 +64,8 @@ MeasuredTable table_from(const JsonNode& node) {
 MeasuredError error_from(const JsonNode& node) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return {node["max_abs"].non_negative(nan), node["max_ulp"].non_negative(nan),
-          node["rms"].non_negative(nan), node["correctly_rounded"].non_negative(0)};
+          node["rms"].non_negative(nan), node["correctly_rounded"].non_negative(0),
+          node.has("checked") ? node["checked"].non_negative(0) : 0};  // older ones compared some
 }
 
 Promise promise_from(const JsonNode& node) {

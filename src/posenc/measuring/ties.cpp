@@ -1,5 +1,7 @@
 #include "posenc/measuring/ties.h"
 
+#include "posenc/measuring/statistics.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -62,6 +64,14 @@ double noise_floor_of(std::span<const std::vector<double>> self_ratios) {
     floor = std::max(floor, away[away.size() - 1 - away.size() / 5]);
   }
   return floor;
+}
+
+double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios) {
+  if (ratios_of_limits.empty() || all_ratios.empty()) return 1;
+  const double of_limits = median({ratios_of_limits.begin(), ratios_of_limits.end()});
+  const double of_all = median({all_ratios.begin(), all_ratios.end()});
+  if ((of_limits > 1) != (of_all > 1)) return 1;
+  return distance(of_limits) < distance(of_all) ? of_limits : of_all;
 }
 
 std::vector<double> ratios_of_successive(std::span<const double> medians) {

@@ -39,6 +39,12 @@ double noise_floor_of(std::span<const std::vector<double>> self_ratios);
 /// The ratio of the median of each process to that of the process before it: A/A between processes.
 std::vector<double> ratios_of_successive(std::span<const double> medians);
 
+/// How much slower a machine was in one document than in another: the median of the ratios of the
+/// store limits and copies, whose code does not change, or the median of all ratios, whichever is
+/// closer to 1. It is 1 if they are on different sides of 1, or if there are no limits: if all
+/// backends became slower and the limits did not, the code did.
+double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios);
+
 /// A candidate and its times.
 struct TimedCandidate {
   std::size_t method = 0;  ///< place of the method in the order of registration

@@ -1,5 +1,6 @@
 #include "posenc/tuning/measure.h"
 
+#include "posenc/cpu.h"
 #include "posenc/encoder.h"
 #include "posenc/measured_class.h"
 #include "posenc/measuring/statistics.h"
@@ -18,10 +19,9 @@
 namespace posenc {
 namespace {
 
-/// Entries of a table that are compared with the reference, in runs spread over its rows. They
-/// cover every channel and the whole range of positions in a fraction of a second. Between the
-/// runs, the encoder's error bound is proven.
-constexpr std::int64_t max_checked_entries = std::int64_t{1} << 19;
+/// All entries of a table of up to so many are compared with the reference, which takes some
+/// seconds. Of a larger table, so many are, in runs that are spread over its rows.
+constexpr std::int64_t max_checked_entries = std::int64_t{1} << 26;
 constexpr std::int64_t checked_runs = 16;
 
 /// Share of the progress that measuring the errors takes.
@@ -92,8 +92,9 @@ struct ErrorSums {
     correct += static_cast<double>(report.entries - report.wrongly_rounded);
     entries += count;
   }
-  MeasuredError mean() const {
-    return {max_abs, max_ulp, std::sqrt(squares / entries), correct / entries};
+  MeasuredError of(const MeasuredTable& table) const {
+    return {max_abs, max_ulp, std::sqrt(squares / entries), correct / entries,
+            entries / table.entries()};
   }
 };
 
@@ -129,11 +130,12 @@ Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*
     const auto report = [&](double share) {
       progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
     };
-    const auto reports = measure_accuracy(
-        encoders, runs[run], {.threads = table.threads, .type = table.type, .progress = report});
+    const auto reports =
+        measure_accuracy(encoders, runs[run],
+                         {.threads = cpu().logical_cores, .type = table.type, .progress = report});
     for (std::size_t i = 0; i < rows.size(); ++i) sums[i].add(reports[i]);
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].error = sums[i].mean();
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].error = sums[i].of(table);
   return rows;
 }
 
