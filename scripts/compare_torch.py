@@ -217,7 +217,7 @@ def error_of(posenc: Any, got: Any, work: str, shape: Shape) -> dict[str, float]
         "max_ulp": float((error / ulp).max()),
         "rms": float(math.sqrt((error**2).mean())),
         "correctly_rounded": float((got == nearest).mean()),
-        "rows": rows,
+        "checked": 1,
     }
 
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Shows documents of measurements: what posenc measure, posenc accuracy and posenc pick write with
---format json, and compare_torch.py with --output. They are grouped by their CPU. Where two have the
-same row, the later one counts.
+"""Shows documents of measurements: what posenc measure and posenc accuracy write with --format json,
+and compare_torch.py with --output. They are grouped by their CPU. Where two have the same row, the
+later one counts.
 
 Prints Gfloat/s of one thread for each table and backend at its best ISA, beside a copy of a
-finished table and the limit of the memory; then what posenc pick has found. With --page, it writes
-index.html, which has the figures in it, and each figure as SVG."""
+finished table and the limit of the memory. With --page, it writes index.html, which has the figures
+in it, and each figure as SVG."""
 
 import argparse
+from pathlib import Path
 
-from reporting.command import ArgumentParser, BadInput, make_folder, need_modules, run_main
+from reporting.command import (
+    ArgumentParser, BadInput, make_folder, need_modules, reading, run_main,
+)  # fmt: skip
 from reporting.documents import Machine, read_machines
 from reporting.page import write_page
-from reporting.summary import (
-    ANSWER_LEFT, answer, columns_of, heading, not_reliable, speeds,
-)  # fmt: skip
+from reporting.summary import columns_of, heading, not_reliable, speeds
 from reporting.text import aligned, markdown, wrapped
 
 
@@ -25,20 +26,19 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--peers", action="store_true",
                         help="print a row for each backend and each other library, as Markdown")
     parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
+    parser.add_argument("--answer", metavar="FILE", type=Path,
+                        help="of posenc pick, as text: what the page begins with")
     return parser.parse_args()
 
 
 def text_of(machine: Machine, has_peers: bool) -> str:
-    parts = []
-    if plain := machine.plain():
-        has_peers = has_peers or not machine.plain("backend")
-        roles = ("backend", "peer") if has_peers else ("backend",)
-        sentence, rows = speeds(columns_of(machine, *roles), roles)
-        table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
-        parts += [wrapped(heading(machine)), not_reliable(plain), table, sentence]
-    if machine.verdicts:
-        sentence, tables = answer(machine)
-        parts += [wrapped(sentence), *(aligned(rows, ANSWER_LEFT) for rows in tables)]
+    if not (plain := machine.plain()):
+        return ""
+    has_peers = has_peers or not machine.plain("backend")
+    roles = ("backend", "peer") if has_peers else ("backend",)
+    sentence, rows = speeds(columns_of(machine, *roles), roles)
+    table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
+    parts = [wrapped(heading(machine)), not_reliable(plain), table, sentence]
     return "\n\n".join(filter(None, parts))
 
 
@@ -47,14 +47,16 @@ def main() -> int:
     machines = read_machines(arguments.documents)
     if arguments.page:
         need_modules("matplotlib", "numpy")
+        with reading(arguments.answer):
+            answer = arguments.answer.read_text(encoding="utf-8") if arguments.answer else ""
         make_folder(arguments.page, "--page")
-        paths = write_page(machines, arguments.page)
+        paths = write_page(machines, answer, arguments.page)
         print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
         return 0
     texts = list(filter(None, (text_of(machine, arguments.peers) for machine in machines)))
     if not texts:
-        raise BadInput("DOCUMENT has no times of float32 by one thread, and no verdict; allowed: "
-                       "documents of posenc measure and posenc pick")  # fmt: skip
+        raise BadInput("DOCUMENT has no times of float32 by one thread; allowed: documents of posenc "
+                       "measure")  # fmt: skip
     print("\n\n".join(texts))
     return 0
 

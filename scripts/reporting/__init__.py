@@ -4,7 +4,7 @@
 A module uses only those above it:
   command     failures of one line, arguments, exit codes, whole files, calls of posenc
   text        numbers as text, tables as text and Markdown
-  documents   documents of measurements and verdicts, by machine
+  documents   documents of measurements, by machine
   summary     tables of them
   figures     everything that is drawn, with matplotlib
   page        the page of figures and tables

@@ -118,8 +118,8 @@ def reading(source: object) -> Iterator[None]:
         raise BadInput(f"{source}: not JSON ({error})") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
-            f"{source}: no document of measurements ({error!r}); allowed: what posenc measure, "
-            "posenc accuracy and posenc pick write with --format json"
+            f"{source}: no document of measurements ({error!r}); allowed: what posenc measure "
+            "and posenc accuracy write with --format json"
         ) from error
 
 

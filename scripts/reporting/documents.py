@@ -1,5 +1,5 @@
 """Documents of measurements, as posenc measure, posenc accuracy and compare_torch.py write them,
-and the verdicts of posenc pick, sorted by the CPU that they are of."""
+sorted by the CPU that they are of."""
 
 import json
 import math
@@ -14,7 +14,6 @@ from reporting.command import reading
 from reporting.text import error_text, percent, share_text
 
 VERSION = 4
-PICK_VERSION = 1
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
 COPY = "copy"  # a loop over memory; the others store
 
@@ -70,12 +69,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Error:
-    """Against exact values, of some rows of a table."""
+    """Against exact values."""
 
     max_abs: float
     max_ulp: float
     correctly_rounded: float  # share of the entries
-    rows: int  # 0: the document does not say how many
+    checked: float  # share of the table's entries; 0: some, the document does not say how many
     by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
     by_channel: list[float]
 
@@ -111,15 +110,14 @@ class Measurement:
     @property
     def is_whole(self) -> bool:
         """Whether the error is of all rows."""
-        return self.error is not None and self.error.rows == self.table.rows
+        return self.error is not None and self.error.checked == 1
 
     @property
     def rows_text(self) -> str:
         """Of which rows the error is: "of 2 % of the rows"."""
-        if self.error is None or self.error.rows == 0:
-            return "of sampled rows"  # of how many, the document does not say
-        share = self.error.rows / self.table.rows
-        few = percent(share, 0 if share >= 0.01 else 2)
+        if self.error is None or self.error.checked == 0:
+            return "of sampled rows"
+        few = percent(self.error.checked, 0 if self.error.checked >= 0.01 else 2)
         return "of all rows" if self.is_whole else f"of {few} of the rows"
 
     @property
@@ -141,7 +139,6 @@ class Machine:
     isas: list[str]  # from the least
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
-    verdicts: list[Mapping[str, Any]] = field(default_factory=list)  # of posenc pick
     disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
     files: list[str] = field(default_factory=list)
 
@@ -181,7 +178,7 @@ class Machine:
 
     def merge(self, new: Measurement) -> None:
         """Adds a row. If there is one of the same encoder and table, it takes what the new one
-        has: times, and the error of at least as many rows."""
+        has: times, and the error of at least as many entries."""
         for old in self.measurements:
             is_same_run = old.table == new.table or not (old.seconds and new.seconds)
             is_same = (old.name, old.table.encoded) == (new.name, new.table.encoded)
@@ -196,8 +193,8 @@ class Machine:
         self.measurements.append(new)
 
 
-def _weight(error: Error | None) -> tuple[int, int]:
-    return (error.rows, len(error.by_position)) if error else (-1, 0)
+def _weight(error: Error | None) -> tuple[float, int]:
+    return (error.checked, len(error.by_position)) if error else (-1, 0)
 
 
 def _number(value: float | None) -> float:
@@ -223,7 +220,7 @@ def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
                for each in report.get("by_position", ())]  # fmt: skip
     return Error(
         _number(values["max_abs"]), _number(values["max_ulp"]), float(values["correctly_rounded"]),
-        int(values.get("rows", sum(count for _, count, _ in octaves))),
+        float(values.get("checked", bool(report))),
         [(first + count - 1, worst) for first, count, worst in octaves],
         [_number(each["max_abs"]) for each in report.get("by_channel", ())],
     )  # fmt: skip
@@ -257,8 +254,8 @@ def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
 def _machine_of(document: Mapping[str, Any]) -> Machine:
     values = document["machine"]
     sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
-    facts = {"logical_cores": values["logical_cores"], "kernels": document.get("kernels", "")}
-    facts |= {name: str(document[name]) for name in ("compiler", "library_version", "measured_at")}
+    names = ("compiler", "library_version", "kernels", "measured_at")
+    facts = {"logical_cores": values["logical_cores"]} | {name: document[name] for name in names}
     caches = {level: size for level, size in sizes.items() if size}
     return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
 
@@ -269,16 +266,12 @@ def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     for path in map(Path, paths):
         with reading(path):
             document = json.loads(path.read_text(encoding="utf-8"))
-            is_verdict = "classes" in document
-            if is_verdict and document["version"] != PICK_VERSION:
-                raise ValueError(f"version is {document['version']}, not {PICK_VERSION}")
             found, reason = _machine_of(document), str(document["disturbed"])
-            measurements = [] if is_verdict else read_measurements(document)
+            measurements = read_measurements(document)
         machine = machines.setdefault(found.cpu, found)
         for each in measurements:
             each.disturbed = reason if each.seconds else ""
             machine.merge(each)
-        machine.verdicts += [document] if is_verdict else []
-        machine.disturbed |= {path.name: reason} if reason and not is_verdict else {}
+        machine.disturbed |= {path.name: reason} if reason else {}
         machine.files.append(path.name)
     return list(machines.values())

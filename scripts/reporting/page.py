@@ -2,7 +2,7 @@
 
 import html
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -45,14 +45,12 @@ def _figure(name: str, svg: str, caption: str) -> str:
     return f'<figure id="{name}">{image}<figcaption>{text}</figcaption></figure>\n'
 
 
-def _table(rows: Rows, left: Collection[int] = (0,)) -> str:
-    """Numbers at the right, and the columns in `left` at the left. It scrolls where it is wider
-    than the page."""
+def _table(rows: Rows) -> str:
+    """Names at the left, numbers at the right. It scrolls where it is wider than the page."""
 
     def line(row: Sequence[str], tag: str) -> str:
-        cells = (f'<{tag}{"" if column in left else " class=number"}>{html.escape(cell)}</{tag}>'
-                 for column, cell in enumerate(row))  # fmt: skip
-        return f"<tr>{''.join(cells)}</tr>\n"
+        cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        return f"<tr>{cells}</tr>\n"
 
     head = line([cell.replace(" x ", "\u00a0x\u00a0") for cell in rows[0]], "th")
     body = "".join(line(row, "td") for row in rows[1:])
@@ -111,10 +109,6 @@ def _all_measurements(machine: Machine) -> str:
 
 def _section(machine: Machine, drawn: str) -> str:
     parts = [f"<h2>{html.escape(machine.cpu)}</h2>\n"]
-    if machine.verdicts:
-        sentence, tables = summary.answer(machine)
-        shown = "".join(_table(rows, summary.ANSWER_LEFT) for rows in tables)
-        parts.append(_part("The answer", sentence, shown))
     parts += [_facts(machine), f'<div class="figures">{drawn}</div>\n']
     if plain := machine.plain():
         sentence, rows = summary.speeds(summary.columns_of(machine), ("backend", "peer"))
@@ -127,9 +121,12 @@ def _section(machine: Machine, drawn: str) -> str:
     return "".join([*parts, _part("All measurements", "", _all_measurements(machine))])
 
 
-def write_page(machines: Sequence[Machine], folder: str) -> list[Path]:
-    """Writes index.html and the figures; returns their paths, the page's first."""
+def write_page(machines: Sequence[Machine], answer: str, folder: str) -> list[Path]:
+    """Writes index.html and the figures; returns their paths, the page's first. The answer is what
+    posenc pick prints, or empty."""
     paths, body = [Path(folder, "index.html")], ""
+    if answer:
+        body += f'<h3>The answer</h3>\n<pre class="wide">{html.escape(answer)}</pre>\n'
     for number, machine in enumerate(machines, 1):
         prefix, parts = f"{number}-" if len(machines) > 1 else "", []
         for name, draw, caption in figures_of(machine):

@@ -1,15 +1,13 @@
-"""Tables of what was measured: Gfloat/s beside errors, element types, and the verdicts of posenc
-pick. Rows of text, of which the first is the heading."""
+"""Tables of what was measured: Gfloat/s beside errors, and element types. Rows of text, of which the
+first is the heading."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any
 
 from reporting.documents import BYTES_OF_TYPE, COPY, Machine, Measurement, Table
-from reporting.text import Rows, error_text, size_text, speed_text
+from reporting.text import Rows, error_text, speed_text
 
-ANSWER_LEFT = (0, 1)  # columns of text
 Column = tuple[str, Machine, Table]  # a heading, and what stands below it
 
 
@@ -97,36 +95,3 @@ def by_type(machine: Machine) -> Rows:
     cells = [[f"{name}, {table}", *(speed_text(of_type.get(dtype, 0.0)) for dtype in types)]
              for (name, table), of_type in several.items()]  # fmt: skip
     return [["", *types], *cells]
-
-
-def class_text(judged: Mapping[str, Any], caches: Mapping[str, int]) -> str:
-    """The class of tables in bytes, such as "48 KiB to 1 MiB (L2)", where they are known."""
-    levels = ["", "L1", "L2", "L3", "MEMORY"]
-    level = str(judged["shape_class"]).upper()
-    low, high = (size_text(caches[each]) if each in caches else ""
-                 for each in (levels[levels.index(level) - 1], level))  # fmt: skip
-    text = level.replace("MEMORY", "beyond L3")
-    if level == "MEMORY" and low:
-        text = f"beyond {low}"
-    elif high and (low or level == "L1"):
-        text = f"{f'{low} to' if low else 'up to'} {high} ({level})"
-    text += f", {judged['dtype']}" if judged["dtype"] != "float32" else ""
-    return text if judged["threads"] == 1 else f"{text}, {judged['threads']} threads"
-
-
-def answer(machine: Machine) -> tuple[str, list[Rows]]:
-    """What posenc pick takes for each class of tables: a table for each accuracy that it was asked
-    for. The sentence says whether it is to be trusted."""
-    tables = []
-    for verdict in machine.verdicts:
-        rows = [[str(verdict["accuracy"]), "pick", "Gfloat/s", "|error| at most"]]
-        for judged in verdict["classes"]:
-            row = [class_text(judged, machine.caches)]
-            if pick := judged["pick"]:
-                speed, bound = pick["gfloats_per_second"], pick["error_bound"]
-                row += [f"{pick['backend']}:{pick['isa']}", speed_text(speed), error_text(bound)]
-            rows.append([*row, "none", "", ""][:4])
-        tables.append(rows)
-    sentence = f"What posenc pick takes on {machine.cpu}: the fastest, by its rule of ties."
-    reasons = filter(None, dict.fromkeys(str(each["disturbed"]) for each in machine.verdicts))
-    return " ".join([sentence, *(f"Not to be trusted: {each}." for each in reasons)]), tables

@@ -6,7 +6,7 @@ import os
 
 import script_support
 from script_support import (
-    BROKEN, LARGE, SMALL, ScriptTest, document, row, run, sample, table, verdict,
+    BROKEN, LARGE, SMALL, ScriptTest, document, row, run, sample, table,
 )  # fmt: skip
 
 from reporting import command, text
@@ -67,10 +67,10 @@ class DocumentsTest(ScriptTest):
         self.assertAlmostEqual(machine.measurements[0].speed, 5)
 
     def test_the_error_of_more_rows_counts_and_says_of_how_many(self):
-        few, unknown = row("x:avx2", LARGE, 3, 1e-7, rows=100), row("x:avx2", LARGE, 3, 1e-7)
+        few, unknown = row("x:avx2", LARGE, 3, 1e-7, checked=0.02), row("x:avx2", LARGE, 3, 1e-7)
         for measured in (few, unknown):
             measured["error"]["correctly_rounded"] = 1.0
-        del unknown["error"]["rows"]
+        del unknown["error"]["checked"]
         whole = document(row("x:avx2", LARGE, 0, 2e-7))
         for order in ((document(few), whole), (whole, document(few)), (document(unknown), whole)):
             (found,) = self.machines(*order)[0].measurements
@@ -80,7 +80,7 @@ class DocumentsTest(ScriptTest):
             self.assertEqual((found.rows_text, found.error_cells[1]), (expected, "100 %"))
             done = run("report.py", self.write("few.json", document(measured)))
             self.assertIn(f"\nErrors: the largest {expected} of 5000 x 512, ", done.stdout)
-        proven = row("x:avx2", LARGE, 3, 1e-7, rounded=True, rows=100)
+        proven = row("x:avx2", LARGE, 3, 1e-7, rounded=True, checked=0.02)
         self.assertEqual(self.machines(document(proven))[0].measurements[0].error_cells[1], "all")
 
     def test_other_tables_stand_apart(self):
@@ -153,25 +153,6 @@ class ReportTextTest(ScriptTest):
         done = self.report(document(*(row("x:avx2", each, 1, 1e-7) for each in tables)))
         self.assertEqual(done.stdout.count("\n8 x 512 "), 2)
         self.assertIn("\n8 x 512 (halves) ", done.stdout)
-
-    def test_the_answer_is_that_of_pick_in_bytes(self):
-        exact = verdict("correctly rounded", [("l1", "rotation", 4, 2.98e-8),
-                                              ("l2", "rotation", 2, 2.98e-8)])  # fmt: skip
-        rough = verdict("within 1e-06", [("l1", "rotation32", 7, 1.5e-7), ("l3", None, 0, 0)],
-                        disturbed="work ran")  # fmt: skip
-        done = self.report(exact, rough)
-        self.assert_good(done)
-        lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-        self.assertIn("Not to be trusted: work ran.", lines[0] + lines[1])
-        self.assertEqual(lines[-7:], [
-            "correctly rounded pick Gfloat/s |error| at most",
-            "up to 32 KiB (L1) rotation:avx2 4.0 2.98e-8",
-            "32 KiB to 512 KiB (L2) rotation:avx2 2.0 2.98e-8",
-            "",
-            "within 1e-06 pick Gfloat/s |error| at most",
-            "up to 32 KiB (L1) rotation32:avx2 7.0 1.50e-7",
-            "L3 none",
-        ])  # fmt: skip
 
 
 class TextTest(ScriptTest):

@@ -1,4 +1,4 @@
-"""scripts/report.py --page: the page has the figures, the verdicts and every measurement, and opens
+"""scripts/report.py --page: the page has the figures, the answer and every measurement, and opens
 in headless Chromium without an error, nowhere wider than the window. First argument: the folder of
 the built programs."""
 
@@ -14,7 +14,7 @@ import unittest
 import script_support
 from script_support import (
     LARGE, SCRIPTS, SKIPPED, SMALL, ScriptTest, binary, document, row, run, sample, skip_without,
-    table, verdict,
+    table,
 )  # fmt: skip
 
 skip_without("matplotlib", "numpy")
@@ -32,7 +32,7 @@ addEventListener("load", () => {
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) wrong.push("the page is " + root.scrollWidth + " wide");
   for (const each of document.querySelectorAll("body *")) {
-    if (!each.closest(".wide table") && each.getBoundingClientRect().right > root.clientWidth)
+    if (!each.closest(".wide table, pre") && each.getBoundingClientRect().right > root.clientWidth)
       wrong.push("cut: " + each.outerHTML.slice(0, 80));
   }
   for (const each of document.images) if (!each.naturalWidth) wrong.push("no image: " + each.alt);
@@ -46,11 +46,12 @@ LONG = ", which says at length and without an end what else ran on this machine,
 
 
 class ReportTest(ScriptTest):
-    def report(self, *documents):
+    def report(self, *documents, answer=""):
         named = enumerate(documents)
         paths = [self.write(f"{number}.json", each) for number, each in named]
         self.output = self.folder / "report"
-        return run("report.py", *paths, "--page", self.output)
+        further = ["--answer", self.write("pick.txt", answer)] if answer else []
+        return run("report.py", *paths, "--page", self.output, *further)
 
     def page(self):
         return (self.output / "index.html").read_text(encoding="utf-8")
@@ -79,11 +80,9 @@ class ReportTest(ScriptTest):
         self.assertIsNotNone(found, done.stderr[-2000:])
         return json.loads(html.unescape(found[1]))
 
-    def test_figures_verdicts_and_measurements(self):
-        few = row("x:avx2", LARGE, 1, 1e-7, rows=100)
-        exact = verdict("correctly rounded", [("l1", "rotation", 4, 2.98e-8)])
-        rough = verdict("within 1e-06", [("l1", "rotation32", 7, 1.5e-7)])
-        done = self.report(sample(), document(few), exact, rough)
+    def test_figures_the_answer_and_measurements(self):
+        few = row("x:avx2", LARGE, 1, 1e-7, checked=0.02)
+        done = self.report(sample(), document(few), answer="rotation <avx2>, the pick")
         self.assert_good(done)
         self.assertEqual(done.stdout, f"{self.output}/index.html, and 4 figures beside it\n")
         files = [*(f"{name}.svg" for name in FIGURES), "index.html"]
@@ -91,8 +90,7 @@ class ReportTest(ScriptTest):
         self.assertEqual(self.figures(), FIGURES)
         lines = [re.sub(r"(<.*?>)+", "|", line) for line in self.page().splitlines()]
         for expected in (
-            "|up to 32 KiB (L1)|rotation:avx2|4.0|2.98e-8|",
-            "|up to 32 KiB (L1)|rotation32:avx2|7.0|1.50e-7|",
+            "|rotation &lt;avx2&gt;, the pick|",
             "|rotation:avx2|4.000|20.0 %|2.98e-8|2.98e-8|0.5|all|",
             "|sleef:avx2*|0.500|5.0 %|4.00e-4|4.00e-4|0.5|25.0 %|",
             "|x:avx2|1.000|10.0 %|1.00e-7 of 2 % of the rows|1.00e-7|0.5|25.0 %|",
@@ -120,29 +118,29 @@ class ReportTest(ScriptTest):
 
     @unittest.skipUnless(CHROMIUM, "there is no chromium (Debian: chromium)")
     def test_page_is_good_in_a_browser(self):
-        exact = verdict("correctly rounded", [("l1", "rotation", 4, 2.98e-8)], f"x{LONG}")
-        several = [row("y:avx2", table(rows, 2), 1, 1e-7, rows=9) for rows in range(100, 120)]
-        self.assert_good(self.report(sample(), exact, {**document(*several), "disturbed": LONG},
-                                     sample("Another <CPU>, of quite a long name")))  # fmt: skip
+        several = [row("y:avx2", table(rows, 2), 1, 1e-7, checked=0.1) for rows in range(100, 120)]
+        self.assert_good(self.report(sample(), {**document(*several), "disturbed": LONG},
+                                     sample("Another <CPU>, of quite a long name"),
+                                     answer=LONG))  # fmt: skip
         for width in (1280, 768, 390):
             self.assertEqual(self.look(width), {"wrong": [], "width": width})
 
     def test_what_the_command_writes_is_read(self):
         """posenc accuracy, measure and pick, with tables that take no time."""
-        path, times, pick = (self.folder / name for name in ("e.json", "t.json", "p.json"))
+        path, times, pick = (self.folder / name for name in ("e.json", "t.json", "p.txt"))
         shape = ["--rows", "64", "--d-model", "16"]
         backend = ["--backend", "rotation", "--format", "json", "--output"]
         mae = ["--preset", "mae", "--processes", "2"]
         for command in (("accuracy", *shape, *backend, path), ("measure", *mae, *backend, times),
-                        ("pick", times, "--format", "json", "--output", pick)):  # fmt: skip
+                        ("pick", times, "--output", pick)):  # fmt: skip
             done = subprocess.run([binary("posenc"), *command], check=False, capture_output=True)
             self.assertIn(done.returncode, (0, 1))  # 1: the machine was busy
         output = self.folder / "report"
-        self.assert_good(run("report.py", path, times, pick, "--page", output))
+        self.assert_good(run("report.py", path, times, "--answer", pick, "--page", output))
         self.assertEqual({path.stem for path in output.glob("*.svg")}, set(FIGURES))
-        done = run("report.py", times, pick)
-        self.assert_good(done)
-        self.assertRegex(done.stdout, r"\n.* KiB.* rotation:.* 2\.98e-8\n")
+        page = (output / "index.html").read_text(encoding="utf-8")
+        self.assertRegex(page, r"\n.* to \d.*iB +rotation:\w+ .* 2\.98e-08")
+        self.assert_good(run("report.py", times))
 
     def test_nothing_to_draw_and_no_folder(self):
         self.assert_refused(self.report(document()), "DOCUMENT has nothing to draw")
