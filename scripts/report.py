@@ -28,7 +28,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
     parser.add_argument("--answer", metavar="FILE", type=Path,
                         help="of posenc pick, as text: what the page begins with")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.answer and not arguments.page:
+        parser.error("--answer is given without --page; allowed: with it")
+    return arguments
 
 
 def text_of(machine: Machine, has_peers: bool) -> str:

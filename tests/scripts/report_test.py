@@ -148,6 +148,8 @@ class ReportTest(ScriptTest):
         path = self.write("sample.json", sample())
         done = run("report.py", path, "--page", "/dev/null/report")
         self.assert_refused(done, "--page is '/dev/null/report'")
+        done = run("report.py", path, "--answer", path)
+        self.assert_refused(done, "--answer is given without --page")
 
     def test_the_python_that_has_matplotlib_is_found(self):
         path = self.write("sample.json", document(row("x:avx2", table(8, 4), 1, 1e-7)))
