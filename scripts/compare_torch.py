@@ -9,44 +9,40 @@ Works (float32, the paper's convention):
 With --rotary instead, of 32 heads as wide as d:
   rotary cache   cosines and sines into a cache that is there; here Rotary.cache
   rotary         Transformers' x cos + rotate_half(x) sin; here Rotary.apply_cache
-With --compile also what torch.compile makes of the kept table, the rotary cache and its use.
 
 PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
-Errors are against posenc's correctly rounded float64 table. --output writes the kept tables of both
-as a document, whose rows report.py and summary.py show beside the backends."""
+Errors are of all rows, against posenc's correctly rounded float64 table. --output writes the kept
+tables of both as a document, whose rows report.py shows beside the backends."""
 
 import argparse
 import datetime
 import importlib
-import json
 import math
 import os
 import random
 import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import get_context
 from statistics import median
 from timeit import timeit
 from typing import Any
 
-from reporting.command import ArgumentParser, integer, run_main, show_progress
+from reporting.command import (
+    ROOT, ArgumentParser, Skipped, check_writable, integer, need_module, need_modules,
+    run_main, show_progress, write_json,
+)  # fmt: skip
 from reporting.documents import VERSION
-from reporting.failures import BadInput, Skipped, need_module, need_modules
-from reporting.files import ROOT, check_writable, write_json
-from reporting.tables import text_table
-from reporting.units import error_text, seconds_text, share_text
+from reporting.text import aligned, error_text, seconds_text, share_text
 
 Shape = tuple[int, int]  # rows, d_model
 Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
 
 SECONDS, SAMPLES = 0.02, 5  # of each process and work
-PROGRAMS = ("pytorch", "torch_compile", "numpy", "posenc")
-PHASES = {"pytorch": "float32", "torch_compile": "float32", "numpy": "double"}
-KEPT = "kept table"
-CACHE, TURN = "rotary cache", "rotary"
+PROGRAMS = ("pytorch", "numpy", "posenc")
+PHASES = {"pytorch": "float32", "numpy": "double"}
+KEPT, CACHE = "kept table", "rotary cache"
 HEADS = 32
 TABLE_SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
 ROTARY_SHAPES = [(128, 128), (8192, 128)]
@@ -74,13 +70,7 @@ def parse_arguments() -> argparse.Namespace:
                         help="default: %(default)s")
     parser.add_argument("--kept-table-only", action="store_true", help="no other work")
     parser.add_argument("--rotary", action="store_true", help="rotary embeddings, not tables")
-    parser.add_argument("--compile", action="store_true",
-                        help="torch.compile, too: PyTorch 2 and a C++ compiler")
     parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
-    parser.add_argument("--package", metavar="FOLDER",
-                        help="folder of the Python package posenc (default: build/release/python, "
-                        "else the installed one)")
-    parser.add_argument("--one-process", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.shapes = arguments.shapes or (ROTARY_SHAPES if arguments.rotary else TABLE_SHAPES)
     if arguments.rotary and arguments.output:
@@ -88,12 +78,9 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
-def need_posenc(folder: str | None) -> Any:
-    """Imports the package. Throws Skipped if this Python cannot."""
-    if folder and not os.path.isdir(os.path.join(folder, "posenc")):
-        allowed = "a folder that holds the Python package posenc"
-        raise BadInput(f"--package is '{folder}'; allowed: {allowed}")
-    sys.path.insert(0, folder or os.path.join(ROOT, "build", "release", "python"))
+def need_posenc() -> Any:
+    """Imports the package of PYTHONPATH or of the build. Throws Skipped if this Python cannot."""
+    sys.path.append(str(ROOT / "build" / "release" / "python"))
     try:
         return importlib.import_module("posenc")
     except ImportError as error:
@@ -121,84 +108,28 @@ def torch_module(torch: Any) -> Any:
     return PositionalEncoding
 
 
-def torch_kept_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The tutorial's formula, into a table that is there."""
-    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-    pe = torch.empty(rows, d_model)
-    phases, values = torch.empty(rows, d_model // 2), torch.empty(rows, d_model // 2)
+def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Callable[[], Any]:
+    """The formula by PyTorch or NumPy, into a table that is there."""
+    phases, values = position * frequencies, position * frequencies
 
     def fill() -> Any:
-        torch.mul(position, div_term, out=phases)
+        library.multiply(position, frequencies, out=phases)
         # Faster than sin and cos straight into every other channel.
-        pe[:, 0::2] = torch.sin(phases, out=values)
-        pe[:, 1::2] = torch.cos(phases, out=values)
-        return pe.numpy()
+        table[:, 0::2] = library.sin(phases, out=values)
+        table[:, 1::2] = library.cos(phases, out=values)
+        return table
 
     return fill
 
 
-def reason_of(error: Exception) -> str:
-    """The line of a failure of torch.compile that tells what is missing."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    errors = [line for line in lines if "rror: " in line]
-    others = [line for line in lines if not line.startswith("backend=")]
-    return [type(error).__name__, *others[:1], *errors][-1]
-
-
-def check_compile(torch: Any) -> None:
-    """Throws Skipped if torch.compile does not work here: it needs a compiler, and headers that
-    some packages lack."""
-    try:
-        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(64))
-    except Exception as error:
-        reason = f"torch.compile does not work here: {reason_of(error)}"
-        raise Skipped(f"{reason} (install_dependencies.sh torch_compile)") from error
-
-
-def vectors_of_compile() -> str:
-    """The vector instructions of code by torch.compile: empty if it uses none."""
-    for name in ("cpu_vec_isa", "codecache"):  # since PyTorch 2.5, and before
-        try:
-            isa = importlib.import_module(f"torch._inductor.{name}").pick_vec_isa()
-        except (ImportError, AttributeError):
-            continue
-        return str(isa) if isa else ""
-    return "unknown vectors"
-
-
-def torch_compiled_table(torch: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The same formula, which torch.compile fuses into one loop. That stores whole vectors, and
-    computes the sine and the cosine of each entry for that: faster than pairs or slices."""
-    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-    frequencies = div_term.repeat_interleave(2)
-    is_sine = torch.arange(d_model) % 2 == 0
-    pe = torch.empty(rows, d_model)
-
-    def fill(out: Any) -> None:
-        phases = position * frequencies
-        out.copy_(torch.where(is_sine, torch.sin(phases), torch.cos(phases)))
-
-    compiled = torch.compile(fill, dynamic=False)
-
-    def call() -> Any:
-        compiled(pe)
-        return pe.numpy()
-
-    return call
-
-
-def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
+def rotary_works(torch: Any, posenc: Any, shape: Shape, threads: int) -> Works:
     """As Transformers computes cosines and sines, and turns heads of shape (heads, rows, d)."""
-    (rows, d), threads = shape, options.threads
+    rows, d = shape
     frequencies = 1.0 / 10000.0 ** (torch.arange(0, d, 2, dtype=torch.float32) / d)
     position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
     cosines, sines = torch.empty(rows, d), torch.empty(rows, d)
-    x = torch.randn(1, HEADS, rows, d)
-    rotary = posenc.Rotary(d)
-    cache = rotary.cosines_and_sines(range(rows), "halves")
-    ours = x.numpy().copy()
+    x, rotary = torch.randn(1, HEADS, rows, d), posenc.Rotary(d)
+    cache, ours = rotary.cosines_and_sines(range(rows), "halves"), x.numpy().copy()
 
     def fill() -> Any:
         phases = position * frequencies
@@ -211,69 +142,40 @@ def rotary_works(torch: Any, posenc: Any, shape: Shape, options: argparse.Namesp
         rotated = torch.cat((-x[..., d // 2 :], x[..., : d // 2]), dim=-1)
         return x * cosines + rotated * sines
 
-    def fill_ours() -> Any:
-        return rotary.cosines_and_sines(range(rows), "halves", out=cache, threads=threads)
-
-    def turn_ours() -> Any:
-        return rotary.apply_cache(cache, ours, heads_first=True, threads=threads)
-
-    works: Works = {
-        CACHE: {"pytorch": fill, "posenc": fill_ours},
-        TURN: {"pytorch": turn, "posenc": turn_ours},
+    again = partial(rotary.cosines_and_sines, range(rows), "halves", out=cache, threads=threads)
+    turn_ours = partial(rotary.apply_cache, cache, ours, heads_first=True, threads=threads)
+    return {
+        CACHE: {"pytorch": fill, "posenc": again},
+        "rotary": {"pytorch": turn, "posenc": turn_ours},
     }
-    if options.compile:
-        works[CACHE]["torch_compile"] = torch.compile(fill, dynamic=False)
-        works[TURN]["torch_compile"] = torch.compile(turn, dynamic=False)
-    return works
-
-
-def numpy_kept_table(numpy: Any, rows: int, d_model: int) -> Callable[[], Any]:
-    """The textbook's formula in double, into a table that is there."""
-    position = numpy.arange(rows)[:, None]
-    wavelength = numpy.power(10000.0, numpy.arange(0, d_model, 2) / d_model)
-    pe = numpy.empty((rows, d_model), dtype=numpy.float32)
-    phases = numpy.empty((rows, d_model // 2))
-    values = numpy.empty_like(phases)
-
-    def fill() -> Any:
-        numpy.divide(position, wavelength, out=phases)
-        pe[:, 0::2] = numpy.sin(phases, out=values)
-        pe[:, 1::2] = numpy.cos(phases, out=values)
-        return pe
-
-    return fill
 
 
 def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
     torch, numpy = need_module("torch"), need_module("numpy")
-    torch.set_num_threads(options.threads)
+    (rows, d), threads = shape, options.threads
+    torch.set_num_threads(threads)
     if options.rotary:
-        return rotary_works(torch, posenc, shape, options)
-    (rows, d_model), threads = shape, options.threads
-    encoder = posenc.Encoder(d_model, rows=rows, threads=threads)
-    table = encoder.encode(range(rows), threads=threads)
-    works: Works = {
-        KEPT: {
-            "pytorch": torch_kept_table(torch, rows, d_model),
-            "posenc": lambda: encoder.encode(range(rows), table, threads=threads),
-        }
-    }
-    if options.compile:
-        works[KEPT]["torch_compile"] = torch_compiled_table(torch, rows, d_model)
+        return rotary_works(torch, posenc, shape, threads)
+    encoder = posenc.Encoder(d, rows=rows, threads=threads)
+    again = partial(encoder.encode, range(rows), out=encoder.encode(range(rows)), threads=threads)
+    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
+    theirs = kept_table(torch, position, div_term, torch.empty(rows, d))
+    works: Works = {KEPT: {"pytorch": theirs, "posenc": again}}
     if threads == 1:  # NumPy has no threads of its own for this
-        works[KEPT]["numpy"] = numpy_kept_table(numpy, rows, d_model)
+        position, frequencies = numpy.arange(rows)[:, None], 10000.0 ** (-numpy.arange(0, d, 2) / d)
+        table = numpy.empty((rows, d), dtype=numpy.float32)
+        works[KEPT]["numpy"] = kept_table(numpy, position, frequencies, table)
     if options.kept_table_only:
         return works
     module = torch_module(torch)
-    kept = module(d_model, rows).eval()
-    x, y = torch.randn(1, rows, d_model), torch.empty(1, rows, d_model)
-    layer = posenc.PositionalEncoding(d_model, max_rows=rows, source="cached")
-    ours, theirs = y.numpy(), x.numpy()
+    kept, layer = module(d, rows).eval(), posenc.PositionalEncoding(d, rows, source="cached")
+    x, y = torch.randn(1, rows, d), torch.empty(1, rows, d)
+    forward = partial(layer.forward, x.numpy(), y.numpy(), threads=threads)
     works["new table"] = {
-        "pytorch": lambda: module(d_model, rows),
-        "posenc": lambda: posenc.Encoder(d_model).encode(range(rows), threads=threads),
+        "pytorch": lambda: module(d, rows),
+        "posenc": lambda: posenc.Encoder(d).encode(range(rows), threads=threads),
     }
-    forward = partial(layer.forward, theirs, ours, threads=threads)
     works["x + table"] = {"pytorch": lambda: torch.add(x, kept.pe, out=y), "posenc": forward}
     works["module"] = {"pytorch": lambda: kept(x), "posenc": forward}
     return works
@@ -287,31 +189,26 @@ def median_seconds(work: Callable[[], Any]) -> float:
     return median(timeit(work, number=calls) / calls for _ in range(SAMPLES))
 
 
-def time_once(posenc: Any, options: argparse.Namespace) -> list[tuple[Shape, str, str, float]]:
-    """In this process: shape, work, program and seconds of each."""
-    found = []
+def time_once(options: argparse.Namespace) -> list[tuple[str, Shape, str, float]]:
+    """In this process: work, shape, program and seconds of each."""
+    posenc, found = need_posenc(), []
     with need_module("torch").no_grad():
         for shape in options.shapes:
             works = works_of(posenc, shape, options)
             all_works = [(work, program) for work in works for program in works[work]]
             for work, program in random.sample(all_works, len(all_works)):
-                found.append((shape, work, program, median_seconds(works[work][program])))
+                found.append((work, shape, program, median_seconds(works[work][program])))
     return found
 
 
-def exact_values(posenc: Any, work: str, shape: Shape) -> Any:
-    """Correctly rounded to float64."""
-    rows, d = shape
+def error_of(posenc: Any, got: Any, work: str, shape: Shape) -> dict[str, float]:
+    """Of a float32 table or cache, against float64 values that are correctly rounded."""
+    numpy, (rows, d) = need_module("numpy"), shape
     if work == KEPT:
-        return posenc.encode(rows, d, dtype="float64")
-    rotary = posenc.Rotary(d)
-    both = rotary.cosines_and_sines(range(rows), "halves", dtype="float64")
-    return need_module("numpy").concatenate(both)
-
-
-def error_of(got: Any, exact: Any) -> dict[str, float]:
-    """Of a float32 table, against exact values."""
-    numpy = need_module("numpy")
+        got, exact = numpy.asarray(got), posenc.encode(rows, d, dtype="float64")
+    else:
+        both = posenc.Rotary(d).cosines_and_sines(range(rows), "halves", dtype="float64")
+        got, exact = numpy.concatenate(got), numpy.concatenate(both)
     nearest = exact.astype(numpy.float32)
     error = numpy.abs(got - exact)
     ulp = numpy.spacing(numpy.abs(nearest)).astype(numpy.float64)
@@ -320,27 +217,31 @@ def error_of(got: Any, exact: Any) -> dict[str, float]:
         "max_ulp": float((error / ulp).max()),
         "rms": float(math.sqrt((error**2).mean())),
         "correctly_rounded": float((got == nearest).mean()),
+        "checked": 1,
     }
 
 
-def document_of(peers: list[dict[str, Any]], options: argparse.Namespace,
-                posenc: Any) -> dict[str, Any]:
-    """Of rows that have a shape, as posenc measure writes documents."""
+def document_of(peers: list[tuple[str, Shape, list[float], dict[str, float]]],
+                options: argparse.Namespace, posenc: Any) -> dict[str, Any]:
+    """Of names, shapes, seconds and errors, as posenc measure writes documents."""
     isas = list(dict.fromkeys(name.partition(":")[2] for name in posenc.backends()))
     machine = {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count()}
-    paper = {"base": 10000.0, "layout": "interleaved", "spacing": "paper", "frequencies": "base"}
-    stored = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
-    rows = []
-    for each in peers:
-        count, d_model = each.pop("shape")
-        place = {"name": f"{count}x{d_model}", "rows": {"first": 0, "count": count}}
-        table = {**place, "spec": {"d_model": d_model, **paper}, "stride": d_model, **stored}
-        fixed: dict[str, Any] = {"isa": "", "role": "peer", "self_ratios": [], "bound": None}
-        rows.append({**each, **fixed, "phases": PHASES[each["backend"]], "table": table})
+    paper: dict[str, Any] = {"base": 10000.0, "layout": "interleaved", "spacing": "paper"}
+    stored: dict[str, Any] = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
+    rows: list[dict[str, Any]] = []
+    for name, (count, d_model), seconds, error in peers:
+        spec = {**paper, "d_model": d_model, "frequencies": "base"}
+        table = {"name": f"{count}x{d_model}", "spec": spec, "stride": d_model, **stored,
+                 "rows": {"first": 0, "count": count}}  # fmt: skip
+        rows.append({
+            "backend": name, "isa": "", "role": "peer", "phases": PHASES[name], "table": table,
+            "seconds": seconds, "self_ratios": [], "error": error, "bound": None,
+        })  # fmt: skip
+    versions = (need_module(name).__version__ for name in ("torch", "numpy"))
     return {
         "version": VERSION,
         "machine": {**machine, "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
-        "compiler": compiler_text(options),
+        "compiler": "PyTorch {}, NumPy {}".format(*versions),
         "library_version": posenc.__version__,
         "kernels": "",
         "measured_at": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
@@ -349,82 +250,43 @@ def document_of(peers: list[dict[str, Any]], options: argparse.Namespace,
     }
 
 
-def compiler_text(options: argparse.Namespace) -> str:
-    """What compiled the programs."""
-    torch, numpy = need_module("torch"), need_module("numpy")
-    parts = [f"PyTorch {torch.__version__}", f"NumPy {numpy.__version__}"]
-    if options.compile:
-        parts.append(f"torch.compile for {vectors_of_compile() or 'no vectors'}")
-    return ", ".join(parts)
-
-
-def print_table(lines: list[list[str]], posenc: Any, options: argparse.Namespace) -> None:
-    header = ["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]
-    # Columns of what was not asked for are left out.
-    shown = [c for c in range(len(header)) if c < 2 or any(line[c] for line in lines)]
-    lines = [[line[column] for column in shown] for line in lines]
-    print(text_table([header[column] for column in shown], lines, left=(0,)))
-    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
-    print("Errors: the largest, and the share of entries that are correctly rounded.")
-    if options.compile and not vectors_of_compile():
-        print("torch.compile can build no vector code here: its times are those of scalar code. "
-              "Debian's needs\nlibsleef-dev, and LD_PRELOAD=libsleef.so.3 around this script.")
-
-
-def compare(posenc: Any, options: argparse.Namespace) -> int:
-    seconds: dict[tuple[Shape, str], dict[str, list[float]]] = {}
-    command = [sys.executable, *sys.argv, "--one-process"]
-    for process in range(options.processes):
-        show_progress(f"process {process + 1} of {options.processes}")
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-        if done.returncode != 0:
-            return done.returncode  # it has said why
-        for (rows, d_model), work, program, each in json.loads(done.stdout):
-            of_work = seconds.setdefault(((rows, d_model), work), {})
-            of_work.setdefault(program, []).append(each)
-    show_progress()
-    lines, peers = [], []
-    order = {KEPT: 0, "new table": 1, "x + table": 2, "module": 3, CACHE: 4, TURN: 5}
-    for (shape, work), programs in sorted(seconds.items(), key=lambda item: order[item[0][1]]):
-        size = f"{shape[0]} x {shape[1]}"
-        times = [seconds_text(median(programs[p])) if p in programs else "" for p in PROGRAMS]
-        lines.append([work, size, *times, "", ""])
-        tables = works_of(posenc, shape, options)[work] if work in (KEPT, CACHE) else {}
-        for program in [each for each in tables if each != "posenc"]:
-            table = tables[program]()
-            if work == CACHE:
-                table = need_module("numpy").concatenate([each.numpy() for each in table])
-            error = error_of(table, exact_values(posenc, work, shape))
-            row = {"backend": program, "shape": shape, "seconds": programs[program]}
-            peers.append({**row, "error": error})
-            share = share_text(error["correctly_rounded"])
-            if program != "torch_compile":
-                place = len(PROGRAMS) + 2 + (program == "numpy")
-                lines[-1][place] = f"{error_text(error['max_abs'])}, {share}"
-    print_table(lines, posenc, options)
-    if options.output:
-        write_json(options.output, document_of(peers, options, posenc))
-    return 0
-
-
 def main() -> int:
     options = parse_arguments()
     if options.output:
         check_writable(options.output)
     need_modules("torch", "numpy")
-    posenc = need_posenc(options.package)
-    if options.compile and not hasattr(need_module("torch"), "compile"):
-        raise BadInput("--compile needs torch.compile; allowed: with PyTorch 2 or newer")
-    if options.one_process:
-        print(json.dumps(time_once(posenc, options)))
-        return 0
-    # torch.compile keeps its code in a folder, and would take code that was compiled without
-    # vectors for code with them.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
-        if options.compile:
-            check_compile(need_module("torch"))
-        return compare(posenc, options)
+    posenc = need_posenc()
+    seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
+    # A new process each time: addresses differ, and times with them.
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        for done, found in enumerate(pool.imap(time_once, [options] * options.processes), 1):
+            show_progress(f"{done} of {options.processes} processes")
+            for work, shape, program, each in found:
+                seconds.setdefault((work, shape), {}).setdefault(program, []).append(each)
+    show_progress()
+    lines, peers = [["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]], []
+    works = [KEPT, "new table", "x + table", "module", CACHE, "rotary"]
+    for work, shape in sorted(seconds, key=lambda place: works.index(place[0])):
+        times = seconds[work, shape]
+        line = [work, f"{shape[0]} x {shape[1]}"]
+        line += [seconds_text(median(times[p])) if p in times else "" for p in PROGRAMS]
+        tables = works_of(posenc, shape, options)[work] if work in (KEPT, CACHE) else {}
+        for program in ("pytorch", "numpy"):
+            line.append("")
+            if program in tables:
+                error = error_of(posenc, tables[program](), work, shape)
+                peers.append((program, shape, times[program], error))
+                share = share_text(error["correctly_rounded"], is_of_all=True)
+                line[-1] = f"{error_text(error['max_abs'])}, {share}"
+        lines.append(line)
+    # Columns of what was not asked for are left out.
+    shown = [c for c in range(len(lines[0])) if any(line[c] for line in lines[1:])]
+    print(aligned([[line[c] for c in shown] for line in lines], left=(0, 1)))
+    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
+    print("Errors: the largest of all rows, and the share of entries that are correctly rounded.")
+    if options.output:
+        write_json(options.output, document_of(peers, options, posenc))
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ no AVX-512: kernels of the others share its source. Where no counts of a compile
 kept, the new ones are shown only, and the exit code is that of a skipped test."""
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -15,12 +16,12 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from reporting.command import CHECK_FAILED, ArgumentParser, run_main
-from reporting.failures import BadInput, Skipped
-from reporting.files import ROOT, read_json, write_json
-from reporting.tables import text_table
+from reporting.command import (
+    CHECK_FAILED, ROOT, ArgumentParser, BadInput, Skipped, reading, run_main, write_json,
+)  # fmt: skip
+from reporting.text import aligned
 
-KEPT = Path(ROOT, "tests", "data", "instructions.json")
+KEPT = ROOT / "tests" / "data" / "instructions.json"
 TOLERANCE = 0.02
 
 Counts = Mapping[str, float]  # instructions per element, by the name of the benchmark
@@ -28,7 +29,7 @@ Counts = Mapping[str, float]  # instructions per element, by the name of the ben
 
 def parse_arguments() -> argparse.Namespace:
     parser = ArgumentParser(example="instructions.py --update", description=__doc__)
-    parser.add_argument("--program", default=str(Path(ROOT, "build/release/bin/counted_calls")),
+    parser.add_argument("--program", default=str(ROOT / "build/release/bin/counted_calls"),
                         metavar="FILE", help="counted_calls of a build (default: %(default)s)")
     parser.add_argument("--update", action="store_true",
                         help="keep what changed for this compiler, instead of failing")
@@ -62,50 +63,43 @@ def count(program: str) -> tuple[str, dict[str, float]]:
     return re.sub(r"(\d+)\.[\d.]+", r"\1", compiler), counts
 
 
-def differences(kept: Counts, new: Counts) -> list[list[str]]:
-    """Rows of what changed by more than the tolerance. A call that this CPU does not run is none;
-    a call that is not kept is."""
-    rows = []
-    for name, now in new.items():
-        before = kept.get(name)
-        if before is None:
-            rows.append([name, "-", f"{now:g}", "-"])
-        elif abs(now / before - 1) > TOLERANCE:
-            rows.append([name, f"{before:g}", f"{now:g}", f"{now / before:.3f}"])
-    isas = {name.split("/")[1] for name in new}
-    gone = (name for name in kept if name not in new and name.split("/")[1] in isas)
-    return rows + [[name, f"{kept[name]:g}", "-", "-"] for name in gone]
+def difference(before: float | None, now: float | None) -> list[str]:
+    """Kept, new and ratio of a call that is not kept, not run, or differs by more than the
+    tolerance; else empty."""
+    if before and now and abs(now / before - 1) <= TOLERANCE:
+        return []
+    ratio = f"{now / before:.3f}" if before and now else "-"
+    return [*(f"{each:g}" if each else "-" for each in (before, now)), ratio]
 
 
 def main() -> int:
     arguments = parse_arguments()
     compiler, new = count(arguments.program)
-    document = read_json(str(KEPT)) if KEPT.exists() else {}
-    kept = document.get(compiler)
-    header = ["instructions per element", "kept", "now", "ratio"]
-    if kept is None and not arguments.update:
-        print(text_table(header, differences({}, new), left=(0,)))
-        known = ", ".join(document) or "none"
-        raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
-    changed = differences(kept or {}, new)
+    with reading(KEPT):
+        document = json.loads(KEPT.read_text(encoding="utf-8"))
+    kept: Counts = document.get(compiler, {})
+    # A call of an ISA that this CPU does not run is no difference.
+    isas = {name.split("/")[1] for name in new}
+    names = dict.fromkeys([*new, *(name for name in kept if name.split("/")[1] in isas)])
+    rows = {name: difference(kept.get(name), new.get(name)) for name in names}
+    changed = {name: row for name, row in rows.items() if row}
     if changed:
-        print(text_table(header, changed, left=(0,)))
+        header = ["instructions per element", "kept", "now", "ratio"]
+        print(aligned([header, *([name, *row] for name, row in changed.items())]))
     if arguments.update:
         # What did not change stays, so that the file shows what a change of a kernel cost.
-        moved = {row[0] for row in changed}
-        merged = {name: new[name] if name in moved else kept[name] for name in new} if kept else new
-        isas = {name.split("/")[1] for name in new}
-        others = {name: each for name, each in (kept or {}).items()
-                  if name.split("/")[1] not in isas}  # fmt: skip
-        write_json(str(KEPT), dict(sorted({**document, compiler: {**merged, **others}}.items())))
+        stays = {name: now for name, now in kept.items() if name not in changed}
+        counts = {**new, **stays}
+        write_json(KEPT, dict(sorted({**document, compiler: counts}.items())))
         print(f"{compiler}: {len(new)} counts are kept, {len(changed)} of them new or changed")
         return 0
-    if changed:
-        print(f"{compiler}: {len(changed)} of {len(new)} calls differ by more than "
-              f"{TOLERANCE:.0%}; instructions.py --update keeps the new counts")  # fmt: skip
-        return CHECK_FAILED
-    print(f"{compiler}: {len(new)} calls within {TOLERANCE:.0%} of the counts that are kept")
-    return 0
+    if not kept:
+        known = ", ".join(document) or "none"
+        raise Skipped(f"no counts of {compiler} are kept, only of: {known}; --update keeps these")
+    said = f"{len(changed)} of {len(new)} calls differ by more than {TOLERANCE:.0%}"
+    keeps = "; instructions.py --update keeps the new counts" if changed else ""
+    print(f"{compiler}: {said} from the counts that are kept{keeps}")
+    return CHECK_FAILED if changed else 0
 
 
 if __name__ == "__main__":

@@ -1,86 +1,166 @@
 #!/usr/bin/env python3
-"""Measures the CPU at hand and compares it with its document in docs/measured: what got slower or
-faster, and on which tables. posenc compare judges, by its rule of ties.
-
-Beside the time of a backend, now over kept, stands that of the store limit for the same bytes: if
-both have moved alike, the machine may have changed. The verdict takes no account of it. Exit code
-1: a regression, or times that are not reliable, which are never kept."""
+"""Measures the CPU at hand and compares it with its document in docs/measured, by posenc compare:
+what got slower or faster, and on which tables. Exit code 1: a regression, or times that are not
+reliable, which are never kept."""
 
 import argparse
+import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
-from reporting.command import CHECK_FAILED, ArgumentParser, run_main
-from reporting.failures import BadInput
-from reporting.files import ROOT, make_folder
-from reporting.measured import (
-    changed_rows, file_name, keep, limit_ratios, limits_text, read_kept, read_machine,
+from reporting.command import (
+    CHECK_FAILED, POSENC, ROOT, ArgumentParser, BadInput, call_posenc, make_folder, run_main,
+    write_whole,
 )  # fmt: skip
-from reporting.posenc import Posenc
-from reporting.tables import text_table
-from reporting.units import percent
+from reporting.documents import Machine, read_machines
+from reporting.summary import Column, columns_of, heading, speeds
+from reporting.text import Rows, markdown, size_text, wrapped
 
-BUILT = Path(ROOT, "build", "release", "bin", "posenc")
-NEW = Path(ROOT, "build", "results", "measured.json")
+NEW = ROOT / "build" / "results" / "measured.json"
+FOLDER = ROOT / "docs" / "measured"
+PAGE = ROOT / "docs" / "measured.md"
+README = ROOT / "README.md"
+
+# In the README, a comment says what stands between it and the end: of each CPU a line with its name
+# in the table, its document, a table in its caches and one beyond them.
+BLOCK = re.compile(
+    r"(?P<start><!-- measured\n(?P<lines>(?:.+ \S+\.json \d+x\d+ \d+x\d+\n)+)-->\n)"
+    r".*?(?P<end><!-- end -->\n)",
+    re.DOTALL,
+)
+Kept = Mapping[str, Machine]  # by the name of their document
+
+
+def file_name(machine: Machine) -> str:
+    """Of the CPU's name and best ISA: "amd-epyc-family-26-model-2-stepping-1-avx512.json". posenc
+    compare judges times if both documents have the same of either."""
+    words = re.sub(r"(\((r|tm)\)|[^a-z0-9])+", "-", f"{machine.cpu} {machine.isas[-1]}".lower())
+    return f"{words.strip('-')}.json"
+
+
+def read_machine(path: Path) -> Machine:
+    (machine,) = read_machines([path])
+    if not machine.isas:
+        raise BadInput(f"{path}: names no ISA of its CPU; allowed: what posenc measure writes")
+    return machine
+
+
+def read_kept() -> Kept:
+    return {path.name: read_machine(path) for path in sorted(FOLDER.glob("*.json"))}
+
+
+def named(rows: Rows) -> str:
+    """In Markdown, the names of backends as code: all but the heading, the copy and the limit."""
+    return markdown([rows[0], *([f"`{row[0]}`", *row[1:]] for row in rows[1:-2]), *rows[-2:]])
+
+
+def page_of(page: str, kept: Kept) -> str:
+    """The page with its tables made anew, below what it says first."""
+    rows, parts = [["CPU", "ISA", "compiler", "date", ""]], []
+    for name, machine in kept.items():
+        facts = machine.facts
+        isa, date = machine.isas[-1], facts["measured_at"][:10]
+        rows.append([machine.cpu, isa, facts["compiler"], date, f"[JSON](measured/{name})"])
+        said = [f"{level} {size_text(size)}" for level, size in machine.caches.items()]
+        said += [f"{facts['logical_cores']} logical cores", f"kernels {facts['kernels']}"]
+        sentence, table = speeds(columns_of(machine, "backend"), by_isa=True)
+        text = wrapped(f"{', '.join(said)}. {sentence}")
+        parts.append(f"\n## {machine.cpu}, {isa}\n\n{text}\n\n{named(table)}\n")
+    return "".join([page.partition("| CPU |")[0], markdown(rows, left=range(5)), "\n", *parts])
+
+
+def _columns(line: str, kept: Kept) -> tuple[str, list[Column]]:
+    """Of a line of the README's comment; and a sentence that says what they are."""
+    label, name, *sizes = line.rsplit(maxsplit=3)
+    if name not in kept:
+        raise BadInput(f"{README} shows {name}; allowed: {', '.join(kept) or 'none'}")
+    machine = kept[name]
+    tables = {size.replace(" ", ""): table for size, _, table in columns_of(machine, "backend")}
+    if missing := [size for size in sizes if size not in tables]:
+        raise BadInput(f"{machine.cpu} has no times of {', '.join(missing)}")
+    said = [f"{tables[size].size} ({size_text(tables[size].bytes)})" for size in sizes]
+    sentence = f"{label}: {heading(machine)}; {said[0]} in cache, {said[1]} beyond."
+    headings = (f"{label}, in cache", "beyond")
+    return sentence, [(text, machine, tables[size]) for text, size in zip(headings, sizes)]
+
+
+def readme_of(text: str, kept: Kept) -> str:
+    """The README with its table made anew. Refuses one that shows no document, or one that is not
+    kept."""
+
+    def block(found: re.Match[str]) -> str:
+        cpus = [_columns(line, kept) for line in found["lines"].splitlines()]
+        sentence, rows = speeds([column for _, columns in cpus for column in columns])
+        rows[0][0] = "Gfloat/s"
+        origin = wrapped(" ".join([*(said for said, _ in cpus), sentence]))
+        return f"{found['start']}\n{origin}\n\n{named(rows)}\n\n{found['end']}"
+
+    made, count = BLOCK.subn(block, text)
+    if count == 0:
+        lines = "lines of CPU NAME.json ROWSxD ROWSxD"
+        raise BadInput(f"{README} shows no document; allowed: a table between '<!-- measured', "
+                       f"{lines}, '-->' and '<!-- end -->'")  # fmt: skip
+    return made
+
+
+def keep(document: Path, machine: Machine) -> None:
+    """Writes the document of a CPU, the page and the README; nothing if one of them cannot be
+    made."""
+    kept = dict(sorted({**read_kept(), file_name(machine): machine}.items()))
+    page = page_of(PAGE.read_text(encoding="utf-8"), kept)
+    readme = readme_of(README.read_text(encoding="utf-8"), kept)
+    FOLDER.mkdir(exist_ok=True)
+    write_whole(FOLDER / file_name(machine), document.read_bytes())
+    write_whole(PAGE, page)
+    write_whole(README, readme)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = ArgumentParser(example="measured.py --keep", description=__doc__)
-    parser.add_argument("document", nargs="?", metavar="DOCUMENT",
+    parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT",
                         help="of posenc measure, on any CPU (default: measure now, in 2 minutes)")
     parser.add_argument("--keep", action="store_true",
                         help="keep the document as that of its CPU, and write docs/measured.md and "
-                             "the README's tables anew")
+                             "the README's table anew")
     parser.add_argument("--posenc", metavar="FILE",
                         help="the posenc command (default: preset release, built first)")
     return parser.parse_args()
 
 
 def build() -> str:
-    command = [str(Path(ROOT, "scripts", "build.sh")), "release", "posenc_cli"]
+    command = [str(ROOT / "scripts" / "build.sh"), "release", "posenc_cli"]
     if subprocess.run(command, check=False).returncode != 0:
         raise BadInput("preset release cannot be built, nothing was measured")
-    return str(BUILT)
+    return str(POSENC)
 
 
 def main() -> int:
     arguments = parse_arguments()
-    posenc = Posenc(arguments.posenc or build())
-    new = Path(arguments.document or NEW)
-    is_good = True
-    if not arguments.document:
+    posenc, new, is_good = arguments.posenc or build(), arguments.document or NEW, True
+    if new == NEW:
         make_folder(str(NEW.parent))
-        is_good = posenc.measure(str(new))
+        command = ["measure", "--format", "json", "--output", str(NEW)]
+        _, is_good = call_posenc(posenc, command, allowed=CHECK_FAILED, shows_errors=True)
     now = read_machine(new)
-    is_reliable = is_good and not now.facts["disturbed"]
+    why_not = "a bound is broken" if not is_good else "".join(now.disturbed.values())
 
-    kept = {each.path.name: each for each in read_kept()}
-    name = file_name(now)
-    old = kept.pop(name, None)
-    print(f"{now.cpu}, {now.isas[-1]}: {new}, {now.facts['measured_at']}")
-    if old is None:
-        print(f"No document of this CPU is kept; --keep makes this one docs/measured/{name}")
+    kept, name = read_kept(), file_name(now)
+    if name in kept:
+        command = ["compare", str(FOLDER / name), str(new)]
+        text, is_good = call_posenc(posenc, command, allowed=CHECK_FAILED)
+        print(text.decode(), end="")
     else:
-        print(f"Compared with docs/measured/{name}, {old.machine.facts['measured_at']}\n")
-        comparison, is_good = posenc.compare(str(old.path), str(new))
-        limits = limit_ratios(old.machine, now)
-        rows = changed_rows(comparison, limits)
-        header = ["backend", "table", "time, now / kept", "of the store limit", ""]
-        if rows:
-            print(text_table(header, rows, left=(0, 1, 4)), end="\n\n")
-        judged = "" if comparison["times_are_judged"] else ", times are not judged"
-        print(f"{len(comparison['rows'])} compared, noise {percent(comparison['noise_floor'])}: "
-              f"{comparison['regressions']} regressions, {comparison['missing']} missing{judged}")
-        print(limits_text(limits))
-    for other in kept.values():
-        facts = other.machine.facts
-        print(f"Of another CPU: docs/measured/{other.path.name}, {facts['measured_at']}")
-    if not is_reliable:
-        print(f"Not reliable, and never kept: {now.facts['disturbed'] or 'a bound is broken'}")
+        print(f"No document of {now.cpu}, {now.isas[-1]}, is kept; --keep makes {new} "
+              f"docs/measured/{name}")  # fmt: skip
+    for other in sorted(kept.keys() - {name}):
+        print(f"Of another CPU: docs/measured/{other}, {kept[other].facts['measured_at']}")
+    if why_not:
+        print(f"Not reliable, and never kept: {why_not}")
     elif arguments.keep:
         keep(new, now)
         print(f"Kept: docs/measured/{name}")
-    return 0 if is_good and is_reliable else CHECK_FAILED
+    return 0 if is_good and not why_not else CHECK_FAILED
 
 
 if __name__ == "__main__":

@@ -1,27 +1,31 @@
 #!/usr/bin/env python3
 """Draws what a sinusoidal positional encoding looks like, and how far each backend's error drifts.
 
-Pictures (all unless named):
-  heat_map    the table: value by position and channel
-  drift       the largest error of each backend along the positions
+Pictures (all unless named), as SVG:
+  heat_map    the table: value by position and channel (--rows 100 --d-model 128)
+  drift       the largest error of each backend along the positions (--d-model 64)
 
-Tables come from posenc generate, errors from posenc accuracy. Options after -- go to the command:
-the spec, the backend, and in heat_map the rows."""
+Tables come from posenc generate, errors from posenc accuracy. Options after -- go to the command,
+in the place of those in parentheses."""
 
 import argparse
-import os
+import io
+import json
 import sys
+from pathlib import Path
 
-from reporting.command import ArgumentParser, run_main
-from reporting.failures import need_modules
-from reporting.figures.canvas import Figure, pyplot, save
-from reporting.figures.drift import draw_drift, measure_drift
-from reporting.figures.encoding import draw_heat_map
-from reporting.files import ROOT, make_folder
-from reporting.posenc import Posenc
+from reporting import figures
+from reporting.command import (
+    POSENC, ArgumentParser, BadInput, call_posenc, make_folder, need_module, need_modules, reading,
+    run_main, show_progress, write_whole,
+)  # fmt: skip
+from reporting.documents import Measurement, read_measurements
 
 PICTURES = ("heat_map", "drift")
-FORMATS = ("png", "svg")
+BACKENDS = ("naive", "div_term", "xsimd", "rotation32", "rotation")
+# All positions up to here, and beyond it windows of consecutive positions at powers of two.
+POWERS = range(14, 41)
+WINDOW = 512
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -31,9 +35,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("pictures", nargs="*", metavar="PICTURE", help=f"{names} (default: all)")
     parser.add_argument("--output", default="build/pictures", metavar="DIR",
                         help="folder, made if it is missing (default: %(default)s)")
-    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS),
-                        metavar="KIND", help="png, svg (default: both)")
-    parser.add_argument("--posenc", default=f"{ROOT}/build/release/bin/posenc", metavar="FILE",
+    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
                         help="the posenc command (default: build/release/bin/posenc)")
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
@@ -45,11 +47,27 @@ def parse_arguments() -> argparse.Namespace:
     return options
 
 
-def draw(name: str, options: argparse.Namespace) -> Figure:
-    posenc = Posenc(options.posenc, options.passed_on)
-    if name == "heat_map":
-        return draw_heat_map(posenc)
-    return draw_drift(measure_drift(posenc), options.passed_on)
+def draw_heat_map(posenc: str, options: list[str]) -> figures.Figure:
+    words = options or ["--rows", "100", "--d-model", "128"]
+    output, _ = call_posenc(posenc, ["generate", "--format", "npy", *words])
+    table = need_module("numpy").load(io.BytesIO(output))
+    if table.size == 0:
+        raise BadInput("--rows is 0; allowed: at least 1")
+    return figures.encoding(table, options)
+
+
+def draw_drift(posenc: str, options: list[str]) -> figures.Figure:
+    words = options or ["--d-model=64", *(f"--backend={name}" for name in BACKENDS)]
+    runs = [(0, 1 << POWERS[0]), *((1 << power, WINDOW) for power in POWERS)]
+    found: list[Measurement] = []
+    for done, (first, count) in enumerate(runs):
+        show_progress(f"measuring errors: {100 * done // len(runs)} %")
+        rows = [f"--first={first}", f"--rows={count}"]
+        output, _ = call_posenc(posenc, ["accuracy", "--format", "json", *rows, *words])
+        with reading("posenc accuracy"):
+            found += read_measurements(json.loads(output))
+    show_progress()
+    return figures.drift(found, options)
 
 
 def main() -> int:
@@ -57,10 +75,10 @@ def main() -> int:
     need_modules("matplotlib", "numpy")
     make_folder(options.output)
     for name in options.pictures or PICTURES:
-        figure = draw(name, options)
-        for path in save(figure, options.output, name, options.formats):
-            print(f"{path}  {os.path.getsize(path) / 1000:.0f} kB")
-        pyplot().close(figure)
+        draw = draw_heat_map if name == "heat_map" else draw_drift
+        path = Path(options.output, f"{name}.svg")
+        write_whole(path, figures.svg_of(draw(options.posenc, options.passed_on)))
+        print(path)
     return 0
 
 

@@ -1,39 +1,66 @@
 #!/usr/bin/env python3
-"""One page from the measurements of one machine or of several: speed against error, throughput
-from cache to memory, errors by position and by channel, threads, and all measurements.
+"""Shows documents of measurements: what posenc measure and posenc accuracy write with --format json,
+and compare_torch.py with --output. They are grouped by their CPU. Where two have the same row, the
+later one counts.
 
-DOCUMENTS are what posenc measure, posenc accuracy --format json and compare_torch.py --output
-write, profiles among them. They are grouped by their CPU. Where two have the same row, the later
-one counts.
-
-Writes index.html, which needs nothing else, and each figure as SVG and PNG."""
+Prints Gfloat/s of one thread for each table and backend at its best ISA, beside a copy of a
+finished table and the limit of the memory. With --page, it writes index.html, which has the figures
+in it, and each figure as SVG."""
 
 import argparse
+from pathlib import Path
 
-from reporting.command import ArgumentParser, run_main
-from reporting.documents import read_machines
-from reporting.failures import need_modules
-from reporting.files import make_folder
-from reporting.report import write_report
+from reporting.command import (
+    ArgumentParser, BadInput, make_folder, need_modules, reading, run_main,
+)  # fmt: skip
+from reporting.documents import Machine, read_machines
+from reporting.page import write_page
+from reporting.summary import columns_of, heading, not_reliable, speeds
+from reporting.text import aligned, markdown, wrapped
 
 
 def parse_arguments() -> argparse.Namespace:
-    example = "report.py build/results/*.json --output build/report"
+    example = "report.py build/results/*.json --page build/report"
     parser = ArgumentParser(example=example, description=__doc__)
     parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
-    parser.add_argument("--output", required=True, metavar="DIR",
-                        help="folder, made if it is missing")
-    return parser.parse_args()
+    parser.add_argument("--peers", action="store_true",
+                        help="print a row for each backend and each other library, as Markdown")
+    parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
+    parser.add_argument("--answer", metavar="FILE", type=Path,
+                        help="of posenc pick, as text: what the page begins with")
+    arguments = parser.parse_args()
+    if arguments.answer and not arguments.page:
+        parser.error("--answer is given without --page; allowed: with it")
+    return arguments
+
+
+def text_of(machine: Machine, has_peers: bool) -> str:
+    if not (plain := machine.plain()):
+        return ""
+    has_peers = has_peers or not machine.plain("backend")
+    roles = ("backend", "peer") if has_peers else ("backend",)
+    sentence, rows = speeds(columns_of(machine, *roles), roles)
+    table = markdown(rows) if has_peers else aligned([list(row) for row in zip(*rows)])
+    parts = [wrapped(heading(machine)), not_reliable(plain), table, sentence]
+    return "\n\n".join(filter(None, parts))
 
 
 def main() -> int:
     arguments = parse_arguments()
     machines = read_machines(arguments.documents)
-    need_modules("matplotlib", "numpy")
-    make_folder(arguments.output)
-    paths = write_report(machines, arguments.output)
-    print(paths[0])
-    print(f"{len(paths) - 1} figure files beside it")
+    if arguments.page:
+        need_modules("matplotlib", "numpy")
+        with reading(arguments.answer):
+            answer = arguments.answer.read_text(encoding="utf-8") if arguments.answer else ""
+        make_folder(arguments.page, "--page")
+        paths = write_page(machines, answer, arguments.page)
+        print(f"{paths[0]}, and {len(paths) - 1} figures beside it")
+        return 0
+    texts = list(filter(None, (text_of(machine, arguments.peers) for machine in machines)))
+    if not texts:
+        raise BadInput("DOCUMENT has no times of float32 by one thread; allowed: documents of posenc "
+                       "measure")  # fmt: skip
+    print("\n\n".join(texts))
     return 0
 
 

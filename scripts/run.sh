@@ -1,20 +1,18 @@
 #!/usr/bin/env bash
-# The main job: builds the programs, measures the errors and the speed of every backend, and picks
-# the fastest within an error budget for this CPU. It installs what is missing, and otherwise writes
-# below build/ alone: documents to build/results/, a page of figures to build/results/report/, logs
-# to build/logs/.
+# The main job: builds the programs, measures the errors and the speed of every backend, draws a
+# page of figures, and picks the fastest backends for this CPU. It installs what is missing, and
+# otherwise writes below build/ alone: documents to build/results/, the page to
+# build/results/report/, logs to build/logs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-max_error=1e-6
 processes=3  # 7, the default of posenc measure, for figures that are quoted
 bin=build/release/bin
 results=build/results
-profile=$results/profile.json
 measured=$results/measurements.json
 torch=$results/torch.json
-fresh=$results/fresh_memory.json
-types=(float64 float16 bfloat16)
+profile=$results/profile.json
+answer=$results/pick.txt
 page=$results/report/index.html
 check_failed=1
 skipped=77
@@ -35,16 +33,7 @@ stay_below_build() {
   export TMPDIR=$PWD/build/tmp/run.$$
   mkdir -p "$TMPDIR" "$MPLCONFIGDIR" "$results"
   trap 'rm -rf "$TMPDIR"' EXIT
-  rm -f "$profile" "$measured" "$torch" "$fresh" "$page"  # of an earlier run
-}
-
-# accuracy NAME OPTION...: a document of the errors of every backend, other libraries too.
-documents=()
-accuracy() {
-  local document=$results/accuracy_$1.json
-  shift
-  "$bin/posenc_peers" accuracy "$@" --format json --output "$document"
-  documents+=("$document")
+  rm -f "$profile" "$measured" "$torch" "$page"  # of an earlier run
 }
 
 # may_fail CODE COMMAND...: the command may end with that code, which it has explained.
@@ -55,8 +44,21 @@ may_fail() {
   [[ $status -eq 0 || $status -eq $allowed ]] || exit "$status"
 }
 
+# Each writes a document. Exit code 1 of `measure`: other work ran meanwhile, as the document says.
+documents=()
+accuracy() {
+  local document=$results/accuracy_$1.json
+  documents+=("$document")
+  "$bin/posenc_peers" accuracy "${@:2}" --format json --output "$document"
+}
+measure() {
+  documents+=("$2")
+  may_fail "$check_failed" "$bin/$1" measure "${@:3}" --processes "$processes" --format json \
+    --output "$2"
+}
+
 ./scripts/install_dependencies.sh build report peers
-targets=(posenc_cli posenc_peers bench_encode)
+targets=(posenc_cli posenc_peers)
 [[ -n $(./scripts/install_dependencies.sh --left-out torch) ]] || targets+=(posenc_python)
 ./scripts/build.sh release "${targets[@]}"
 start=$SECONDS
@@ -74,40 +76,24 @@ accuracy long_context --rows 131072 --d-model 128
 accuracy far --first 1000000000000 --rows 1000
 printf '\nWith other libraries, by position and by channel: %s\n' "$results/accuracy_*.json"
 
-step "Times, errors and the limits of the memory, for tables of all sizes"
-# Exit code 1: other work ran meanwhile. The document says so, and so does the answer.
-may_fail "$check_failed" "$bin/posenc_peers" measure --processes "$processes" --format json \
-  --output "$measured"
-documents+=("$measured")
+step "Times, errors and the limits of the memory, for tables of all sizes and types"
+measure posenc_peers "$measured"
 may_fail "$skipped" ./scripts/compare_torch.py --kept-table-only --processes "$processes" \
   --output "$torch"
 if [[ -e $torch ]]; then documents+=("$torch"); fi
-
-step "Other element types, and memory that nobody has touched"
-for type in "${types[@]}"; do
-  document=$results/measurements_$type.json
-  may_fail "$check_failed" "$bin/posenc" measure --preset tutorial --preset wide \
-    --backend rotation --backend rotation32 --dtype "$type" --processes "$processes" \
-    --format json --output "$document"
-  documents+=("$document")
+for type in float64 float16 bfloat16; do
+  measure posenc "$results/measurements_$type.json" --preset tutorial --preset wide \
+    --backend rotation --backend rotation32 --dtype "$type"
 done
-"$bin/bench_encode" --benchmark_filter='^encode_fresh/.*/rows:(512|8192)/' \
-  --benchmark_min_time=0.1 --benchmark_repetitions=3 --benchmark_out="$fresh" \
-  >"$results/fresh_memory.txt" 2>&1
-documents+=("$fresh")
-echo "Shown on the page: $results/measurements_*.json, $fresh"
-
-step "The page of figures"
-may_fail "$skipped" ./scripts/report.py "${documents[@]}" --output "$(dirname "$page")"
 
 step "Gfloat/s of each backend at its best ISA"
-./scripts/summary.py "$measured" --format text
-./scripts/summary.py "${documents[@]}" --peers --output "$results/summary.md"
-printf '\nWith other libraries, as Markdown: %s\n' "$results/summary.md"
+./scripts/report.py "$measured"
+may_fail "$check_failed" "$bin/posenc" pick "$measured" --output "$answer"
+may_fail "$skipped" ./scripts/report.py "${documents[@]}" --answer "$answer" --page "${page%/*}"
 ./scripts/install_dependencies.sh --left-out report torch peers
 
 step "The answer"
-may_fail "$check_failed" "$bin/posenc" pick "$measured" --max-error "$max_error" --save "$profile"
+may_fail "$check_failed" "$bin/posenc" pick "$measured" --save "$profile"
 printf '\nDocuments: %s\n' "$results"
 if [[ -e $page ]]; then echo "Figures:   $page"; fi
 if [[ -e $profile ]]; then

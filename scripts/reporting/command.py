@@ -1,14 +1,21 @@
-"""What every script does in the same way: arguments, exit codes, progress."""
+"""What every script does in the same way: failures of one line, arguments, exit codes, progress,
+modules that may be missing, files that appear whole or not at all, and calls of posenc."""
 
 import argparse
+import importlib
+import importlib.util
+import json
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
-from reporting.failures import BadInput, Skipped
-
+ROOT = Path(__file__).resolve().parents[2]
+POSENC = ROOT / "build" / "release" / "bin" / "posenc"
 CHECK_FAILED = 1
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
@@ -16,19 +23,24 @@ EXIT_CODES = (
     f"Exit codes: 0 good, {BAD_INPUT} bad input or failed input or output, {SKIPPED} skipped, "
     "since a module is missing."
 )
+CHOSEN = "POSENC_PYTHON_IS_CHOSEN"  # set when python_with.sh has chosen the interpreter
+
+
+class BadInput(Exception):
+    """One line that names the argument, its value and what is allowed."""
+
+
+class Skipped(Exception):
+    """One line that names what is missing."""
 
 
 class ArgumentParser(argparse.ArgumentParser):
     """Errors of one line, without the usage; help that keeps its lines and ends with an example."""
 
     def __init__(self, example: str, **options: Any) -> None:
-        super().__init__(
-            prog=example.split()[0],
-            epilog=f"example: {example}\n\n{EXIT_CODES}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-            **options,
-        )
+        options |= {"prog": example.split()[0], "allow_abbrev": False}
+        options |= {"formatter_class": argparse.RawDescriptionHelpFormatter}
+        super().__init__(epilog=f"example: {example}\n\n{EXIT_CODES}", **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
@@ -38,14 +50,10 @@ def integer(low: int, high: int) -> Callable[[str], int]:
     """For argparse: an integer from low to high."""
 
     def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
+        if not text.isdecimal() or not low <= int(text) <= high:
             allowed = f"an integer from {low} to {high}"
             raise argparse.ArgumentTypeError(f"is '{text}'; allowed: {allowed}")
-        return value
+        return int(text)
 
     return parse
 
@@ -59,29 +67,108 @@ def run_main(main: Callable[[], int]) -> NoReturn:
         code = main()
         sys.stdout.flush()
         sys.exit(code)
-    except BadInput as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
     except Skipped as reason:
         print(f"{name}: skipped: {reason}", file=sys.stderr)
         sys.exit(SKIPPED)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # the reader has seen enough
-        _discard_output()
-        sys.exit(0)
-    except OSError as error:
-        _discard_output()
+    except (BadInput, OSError) as error:
+        # Else the interpreter would write what is buffered once more, at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader has seen enough
+            sys.exit(0)
         print(f"{name}: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
-
-
-def _discard_output() -> None:
-    """Else the interpreter would write what is buffered once more, at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_progress(text: str = "") -> None:
     """Overwrites the last progress on stderr if that is a terminal. No text clears the line."""
     if sys.stderr.isatty():
         print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+
+
+def need_modules(*names: str) -> None:
+    """Runs the script again under the first Python that has the modules if this one lacks any: the
+    first on the path may not see what Debian's packages install. Throws Skipped if none has them.
+    """
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing and os.environ.get(CHOSEN) != str(os.getpid()):
+        os.environ[CHOSEN] = str(os.getpid())  # exec keeps the number
+        sys.stdout.flush()
+        with_modules = str(ROOT / "scripts" / "python_with.sh")
+        os.execv(with_modules, [with_modules, *names, "--", *sys.argv])
+    if missing:
+        raise Skipped(f"{sys.executable} has no {missing[0]} (Debian: python3-{missing[0]})")
+
+
+def need_module(name: str) -> Any:
+    """Imports a module that may be missing."""
+    need_modules(name)
+    return importlib.import_module(name)
+
+
+@contextmanager
+def reading(source: object) -> Iterator[None]:
+    """Turns the exceptions of a file that is missing or of another form into BadInput."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{source}: {error.strerror}") from error
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{source}: not JSON ({error})") from error
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"{source}: no document of measurements ({error!r}); allowed: what posenc measure "
+            "and posenc accuracy write with --format json"
+        ) from error
+
+
+def make_folder(path: str | Path, option: str = "--output") -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        allowed = f"a folder that can be written ({error.strerror})"
+        raise BadInput(f"{option} is '{path}'; allowed: {allowed}") from error
+
+
+def check_writable(path: str | Path) -> None:
+    """Before minutes of work, not after. A device or a folder would be replaced, not written."""
+    target = Path(os.path.realpath(path))
+    is_new = target.is_file() or not target.exists()
+    if not is_new or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise BadInput(f"--output is '{path}'; allowed: a file in a folder that can be written")
+
+
+def write_whole(path: str | Path, content: str | bytes) -> None:
+    """Writes a temporary file, then renames it: never half a file."""
+    check_writable(path)
+    target = Path(os.path.realpath(path))  # a link stays a link
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: str | Path, document: Any) -> None:
+    write_whole(path, json.dumps(document, indent=1) + "\n")
+
+
+def call_posenc(
+    path: str | Path, arguments: Sequence[str], allowed: int = 0, shows_errors: bool = False
+) -> tuple[bytes, bool]:
+    """What the command writes to its standard output, and whether its exit code is 0 and not the
+    allowed one. Its own one-line error becomes BadInput, unless it goes to the terminal."""
+    stderr = None if shows_errors else subprocess.PIPE
+    try:
+        done = subprocess.run([path, *arguments], stdout=subprocess.PIPE, stderr=stderr)
+    except OSError as error:
+        raise BadInput(
+            f"--posenc is '{path}'; allowed: the posenc command ({error.strerror})"
+        ) from error
+    if done.returncode not in (0, allowed):
+        lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
+        ending = f"{path} {arguments[0]} ended with exit code {done.returncode}"
+        raise BadInput(lines[0] if lines else ending)
+    return done.stdout, done.returncode == 0

@@ -1,24 +1,21 @@
-"""Documents of measurements, as posenc measure, posenc accuracy --format json and compare_torch.py
-write them, sorted by the CPU that they are of. And the results of bench_encode for fresh memory."""
+"""Documents of measurements, as posenc measure, posenc accuracy and compare_torch.py write them,
+sorted by the CPU that they are of."""
 
+import json
 import math
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from reporting.failures import reading
-from reporting.files import read_json
+from reporting.command import reading
+from reporting.text import error_text, percent, share_text
 
 VERSION = 4
 BYTES_OF_TYPE = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
-# The memory loops, which are rows of every table.
-STORES, COPY = ("store", "non_temporal_store"), "copy"
-# What bench_encode encodes into, beside warm memory.
-MEMORIES = {"matrix": "new Matrix", "pages": "new pages", "vector": "new vector"}
-FRESH = re.compile(r"encode_fresh/(\w+):\w+/memory:(\w+)/rows:(\d+)/d:(\d+)$")
+COPY = "copy"  # a loop over memory; the others store
 
 
 @dataclass(frozen=True)
@@ -28,10 +25,7 @@ class Table:
     rows: int
     d_model: int
     first: int = 0
-    base: float | None = 10000.0  # None: the frequencies are not those of a base
-    layout: str = "interleaved"
-    spacing: str = "paper"
-    frequencies: str = "base"
+    convention: str = ""  # what tells it from the paper's, such as "halves"
     dtype: str = "float32"
     stride: int = 0
     threads: int = 1
@@ -46,38 +40,31 @@ class Table:
         return self.entries * BYTES_OF_TYPE[self.dtype]
 
     @property
-    def last(self) -> int:
-        return self.first + self.rows - 1
+    def reach(self) -> tuple[int, int]:
+        """The greater, the further a table shows how errors grow."""
+        return self.first + self.rows - 1, self.entries
 
     @property
     def size(self) -> str:
         return f"{self.rows} x {self.d_model}"
 
     @property
-    def further(self) -> str:
-        """What tells it from a table of the paper in float32, such as "halves, 2 threads"."""
+    def name(self) -> str:
         said = {
-            self.layout: self.layout != "interleaved",
-            self.spacing: self.spacing != "paper",
-            f"base {self.base or 0:g}": self.base not in (10000.0, None),
-            self.frequencies: self.frequencies != "base",
-            f"from {self.first}": self.first != 0,
+            self.convention: self.convention,
+            f"from {self.first}": self.first,
             self.dtype: self.dtype != "float32",
             f"stride {self.stride}": self.stride != self.d_model,
             f"{self.threads} threads": self.threads != 1,
             f"stores {self.stores}": self.stores != "automatic",
         }
-        return ", ".join(text for text, is_said in said.items() if is_said)
-
-    @property
-    def name(self) -> str:
-        return f"{self.size} ({self.further})" if self.further else self.size
+        further = ", ".join(text for text, is_said in said.items() if is_said)
+        return f"{self.size} ({further})" if further else self.size
 
     @cached_property
     def encoded(self) -> Hashable:
         """What its errors depend on."""
-        spec = (self.d_model, self.base, self.layout, self.spacing, self.frequencies)
-        return (*spec, self.rows, self.first, self.dtype)
+        return self.d_model, self.convention, self.rows, self.first, self.dtype
 
 
 @dataclass(frozen=True)
@@ -87,12 +74,7 @@ class Error:
     max_abs: float
     max_ulp: float
     correctly_rounded: float  # share of the entries
-
-
-@dataclass(frozen=True)
-class Report:
-    """Where the errors are."""
-
+    checked: float  # share of the table's entries; 0: some, the document does not say how many
     by_position: list[tuple[int, float]]  # of each octave the last position and the largest error
     by_channel: list[float]
 
@@ -107,21 +89,48 @@ class Measurement:
     table: Table
     seconds: list[float] = field(default_factory=list)  # a median of each process
     error: Error | None = None
-    is_correctly_rounded: bool = False  # promised
+    bound: float = math.nan  # proven
+    is_correctly_rounded: bool = False  # proven
     phases: str = ""  # how they are rounded before the sine: "exact", "double", "float32"
-    report: Report | None = None
+    disturbed: str = ""  # why its times are not reliable
 
     @property
     def name(self) -> str:
         return f"{self.backend}:{self.isa}" if self.isa else self.backend
 
-    @cached_property
+    @property
     def speed(self) -> float:
         """10^9 entries a second; 0 if it was not timed."""
         return self.table.entries / median(self.seconds) / 1e9 if self.seconds else 0.0
 
+    @property
+    def max_abs(self) -> float:
+        return self.error.max_abs if self.error else math.nan
 
-@dataclass
+    @property
+    def is_whole(self) -> bool:
+        """Whether the error is of all rows."""
+        return self.error is not None and self.error.checked == 1
+
+    @property
+    def rows_text(self) -> str:
+        """Of which rows the error is: "of 2 % of the rows"."""
+        if self.error is None or self.error.checked == 0:
+            return "of sampled rows"
+        few = percent(self.error.checked, 0 if self.error.checked >= 0.01 else 2)
+        return "of all rows" if self.is_whole else f"of {few} of the rows"
+
+    @property
+    def error_cells(self) -> list[str]:
+        """The largest error and the share that is correctly rounded, of the rows that rows_text
+        names. "all" is proven, or was counted."""
+        if self.error is None:
+            return ["", ""]
+        rounded = share_text(self.error.correctly_rounded, self.is_whole)
+        return [error_text(self.error.max_abs), "all" if self.is_correctly_rounded else rounded]
+
+
+@dataclass(eq=False)
 class Machine:
     """What was measured on one CPU."""
 
@@ -130,52 +139,62 @@ class Machine:
     isas: list[str]  # from the least
     caches: dict[str, int]  # bytes, by level
     measurements: list[Measurement] = field(default_factory=list)
+    disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
     files: list[str] = field(default_factory=list)
-    # By backend and size, of each memory the 10^9 entries a second.
-    fresh: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
 
     def isa_rank(self, isa: str) -> int:
         return self.isas.index(isa) if isa in self.isas else -1
 
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """Of those that are kept, and of each backend and table, the one of the highest ISA."""
-        best: dict[Hashable, Measurement] = {}
-        for each in filter(kept, self.measurements):
-            other = best.setdefault((each.backend, each.table), each)
-            if self.isa_rank(each.isa) > self.isa_rank(other.isa):
-                best[each.backend, each.table] = each
+        lowest_first = sorted(self.measurements, key=lambda each: self.isa_rank(each.isa))
+        best = {(each.backend, each.table): each for each in lowest_first if kept(each)}
         return list(best.values())
 
-    def timed(self, kept: Callable[[Measurement], bool] = lambda each: True) -> list[Measurement]:
-        """Of the encoders that are kept, those at their best ISA."""
-        return self.best_isas(lambda each: each.seconds and each.role != "limit" and kept(each))
+    def timed(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
+        """Encoders of these roles (all of none), by one thread, the smallest table first; of each
+        backend and table that of the best ISA."""
+        wanted = roles or ("backend", "peer")
+
+        def is_wanted(each: Measurement) -> bool:
+            return bool(each.seconds) and each.role in wanted and each.table.threads == 1
+
+        found = filter(is_wanted, self.measurements) if every_isa else self.best_isas(is_wanted)
+        return sorted(found, key=lambda each: (each.table.entries, each.table.d_model, -each.speed))
+
+    def plain(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
+        """Those of float32."""
+        found = self.timed(*roles, every_isa=every_isa)
+        return [each for each in found if each.table.dtype == "float32"]
 
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""
-        limits = (each for each in self.measurements if each.role == "limit" and each.seconds)
-        return {each.backend: each.speed for each in limits if each.table == table}
+        loops = (each for each in self.measurements if each.role == "limit" and each.seconds)
+        return {each.backend: each.speed for each in loops if each.table == table}
 
     def limit(self, table: Table) -> float:
         """The speed of the fastest store loop; 0 if none was timed."""
-        loops = self.loops(table)
-        return max((loops.get(name, 0.0) for name in STORES))
+        return max((speed for name, speed in self.loops(table).items() if name != COPY), default=0)
 
     def merge(self, new: Measurement) -> None:
         """Adds a row. If there is one of the same encoder and table, it takes what the new one
-        has: times, errors, report."""
-        place = (new.name, new.table.encoded)
+        has: times, and the error of at least as many entries."""
         for old in self.measurements:
-            if (old.name, old.table.encoded) != place:
-                continue
             is_same_run = old.table == new.table or not (old.seconds and new.seconds)
-            if is_same_run:
-                if new.seconds:
-                    old.table, old.seconds = new.table, new.seconds
-                    old.__dict__.pop("speed", None)
-                old.error, old.report = new.error or old.error, new.report or old.report
-                old.phases = new.phases or old.phases
-                return
+            is_same = (old.name, old.table.encoded) == (new.name, new.table.encoded)
+            if not is_same or not is_same_run:
+                continue
+            if new.seconds:
+                old.table, old.seconds, old.disturbed = new.table, new.seconds, new.disturbed
+            if new.error and _weight(new.error) >= _weight(old.error):
+                old.error = new.error
+            old.phases = new.phases or old.phases
+            return
         self.measurements.append(new)
+
+
+def _weight(error: Error | None) -> tuple[float, int]:
+    return (error.checked, len(error.by_position)) if error else (-1, 0)
 
 
 def _number(value: float | None) -> float:
@@ -185,91 +204,74 @@ def _number(value: float | None) -> float:
 
 def _table_of(values: Mapping[str, Any]) -> Table:
     spec, rows = values["spec"], values["rows"]
-    if values["dtype"] not in BYTES_OF_TYPE:
-        raise ValueError(f"dtype is {values['dtype']!r}")
-    base = spec["base"]
+    usual = {str(spec["layout"]): "interleaved", str(spec["spacing"]): "paper",
+             f"base {spec['base'] or 10000:g}": "base 10000",
+             str(spec.get("frequencies", "base")): "base"}  # fmt: skip
     return Table(
-        rows=int(rows["count"]), d_model=int(spec["d_model"]), first=int(rows["first"]),
-        base=None if base is None else float(base), layout=str(spec["layout"]),
-        spacing=str(spec["spacing"]), frequencies=str(spec.get("frequencies", "base")),
-        dtype=values["dtype"], stride=int(values["stride"]), threads=int(values["threads"]),
-        stores=str(values["stores"]),
+        int(rows["count"]), int(spec["d_model"]), int(rows["first"]),
+        ", ".join(text for text, default in usual.items() if text != default),
+        str(values["dtype"]), int(values["stride"]), int(values["threads"]), str(values["stores"]),
     )  # fmt: skip
 
 
-def _report_of(values: Mapping[str, Any]) -> Report:
-    octaves = values["by_position"]
-    return Report(
-        [(int(each["first"] + each["count"] - 1), _number(each["max_abs"])) for each in octaves],
-        [_number(channel["max_abs"]) for channel in values["by_channel"]],
-    )
+def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
+    """With the report of posenc accuracy, which is of all rows."""
+    octaves = [(int(each["first"]), int(each["count"]), _number(each["max_abs"]))
+               for each in report.get("by_position", ())]  # fmt: skip
+    return Error(
+        _number(values["max_abs"]), _number(values["max_ulp"]), float(values["correctly_rounded"]),
+        float(values.get("checked", bool(report))),
+        [(first + count - 1, worst) for first, count, worst in octaves],
+        [_number(each["max_abs"]) for each in report.get("by_channel", ())],
+    )  # fmt: skip
 
 
-def measurement_of(values: Mapping[str, Any]) -> Measurement:
+def _measurement_of(values: Mapping[str, Any]) -> Measurement:
     seconds = [float(each) for each in values["seconds"]]
-    if not all(0 < each < math.inf for each in seconds):
-        raise ValueError(f"seconds are {seconds}")
-    if values["role"] not in ("backend", "peer", "limit"):
-        raise ValueError(f"role is {values['role']!r}")
-    error, bound = values["error"], values["bound"]
-    names = ("max_abs", "max_ulp", "correctly_rounded")
+    role, dtype, bound = values["role"], values["table"]["dtype"], values["bound"] or {}
+    for name, value, is_known in (
+        ("seconds", seconds, all(0 < each < math.inf for each in seconds)),
+        ("role", role, role in ("backend", "peer", "limit")),
+        ("dtype", dtype, dtype in BYTES_OF_TYPE),
+    ):
+        if not is_known:
+            raise ValueError(f"{name} is {value!r}")
     return Measurement(
-        backend=str(values["backend"]), isa=str(values["isa"]), role=values["role"],
-        table=_table_of(values["table"]), seconds=seconds,
-        error=Error(*(_number(error[name]) for name in names)) if error else None,
-        is_correctly_rounded=bool(bound and bound["correctly_rounded"]),
-        phases=str(values.get("phases", "")),
-        report=_report_of(values["report"]) if values.get("report") else None,
+        str(values["backend"]), str(values["isa"]), role, _table_of(values["table"]), seconds,
+        _error_of(values["error"], values.get("report") or {}) if values["error"] else None,
+        _number(bound.get("max_abs")), bool(bound.get("correctly_rounded")),
+        str(values.get("phases", "")),
     )  # fmt: skip
-
-
-def _machine_of(document: Mapping[str, Any]) -> Machine:
-    values = document["machine"]
-    sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
-    caches = {level: size for level, size in sizes.items() if size}
-    facts = {"logical_cores": values["logical_cores"]}
-    for name in ("compiler", "library_version", "kernels", "measured_at", "disturbed"):
-        facts[name] = document[name]
-    return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
 
 
 def read_measurements(document: Mapping[str, Any]) -> list[Measurement]:
     """Throws what reading() turns into BadInput."""
     if document["version"] != VERSION:
         raise ValueError(f"version is {document['version']}, not {VERSION}")
-    return [measurement_of(each) for each in document["measurements"]]
+    return [_measurement_of(each) for each in document["measurements"]]
 
 
-def _read_fresh(results: Mapping[str, Any], machines: Mapping[str, Machine]) -> Machine:
-    """Adds what bench_encode found to the machine that it ran on. Of repetitions, the last."""
-    cpu = results["context"]["cpu"]
-    if cpu not in machines:
-        raise ValueError(f"CPU is {cpu!r}, of which no document before it is")
-    machine = machines[cpu]
-    for each in results["benchmarks"]:
-        if found := FRESH.match(each["name"]):
-            backend, memory, rows, d_model = found.groups()
-            speeds = machine.fresh.setdefault((backend, f"{rows} x {d_model}"), {})
-            if memory in MEMORIES:
-                speeds[memory] = float(each["items_per_second"]) / 1e9
-    return machine
+def _machine_of(document: Mapping[str, Any]) -> Machine:
+    values = document["machine"]
+    sizes = {level: int(values[f"{level.lower()}_bytes"] or 0) for level in ("L1", "L2", "L3")}
+    names = ("compiler", "library_version", "kernels", "measured_at")
+    facts = {"logical_cores": values["logical_cores"]} | {name: document[name] for name in names}
+    caches = {level: size for level, size in sizes.items() if size}
+    return Machine(str(values["cpu"]), facts, [str(isa) for isa in values["isas"]], caches)
 
 
-def read_machines(paths: Iterable[str]) -> list[Machine]:
+def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
     """Machines in the order of their first file."""
     machines: dict[str, Machine] = {}
-    for path in paths:
-        document = read_json(path)
-        if isinstance(document, dict) and "benchmarks" in document:
-            with reading(path):
-                _read_fresh(document, machines).files.append(path)
-            continue
+    for path in map(Path, paths):
         with reading(path):
+            document = json.loads(path.read_text(encoding="utf-8"))
+            found, reason = _machine_of(document), str(document["disturbed"])
             measurements = read_measurements(document)
-            found = _machine_of(document)
         machine = machines.setdefault(found.cpu, found)
         for each in measurements:
+            each.disturbed = reason if each.seconds else ""
             machine.merge(each)
-        machine.facts["disturbed"] = machine.facts["disturbed"] or found.facts["disturbed"]
-        machine.files.append(path)
+        machine.disturbed |= {path.name: reason} if reason else {}
+        machine.files.append(path.name)
     return list(machines.values())

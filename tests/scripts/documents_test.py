@@ -5,11 +5,34 @@ import math
 import os
 
 import script_support
-from script_support import BROKEN, LARGE, SMALL, ScriptTest, document, row, run, sample, table
+from script_support import (
+    BROKEN, LARGE, SMALL, ScriptTest, document, row, run, sample, table,
+)  # fmt: skip
 
-from reporting import files, tables, units
+from reporting import command, text
+from reporting.command import BadInput
 from reporting.documents import Table, read_machines
-from reporting.failures import BadInput
+
+TEXT = """A CPU, avx2; g++ 12.2.0, 2026-11-24; medians of 3 processes
+
+                   rotation  rotation32  copy  limit
+8 x 512                 4.0         7.0    13     20
+5000 x 512              2.0         3.5   6.5     10
+largest error       2.98e-8     1.50e-7
+at most             2.98e-8     1.50e-7
+correctly rounded       all      25.0 %
+
+Errors: the largest of all rows of 5000 x 512, and at most what is proven.
+"""
+PEERS = """
+| | 8 x 512 | 5000 x 512 | largest error | at most | correctly rounded |
+|---|---:|---:|---:|---:|---:|
+| rotation | 4.0 | 2.0 | 2.98e-8 | 2.98e-8 | all |
+| rotation32 | 7.0 | 3.5 | 1.50e-7 | 1.50e-7 | 25.0 % |
+| sleef* | 1.0 | 0.50 | 4.00e-4 | 4.00e-4 | 25.0 % |
+| copy | 13 | 6.5 | | | |
+| limit | 20 | 10 | | | |
+"""
 
 
 class DocumentsTest(ScriptTest):
@@ -19,7 +42,8 @@ class DocumentsTest(ScriptTest):
 
     def test_the_median_process_and_the_best_isa_count(self):
         (machine,) = self.machines(sample())
-        speeds = {(each.name, each.table.rows): each.speed for each in machine.timed()}
+        found = machine.timed("backend", "peer")
+        speeds = {(each.name, each.table.rows): each.speed for each in found}
         self.assertEqual(len(speeds), 6)
         self.assertAlmostEqual(speeds["rotation:avx2", 8], 4)
         self.assertAlmostEqual(speeds["rotation32:avx2", 5000], 3.5)
@@ -38,9 +62,26 @@ class DocumentsTest(ScriptTest):
             (found,) = machine.measurements
             self.assertAlmostEqual(found.speed, 3)
             self.assertEqual(found.table.threads, 1)
-            self.assertEqual(found.report.by_position, [(0, 0.0), (1, 1e-7)])
+            self.assertEqual(found.error.by_position, [(0, 0.0), (1, 1e-7)])
         (machine,) = self.machines(timed, document(row("x:avx2", SMALL, 5, 1e-7)))
         self.assertAlmostEqual(machine.measurements[0].speed, 5)
+
+    def test_the_error_of_more_rows_counts_and_says_of_how_many(self):
+        few, unknown = row("x:avx2", LARGE, 3, 1e-7, checked=0.02), row("x:avx2", LARGE, 3, 1e-7)
+        for measured in (few, unknown):
+            measured["error"]["correctly_rounded"] = 1.0
+        del unknown["error"]["checked"]
+        whole = document(row("x:avx2", LARGE, 0, 2e-7))
+        for order in ((document(few), whole), (whole, document(few)), (document(unknown), whole)):
+            (found,) = self.machines(*order)[0].measurements
+            self.assertEqual((found.error.max_abs, found.rows_text), (2e-7, "of all rows"))
+        for measured, expected in ((few, "of 2 % of the rows"), (unknown, "of sampled rows")):
+            (found,) = self.machines(document(measured))[0].measurements
+            self.assertEqual((found.rows_text, found.error_cells[1]), (expected, "100 %"))
+            done = run("report.py", self.write("few.json", document(measured)))
+            self.assertIn(f"\nErrors: the largest {expected} of 5000 x 512, ", done.stdout)
+        proven = row("x:avx2", LARGE, 3, 1e-7, rounded=True, checked=0.02)
+        self.assertEqual(self.machines(document(proven))[0].measurements[0].error_cells[1], "all")
 
     def test_other_tables_stand_apart(self):
         others = (SMALL, {**SMALL, "threads": 2}, {**SMALL, "stride": 640}, table(8, 512, base=5.0))
@@ -49,10 +90,13 @@ class DocumentsTest(ScriptTest):
         further = ["", " (2 threads)", " (stride 640)", " (base 5)"]
         self.assertEqual(names, [f"8 x 512{each}" for each in further])
 
-    def test_documents_are_sorted_by_cpu(self):
-        machines = self.machines(sample("one"), sample("other"), sample("one"))
-        self.assertEqual([machine.cpu for machine in machines], ["one", "other"])
-        self.assertEqual([len(machine.files) for machine in machines], [2, 1])
+    def test_documents_are_sorted_by_cpu_and_each_is_reliable_or_not(self):
+        halves = document(row("x:avx2", {**SMALL, "dtype": "float16"}, 1, 1e-7))
+        machines = self.machines(sample(), sample("other"), {**halves, "disturbed": "work ran"})
+        self.assertEqual([machine.cpu for machine in machines], ["A CPU", "other"])
+        self.assertEqual([machine.disturbed for machine in machines], [{"2.json": "work ran"}, {}])
+        disturbed = {each.table.dtype: each.disturbed for each in machines[0].measurements}
+        self.assertEqual(disturbed, {"float32": "", "float16": "work ran"})
 
     def test_null_is_not_a_number(self):
         wrong = row("x:avx2", LARGE, 1, 1e-7)
@@ -63,55 +107,93 @@ class DocumentsTest(ScriptTest):
     def test_broken_documents_are_refused_in_one_line(self):
         for content in BROKEN:
             path = self.write("broken.json", content)
-            for script in (("summary.py",), ("report.py", "--output", self.folder / "none")):
-                with self.subTest(script[0], content=content[:60]):
-                    word = "measure" if content else "not JSON"
-                    self.assert_refused(run(*script, path), str(path), word)
+            with self.subTest(content[:60]):
+                with self.assertRaisesRegex(BadInput, "measure" if content else "not JSON"):
+                    read_machines([path])
+        self.assert_refused(run("report.py", path, "--page", self.folder / "none"), str(path))
         self.assertEqual(os.listdir(self.folder), ["broken.json"])
-        self.assert_refused(run("summary.py", "/nonexistent.json"), "/nonexistent.json: No such")
-        self.assert_refused(run("summary.py", self.folder), str(self.folder))
+        self.assert_refused(run("report.py", "/nonexistent.json"), "/nonexistent.json: No such")
+        self.assert_refused(run("report.py", self.folder), str(self.folder))
+
+
+class ReportTextTest(ScriptTest):
+    """What scripts/report.py prints."""
+
+    def report(self, *documents, options=()):
+        named = enumerate(documents)
+        paths = [self.write(f"{number}.json", each) for number, each in named]
+        return run("report.py", *paths, *options)
+
+    def test_speeds_stand_beside_errors_and_limits(self):
+        done = self.report(sample())
+        self.assert_good(done)
+        self.assertEqual(done.stdout, TEXT)
+        self.assertIn(PEERS, self.report(sample(), options=["--peers"]).stdout)
+
+    def test_what_was_not_measured_is_left_empty(self):
+        rows = [row("x:avx2", SMALL, 1, 1e-7), row("y:avx2", table(9, 4), 2, 1e-7)]
+        done = self.report(document(*rows))
+        self.assert_good(done)
+        self.assertRegex(done.stdout, r"\n9 x 4 +2\.0\n8 x 512 +1\.0\n")
+        self.assertRegex(done.stdout, r" 1\.00e-7 \(of all rows of 9 x 4\)")
+        alone = self.report(document(row("x", SMALL, 1, 1e-7, role="peer")))
+        self.assertIn("\n| x* | 1.0 | 1.00e-7 | ", alone.stdout)
+        untimed = document(row("x:avx2", SMALL, 0, 1e-7))
+        self.assert_refused(self.report(untimed), "DOCUMENT has no times")
+
+    def test_only_times_that_are_shown_are_marked_as_disturbed(self):
+        done = self.report({**sample(), "disturbed": "work ran"})
+        self.assertIn("processes\n\nNot reliable: work ran.\n\n  ", done.stdout)
+        halves = document(row("x:avx2", {**SMALL, "dtype": "float16"}, 1, 1e-7))
+        done = self.report(sample(), {**halves, "disturbed": "work ran"})
+        self.assertEqual(done.stdout, TEXT)
+
+    def test_tables_of_one_size_are_told_apart(self):
+        tables = (SMALL, table(8, 512, layout="halves"), {**SMALL, "threads": 2})
+        done = self.report(document(*(row("x:avx2", each, 1, 1e-7) for each in tables)))
+        self.assertEqual(done.stdout.count("\n8 x 512 "), 2)
+        self.assertIn("\n8 x 512 (halves) ", done.stdout)
 
 
 class TextTest(ScriptTest):
     def test_numbers(self):
         for speed, expected in (
-            *((66.0, "66"), (9.97, "10"), (4.94, "4.9"), (0.997, "1.0"), (0.06, "0.06")),
+            *((66.0, "66"), (9.97, "10"), (4.94, "4.9"), (0.997, "1.0"), (0.06, "0.06"), (0, "")),
         ):
-            self.assertEqual(units.speed_text(speed), expected)
-        for share, expected in ((1, "all"), (0.999999999, "99.999999 %"), (0.58, "58.0 %")):
-            self.assertEqual(units.share_text(share), expected)
+            self.assertEqual(text.speed_text(speed), expected)
+        for share, expected in ((1, "100 %"), (0.999999999, "99.999999 %"), (0.58, "58.0 %")):
+            self.assertEqual(text.share_text(share, False), expected)
+        self.assertEqual(text.share_text(1, True), "all")
         for seconds, expected in ((1.0, "1.00 s"), (12.34e-6, "12.3 us"), (5e-10, "0.500 ns")):
-            self.assertEqual(units.seconds_text(seconds), expected)
-        self.assertEqual(units.error_text(2.98e-8), "2.98e-8")
-        self.assertEqual(units.size_text(105 << 20), "105 MiB")
+            self.assertEqual(text.seconds_text(seconds), expected)
+        self.assertEqual(text.error_text(2.98e-8), "2.98e-8")
+        for size, expected in ((105 << 20, "105 MiB"), (10_240_000, "9.8 MiB"), (12, "12 B")):
+            self.assertEqual(text.size_text(size), expected)
 
     def test_tables(self):
-        rows = [("a|b", "10"), ("", "1")]
-        text = tables.text_table(("name", "n"), rows, (0,))
-        self.assertEqual(text, "name   n\na|b   10\n       1")
+        rows = [["name", "n"], ["a|b", "10"], ["", "1"]]
+        self.assertEqual(text.aligned(rows), "name   n\na|b   10\n       1")
         expected = "| name | n |\n|---|---:|\n| a\\|b | 10 |\n| | 1 |"
-        self.assertEqual(tables.markdown_table(("name", "n"), rows, (0,)), expected)
+        self.assertEqual(text.markdown(rows), expected)
 
 
 class FilesTest(ScriptTest):
     def test_a_file_that_cannot_be_written_leaves_nothing(self):
         (self.folder / "taken" / "inside").mkdir(parents=True)
-        with self.assertRaisesRegex(BadInput, "taken: "):
-            files.write_whole(str(self.folder / "taken"), b"text")
+        with self.assertRaisesRegex(BadInput, "taken'; allowed: "):
+            command.write_whole(str(self.folder / "taken"), b"text")
         self.assertEqual(os.listdir(self.folder), ["taken"])
 
-    def test_a_link_stays_a_link_and_a_device_a_device(self):
+    def test_a_link_stays_a_link_and_nothing_replaces_a_device(self):
         target, link = self.write("target", "old"), self.folder / "link"
         link.symlink_to(target)
-        files.write_whole(str(link), "new")
+        command.write_whole(str(link), "new")
         self.assertTrue(link.is_symlink())
         self.assertEqual(target.read_text(encoding="utf-8"), "new")
-        files.check_writable("/dev/null")
-        files.write_whole("/dev/null", "text")
-        self.assertFalse(os.path.isfile("/dev/null"))
-        for path in (self.folder, "/nonexistent/x", "/dev/null/x"):
+        for path in (self.folder, "/nonexistent/x", "/dev/null/x", "/dev/null"):
             with self.assertRaisesRegex(BadInput, f"^--output is '{path}'; allowed: "):
-                files.check_writable(str(path))
+                command.write_whole(str(path), "text")
+        self.assertFalse(os.path.isfile("/dev/null"))
 
 
 if __name__ == "__main__":

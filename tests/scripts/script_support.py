@@ -52,13 +52,16 @@ def table(rows, d_model, threads=1, **spec):
     }
 
 
-def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, by_position=()):
+def row(name, of_table, speed=0.0, max_abs=None, role="backend", rounded=False, by_position=(),
+        checked=1.0):  # fmt: skip
     """A measurement. Speed: 10^9 entries a second in the median of three processes; 0: not timed.
-    By position: the largest errors of octaves, from position 0."""
+    By position: the largest errors of octaves, from position 0. Checked: of how many entries the error
+    is."""
     backend, _, isa = name.partition(":")
     count = of_table["rows"]["count"]
     seconds = count * of_table["spec"]["d_model"] / speed / 1e9 if speed else 0
-    error = {"max_abs": max_abs, "max_ulp": 0.5, "rms": 1e-9, "correctly_rounded": 0.25}
+    error = {"max_abs": max_abs, "max_ulp": 0.5, "rms": 1e-9, "correctly_rounded": 0.25,
+             "checked": checked}  # fmt: skip
     if rounded:
         error["correctly_rounded"] = 1.0
     bound = {"max_abs": max_abs, "max_ulp": None, "correctly_rounded": rounded}
