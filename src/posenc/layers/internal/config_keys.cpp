@@ -73,18 +73,20 @@ bool has_free_keys(std::string_view key) {
 
 using Visit = std::function<void(const std::string&, const ConfigJson&, const std::string&)>;
 
-void visit_all(const ConfigJson& value, const std::string& path, const Visit& visit) {
+void visit_all(const ConfigKeys& keys, const ConfigJson& value, const std::string& path,
+               const Visit& visit) {
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i)
-      visit_all(value[i], format_text("{}[{}]", path, i), visit);
+      visit_all(keys, value[i], format_text("{}[{}]", path, i), visit);
   }
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
     const std::string inner_path = path + "." + name_of_key(key);
+    if (keys.is_read(inner_path)) continue;
     if (is_rope_like(key) && !changes_nothing(key, inner)) {
       visit(inner_path, inner, allowed_for(key));
     } else if (!has_free_keys(key)) {
-      visit_all(inner, inner_path, visit);
+      visit_all(keys, inner, inner_path, visit);
     }
   }
 }
@@ -99,8 +101,13 @@ std::string ConfigKeys::path(std::string_view key) const {
 }
 
 const ConfigJson* ConfigKeys::find(std::string_view key) const {
-  const auto found = json_->find(std::string(key));
-  return found == json_->end() ? nullptr : &*found;
+  if (const auto found = json_->find(std::string(key)); found != json_->end()) return &*found;
+  const std::size_t dot = key.find('.');
+  if (dot == std::string_view::npos) return nullptr;
+  const auto outer = json_->find(std::string(key.substr(0, dot)));
+  if (outer == json_->end() || !outer->is_object()) return nullptr;
+  const auto inner = outer->find(std::string(key.substr(dot + 1)));
+  return inner == outer->end() ? nullptr : &*inner;
 }
 
 const ConfigJson* ConfigKeys::get(std::string_view key) const {
@@ -189,17 +196,6 @@ bool changes_nothing(std::string_view key, const ConfigJson& value) {
          });
 }
 
-std::optional<double> agreed_in_both(std::span<const std::string_view> names,
-                                     const ConfigKeys& config, const ConfigKeys& rule, double above,
-                                     double most) {
-  std::vector<Named<double>> given;
-  for (const std::string_view name : names) {
-    if (!name.empty()) given.emplace_back(config.path(name), config.real(name, above, most));
-  }
-  if (!given.empty()) given.emplace_back(rule.path(names[0]), rule.real(names[0], above, most));
-  return agreed<double>(given);
-}
-
 bool is_rope_like(std::string_view key) {
   constexpr std::string_view parts[] = {
       "rope",      "nope",      "rotary",     "rotate",      "theta",
@@ -225,10 +221,13 @@ void for_each_unread(const ConfigKeys& keys, std::span<const std::string_view> l
                      const Visit& visit) {
   for (const auto& [key, value] : keys.json().items()) {
     if (keys.is_read(key) || has_free_keys(key) || std::ranges::count(left_out, key) > 0) continue;
-    if (is_rope_like(key)) {
-      if (!changes_nothing(key, value)) visit(keys.path(key), value, allowed_for(key));
-    } else {
-      visit_all(value, keys.path(key), visit);
+    if (!is_rope_like(key)) {
+      visit_all(keys, value, name_of_key(key),
+                [&](const std::string& path, const ConfigJson& inner, const std::string& allowed) {
+                  visit(keys.path().empty() ? path : keys.path() + "." + path, inner, allowed);
+                });
+    } else if (!changes_nothing(key, value)) {
+      visit(keys.path(key), value, allowed_for(key));
     }
   }
 }
