@@ -43,7 +43,7 @@ std::string nearest_types(std::string type) {
 [[noreturn]] void refuse_type(const ConfigKeys& config, const std::string& type) {
   if (!config.has("model_type")) refuse_absence(config.path("model_type"));
   const ModelType* const found = find_type(type, config);
-  if (found != nullptr) config.refuse("model_type", found->reason);
+  if (found != nullptr) config.refuse("model_type", found->value("none"));
   config.refuse("model_type",
                 format_text("one that docs/config-json.md lists, such as {}", nearest_types(type)));
 }
@@ -64,14 +64,13 @@ class ConfigReader {
     const ConfigKeys config(json);
     const std::string type = type_of(config);
     const ModelType* const found = find_type(type, config);
-    if (found != nullptr && found->reason.empty()) return read_as(config, type, *found);
+    if (found != nullptr && !found->has("none")) return read_as(config, type, *found);
     if (options_.strict || found != nullptr) refuse_type(config, type);
     return read_unknown(config);
   }
 
   RotaryReading read_as(const ConfigKeys& config, const std::string& name, const ModelType& type) {
-    return type.text.empty() ? read_model(config, name, type, options_)
-                             : read_wrapper(config, type);
+    return type.has("text") ? read_wrapper(config, type) : read_model(config, name, type, options_);
   }
 
   static std::string type_of(const ConfigKeys& config) {
@@ -91,9 +90,10 @@ class ConfigReader {
 
   RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper) {
     std::vector<ConfigKeys> outer = {config};
+    const std::string where = wrapper.value("text");
     std::string path;
     const ConfigJson* text = &config.json();
-    for (std::string_view rest = wrapper.text; !rest.empty() && text != nullptr;) {
+    for (std::string_view rest = where; !rest.empty() && text != nullptr;) {
       const std::size_t dot = std::min(rest.find('.'), rest.size());
       const std::string_view key = rest.substr(0, dot);
       rest.remove_prefix(std::min(dot + 1, rest.size()));
@@ -103,13 +103,13 @@ class ConfigReader {
       if (text != nullptr && !rest.empty()) outer.emplace_back(*text, path);
     }
     if (text == nullptr && wrapper.has("flat")) return read_flat(config, wrapper);
-    if (text == nullptr) refuse_absence(wrapper.text);
+    if (text == nullptr) refuse_absence(where);
     const ConfigJson json = with_defaults(*text, wrapper);
     const ConfigKeys keys(json, path);
     const std::string type = text_type(keys, wrapper);
     RotaryReading reading = read_as(keys, type, *find_type(type, keys));
     for (const ConfigKeys& each : outer) {
-      if (!wrapper.twin.empty()) check_twin(each, wrapper, type, reading);
+      if (wrapper.has("twin")) check_twin(each, wrapper, type, reading);
       check_outer(each, json, type, reading);
     }
     return reading;
@@ -117,37 +117,39 @@ class ConfigReader {
 
   /// What the wrapper's class adds to the configuration of its text model.
   static ConfigJson with_defaults(const ConfigJson& text, const ModelType& wrapper) {
-    if (wrapper.defaults.empty()) return text;
-    ConfigJson result = ConfigJson::parse(wrapper.defaults);
+    if (!wrapper.has("defaults")) return text;
+    ConfigJson result = ConfigJson::parse(wrapper.value("defaults"));
     result.update(text);
     return result;
   }
 
   RotaryReading read_flat(const ConfigKeys& config, const ModelType& wrapper) {
-    ModelType type = *find_type(wrapper.type, config);
-    type.words.emplace("parts");
-    return read_as(config, wrapper.type, type);
+    ModelType type = *find_type(wrapper.value("type"), config);
+    type.words.emplace("parts", "");
+    return read_as(config, type.name, type);
   }
 
   static std::string text_type(const ConfigKeys& text, const ModelType& wrapper) {
     const ConfigJson* const given = text.get("model_type");
-    if (wrapper.has("forced") || (given == nullptr && !wrapper.type.empty())) return wrapper.type;
+    const std::string usual = wrapper.value("type");
+    if (wrapper.has("forced") || (given == nullptr && !usual.empty())) return usual;
     if (given == nullptr) refuse_absence(text.path("model_type"));
     const std::string type = type_of(text);
-    if (wrapper.has("only") && type != wrapper.type) text.refuse("model_type", wrapper.type);
+    if (wrapper.has("only") && type != usual) text.refuse("model_type", usual);
     const ModelType* const found = find_type(type, text);
-    if (found == nullptr || !found->reason.empty()) refuse_type(text, type);
+    if (found == nullptr || found->has("none")) refuse_type(text, type);
     return type;
   }
 
   void check_twin(const ConfigKeys& outer, const ModelType& wrapper, const std::string& type,
                   const RotaryReading& reading) {
-    const ConfigJson* const twin = outer.get(wrapper.twin);
+    const std::string key = wrapper.value("twin");
+    const ConfigJson* const twin = outer.get(key);
     if (twin == nullptr) return;
-    if (!twin->is_object()) outer.refuse(wrapper.twin, "an object");
-    const ConfigKeys keys(*twin, outer.path(wrapper.twin));
+    if (!twin->is_object()) outer.refuse(key, "an object");
+    const ConfigKeys keys(*twin, outer.path(key));
     if (!are_alike(read_as(keys, type, *find_type(type, keys)), reading))
-      outer.refuse(wrapper.twin, "the rotary embedding of " + wrapper.text);
+      outer.refuse(key, "the rotary embedding of " + wrapper.value("text"));
   }
 
   /// A rope-like key around the text model's must say what is said there.

@@ -71,7 +71,7 @@ class ModelReader {
         type_(type),
         options_(options),
         kinds_(type.kinds),
-        unturned_(type.unturned.empty() ? "" : type.unturned + " layers") {}
+        unturned_(type.has("unturned") ? type.value("unturned") + " layers" : "") {}
 
   RotaryReading read() {
     check_requirements();
@@ -94,15 +94,26 @@ class ModelReader {
   // What the keys of a single type have to say.
 
   void check_requirements() const {
-    for (const std::string& key : type_.ignored) config_.mark(key);
-    for (const Requirement& each : type_.requirements) {
-      const ConfigJson wanted = ConfigJson::parse(each.value);
-      const ConfigJson* const value = config_.get(each.key);
-      if (value == nullptr ? !each.is_needed : *value == wanted) continue;
-      const std::string allowed = wanted.is_string() ? wanted.get<std::string>() : text_of(wanted);
-      config_.refuse(each.key, each.reason.empty() ? allowed : allowed + "; " + each.reason);
+    for (const std::string& key : split(type_.value("ignored"), ',')) config_.mark(key);
+    for (const std::string_view word : {"needs", "allows"}) {
+      for (const std::string& each : split(type_.value(word), ' ')) {
+        const auto [key, rest] = cut(each, ':');
+        check_requirement(key, rest, word == "needs");
+      }
     }
-    if (config_.is_null(type_.notnull)) config_.refuse(type_.notnull, "a number");
+    const std::string notnull = type_.value("notnull");
+    if (config_.is_null(notnull)) config_.refuse(notnull, "a number");
+  }
+
+  /// "JSON" or "JSON:the_reason".
+  void check_requirement(const std::string& key, const std::string& text, bool is_needed) const {
+    auto [json, reason] = cut(text, ':');
+    const ConfigJson wanted = ConfigJson::parse(json);
+    const ConfigJson* const value = config_.get(key);
+    if (value == nullptr ? !is_needed : *value == wanted) return;
+    std::ranges::replace(reason, '_', ' ');
+    const std::string allowed = wanted.is_string() ? wanted.get<std::string>() : text_of(wanted);
+    config_.refuse(key, reason.empty() ? allowed : allowed + "; " + reason);
   }
 
   void check_position_type() const {
@@ -115,11 +126,8 @@ class ModelReader {
 
   RotaryLayout channels() const {
     bool is_interleaved = type_.has("interleaved");
-    if (!type_.interleaved.empty()) {
-      const std::size_t colon = type_.interleaved.find(':');
-      is_interleaved = config_.boolean(type_.interleaved.substr(0, colon),
-                                       type_.interleaved.substr(colon + 1) == "true");
-    }
+    if (const auto [key, by_default] = cut(type_.value("interleaved"), ':'); !key.empty())
+      is_interleaved = config_.boolean(key, by_default == "true");
     return is_interleaved ? RotaryLayout::interleaved : RotaryLayout::halves;
   }
 
@@ -133,7 +141,7 @@ class ModelReader {
       config_.refuse("rope_scaling", "rope_parameters, which is given too");
     const std::string_view name = newer != nullptr ? "rope_parameters" : "rope_scaling";
     const ConfigJson* const rules = newer != nullptr ? newer : older;
-    if (rules == nullptr && !type_.rule.empty() && config_.is_null("rope_scaling"))
+    if (rules == nullptr && type_.has("rule") && config_.is_null("rope_scaling"))
       config_.refuse(name, "a rule; Transformers 4 reads none, Transformers 5 that of its class");
     if (rules == nullptr) return;
     const bool has_kinds = type_.kinds.size() > 1;
@@ -259,7 +267,7 @@ class ModelReader {
   [[noreturn]] void refuse_default(const Sources& from) const {
     throw InvalidArgument(format_text(
         "the configuration has no {}, which is needed; Transformers 4 takes {}, Transformers 5 {}",
-        config_.path(from.keys.front().name), from.defaults[0], from.defaults[1]));
+        config_.path(from.name()), from.defaults[0], from.defaults[1]));
   }
 
   std::optional<std::int64_t> whole(const Sources& from, bool takes_default) const {
@@ -296,44 +304,49 @@ class ModelReader {
 
   // Channels.
 
+  /// The width over the heads. A nested configuration leaves out those of its class.
   std::int64_t quotient(const ModelType& kind) const {
-    const auto size_of = [&](const Sources& from) {
-      return needed(config_.path(from.keys.front().name), whole(from, config_.is_nested()));
-    };
-    const std::int64_t width = size_of(kind.width);
-    return width / size_of(kind.heads);
+    const auto [width, heads] = cut(kind.value("class"), '/');
+    return size_of(kind, "width", width) / size_of(kind, "heads", heads);
+  }
+
+  std::int64_t size_of(const ModelType& kind, std::string_view word,
+                       const std::string& by_default) const {
+    Sources from = sources_of(kind, word);
+    if (!by_default.empty() && config_.is_nested()) from.defaults = {std::stod(by_default)};
+    return needed(config_.path(from.name()), whole(from, true));
   }
 
   std::int64_t head_of(const ModelType& kind) const {
-    auto head = whole(kind.head, false);
-    if (kind.has("per_layer")) head = head_of_layers(kind, head);
+    const Sources from = sources_of(kind, "head");
+    auto head = whole(from, false);
+    if (kind.has("per_layer")) head = head_of_layers(kind, config_.path(from.name()), head);
     if (kind.has("latent")) return head.value_or(0);
-    const bool may_divide = !kind.has("given");
-    if (may_divide && !kind.has("either")) {
+    if (divides(kind)) {
       const std::int64_t divided = quotient(kind);
-      agreed<std::int64_t>(
-          {{format_text("{} / {}", kind.width.keys.front().name, kind.heads.keys.front().name),
-            divided},
-           {config_.path(kind.head.keys.front().name), head}});
+      const std::string name =
+          sources_of(kind, "width").name() + " / " + sources_of(kind, "heads").name();
+      agreed<std::int64_t>({{name, divided}, {config_.path(from.name()), head}});
       return divided;
     }
     if (head) return *head;
-    const std::string& key = kind.head.keys.front().name;
-    if (config_.is_null(key) && !kind.head.defaults.empty()) {
-      if (!kind.has("divided_if_null")) config_.refuse(key, "an integer");
+    if (config_.is_null(from.name()) && !from.defaults.empty()) {
+      if (!kind.has("divided_if_null")) config_.refuse(from.name(), "an integer");
       return quotient(kind);
     }
-    if (!kind.head.defaults.empty()) return static_cast<std::int64_t>(kind.head.defaults.front());
-    return may_divide ? quotient(kind) : needed(config_.path(key), head);
+    if (!from.defaults.empty()) return static_cast<std::int64_t>(from.defaults.front());
+    return kind.has("either") ? quotient(kind) : needed(config_.path(from.name()), head);
   }
 
+  static bool divides(const ModelType& kind) { return !kind.has("given") && !kind.has("either"); }
+
   /// As Transformers 5.16 saves those of some layers: {"5": {"head_dim": 512}, ...}.
-  std::optional<std::int64_t> head_of_layers(const ModelType& kind,
+  std::optional<std::int64_t> head_of_layers(const ModelType& kind, const std::string& head_path,
                                              std::optional<std::int64_t> head) const {
     const std::string_view key = "per_layer_config";
     const ConfigJson* const layers = config_.get(key);
     if (layers == nullptr) return head;
-    std::vector<Named<std::int64_t>> all = {{config_.path(kind.head.keys.front().name), head}};
+    std::vector<Named<std::int64_t>> all = {{head_path, head}};
     const ConfigJson* const types = config_.get("layer_types");
     if (!layers->is_object() || types == nullptr || !types->is_array())
       config_.refuse(key, "an object, beside layer_types");
@@ -354,22 +367,19 @@ class ModelReader {
 
   /// Those of a head that are turned: even, 2 to max_d_model.
   std::int64_t turned_of(const ModelType& kind, const ConfigKeys& rule, std::int64_t head) const {
-    const bool divides = !kind.has("given") && !kind.has("either");
-    const auto turned = whole(kind.turned, true);
-    const auto share = real(kind, kind.share, rule, !turned, 0, 1);
-    std::string key =
-        (divides || kind.head.keys.empty() ? kind.width : kind.head).keys.front().name;
+    const Sources of_turned = sources_of(kind, "turned"), of_share = sources_of(kind, "share");
+    const auto turned = whole(of_turned, true);
+    const auto share = real(kind, of_share, rule, !turned, 0, 1);
+    std::string key = sources_of(kind, divides(kind) ? "width" : "head").name();
     std::int64_t dimension = 0;
     if (turned) {
-      key = kind.turned.keys.front().name;
+      key = of_turned.name();
       dimension = *turned;
       check_turned(kind, key, *turned, head, share);
-    } else if (!kind.turned.keys.empty() && !kind.has("optional_turned")) {
-      refuse_absence(config_.path(kind.turned.keys.front().name));
+    } else if (kind.has("turned") && !kind.has("optional_turned")) {
+      refuse_absence(config_.path(of_turned.name()));
     } else {
-      const std::string_view name =
-          kind.share.keys.empty() ? "share" : std::string_view(kind.share.keys.front().name);
-      dimension = part_of(head, needed(config_.path(name), share));
+      dimension = part_of(head, needed(config_.path(of_share.name()), share));
     }
     if (dimension >= 2 && dimension % 2 == 0 && dimension <= max_d_model) return dimension;
     refuse(format_text("the dimension, from {},", config_.path(key)), ConfigJson(dimension),
@@ -380,7 +390,7 @@ class ModelReader {
                     std::int64_t head, const std::optional<double>& share) const {
     if (kind.has("latent") && head != 0) {
       agreed<std::int64_t>(
-          {{config_.path(key), turned}, {config_.path(kind.head.keys.front().name), head}});
+          {{config_.path(key), turned}, {config_.path(sources_of(kind, "head").name()), head}});
     }
     if (!kind.has("latent") && turned > head)
       config_.refuse(key, format_text("at most {}, the channels of a head", head));
@@ -395,16 +405,16 @@ class ModelReader {
 
   RotaryReading::Layers layers_of(const ModelType& kind) {
     const ConfigJson by_default =
-        kind.rule.empty() ? ConfigJson::object() : ConfigJson::parse(kind.rule);
-    const ConfigKeys default_rule(by_default, kind.rule.empty() ? "" : "the rule of its class");
+        kind.has("rule") ? ConfigJson::parse(kind.value("rule")) : ConfigJson::object();
+    const ConfigKeys default_rule(by_default, kind.has("rule") ? "the rule of its class" : "");
     const ConfigKeys* const given = keys_of(kind);
     const ConfigKeys& rule = given == nullptr ? default_rule : *given;
     const std::string name = rule_of(kind, rule);
     const std::int64_t head = head_of(kind);
     if (name != "default" && kind.has("head_for_rules"))
-      needed(config_.path("head_dim"), whole(kind.head, false));
+      needed(config_.path("head_dim"), config_.integer("head_dim"));
     const std::int64_t dimension = name == "proportional" ? head : turned_of(kind, rule, head);
-    const auto base = real(kind, kind.base, rule, true, 1, any);
+    const auto base = real(kind, sources_of(kind, "base"), rule, true, 1, any);
     EncodingSpec spec = {.d_model = dimension,
                          .base = needed(config_.path("rope_theta"), base) * rope_ratio()};
     RotaryRule read = read_rule(name, rule, {config_, kind, dimension, options_.rows});
@@ -442,12 +452,20 @@ class ModelReader {
     return "default";
   }
 
-  /// Of "name" or "name>meaning"; the last of them counts.
+  /// "name" or "name>meaning".
+  static std::vector<std::string> rules_of(const ModelType& kind) {
+    const std::string standard = "default,dynamic,linear,llama3,longrope,yarn";
+    const auto [first, rest] = cut(kind.value("rules"), ',');
+    return split(first.empty() || first == "standard" ? standard + "," + rest : first + "," + rest,
+                 ',');
+  }
+
+  /// The last of them counts; empty if there is none.
   static std::string meaning_of(const ModelType& kind, std::string_view name) {
     std::string result;
-    for (const std::string& each : kind.rules) {
-      const std::size_t at = each.find('>');
-      if (each.substr(0, at) == name) result = at == std::string::npos ? each : each.substr(at + 1);
+    for (const std::string& each : rules_of(kind)) {
+      const auto [known, meaning] = cut(each, '>');
+      if (known == name) result = meaning.empty() ? known : meaning;
     }
     return result;
   }
@@ -455,8 +473,8 @@ class ModelReader {
   /// Names that mean no other name.
   static std::string allowed_rules(const ModelType& kind) {
     std::vector<std::string> names;
-    for (const std::string& each : kind.rules) {
-      const std::string name = each.substr(0, each.find('>'));
+    for (const std::string& each : rules_of(kind)) {
+      const std::string name = cut(each, '>').first;
       const std::string known = meaning_of(kind, name);
       const bool is_other = known != name && !meaning_of(kind, known).empty();
       if (known != "?" && !is_other && std::ranges::count(names, name) == 0) names.push_back(name);
@@ -489,9 +507,11 @@ class ModelReader {
   // Axes.
 
   AxesSpec axes_of(const ModelType& kind, const EncodingSpec& spec, const ConfigKeys& rule) const {
-    if (kind.sections.empty()) return one_axis(spec);
-    const auto [name, pairs] =
-        kind.has("time_pairs") ? sections_of_time(spec) : sections_of(kind, rule);
+    if (!kind.has("sections")) return one_axis(spec);
+    const auto [order, by_default] = cut(kind.value("sections"), ':');
+    const auto [name, pairs] = kind.has("time_pairs")
+                                   ? sections_of_time(spec)
+                                   : sections_of(kind, order == "interleaved", by_default, rule);
     std::int64_t sum = 0;
     for (const std::int64_t each : pairs) sum = std::min(sum + each, spec.d_model);
     if (sum != spec.d_model / 2) {
@@ -502,8 +522,8 @@ class ModelReader {
     const bool has_four = kind.has("four_axes");
     if (pairs.size() != (has_four ? 4 : 3))
       refuse(name, ConfigJson(pairs), has_four ? "four sections" : "three sections");
-    if (kind.sections == "in_sections") return axes_in_sections(pairs, spec);
-    if (kind.sections == "interleaved") return axes_interleaved(pairs, spec);
+    if (order == "in_sections") return axes_in_sections(pairs, spec);
+    if (order == "interleaved") return axes_interleaved(pairs, spec);
     // ERNIE's are of height, width and time.
     if (pairs[0] != pairs[1]) {
       refuse(name, ConfigJson(pairs), "equal sections of height and width, then that of time");
@@ -522,8 +542,9 @@ class ModelReader {
   }
 
   /// The number of pairs on each axis, in the order of the configuration, and the path of the key.
-  static std::pair<std::string, Pairs> sections_of(const ModelType& kind, const ConfigKeys& rule) {
-    const bool is_interleaved = kind.sections == "interleaved";
+  static std::pair<std::string, Pairs> sections_of(const ModelType& kind, bool is_interleaved,
+                                                   const std::string& by_default,
+                                                   const ConfigKeys& rule) {
     for (const std::string_view flag : {"mrope_interleaved", "interleaved"}) {
       if (rule.has(flag) && rule.boolean(flag, is_interleaved) != is_interleaved)
         rule.refuse(flag, is_interleaved ? "true" : "false");
@@ -531,8 +552,10 @@ class ModelReader {
     const bool has_own_name = kind.has("four_axes") && !rule.has("mrope_section");
     const std::string_view key = has_own_name ? "xdrope_section" : "mrope_section";
     if (rule.has(key)) return {rule.path(key), rule.integers(key)};
-    if (kind.default_sections.empty()) refuse_absence(rule.path(key));
-    return {rule.path(key), kind.default_sections};
+    Pairs pairs;
+    for (const std::string& each : split(by_default, ',')) pairs.push_back(std::stoll(each));
+    if (pairs.empty()) refuse_absence(rule.path(key));
+    return {rule.path(key), pairs};
   }
 
   // Keys that were not read.
@@ -575,8 +598,14 @@ RotaryReading read_model(const ConfigKeys& config, std::string_view model_type,
 
 void check_all_read(const ConfigKeys& keys, bool leaves_parts_out, bool is_strict,
                     std::vector<std::string>& warnings) {
-  const auto left_out =
-      leaves_parts_out ? parts_beside_text() : std::span<const std::string_view>();
+  // Parts of multimodal models, whose rotary embeddings are not those of the text.
+  static constexpr std::string_view parts[] = {
+      "audio",           "audio_config",     "audio_encoder_config", "audio_processor",
+      "code2wav_config", "embd_layer",       "encoder_config",       "image_processor",
+      "img_processor",   "perceiver_config", "projector_config",     "qformer_config",
+      "talker_config",   "token2wav_config", "vision_config",        "visual",
+      "vq_config"};
+  const auto left_out = leaves_parts_out ? std::span(parts) : std::span<const std::string_view>();
   for_each_unread(
       keys, left_out,
       [&](const std::string& path, const ConfigJson& value, const std::string& allowed) {

@@ -3,15 +3,30 @@
 #pragma once
 
 #include "posenc/layers/internal/config_keys.h"
-#include "posenc/layers/rotary_spec.h"
 
-#include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace posenc {
+
+/// The parts between the separators; none of an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+/// What stands before the first separator, and what after it.
+std::pair<std::string, std::string> cut(std::string_view text, char separator);
+
+/// A line of the table, or one of its kinds of layers. model_types.inc explains each word.
+struct ModelType {
+  std::string name;
+  std::map<std::string, std::string, std::less<>> words = {};
+  std::vector<ModelType> kinds = {};
+
+  bool has(std::string_view word) const { return words.contains(word); }
+  /// What stands after the word; empty if it is not there.
+  std::string value(std::string_view word) const;
+};
 
 /// Keys, of which those that are given agree, and what the class has if none is.
 struct Sources {
@@ -23,39 +38,18 @@ struct Sources {
   std::vector<Key> keys = {};
   /// None: it is needed. Two: those of Transformers 4 and 5, which differ.
   std::vector<double> defaults = {};
+
+  /// The name of the first key; "" if there is none.
+  std::string name() const { return keys.empty() ? "" : keys.front().name; }
 };
 
-/// What a key has to say.
-struct Requirement {
-  std::string key, value, reason;  ///< the value is JSON
-  bool is_needed = false;          ///< the key may not be absent
-};
-
-/// A line of the table, or one of its kinds of layers. model_types.inc explains each word.
-struct ModelType {
-  std::string name;
-  std::set<std::string, std::less<>> words = {};  ///< without a value
-  Sources head = {{{"head_dim"}}}, width = {{{"hidden_size"}}};
-  Sources heads = {{{"num_attention_heads"}}}, turned = {}, share = {{}, {1}};
-  Sources base = {{{"rope_theta"}, {"rope_theta", true}}};
-  std::vector<std::string> rules = {}, ignored = {};
-  std::string rule = {}, defaults = {};  ///< JSON
-  std::string interleaved = {}, layers = {}, unturned = {}, sections = {}, notnull = {}, when = {};
-  std::string text = {}, type = {}, twin = {}, reason = {};
-  std::vector<std::int64_t> default_sections = {};
-  std::vector<Requirement> requirements = {};
-  std::vector<ModelType> kinds = {};
-
-  bool has(std::string_view word) const { return words.contains(word); }
-};
+/// Those of "base", "head", "heads", "share", "turned" or "width".
+Sources sources_of(const ModelType& type, std::string_view word);
 
 /// The line for the type, and for this file of it. nullptr if the type is not known.
 const ModelType* find_type(std::string_view model_type, const ConfigKeys& config);
 
 /// All types that are read, in alphabetical order.
 const std::vector<std::string>& all_model_types();
-
-/// Parts of multimodal models, whose rotary embeddings are not those of the text.
-std::span<const std::string_view> parts_beside_text();
 
 }  // namespace posenc
