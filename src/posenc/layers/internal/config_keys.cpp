@@ -23,34 +23,15 @@ bool is_integer(const ConfigJson& value, std::int64_t least) {
 
 /// Keys with the value that changes nothing, of models that do not read them. An array stands for
 /// an array of any length of its element.
-struct Neutral {
-  std::string_view key;
-  ConfigJson value;
-};
-
-const std::vector<Neutral>& neutral_keys() {
-  static const std::vector<Neutral> all = {{"alibi", false},
-                                           {"compression_ratio", 1},
-                                           {"fuse_rope", false},
-                                           {"mrope_interleaved", false},
-                                           {"no_rope_layers", ConfigJson::array({1})},
-                                           {"original_rope", true},
-                                           {"partial_rotary_factor", 1},
-                                           {"position_embedding_xdrope", false},
-                                           {"rope_interleaved", false},
-                                           {"rope_ratio", 1},
-                                           {"rope_reorder", false},
-                                           {"rotary", true},
-                                           {"rotary_emb_fraction", 1},
-                                           {"rotary_emb_interleaved", false},
-                                           {"rotary_pct", 1},
-                                           {"rotary_scaling_factor", 1},
-                                           {"swa_rope_theta", -1},
-                                           {"use_alibi", false},
-                                           {"use_mrope", false},
-                                           {"use_nope", false},
-                                           {"use_rope", true},
-                                           {"use_rotary_pos_emb", true}};
+const ConfigJson& neutral_keys() {
+  static const ConfigJson all = ConfigJson::parse(R"({
+    "alibi": false, "compression_ratio": 1, "fuse_rope": false, "mrope_interleaved": false,
+    "no_rope_layers": [1], "original_rope": true, "partial_rotary_factor": 1,
+    "position_embedding_xdrope": false, "rope_interleaved": false, "rope_ratio": 1,
+    "rope_reorder": false, "rotary": true, "rotary_emb_fraction": 1,
+    "rotary_emb_interleaved": false, "rotary_pct": 1, "rotary_scaling_factor": 1,
+    "swa_rope_theta": -1, "use_alibi": false, "use_mrope": false, "use_nope": false,
+    "use_rope": true, "use_rotary_pos_emb": true})");
   return all;
 }
 
@@ -61,9 +42,8 @@ bool is_neutral(const ConfigJson& value, const ConfigJson& neutral) {
 }
 
 std::string allowed_for(std::string_view key) {
-  const auto& all = neutral_keys();
-  const auto found = std::ranges::find(all, key, &Neutral::key);
-  return found == all.end() ? "none, since it is not read" : text_of(found->value);
+  const auto found = neutral_keys().find(std::string(key));
+  return found == neutral_keys().end() ? "none, since it is not read" : text_of(*found);
 }
 
 /// Names of objects whose keys are a user's words, or those of another program.
@@ -191,9 +171,8 @@ void refuse_absence(std::string_view key) {
 }
 
 bool changes_nothing(std::string_view key, const ConfigJson& value) {
-  return value.is_null() || std::ranges::any_of(neutral_keys(), [&](const Neutral& each) {
-           return each.key == key && is_neutral(value, each.value);
-         });
+  const auto found = neutral_keys().find(std::string(key));
+  return value.is_null() || (found != neutral_keys().end() && is_neutral(value, *found));
 }
 
 bool is_rope_like(std::string_view key) {
