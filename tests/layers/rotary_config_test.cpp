@@ -151,7 +151,7 @@ TEST(RotaryConfig, UnknownTypesNameTheNearestOnes) {
            {"Llama", "llama, llama4, llava"},
            {"qwen25", "qwen2, qwen2_vl, qwen"},
            {"phi3small", "phi3, phi3_v, phi4mm"},
-           {"deepseek_vl_v2", "deepseek_vl, deepseek_v2, deepseek_v32"},
+           {"deepseek_vl_v2", "deepseek_vl, deepseek_vl_hybrid, deepseek_v2"},
            {"", "llama"},
            {std::string(30, 'x'), "llama"}}) {
     EXPECT_EQ(message_of(R"({"model_type": ")" + type + R"("})"),

@@ -102,7 +102,7 @@ class ModelReader {
       }
     }
     const std::string notnull = type_.value("notnull");
-    if (config_.is_null(notnull)) config_.refuse(notnull, "a number");
+    if (!notnull.empty() && config_.is_null(notnull)) config_.refuse(notnull, "a number");
   }
 
   /// "JSON" or "JSON:the_reason".
@@ -395,8 +395,9 @@ class ModelReader {
     if (!kind.has("latent") && turned > head)
       config_.refuse(key, format_text("at most {}, the channels of a head", head));
     if (!share) return;
+    constexpr std::string_view nope = "qk_nope_head_dim";
     if (kind.has("share_of_both"))
-      head = turned + needed("qk_nope_head_dim", config_.integer("qk_nope_head_dim"));
+      head = turned + needed(config_.path(nope), config_.integer(nope));
     agreed<std::int64_t>(
         {{config_.path(key), turned}, {"the share of the head", part_of(head, *share)}});
   }
