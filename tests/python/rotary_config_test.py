@@ -219,6 +219,8 @@ class RefusalTest(unittest.TestCase):
              {"model_type": "qwen2_5_omni", "thinker_config": {}}),
             ("text_config is 'llama'; allowed: an object",
              {"model_type": "llava", "text_config": "llama"}),
+            ("text_config.model_type is 'gemma3'; allowed: one that",
+             {"model_type": "llava", "text_config": {"model_type": "gemma3"}}),
             ("text_config.model_type is 'llama'; allowed: gemma3_text$",
              {"model_type": "gemma3", "text_config": LLAMA}),
             ("text_config.model_type is 'spiral'; allowed: one that",

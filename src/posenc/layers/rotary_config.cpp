@@ -43,7 +43,7 @@ std::string nearest_types(std::string type) {
 [[noreturn]] void refuse_type(const ConfigKeys& config, const std::string& type) {
   if (!config.has("model_type")) refuse_absence(config.path("model_type"));
   const ModelType* const found = find_type(type, config);
-  if (found != nullptr) config.refuse("model_type", found->value("none"));
+  if (found != nullptr && found->has("none")) config.refuse("model_type", found->value("none"));
   config.refuse("model_type",
                 format_text("one that docs/config-json.md lists, such as {}", nearest_types(type)));
 }
@@ -137,7 +137,8 @@ class ConfigReader {
     const std::string type = type_of(text);
     if (wrapper.has("only") && type != usual) text.refuse("model_type", usual);
     const ModelType* const found = find_type(type, text);
-    if (found == nullptr || found->has("none")) refuse_type(text, type);
+    const bool is_model = found != nullptr && !found->has("none");
+    if (!is_model || (found->has("text") && !wrapper.has("only"))) refuse_type(text, type);
     return type;
   }
 
@@ -154,7 +155,7 @@ class ConfigReader {
 
   /// A rope-like key around the text model's must say what is said there.
   void check_outer(const ConfigKeys& outer, const ConfigJson& text, const std::string& type,
-                   RotaryReading& reading) {
+                   RotaryReading& reading) const {
     for (const auto& [key, value] : outer.json().items()) {
       if (!is_rope_like(key)) continue;
       if (value.is_null() || is_read_alike(key, value, text, type, reading)) {

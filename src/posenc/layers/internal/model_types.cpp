@@ -15,63 +15,22 @@ constexpr std::string_view table =
 using Types = std::map<std::string, std::vector<ModelType>, std::less<>>;
 
 /// A word that is misspelt would have no effect.
-constexpr std::string_view known_words[] = {"alike_without_window",
-                                            "allows",
-                                            "base",
-                                            "class",
-                                            "defaults",
-                                            "divided_if_null",
-                                            "either",
-                                            "factor_1",
-                                            "flat",
-                                            "forced",
-                                            "four_axes",
-                                            "given",
-                                            "grows_in_steps",
-                                            "head",
-                                            "head_for_rules",
-                                            "heads",
-                                            "ignored",
-                                            "interleaved",
-                                            "latent",
-                                            "layers",
-                                            "like",
-                                            "lists",
-                                            "mscale",
-                                            "named_rope_type",
-                                            "needs",
-                                            "nope_list",
-                                            "notnull",
-                                            "only",
-                                            "optional_turned",
-                                            "parts",
-                                            "per_layer",
-                                            "plain",
-                                            "rope_ratio",
-                                            "rule",
-                                            "rules",
-                                            "scaled",
-                                            "sections",
-                                            "share",
-                                            "share_of_both",
-                                            "text",
-                                            "time_pairs",
-                                            "trained",
-                                            "turned",
-                                            "twin",
-                                            "type",
-                                            "unturned",
-                                            "when",
-                                            "width"};
+constexpr std::string_view known_words =
+    "alike_without_window allows base class defaults divided_if_null either factor_1 flat "
+    "forced four_axes given grows_in_steps head head_for_rules heads ignored interleaved "
+    "latent layers like lists mscale named_rope_type needs nope_list notnull only "
+    "optional_turned parts per_layer plain rope_ratio rule rules scaled sections share "
+    "share_of_both text time_pairs trained turned twin type unturned when width";
 
 void add_words(ModelType& type, const std::string& words) {
+  static const std::vector<std::string> known = split(known_words, ' ');
   for (const std::string& word : split(words, ' ')) {
     const auto [name, value] = cut(word, '=');
-    if (std::ranges::count(known_words, name) == 0)
+    if (std::ranges::count(known, name) == 0)
       throw std::logic_error("model_types.inc has no word " + name);
-    std::string& known = type.words[name];
+    std::string& own = type.words[name];
     const bool is_list = name == "needs" || name == "allows";
-    known = is_list ? known + value + ' ' : value;
+    own = is_list ? own + value + ' ' : value;
   }
 }
 
