@@ -219,6 +219,8 @@ class RefusalTest(unittest.TestCase):
              {"model_type": "qwen2_5_omni", "thinker_config": {}}),
             ("text_config is 'llama'; allowed: an object",
              {"model_type": "llava", "text_config": "llama"}),
+            ("text_config.model_type is 'gemma3'; allowed: one that",
+             {"model_type": "llava", "text_config": {"model_type": "gemma3"}}),
             ("text_config.model_type is 'llama'; allowed: gemma3_text$",
              {"model_type": "gemma3", "text_config": LLAMA}),
             ("text_config.model_type is 'spiral'; allowed: one that",
@@ -325,9 +327,10 @@ class RefusalTest(unittest.TestCase):
             ("rope_type is 'yarn'; allowed: default$",
              {"model_type": "gptj", "rope_scaling": {"type": "yarn", "factor": 2.0}}),
             ("rope_scaling is 'yarn'; allowed: an object", LLAMA | {"rope_scaling": "yarn"}),
-            ("rope_parameters.factor is 2; allowed: an object", LLAMA | {"rope_parameters": {
-                "full_attention": {"rope_type": "default"}, "factor": 2}}),
-            ("rope_scaling.rope_type is {}; allowed: a rule under the name of a kind of layers",
+            ("rope_parameters.sliding_attention is 2; allowed: an object", {
+                "model_type": "gemma3_text", "rope_parameters": {
+                    "full_attention": {"rope_type": "default"}, "sliding_attention": 2}}),
+            ("rope_scaling is .*; allowed: one rule, since the model has one rotary embedding",
              rule(rope_type={})),
             ("the configuration has no rule for sliding_attention in rope_parameters",
              {"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}}}),
@@ -384,7 +387,7 @@ class RefusalTest(unittest.TestCase):
                 (without(HUNYUAN, "attention_head_dim"), "head_dim"),
                 (DEEPSEEK_V3, "qk_rope_head_dim"),
                 (LLAMA | {"model_type": "cohere"}, "rope_theta"),
-                (LLAMA | {"model_type": "ministral3"}, "rope_theta"))
+                (LLAMA | {"model_type": "qwen3", "head_dim": 128}, "rope_theta"))
         ] + [
             ("partial_rotary_factor is 1.5; allowed: a finite number above 0, at most 1",
              PHI_3 | {"partial_rotary_factor": 1.5}),

@@ -15,6 +15,7 @@ import posenc
 from posenc._posenc import known_model_types
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "rotary_configs.json"
+CLASSES = DATA.with_name("rotary_classes.json")
 POSITIONS = range(1000, 1020)
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
          "rope_theta": 10000.0}  # fmt: skip
@@ -76,8 +77,49 @@ HUNYUAN = {"head_dim": 128, "attention_head_dim": 128, "rope_theta": 10000.0,
 XDROPE = HUNYUAN["rope_scaling"] | {"type": "xdrope", "xdrope_section": [16, 16, 16, 16]}
 ALPHA = halves(128, 1e4 * 1000 ** (128 / 126))
 
+def in_halves(hidden, count, dimension, base, **keys):
+    """Model types that are read alike, and that configuration of each."""
+    return lambda *types: [
+        (heads(each, hidden, count, **keys), halves(dimension, base)) for each in types]
+
+
+LLAMA_4_SCALING = {"type": "yarn", "rope_theta": 1e4, "factor": 128.0, "mscale": 1.0,
+                   "original_max_position_embeddings": 8192, "mscale_all_dim": 1.0,
+                   "max_position_embeddings": 32768, "llama_4_scaling_beta": 0.1,
+                   "partial_rotary_factor": 0.5}  # fmt: skip
+
 # Of model types whose layers with a rotary embedding have the same.
 ALIKE = [
+    *in_halves(4096, 64, 128, 1e6)("solar_open"),
+    *in_halves(4096, 64, 128, 11158840)("hy_v3"),
+    *in_halves(2048, 16, 128, 1e4)("afmoe"),
+    *in_halves(6144, 64, 128, 1e6, head_dim=128, rope_theta=1e6)("exaone_moe", "exaone4_5_text"),
+    *in_halves(4096, 32, 128, 1e4)("granite4_vision_text"),
+    *in_halves(2304, 8, 256, 1e4)("t5_gemma_module"),
+    *in_halves(3840, 30, 128, 5e5, linear_key_head_dim=96, rope_parameters={"rope_theta": 5e5})(
+        "olmo_hybrid"),
+    *in_halves(6144, 64, 64, 5e6, rotary_dim=64, partial_rotary_factor=0.5)("minimax_m3_vl_text"),
+    *in_halves(1024, 16, 128, 5e5, rope_scaling=mrope(16, 24, 24))("paddleocr_vl_text"),
+    ({"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "max_seq_len": 32768,
+      "attn_config": {"clip_qkv": 8, "kv_n_heads": 8, "rope_theta": 500000}}, halves(128, 5e5)),
+    (latent("glm_moe_dsa", rope_parameters={"rope_theta": 1e6, "rope_type": "default"},
+            index_head_dim=128, head_dim=64), pairs(64, 1e6)),
+    (heads("mistral4", 4096, 32, qk_rope_head_dim=64, qk_nope_head_dim=64, v_head_dim=128,
+           head_dim=128, rope_parameters=LLAMA_4_SCALING),
+     (yarn(64, 1e4, 128, 8192), "interleaved")),
+    (heads("glm_ocr_text", 1024, 16, head_dim=128, rope_parameters=mrope(
+        16, 24, 24, partial_rotary_factor=1.0, rope_theta=10000)), pairs(128, 1e4)),
+    # Both kinds of layers have one base here.
+    (heads("deepseek_v4", 4096, 64, head_dim=512, qk_rope_head_dim=64, rope_theta=10000,
+           compress_rope_theta=10000, index_head_dim=128), pairs(64, 1e4)),
+    (heads("esm", 1280, 20, position_embedding_type="rotary", rope_parameters={
+        "rope_type": "default", "rope_theta": 10000.0}), halves(64, 1e4)),
+    ({"model_type": "qwen", "n_embd": 4096, "n_head": 32, "kv_channels": 128, "n_positions": 6144,
+      "pos_emb": "rotary", "rotary_emb_base": 10000, "rotary_pct": 1.0, "seq_length": 2048,
+      "use_dynamic_ntk": False}, halves(128, 1e4)),
+    (heads("granite", 4096, 32, head_dim=64), halves(64, 1e4)),
+    (heads("qwen3_moe", 2048, 32, rope_theta=1e6), halves(64, 1e6)),
+    (heads("nomic_bert", 768, 12, rope_parameters={"rope_theta": 1000.0}), halves(64, 1e3)),
     (heads("apertus", 4096, 32, rope_theta=12e6, rope_scaling=LLAMA3),
      (llama3(128, 12e6, 8, 1, 4, 8192), "halves")),
     (heads("arcee", 2560, 20, head_dim=128, rope_theta=10000.0), halves(128, 1e4)),
@@ -138,7 +180,8 @@ ALIKE = [
     (heads("gpt_neox", 4096, 32, rotary_pct=0.25, rotary_emb_base=10000), halves(32, 1e4)),
     (heads("gpt_neox_japanese", 2560, 32, rotary_pct=1.0, rotary_emb_base=10000),
      halves(80, 1e4)),
-    (heads("gpt_oss", 2880, 64, head_dim=64, rope_theta=150000), halves(64, 1.5e5)),
+    (heads("gpt_oss", 2880, 64, head_dim=64, rope_parameters={"rope_theta": 150000}),
+     halves(64, 1.5e5)),
     ({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "rotary_dim": 64, "rotary": True,
       "n_positions": 2048}, pairs(64, 1e4)),
     (heads("granite", 4096, 32, rope_theta=10000000.0), halves(128, 1e7)),
@@ -298,10 +341,22 @@ KINDS = [
         "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}), BERT_W),
     (heads("olmo3", 4096, 32, rope_theta=500000, rope_scaling=OLMO3),
      {"full_attention": yarn(128, 5e5, 8, 8192), "sliding_attention": power(128, 5e5)}),
-    (heads("olmo3", 4096, 32, rope_parameters=OLMO3 | {"rope_theta": 500000}),
-     {"full_attention": yarn(128, 5e5, 8, 8192), "sliding_attention": power(128, 5e5)}),
-    (heads("llama", 4096, 32, rope_parameters=TWO_RULES),
+    (heads("olmo3", 4096, 32, rope_parameters=TWO_RULES),
      {"full_attention": power(128, 5e5) / 2, "sliding_attention": power(128, 1e4)}),
+    (heads("modernbert-decoder", 768, 12, global_rope_theta=160000.0, local_rope_theta=10000.0),
+     BERT_W),
+    (heads("gemma4_unified_text", 3840, 16), GEMMA4_W),
+    # As Transformers 5.16 saves it.
+    (heads("gemma4_text", 3840, 16, head_dim=256, layer_types=["sliding_attention",
+           "full_attention"], per_layer_config={"1": {"head_dim": 512,
+                                                      "num_key_value_heads": 4}}), GEMMA4_W),
+    (heads("step3p5", 4096, 64, head_dim=128, rope_theta=[5e6, 1e4, 1e4, 5e6],
+           partial_rotary_factors=[0.5, 1.0, 1.0, 0.5], yarn_only_types=["full_attention"],
+           layer_types=["full_attention", "sliding_attention", "sliding_attention",
+                        "full_attention"],
+           attention_other_setting={"num_attention_heads": 96, "head_dim": 128},
+           rope_scaling=LLAMA3),
+     {"full_attention": llama3(64, 5e6, 8, 1, 4, 8192), "sliding_attention": power(128, 1e4)}),
 ]  # fmt: skip
 
 TEXT = {"head_dim": 128, "rope_theta": 5000000, "rope_scaling": {
@@ -315,9 +370,10 @@ def holding(model_type, text, **keys):
 
 # A multimodal model, and the text of what is read of it.
 MULTIMODAL = [
-    (holding(outer, LLAMA | {"model_type": inner}), f"{inner}")
+    (holding(outer, LLAMA | {"model_type": inner, "head_dim": 128}), f"{inner}")
     for outer, inner in {
-        "deepseek_vl": "llama", "granite_speech": "granite", "idefics2": "mistral",
+        "deepseek_vl": "llama", "deepseek_vl_hybrid": "llama", "janus": "llama",
+        "ovis2": "qwen2", "qwen3_asr": "qwen3", "granite_speech": "granite", "idefics2": "mistral",
         "idefics3": "llama",
         "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral",
         "llava_next": "llama",
@@ -325,6 +381,24 @@ MULTIMODAL = [
         "qwen2_audio": "qwen2", "smolvlm": "llama", "video_llava": "llama", "vipllava": "llama",
         "voxtral": "llama", "got_ocr2": "qwen2"}.items()
 ] + [
+    (heads("llava", 4096, 32, mm_hidden_size=1024, rope_scaling=None), "llama: dimension 128"),
+    (holding("exaone4_5", heads("exaone4", 5120, 40, head_dim=128, rope_theta=1e6)), "exaone4"),
+    (holding("granite4_vision", {}), "granite4_vision_text: dimension 128"),
+    (holding("minicpmv4_6", heads("qwen3_5_text", 1024, 8, rope_parameters={"rope_theta": 1e7})),
+     "qwen3_5_text, full_attention: dimension 64"),
+    (holding("minimax_m3_vl", heads("minimax_m2", 6144, 64, rotary_dim=64)),
+     "minimax_m3_vl_text: dimension 64, base 5000000"),
+    (holding("glm_ocr", heads("glm_ocr_text", 1024, 16, head_dim=128, rope_parameters=mrope(
+        16, 24, 24, partial_rotary_factor=1.0))), "axes in sections of 16, 24, 24 pairs"),
+    (heads("paddleocr_vl", 1024, 16, head_dim=128, rope_theta=5e5, rope_is_neox_style=True,
+           rope_scaling=mrope(16, 24, 24), **VISION), "paddleocr_vl_text: dimension 128"),
+    ({"model_type": "colpali", "vlm_config": holding(
+        "paligemma", heads("gemma", 2048, 8, head_dim=256))}, "gemma: dimension 256"),
+    ({"model_type": "colqwen2", "vlm_config": heads(
+        "qwen2_vl", 1536, 12, rope_theta=1e6, rope_scaling=mrope(16, 24, 24))},
+     "qwen2_vl_text: dimension 128"),
+    ({"model_type": "t5gemma", "encoder": heads("t5_gemma_module", 2304, 8),
+      "decoder": heads("t5_gemma_module", 2304, 8)}, "t5_gemma_module: dimension 256"),
     (holding("aya_vision", heads("cohere2", 4096, 32, rope_theta=50000)), "cohere2"),
     (holding("cohere2_vision", heads("cohere2", 4096, 32, rope_theta=50000)), "cohere2"),
     (holding("ernie4_5_vl_moe", heads("ernie4_5_vl_moe_text", 2560, 20)),
@@ -385,6 +459,10 @@ WITH_KINDS = [
     (holding("gemma3", heads("gemma3_text", 2560, 8, **GEMMA3)), GEMMA3_W),
     (holding("gemma3n", heads("gemma3n_text", 2048, 8, **GEMMA3)), GEMMA3_W),
     (holding("gemma4", heads("gemma4_text", 3840, 16)), GEMMA4_W),
+    (holding("gemma4_unified", heads("gemma4_unified_text", 3840, 16)), GEMMA4_W),
+    (holding("step3p7", heads("other", 4096, 64, rope_theta=[5e6, 1e4], layer_types=[
+        "full_attention", "sliding_attention"])),
+     {"full_attention": power(128, 5e6), "sliding_attention": power(128, 1e4)}),
 ]  # fmt: skip
 
 
@@ -462,9 +540,9 @@ class FamiliesTest(unittest.TestCase):
         self.assertEqual(list(posenc.rotary_from_config(config, layers="all")), ["full_attention"])
         self.assert_frequencies(
             posenc.rotary_from_config(config), GEMMA3_W["full_attention"], "halves")
-        llama = heads("llama", 4096, 32, rope_parameters=TWO_RULES,
+        olmo3 = heads("olmo3", 4096, 32, rope_parameters=TWO_RULES,
                       layer_types=["sliding_attention"])
-        self.assert_frequencies(posenc.rotary_from_config(llama), power(128, 1e4), "halves")
+        self.assert_frequencies(posenc.rotary_from_config(olmo3), power(128, 1e4), "halves")
 
     def test_kinds_that_are_alike_need_no_choice(self):
         config = heads("olmo3", 4096, 32, rope_theta=500000)
@@ -534,6 +612,88 @@ class AxesTest(unittest.TestCase):
         np.testing.assert_array_equal(
             posenc.rotary_from_config(config).cache(POSITIONS),
             posenc.Rotary(128, base=5e6).cache(POSITIONS))
+
+
+class ClassesTest(unittest.TestCase):
+    """tests/data/rotary_classes.json: what classes have and read, and what their versions differ in."""
+
+    def test_readings_and_refusals(self):
+        for model in json.loads(CLASSES.read_text(encoding="utf-8"))["models"]:
+            with self.subTest(model["about"], type=model["config"]["model_type"]):
+                if "refused" in model:
+                    with self.assertRaisesRegex(ValueError, "^" + re.escape(model["refused"])):
+                        posenc.rotary_from_config(model["config"])
+                    continue
+                reading, rotary = model["reading"], posenc.rotary_from_config(model["config"])
+                self.assertEqual(rotary.dimension, reading["dimension"])
+                self.assertIn(f"channels {reading['channels']}", repr(rotary))
+                self.assertAlmostEqual(rotary.attention_factor, reading["attention_factor"], 12)
+                cosines, sines = np.split(rotary.cache([1]).astype(float)[0], 2)
+                w = np.arctan2(sines, cosines)[[0, len(sines) // 2, -1]]
+                np.testing.assert_allclose(w, reading["frequencies"], rtol=1e-6)
+
+    def test_both_readings_are_named_where_versions_differ(self):
+        for config, text in (
+            (heads("cohere", 4096, 32), "; Transformers 4 takes 10000, Transformers 5 500000"),
+            (heads("olmo3", 4096, 32), "; Transformers 4 takes 10000, Transformers 5 500000"),
+            (heads("gpt_oss", 64, 1, head_dim=64, rope_scaling=None), "; Transformers 4 reads none"),
+            (heads("qwen2_vl", 512, 4, rope_scaling={"type": "longrope"}), "; Transformers 4 foll"),
+        ):
+            with self.subTest(config["model_type"]):
+                with self.assertRaisesRegex(ValueError, text):
+                    posenc.rotary_from_config(config)
+
+    def test_what_classes_do_not_read_is_refused(self):
+        plain = {"rope_type": "default", "rope_theta": 1e6}
+        for message, config in (
+            ("rope_theta is 5.0; allowed: 10000.0, which rotary_emb_base is",
+             heads("gpt_neox_japanese", 64, 1, rotary_emb_base=1e4, rope_theta=5)),
+            ("rope_theta is 5.0; allowed: 500000.0, which the default of its class is",
+             heads("olmo3", 64, 1, rope_theta=5)),
+            ("rope_parameters is .*; allowed: a rule for each kind of layers: full_attention, ",
+             heads("gemma3n_text", 64, 1, rope_parameters=plain)),
+            ("rope_parameters is .*; allowed: one rule",
+             heads("cohere2", 64, 1, rope_parameters={"sliding_attention": plain})),
+            ("rope_parameters.partial_rotary_factor is 0.5; allowed: 0.9, which partial_rotary",
+             {"model_type": "moonshine", "hidden_size": 64, "encoder_num_attention_heads": 1,
+              "partial_rotary_factor": 0.9, "rope_parameters": {"partial_rotary_factor": 0.5}}),
+            ("rope_type is 'linear'; allowed: default$", heads(
+                "ernie4_5_vl_moe_text", 2560, 20, rope_scaling={"type": "linear", "factor": 2})),
+            ("head_dim is null; allowed: an integer", heads("gemma", 64, 1, head_dim=None)),
+            ("partial_rotary_factor is 0.25; allowed: 0.5, which the default",
+             heads("bamba", 64, 1, partial_rotary_factor=0.25)),
+            ("partial_rotary_factors is .*; allowed: a number, without layer_types",
+             heads("step3p5", 64, 1, partial_rotary_factors=[0.5])),
+            ("rope_theta\\[2\\] is 7.0; allowed: 5.0, which rope_theta\\[0\\] is", heads(
+                "step3p5", 64, 1, rope_theta=[5, 6, 7],
+                layer_types=["full_attention", "sliding_attention", "full_attention"])),
+            ("per_layer_config is .*; allowed: those of the layers with full_attention", heads(
+                "gemma4_text", 64, 1, layer_types=["full_attention", "sliding_attention"],
+                per_layer_config={"1": {"head_dim": 64}})),
+            ("encoder is .*; allowed: the rotary embedding of decoder", {
+                "model_type": "t5gemma", "decoder": {}, "encoder": {"head_dim": 64}}),
+        ):
+            with self.subTest(message):
+                with self.assertRaisesRegex(ValueError, f"^{message}"):
+                    posenc.rotary_from_config(config)
+        hunyuan = heads("hunyuan_v1_dense", 4096, 32, **HUNYUAN)
+        posenc.rotary_from_config(hunyuan, rows=32768)
+        with self.assertRaisesRegex(ValueError, "^rows is 32769; allowed: at most 32768, max_pos"):
+            posenc.rotary_from_config(hunyuan, rows=32769)
+
+    def test_what_a_model_does_beside_is_said(self):
+        text = repr(posenc.rotary_from_config(
+            heads("ministral3", 64, 1, rope_parameters=LLAMA_4_SCALING | {
+                "partial_rotary_factor": 1.0})))
+        self.assertIn("attention factor 1; queries at p times 1 + 0.1 ln(1 + floor(p / 8192))", text)
+
+    def test_deepseek_v4_has_two(self):
+        config = heads("deepseek_v4", 4096, 64, head_dim=512, qk_rope_head_dim=64, rope_scaling={
+            "type": "yarn", "factor": 16, "original_max_position_embeddings": 65536})  # fmt: skip
+        both = posenc.rotary_from_config(config, layers="all")
+        self.assertIn("base 10000, rule base", repr(both["main"]))
+        self.assertIn("base 160000, rule yarn:factor=16", repr(both["compress"]))
+        self.assertEqual(both["compress"].attention_factor, 1)
 
 
 class PublishedTest(unittest.TestCase):

@@ -1,7 +1,7 @@
 #include "posenc/layers/rotary_config.h"
 
 #include "posenc/error.h"
-#include "posenc/layers/internal/family_reader.h"
+#include "posenc/layers/internal/model_reader.h"
 #include "posenc/support/edit_distance.h"
 #include "posenc/support/format.h"
 
@@ -42,8 +42,8 @@ std::string nearest_types(std::string type) {
 
 [[noreturn]] void refuse_type(const ConfigKeys& config, const std::string& type) {
   if (!config.has("model_type")) refuse_absence(config.path("model_type"));
-  const std::string_view reason = why_not_read(type);
-  if (!reason.empty()) config.refuse("model_type", reason);
+  const ModelType* const found = find_type(type, config);
+  if (found != nullptr && found->has("none")) config.refuse("model_type", found->value("none"));
   config.refuse("model_type",
                 format_text("one that docs/config-json.md lists, such as {}", nearest_types(type)));
 }
@@ -63,12 +63,14 @@ class ConfigReader {
   RotaryReading read_any(const ConfigJson& json) {
     const ConfigKeys config(json);
     const std::string type = type_of(config);
-    if (const RotaryFamily* const family = find_family(type))
-      return read_family(config, type, *family, options_);
-    if (const ConfigWrapper* const wrapper = find_wrapper(type))
-      return read_wrapper(config, *wrapper);
-    if (options_.strict || !why_not_read(type).empty()) refuse_type(config, type);
+    const ModelType* const found = find_type(type, config);
+    if (found != nullptr && !found->has("none")) return read_as(config, type, *found);
+    if (options_.strict || found != nullptr) refuse_type(config, type);
     return read_unknown(config);
+  }
+
+  RotaryReading read_as(const ConfigKeys& config, const std::string& name, const ModelType& type) {
+    return type.has("text") ? read_wrapper(config, type) : read_model(config, name, type, options_);
   }
 
   static std::string type_of(const ConfigKeys& config) {
@@ -83,15 +85,15 @@ class ConfigReader {
     warnings_.push_back(format_text("model_type is {}; read as {}",
                                     text_of(type == nullptr ? ConfigJson() : *type),
                                     has_text ? text_key : "llama"));
-    return has_text ? read_any(*text)
-                    : read_family(config, "llama", *find_family("llama"), options_);
+    return has_text ? read_any(*text) : read_as(config, "llama", *find_type("llama", config));
   }
 
-  RotaryReading read_wrapper(const ConfigKeys& config, const ConfigWrapper& wrapper) {
+  RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper) {
     std::vector<ConfigKeys> outer = {config};
+    const std::string where = wrapper.value("text");
     std::string path;
     const ConfigJson* text = &config.json();
-    for (std::string_view rest = wrapper.path; !rest.empty() && text != nullptr;) {
+    for (std::string_view rest = where; !rest.empty() && text != nullptr;) {
       const std::size_t dot = std::min(rest.find('.'), rest.size());
       const std::string_view key = rest.substr(0, dot);
       rest.remove_prefix(std::min(dot + 1, rest.size()));
@@ -100,30 +102,55 @@ class ConfigReader {
       if (text != nullptr && !text->is_object()) outer.back().refuse(key, "an object");
       if (text != nullptr && !rest.empty()) outer.emplace_back(*text, path);
     }
-    if (text == nullptr && wrapper.may_be_flat) return read_flat(config, wrapper);
-    if (text == nullptr) refuse_absence(wrapper.path);
-    const ConfigKeys keys(*text, path);
+    if (text == nullptr && wrapper.has("flat")) return read_flat(config, wrapper);
+    if (text == nullptr) refuse_absence(where);
+    const ConfigJson json = with_defaults(*text, wrapper);
+    const ConfigKeys keys(json, path);
     const std::string type = text_type(keys, wrapper);
-    RotaryReading reading = read_family(keys, type, *find_family(type), options_);
-    for (const ConfigKeys& each : outer) check_outer(each, *text, type, reading);
+    RotaryReading reading = read_as(keys, type, *find_type(type, keys));
+    for (const ConfigKeys& each : outer) {
+      if (wrapper.has("twin")) check_twin(each, wrapper, type, reading);
+      check_outer(each, json, type, reading);
+    }
     return reading;
   }
 
-  RotaryReading read_flat(const ConfigKeys& config, const ConfigWrapper& wrapper) {
-    RotaryFamily family = *find_family(wrapper.text_type);
-    family.is_multimodal = true;
-    return read_family(config, wrapper.text_type, family, options_);
+  /// What the wrapper's class adds to the configuration of its text model.
+  static ConfigJson with_defaults(const ConfigJson& text, const ModelType& wrapper) {
+    if (!wrapper.has("defaults")) return text;
+    ConfigJson result = ConfigJson::parse(wrapper.value("defaults"));
+    result.update(text);
+    return result;
   }
 
-  static std::string text_type(const ConfigKeys& text, const ConfigWrapper& wrapper) {
+  RotaryReading read_flat(const ConfigKeys& config, const ModelType& wrapper) {
+    ModelType type = *find_type(wrapper.value("type"), config);
+    type.words.emplace("parts", "");
+    return read_as(config, type.name, type);
+  }
+
+  static std::string text_type(const ConfigKeys& text, const ModelType& wrapper) {
     const ConfigJson* const given = text.get("model_type");
-    std::string type(wrapper.text_type.empty() ? wrapper.default_type : wrapper.text_type);
-    if (given != nullptr) type = given->is_string() ? given->get<std::string>() : "";
-    if (type.empty() && given == nullptr) refuse_absence(text.path("model_type"));
-    const bool is_allowed = wrapper.text_type.empty() || type == wrapper.text_type;
-    if (is_allowed && find_family(type) != nullptr) return type;
-    if (wrapper.text_type.empty()) refuse_type(text, type);
-    text.refuse("model_type", wrapper.text_type);
+    const std::string usual = wrapper.value("type");
+    if (wrapper.has("forced") || (given == nullptr && !usual.empty())) return usual;
+    if (given == nullptr) refuse_absence(text.path("model_type"));
+    const std::string type = type_of(text);
+    if (wrapper.has("only") && type != usual) text.refuse("model_type", usual);
+    const ModelType* const found = find_type(type, text);
+    const bool is_model = found != nullptr && !found->has("none");
+    if (!is_model || (found->has("text") && !wrapper.has("only"))) refuse_type(text, type);
+    return type;
+  }
+
+  void check_twin(const ConfigKeys& outer, const ModelType& wrapper, const std::string& type,
+                  const RotaryReading& reading) {
+    const std::string key = wrapper.value("twin");
+    const ConfigJson* const twin = outer.get(key);
+    if (twin == nullptr) return;
+    if (!twin->is_object()) outer.refuse(key, "an object");
+    const ConfigKeys keys(*twin, outer.path(key));
+    if (!are_alike(read_as(keys, type, *find_type(type, keys)), reading))
+      outer.refuse(key, "the rotary embedding of " + wrapper.value("text"));
   }
 
   /// A rope-like key around the text model's must say what is said there.
@@ -138,7 +165,7 @@ class ConfigReader {
       }
     }
     outer.mark("position_id_per_seconds");  // It sets positions, not frequencies.
-    check_all_read(outer, parts_beside_text(), options_.strict, reading.warnings);
+    check_all_read(outer, true, options_.strict, reading.warnings);
   }
 
   /// True if the key would change nothing in the text model's configuration.
@@ -149,15 +176,18 @@ class ConfigReader {
     changed[key] = value;
     RotaryConfigOptions strict = options_;
     strict.strict = true;
+    const ConfigKeys keys(changed, std::string(text_key));
     try {
-      const RotaryReading other =
-          read_family(ConfigKeys(changed, std::string(text_key)), type, *find_family(type), strict);
-      return std::ranges::equal(other.layers, reading.layers, [](const auto& a, const auto& b) {
-        return a.kind == b.kind && a.rotary == b.rotary;
-      });
+      return are_alike(ConfigReader(strict).read_as(keys, type, *find_type(type, keys)), reading);
     } catch (const InvalidArgument&) {
       return false;
     }
+  }
+
+  static bool are_alike(const RotaryReading& a, const RotaryReading& b) {
+    return std::ranges::equal(a.layers, b.layers, [](const auto& one, const auto& other) {
+      return one.kind == other.kind && one.rotary == other.rotary;
+    });
   }
 
   const RotaryConfigOptions& options_;
@@ -197,7 +227,8 @@ std::string axes_text(const AxesSpec& angles) {
 
 std::string text_of_layers(const RotaryReading& reading, const RotaryReading::Layers& layers) {
   const std::string kind = layers.kind.empty() ? "" : ", " + layers.kind;
-  return reading.model_type + kind + ": " + to_string(layers.rotary);
+  const std::string note = layers.note.empty() ? "" : "; " + layers.note;
+  return reading.model_type + kind + ": " + to_string(layers.rotary) + note;
 }
 
 bool are_alike(const std::vector<RotaryReading::Layers>& layers) {
@@ -231,9 +262,7 @@ const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string
                                     reading.model_type, allowed));
 }
 
-std::vector<std::string> known_model_types() {
-  return {all_model_types().begin(), all_model_types().end()};
-}
+std::vector<std::string> known_model_types() { return all_model_types(); }
 
 std::string to_string(const RotarySpec& spec) {
   std::string text = format_text("dimension {}", spec.dimension());
@@ -248,7 +277,8 @@ std::string to_string(const RotarySpec& spec) {
   }
   text += spec.channels == RotaryLayout::halves ? ", channels halves" : ", channels interleaved";
   if (spec.angles.axes() > 1) text += ", axes " + axes_text(spec.angles);
-  if (spec.attention_factor != 1)
+  const FrequencyRule& rule = parts.empty() ? FrequencyRule() : parts.front().spec.frequencies;
+  if (spec.attention_factor != 1 || std::holds_alternative<YarnScaling>(rule))
     text += format_text(", attention factor {}", spec.attention_factor);
   return text;
 }

@@ -42,6 +42,7 @@ struct RotaryReading {
     /// that have a rotary embedding have the same.
     std::string kind = {};
     RotarySpec rotary = {};  ///< the same in all of them
+    std::string note = {};   ///< what the model does beside, such as scaling of queries
   };
 
   std::string model_type = {};      ///< that of the text model

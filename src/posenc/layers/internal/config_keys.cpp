@@ -23,34 +23,15 @@ bool is_integer(const ConfigJson& value, std::int64_t least) {
 
 /// Keys with the value that changes nothing, of models that do not read them. An array stands for
 /// an array of any length of its element.
-struct Neutral {
-  std::string_view key;
-  ConfigJson value;
-};
-
-const std::vector<Neutral>& neutral_keys() {
-  static const std::vector<Neutral> all = {{"alibi", false},
-                                           {"compression_ratio", 1},
-                                           {"fuse_rope", false},
-                                           {"mrope_interleaved", false},
-                                           {"no_rope_layers", ConfigJson::array({1})},
-                                           {"original_rope", true},
-                                           {"partial_rotary_factor", 1},
-                                           {"position_embedding_xdrope", false},
-                                           {"rope_interleaved", false},
-                                           {"rope_ratio", 1},
-                                           {"rope_reorder", false},
-                                           {"rotary", true},
-                                           {"rotary_emb_fraction", 1},
-                                           {"rotary_emb_interleaved", false},
-                                           {"rotary_pct", 1},
-                                           {"rotary_scaling_factor", 1},
-                                           {"swa_rope_theta", -1},
-                                           {"use_alibi", false},
-                                           {"use_mrope", false},
-                                           {"use_nope", false},
-                                           {"use_rope", true},
-                                           {"use_rotary_pos_emb", true}};
+const ConfigJson& neutral_keys() {
+  static const ConfigJson all = ConfigJson::parse(R"({
+    "alibi": false, "compression_ratio": 1, "fuse_rope": false, "mrope_interleaved": false,
+    "no_rope_layers": [1], "original_rope": true, "partial_rotary_factor": 1,
+    "position_embedding_xdrope": false, "rope_interleaved": false, "rope_ratio": 1,
+    "rope_reorder": false, "rotary": true, "rotary_emb_fraction": 1,
+    "rotary_emb_interleaved": false, "rotary_pct": 1, "rotary_scaling_factor": 1,
+    "swa_rope_theta": -1, "use_alibi": false, "use_mrope": false, "use_nope": false,
+    "use_rope": true, "use_rotary_pos_emb": true})");
   return all;
 }
 
@@ -61,9 +42,8 @@ bool is_neutral(const ConfigJson& value, const ConfigJson& neutral) {
 }
 
 std::string allowed_for(std::string_view key) {
-  const auto& all = neutral_keys();
-  const auto found = std::ranges::find(all, key, &Neutral::key);
-  return found == all.end() ? "none, since it is not read" : text_of(found->value);
+  const auto found = neutral_keys().find(std::string(key));
+  return found == neutral_keys().end() ? "none, since it is not read" : text_of(*found);
 }
 
 /// Names of objects whose keys are a user's words, or those of another program.
@@ -73,18 +53,20 @@ bool has_free_keys(std::string_view key) {
 
 using Visit = std::function<void(const std::string&, const ConfigJson&, const std::string&)>;
 
-void visit_all(const ConfigJson& value, const std::string& path, const Visit& visit) {
+void visit_all(const ConfigKeys& keys, const ConfigJson& value, const std::string& path,
+               const Visit& visit) {
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i)
-      visit_all(value[i], format_text("{}[{}]", path, i), visit);
+      visit_all(keys, value[i], format_text("{}[{}]", path, i), visit);
   }
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
     const std::string inner_path = path + "." + name_of_key(key);
+    if (keys.is_read(inner_path)) continue;
     if (is_rope_like(key) && !changes_nothing(key, inner)) {
       visit(inner_path, inner, allowed_for(key));
     } else if (!has_free_keys(key)) {
-      visit_all(inner, inner_path, visit);
+      visit_all(keys, inner, inner_path, visit);
     }
   }
 }
@@ -99,8 +81,13 @@ std::string ConfigKeys::path(std::string_view key) const {
 }
 
 const ConfigJson* ConfigKeys::find(std::string_view key) const {
-  const auto found = json_->find(std::string(key));
-  return found == json_->end() ? nullptr : &*found;
+  if (const auto found = json_->find(std::string(key)); found != json_->end()) return &*found;
+  const std::size_t dot = key.find('.');
+  if (dot == std::string_view::npos) return nullptr;
+  const auto outer = json_->find(std::string(key.substr(0, dot)));
+  if (outer == json_->end() || !outer->is_object()) return nullptr;
+  const auto inner = outer->find(std::string(key.substr(dot + 1)));
+  return inner == outer->end() ? nullptr : &*inner;
 }
 
 const ConfigJson* ConfigKeys::get(std::string_view key) const {
@@ -184,20 +171,8 @@ void refuse_absence(std::string_view key) {
 }
 
 bool changes_nothing(std::string_view key, const ConfigJson& value) {
-  return value.is_null() || std::ranges::any_of(neutral_keys(), [&](const Neutral& each) {
-           return each.key == key && is_neutral(value, each.value);
-         });
-}
-
-std::optional<double> agreed_in_both(std::span<const std::string_view> names,
-                                     const ConfigKeys& config, const ConfigKeys& rule, double above,
-                                     double most) {
-  std::vector<Named<double>> given;
-  for (const std::string_view name : names) {
-    if (!name.empty()) given.emplace_back(config.path(name), config.real(name, above, most));
-  }
-  if (!given.empty()) given.emplace_back(rule.path(names[0]), rule.real(names[0], above, most));
-  return agreed<double>(given);
+  const auto found = neutral_keys().find(std::string(key));
+  return value.is_null() || (found != neutral_keys().end() && is_neutral(value, *found));
 }
 
 bool is_rope_like(std::string_view key) {
@@ -225,10 +200,13 @@ void for_each_unread(const ConfigKeys& keys, std::span<const std::string_view> l
                      const Visit& visit) {
   for (const auto& [key, value] : keys.json().items()) {
     if (keys.is_read(key) || has_free_keys(key) || std::ranges::count(left_out, key) > 0) continue;
-    if (is_rope_like(key)) {
-      if (!changes_nothing(key, value)) visit(keys.path(key), value, allowed_for(key));
-    } else {
-      visit_all(value, keys.path(key), visit);
+    if (!is_rope_like(key)) {
+      visit_all(keys, value, name_of_key(key),
+                [&](const std::string& path, const ConfigJson& inner, const std::string& allowed) {
+                  visit(keys.path().empty() ? path : keys.path() + "." + path, inner, allowed);
+                });
+    } else if (!changes_nothing(key, value)) {
+      visit(keys.path(key), value, allowed_for(key));
     }
   }
 }

@@ -28,7 +28,7 @@ class ConfigKeys {
   const std::string& path() const { return path_; }
   /// The path of a key: "rope_scaling.factor".
   std::string path(std::string_view key) const;
-  /// The value; nullptr if it is absent.
+  /// The value; nullptr if it is absent. "a.b" is a key of an object in this one.
   const ConfigJson* get(std::string_view key) const;
   bool has(std::string_view key) const;  ///< does not mark it
   /// True if the key is there, and its value is null. Does not mark it.
@@ -86,12 +86,6 @@ T needed(std::string_view key, const std::optional<T>& value) {
   if (!value) refuse_absence(key);
   return *value;
 }
-
-/// The value of all of these keys that are given, the first of which may also be the rule's. Empty
-/// names are left out.
-std::optional<double> agreed_in_both(std::span<const std::string_view> names,
-                                     const ConfigKeys& config, const ConfigKeys& rule, double above,
-                                     double most);
 
 /// True if the key has a value that changes nothing in models that do not read it.
 bool changes_nothing(std::string_view key, const ConfigJson& value);

@@ -3,7 +3,6 @@
 #include "posenc/error.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace posenc {
@@ -11,15 +10,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct NamedRule {
-  std::string_view name;
-  unsigned bit;
-};
-constexpr NamedRule rules[] = {
-    {"default", rule_default}, {"dynamic", rule_dynamic},           {"linear", rule_linear},
-    {"llama3", rule_llama3},   {"longrope", rule_longrope},         {"yarn", rule_yarn},
-    {"xdrope", rule_xdrope},   {"proportional", rule_proportional}, {"ntk", rule_ntk},
-};
 constexpr std::string_view trained_rows_key = "original_max_position_embeddings";
 constexpr std::string_view most_rows_key = "max_position_embeddings";
 
@@ -27,24 +17,44 @@ class RuleReader {
  public:
   RuleReader(const ConfigKeys& keys, const RuleContext& context) : keys_(keys), context_(context) {}
 
+  RotaryRule none() const {
+    context_.config.mark(trained_rows_key);  // It has no effect.
+    return {};
+  }
+
+  RotaryRule proportional() const {
+    const double share = keys_.real("partial_rotary_factor", 0, 1).value_or(1);
+    const double turned = std::floor(share * static_cast<double>(context_.dimension) / 2);
+    return {
+        ProportionalScaling{keys_.real("factor").value_or(1), static_cast<std::int64_t>(turned)}};
+  }
+
   RotaryRule linear() const {
     context_.config.mark(trained_rows_key);  // It has no effect.
     return {LinearScaling{factor()}};
   }
 
   RotaryRule dynamic() const {
-    if (context_.family.quirk == Quirk::hunyuan && keys_.has("alpha")) return alpha();
     const std::int64_t rows = most_rows();
     agreed<std::int64_t>(
         {{std::string(trained_rows_key), trained_rows()}, {std::string(most_rows_key), rows}});
     return {dynamic_ntk_scaling(factor(), rows, context_.rows.value_or(rows))};
   }
 
-  /// At every length. The other keys have no effect.
+  RotaryRule alpha_or_dynamic() const { return keys_.has("alpha") ? alpha() : dynamic(); }
+
+  /// The other keys have no effect. Longer sequences are turned otherwise by Transformers.
   RotaryRule alpha() const {
     for (const std::string_view key :
          {"beta_fast"sv, "beta_slow"sv, "factor"sv, "mscale"sv, "mscale_all_dim"sv})
       keys_.mark(key);
+    const auto rows = context_.config.integer(most_rows_key, 2);
+    if (rows && context_.rows.value_or(0) > *rows) {
+      refuse("rows", ConfigJson(*context_.rows),
+             format_text("at most {}, {}, beyond which Transformers has another base than the "
+                         "model's own code",
+                         *rows, most_rows_key));
+    }
     return {NtkScaling{factor("alpha")}};
   }
 
@@ -68,7 +78,7 @@ class RuleReader {
 
   RotaryRule yarn() const {
     const std::int64_t rows = trained_rows().value_or(0);
-    YarnScaling rule = {.factor = yarn_factor(rows),
+    YarnScaling rule = {.factor = factor(),
                         .trained_rows = rows != 0 ? rows : most_rows(),
                         .beta_fast = keys_.real("beta_fast").value_or(32),
                         .beta_slow = keys_.real("beta_slow").value_or(1),
@@ -76,17 +86,17 @@ class RuleReader {
     rule.attention_factor = yarn_attention_factor(rule.factor);
     // Of the first YaRN models; the others take the rule for long sequences only.
     if (!keys_.boolean("finetuned", true)) keys_.refuse("finetuned", "true");
-    // Ministral 3's scales queries, and its number of rows is that of the model.
-    if (context_.model_type == "ministral3") keys_.real("llama_4_scaling_beta");
     agreed<std::int64_t>({{std::string(most_rows_key), context_.config.integer(most_rows_key, 2)},
                           {keys_.path(most_rows_key), keys_.integer(most_rows_key, 2)}});
-    return split(rule);
+    RotaryRule result = split(rule);
+    if (context_.kind.has("scaled")) result.note = scaled_queries(rule.trained_rows);
+    return result;
   }
 
   RotaryRule longrope() const {
     const std::int64_t rows = most_rows();
     // The default of Phi-3 is not the one of the other model types.
-    if (context_.family.quirk == Quirk::phi3)
+    if (context_.kind.has("trained"))
       needed(trained_rows_key, context_.config.integer(trained_rows_key, 2));
     const std::int64_t trained = trained_rows().value_or(rows);
     const bool is_long = context_.rows.value_or(rows) > trained;
@@ -116,16 +126,11 @@ class RuleReader {
          {keys_.path(trained_rows_key), keys_.integer(trained_rows_key, 2)}});
   }
 
-  double yarn_factor(std::int64_t trained) const {
-    if (keys_.has("factor") || trained == 0) return factor();
-    keys_.mark("factor");
-    return static_cast<double>(most_rows()) / static_cast<double>(trained);
-  }
-
   double yarn_attention_factor(double factor) const {
     const auto given = keys_.real("attention_factor");
-    const auto scale = keys_.real("mscale"), of_all = keys_.real("mscale_all_dim");
+    const auto scale = nonzero("mscale"), of_all = nonzero("mscale_all_dim");
     if (given) return *given;
+    if (context_.kind.has("factor_1")) return 1;
     if (scale.value_or(1) == 1 && !of_all) return 0;  // The default.
     if (!scale || !of_all) {
       keys_.refuse(scale ? "mscale" : "mscale_all_dim",
@@ -135,6 +140,20 @@ class RuleReader {
     return (*scale * growth + 1) / (*of_all * growth + 1);
   }
 
+  /// 0 is the absence of the key.
+  std::optional<double> nonzero(std::string_view key) const {
+    const ConfigJson* const value = keys_.get(key);
+    if (value != nullptr && value->is_number() && *value == 0) return {};
+    return keys_.real(key);
+  }
+
+  /// Ministral 3's queries grow with their position, after they are turned.
+  std::string scaled_queries(std::int64_t trained) const {
+    const auto beta = nonzero("llama_4_scaling_beta");
+    if (!beta) return {};
+    return format_text("queries at p times 1 + {} ln(1 + floor(p / {})) after it", *beta, trained);
+  }
+
   double longrope_attention_factor(std::int64_t rows, std::int64_t trained, bool is_long) const {
     const auto factor = keys_.real("factor");
     double extension = static_cast<double>(rows) / static_cast<double>(trained);
@@ -142,7 +161,7 @@ class RuleReader {
     agreed<double>({{keys_.path("factor"), factor},
                     {format_text("{} / {}", most_rows_key, trained_rows_key), extension}});
     const auto given = keys_.real("attention_factor");
-    if (context_.family.quirk == Quirk::phimoe && !given)
+    if (context_.kind.has("mscale") && !given)
       return needed(is_long ? "long_mscale" : "short_mscale", phimoe_scale(is_long));
     if (given) return *given;
     const double growth =
@@ -159,36 +178,33 @@ class RuleReader {
   const RuleContext& context_;
 };
 
+struct NamedRule {
+  std::string_view name;
+  RotaryRule (RuleReader::*read)() const;
+};
+constexpr NamedRule rules[] = {
+    {"alpha", &RuleReader::alpha},
+    {"alpha_or_dynamic", &RuleReader::alpha_or_dynamic},
+    {"default", &RuleReader::none},
+    {"dynamic", &RuleReader::dynamic},
+    {"linear", &RuleReader::linear},
+    {"llama3", &RuleReader::llama3},
+    {"longrope", &RuleReader::longrope},
+    {"ntk", &RuleReader::ntk},
+    {"proportional", &RuleReader::proportional},
+    {"xdrope", &RuleReader::alpha},
+    {"yarn", &RuleReader::yarn},
+};
+
 }  // namespace
 
-unsigned rule_bit(std::string_view name) {
-  const auto* const found = std::ranges::find(rules, name, &NamedRule::name);
-  return found == std::end(rules) ? 0 : found->bit;
+RotaryRule read_rule(std::string_view name, const ConfigKeys& keys, const RuleContext& context) {
+  const auto* const rule = std::ranges::find(rules, name, &NamedRule::name);
+  return (RuleReader(keys, context).*rule->read)();
 }
 
-std::string rule_names_of(unsigned set) {
-  std::vector<std::string_view> names;
-  for (const NamedRule& each : rules) {
-    if ((set & each.bit) != 0) names.push_back(each.name);
-  }
-  return join(names, ", ");
-}
-
-RotaryRule read_rule(unsigned kind, const ConfigKeys& keys, const RuleContext& context) {
-  const RuleReader reader(keys, context);
-  switch (kind) {
-    case rule_dynamic: return reader.dynamic();
-    case rule_linear: return reader.linear();
-    case rule_llama3: return reader.llama3();
-    case rule_longrope: return reader.longrope();
-    case rule_yarn: return reader.yarn();
-    case rule_ntk: return reader.ntk();
-    case rule_xdrope: return reader.alpha();
-    default: break;
-  }
-  // It has no effect without a rule.
-  context.config.mark(trained_rows_key);
-  return {};
+bool is_rule(std::string_view name) {
+  return std::ranges::count(rules, name, &NamedRule::name) > 0;
 }
 
 }  // namespace posenc
