@@ -47,7 +47,8 @@ CheckOptions expected_of(const CommonOptions& options) {
     expected.spec = spec;
   }
   if (options.layout || has_preset)
-    expected.arrangement = arrangement_of(options.layout ? *options.layout : from->spec.layout);
+    expected.arrangements = {
+        arrangement_of(options.layout ? *options.layout : from->spec.layout)};
   if (options.first || has_preset)
     expected.first = options.first.value_or(has_preset ? from->rows.first : 0);
   return expected;

@@ -204,10 +204,9 @@ TEST(Check, RefusesWhatDoesNotFit) {
   const Matrix column(5, 1);
   EXPECT_THAT(test::refusal([&] {
                 check(column.view(), {.spec = EncodingSpec{.d_model = 0},
-                                      .arrangement = Arrangement::interleaved});
+                                      .arrangements = {Arrangement::interleaved}});
               }),
               HasSubstr("table has 1 columns"));
-  EXPECT_THAT(refused({.arrangement = Arrangement::sines}), HasSubstr("arrangement is sines"));
   EXPECT_THAT(refused({.max_error = 0}), HasSubstr("max_error"));
   EXPECT_THAT(refused({.threads = 0}), HasSubstr("threads"));
 }

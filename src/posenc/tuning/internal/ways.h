@@ -1,0 +1,88 @@
+// How the entries of a table were rounded: a list of ways, and which of them a table has the bits
+// of. Internal: not installed.
+//
+// Method. A hypothesis (what a table is, and by which way it was computed) is scored by the bits
+// that it leaves open: of each sampled entry log2(1 + |entry - its value| in ulps), and of itself
+// the bits that it takes to say it. The usual convention with exact values takes none. The
+// hypothesis with the least sum is the best: an unusual base, a factor or a rounding has to explain
+// more bits of the entries than it takes to say.
+#pragma once
+
+#include "posenc/tuning/check.h"
+#include "posenc/tuning/internal/arrangement.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace posenc {
+
+/// Some entries of a table. The rows are in no order, so that each part of them is a sample too.
+struct Sample {
+  Sample(const TableView& table, const std::vector<bool>& is_unset);
+
+  DataType type;
+  std::int64_t table_columns;
+  std::vector<std::int64_t> rows, columns;
+  std::vector<double> got;  ///< row by row
+
+  std::size_t entries() const noexcept { return got.size(); }
+};
+
+/// At most `most` of 0 .. count - 1: the first ones and the last one, and others in no regular
+/// distance, since a regular one may be that of a table's columns.
+std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most);
+
+/// The type that a number is rounded to; integers wrap.
+enum class Rounding : std::uint8_t { none, float32, bfloat16, truncated, float16, int8, int16 };
+double rounded(double value, Rounding to) noexcept;
+
+/// The bits of an entry that a value leaves open, for a way with errors of a few 2^-53 in the
+/// phase.
+double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept;
+
+/// A way to compute the phases of a spec.
+struct Way {
+  CauseKind kind = CauseKind::float32_phases;
+  bool is_exact = false;        ///< exact phases
+  std::string text = {};        ///< "phases in float32, as PyTorch's tutorial computes them"
+  std::string last_digit = {};  ///< whose last digit may be off in another C library: "exp"
+  double bits = 0;              ///< that it takes to say it
+  std::vector<double> operands = {};
+  bool divides = false;  ///< the position by the operand
+  Rounding position = Rounding::none, product = Rounding::none;
+  std::optional<double> step = {};  ///< of products from channel to channel
+
+  /// `adjusted`: the operand so many float32 higher.
+  double phase(std::int64_t k, std::int64_t position, int adjusted = 0) const noexcept;
+};
+
+/// All for that spec. The first one is exact.
+std::vector<Way> ways_of(const EncodingSpec& spec);
+
+/// What a table was computed by.
+struct Explanation {
+  CauseKind kind = CauseKind::float32_phases;
+  bool is_exact = true;
+  std::string text = {};
+  Rounding entries = Rounding::none;                      ///< of the type of the table
+  double bits = std::numeric_limits<double>::infinity();  ///< open, and those of the way
+  double share = 0;                                       ///< of the entries that have its bits
+  double most_ulps = 0;  ///< that nine in ten of the entries are within
+};
+
+/// The bits that the sample leaves open if it holds exact values. Stops where they exceed the
+/// limit.
+double open_bits_of(const Sample& sample, const TableIdentity& identity,
+                    const std::vector<double>& frequencies,
+                    double limit = std::numeric_limits<double>::infinity());
+
+/// The bits that the best way leaves open in the first rows of the sample.
+double open_bits_of_best_way(const Sample& sample, const TableIdentity& identity, std::size_t rows);
+
+/// The best way, and others that leave as few bits open.
+std::vector<Explanation> explain(const Sample& sample, const TableIdentity& identity);
+
+}  // namespace posenc
