@@ -236,8 +236,12 @@ class Conventions {
     const double scaling =
         std::exp(-points_.back().log_frequency -
                  points_.back().k * std::log(base) / static_cast<double>(count_));
+    for (const double known : {2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 64.0, 128.0})
+      if (std::fabs(std::log(scaling / known)) < 0.7) add_blends_of(known, base, bits);
     const double even = std::round(2 * scaling) / 2;
-    if (!(even > 1 && even <= 1024)) return;
+    if (even > 1 && even <= 1024) add_blends_of(even, base, bits + 4);
+  }
+  void add_blends_of(double even, double base, double bits) {
     double more = bits + 4 + std::log2(even);
     for (const std::int64_t rows : known_trained_rows) {
       add(spec_of(base, Spacing::paper, Llama3Scaling{.factor = even, .trained_rows = rows}), more);

@@ -90,7 +90,8 @@ class Identification {
     const bool backwards = recovered.turns_backwards;
     add(options_.first.value_or(0), convention.step, backwards);
     const double angle_error = 4 * half_ulp_of_one(table_.type);
-    const auto found = first_position(recovered.each, frequencies, angle_error);
+    const auto found =
+        first_position(recovered.each, frequencies, angle_error, options_.first.value_or(0));
     if (!found) return all;
     const std::int64_t first = *found, span = (table_.rows - 1) * convention.step;
     // Read backwards, the positions of negated sines are those of sines: first, first - 1, ...
@@ -112,15 +113,22 @@ class Identification {
       Candidate candidate = {what};
       candidate.what.identity.factor = value;
       candidate.what.bits += bits;
-      const double limit = best_.size() < most_kept ? infinity : best_.back().all();
-      if (candidate.what.bits > limit) continue;
+      const bool is_usual = candidate.what.bits < most_usual_bits;
+      const double limit = std::max(limit_of(best_), is_usual ? limit_of(usual_) : 0);
       candidate.open =
           open_bits_of(sample_, candidate.what.identity, frequencies, limit - candidate.what.bits);
-      if (candidate.all() >= limit) continue;
-      const auto place = std::ranges::upper_bound(best_, candidate.all(), {}, &Candidate::all);
-      best_.insert(place, std::move(candidate));
-      if (best_.size() > most_kept) best_.pop_back();
+      if (is_usual) keep(usual_, candidate);
+      keep(best_, candidate);
     }
+  }
+
+  static double limit_of(const std::vector<Candidate>& kept) {
+    return kept.size() < most_kept ? infinity : kept.back().all();
+  }
+  static void keep(std::vector<Candidate>& kept, const Candidate& candidate) {
+    if (candidate.all() >= limit_of(kept)) return;
+    kept.insert(std::ranges::upper_bound(kept, candidate.all(), {}, &Candidate::all), candidate);
+    if (kept.size() > most_kept) kept.pop_back();
   }
 
   /// True if the sample has no entry that is off.
@@ -148,11 +156,14 @@ class Identification {
     constexpr std::size_t rows = 16;
     double least = infinity;
     const Candidate* nearest = &best_.front();
-    for (const Candidate& each : best_) {
-      const double bits = each.what.bits + open_bits_of_best_way(sample_, each.what.identity, rows);
-      if (bits >= least) continue;
-      least = bits;
-      nearest = &each;
+    for (const std::vector<Candidate>* const kept : {&usual_, &best_}) {
+      for (const Candidate& each : *kept) {
+        const double bits =
+            each.what.bits + open_bits_of_best_way(sample_, each.what.identity, rows);
+        if (bits >= least) continue;
+        least = bits;
+        nearest = &each;
+      }
     }
     return *nearest;
   }
@@ -202,13 +213,16 @@ class Identification {
     if (squares > 0) identity.factor = along / squares;
   }
 
-  static constexpr std::size_t most_kept = 12;
+  /// Rounded phases are off by more than unusual conventions are from usual ones, which are
+  /// therefore kept apart.
+  static constexpr std::size_t most_kept = 8;
+  static constexpr double most_usual_bits = 20;
 
   const TableView& table_;
   const std::vector<bool>& is_unset_;
   const Sample& sample_;
   const CheckOptions& options_;
-  std::vector<Candidate> best_;  ///< from the fewest bits on
+  std::vector<Candidate> best_, usual_;  ///< from the fewest bits on
 };
 
 }  // namespace

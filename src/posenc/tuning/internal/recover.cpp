@@ -19,7 +19,13 @@ namespace {
 constexpr double full_turn = 2 * std::numbers::pi;
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-double turned(double angle) noexcept { return std::remainder(angle, full_turn); }
+/// Modulo a turn, from -pi to pi, within a few roundings of the angle.
+double turned(double angle) noexcept {
+  const double turns = angle * (1 / full_turn);
+  if (!(std::fabs(turns) < 0x1p52)) return not_known;
+  return angle - full_turn * static_cast<double>(
+                                 static_cast<std::int64_t>(turns + (turns < 0 ? -0.5 : 0.5)));
+}
 
 /// One frequency of a table, as a point on a circle for each row.
 class Circle {
@@ -164,8 +170,8 @@ Recovered recover(const TableView& table, const std::vector<bool>& is_unset,
 }
 
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
-                                           std::span<const double> frequencies,
-                                           double angle_error) {
+                                           std::span<const double> frequencies, double angle_error,
+                                           std::int64_t usual) {
   struct Known {
     double frequency, phase;
   };
@@ -175,6 +181,8 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
     if (frequency > 0 && std::isfinite(each.phase)) known.push_back({frequency, each.phase});
   }
   if (known.empty()) return {};
+  constexpr std::size_t most_known = 32;
+  known.resize(std::min(known.size(), most_known));
   std::ranges::sort(known, std::less(), &Known::frequency);
   // The slowest frequency has the position up to its turns, and each faster one refines it.
   constexpr double farthest = 0x1p20;
@@ -183,23 +191,27 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
       std::clamp(farthest * known.front().frequency / std::numbers::pi, 200.0, double{most_turns}));
   std::optional<std::int64_t> best;
   double least = std::numeric_limits<double>::infinity();
+  /// True if no other position can be much better.
+  const auto try_position = [&](double position) {
+    if (!(std::fabs(position) <= static_cast<double>(max_position))) return false;
+    // A far one has to agree far better.
+    double bits = 2 * std::log2(1 + std::fabs(position - static_cast<double>(usual)));
+    for (const Known& each : known) {
+      const double off = std::fabs(turned(each.phase - position * each.frequency));
+      bits += std::log2(1 + off / angle_error);
+      if (!(bits < least)) return false;
+    }
+    least = bits;
+    best = static_cast<std::int64_t>(position);
+    return bits < static_cast<double>(known.size());
+  };
+  if (try_position(static_cast<double>(usual))) return best;
   for (int i = 0; i < turns_tried; ++i) {
     const int turns = i % 2 == 1 ? (i + 1) / 2 : -i / 2;  // 0, 1, -1, 2, ...
     double position = (known.front().phase + full_turn * turns) / known.front().frequency;
     for (const Known& each : known)
       position += turned(each.phase - position * each.frequency) / each.frequency;
-    position = std::round(position);
-    if (!(std::fabs(position) <= static_cast<double>(max_position))) continue;
-    double bits = 2 * std::log2(1 + std::fabs(position));  // a far one has to agree far better
-    for (const Known& each : known) {
-      const double off = std::fabs(turned(each.phase - position * each.frequency));
-      bits += std::log2(1 + off / angle_error);
-      if (bits >= least) break;
-    }
-    if (bits >= least) continue;
-    least = bits;
-    best = static_cast<std::int64_t>(position);
-    if (bits < static_cast<double>(known.size())) break;
+    if (try_position(std::round(position))) break;
   }
   return best;
 }
@@ -236,7 +248,7 @@ std::vector<std::int64_t> positions_of_rows(const TableView& table,
     if (is_unset[static_cast<std::size_t>(row)]) continue;
     read(row);
     if (is_at(next)) continue;
-    const auto found = first_position(phases, frequencies, angle_error);
+    const auto found = first_position(phases, frequencies, angle_error, next);
     if (!found || !is_at(*found)) continue;
     if (++breaks > most_breaks) return {};
     all.back() = *found;

@@ -28,9 +28,11 @@ struct Recovered {
 Recovered recover(const TableView& table, const std::vector<bool>& is_unset,
                   Arrangement arrangement);
 
-/// The position of row 0, if the estimates show it. `frequencies` are those of all k.
+/// The position of row 0, if the estimates show it; `usual` if it is as good as any. `frequencies`
+/// are those of all k.
 std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> estimates,
-                                           std::span<const double> frequencies, double angle_error);
+                                           std::span<const double> frequencies, double angle_error,
+                                           std::int64_t usual);
 
 /// The position of each row of a table whose entries are pairs, if they are not first + step row:
 /// packed sequences, repeated or shuffled positions. Empty if there is none.
