@@ -268,12 +268,10 @@ std::vector<double> frequencies_of(const EncodingSpec& spec) {
   std::vector<double> all;
   if (is_base(spec.frequencies) || std::holds_alternative<LinearScaling>(spec.frequencies)) {
     const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
-    const long double denominator = exponent_denominator(spec),
-                      factor = linear ? linear->factor : 1;
+    const double denominator = static_cast<double>(exponent_denominator(spec)),
+                 factor = linear != nullptr ? linear->factor : 1;
     for (std::int64_t k = 0; k < spec.d_model / 2; ++k)
-      all.push_back(static_cast<double>(std::pow(static_cast<long double>(spec.base),
-                                                 -static_cast<long double>(k) / denominator) /
-                                        factor));
+      all.push_back(std::pow(spec.base, -static_cast<double>(k) / denominator) / factor);
     return all;
   }
   if (const auto* const own = std::get_if<OwnFrequencies>(&spec.frequencies)) return own->values;

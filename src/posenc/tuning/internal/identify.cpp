@@ -51,10 +51,17 @@ class Identification {
     if (count == 0 || 2 * count > max_d_model) return;
     const Recovered recovered = recover(table_, is_unset_, arrangement);
     if (!(recovered.factor > 0)) return;
-    for (const Convention& each :
-         conventions_like(recovered.each, count, recovered.factor, expected_spec(count))) {
+    const bool shows_frequencies = std::ranges::any_of(
+        recovered.each,
+        [](const FrequencyEstimate& each) { return std::isfinite(each.frequency); });
+    // The positions of less likely conventions are not worth their time.
+    constexpr std::size_t most_positioned = 8;
+    const std::vector<Convention> conventions =
+        conventions_like(recovered.each, count, recovered.factor, expected_spec(count));
+    for (const Convention& each : conventions) {
+      const bool is_likely = !shows_frequencies || &each < &conventions[0] + most_positioned;
       const std::vector<double> frequencies = frequencies_of(each.spec);
-      for (TableIdentity identity : positioned(recovered, each, frequencies)) {
+      for (TableIdentity identity : positioned(recovered, each, frequencies, is_likely)) {
         identity.spec = each.spec;
         identity.arrangement = arrangement;
         Identified what = {identity, each.bits + bits_of(arrangement, options_), each.mistake,
@@ -81,7 +88,8 @@ class Identification {
 
   /// The positions that a table with these frequencies may have.
   std::vector<TableIdentity> positioned(const Recovered& recovered, const Convention& convention,
-                                        const std::vector<double>& frequencies) const {
+                                        const std::vector<double>& frequencies,
+                                        bool is_likely) const {
     std::vector<TableIdentity> all;
     const auto add = [&](std::int64_t first, std::int64_t step, bool is_negated) {
       if (first < -max_position + table_.rows || first > max_position - table_.rows) return;
@@ -89,6 +97,7 @@ class Identification {
     };
     const bool backwards = recovered.turns_backwards;
     add(options_.first.value_or(0), convention.step, backwards);
+    if (!is_likely) return all;
     const double angle_error = 4 * half_ulp_of_one(table_.type);
     const auto found =
         first_position(recovered.each, frequencies, angle_error, options_.first.value_or(0));
@@ -236,8 +245,15 @@ std::optional<Identified> identify(const TableView& table, const std::vector<boo
                                    const Sample& sample, const CheckOptions& options) {
   if (sample.rows.empty()) return {};
   auto found = Identification(table, is_unset, sample, options).best();
-  if (found && has_both_functions(found->identity.arrangement))
-    found->identity.positions = positions_of_rows(table, is_unset, found->identity);
+  if (!found || !has_both_functions(found->identity.arrangement)) return found;
+  TableIdentity other = found->identity;
+  other.positions = positions_of_rows(table, is_unset, other);
+  double bits = 0;  // of where the runs of positions begin
+  for (std::size_t row = 1; row < other.positions.size(); ++row)
+    bits += other.positions[row] != other.positions[row - 1] + other.step ? 24 : 0;
+  if (bits > 0 && bits + open_bits_of_best_way(sample, other, sample.rows.size()) <
+                      open_bits_of_best_way(sample, found->identity, sample.rows.size()))
+    found->identity = other;
   return found;
 }
 

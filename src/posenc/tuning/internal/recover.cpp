@@ -185,25 +185,26 @@ std::optional<std::int64_t> first_position(std::span<const FrequencyEstimate> es
   known.resize(std::min(known.size(), most_known));
   std::ranges::sort(known, std::less(), &Known::frequency);
   // The slowest frequency has the position up to its turns, and each faster one refines it.
-  constexpr double farthest = 0x1p20;
+  constexpr double far = 0x1p20, farthest = 0x1p31;
   constexpr int most_turns = 4000;
+  const double error = std::max(angle_error, 0x1p-23);
   const int turns_tried = static_cast<int>(
-      std::clamp(farthest * known.front().frequency / std::numbers::pi, 200.0, double{most_turns}));
+      std::clamp(far * known.front().frequency / std::numbers::pi, 200.0, double{most_turns}));
   std::optional<std::int64_t> best;
   double least = std::numeric_limits<double>::infinity();
   /// True if no other position can be much better.
   const auto try_position = [&](double position) {
-    if (!(std::fabs(position) <= static_cast<double>(max_position))) return false;
-    // A far one has to agree far better.
-    double bits = 2 * std::log2(1 + std::fabs(position - static_cast<double>(usual)));
+    if (position != static_cast<double>(usual) && !(std::fabs(position) <= farthest)) return false;
+    // Two to the number of bits; a far position has to agree far better.
+    double odds = std::pow(1 + std::fabs(position - static_cast<double>(usual)), 2);
     for (const Known& each : known) {
       const double off = std::fabs(turned(each.phase - position * each.frequency));
-      bits += std::log2(1 + off / angle_error);
-      if (!(bits < least)) return false;
+      odds *= 1 + off / error;
+      if (!(odds < least)) return false;
     }
-    least = bits;
+    least = odds;
     best = static_cast<std::int64_t>(position);
-    return bits < static_cast<double>(known.size());
+    return odds < std::exp2(known.size());
   };
   if (try_position(static_cast<double>(usual))) return best;
   for (int i = 0; i < turns_tried; ++i) {

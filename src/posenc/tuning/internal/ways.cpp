@@ -135,8 +135,14 @@ class Ways {
     const std::size_t first = all_.size();
     const std::string text = format_text(precision.text, type);
     const bool says_whose = precision.kind == CauseKind::float32_phases;
+    double narrow = 0;
+    for (const Rounding part :
+         {precision.arithmetic, precision.frequency, precision.position, precision.product})
+      narrow += part != none && part != f32;
+    double form_bits = 3 + 3 * narrow;
     const auto push = [&](const char* whose, const char* digit, bool divides,
                           std::vector<double> operands) {
+      form_bits += 0.25;
       for (double& each : operands) each = rounded(each, precision.frequency);
       const auto is_same = [&](const Way& way) {
         return way.divides == divides && way.operands == operands;
@@ -146,7 +152,7 @@ class Ways {
       all_.push_back({.kind = precision.kind,
                       .text = says_whose ? text + separator(whose) + whose : text,
                       .last_digit = digit,
-                      .bits = 4 + std::log2(1.0 + static_cast<double>(all_.size())),
+                      .bits = form_bits,
                       .operands = std::move(operands),
                       .divides = divides,
                       .position = precision.position,
