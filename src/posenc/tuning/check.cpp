@@ -367,6 +367,74 @@ std::string positions_text(const TableIdentity& is, std::int64_t rows) {
   return join(texts, ", ");
 }
 
+/// Rows that hold no sines, of those for which is_wanted(row).
+template <class IsWanted>
+std::vector<Cause> unset_rows(const RowScan& scan, const IsWanted& is_wanted) {
+  struct Kind {
+    RowState state;
+    std::string_view one, several;
+  };
+  constexpr Kind kinds[] = {
+      {RowState::zero, "is zero", "are zero"},
+      {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
+      {RowState::wild, "has values that no sine has", "have values that no sine has"}};
+  std::vector<Cause> causes;
+  for (const Kind& kind : kinds) {
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = 0; row < std::ssize(scan.states); ++row) {
+      if (scan.states[static_cast<std::size_t>(row)] == kind.state && is_wanted(row))
+        rows.push_back(row);
+    }
+    if (!rows.empty())
+      causes.push_back({CauseKind::unset_rows, entries_text("row", rows, kind.one, kind.several)});
+  }
+  return causes;
+}
+
+/// A last column of zeros, beside pairs: tables of odd widths have it.
+bool has_zero_column(const TableView& table) noexcept {
+  if (table.columns % 2 == 0 || table.columns < 3) return false;
+  for (std::int64_t row = 0; row < table.rows; ++row)
+    if (table(row, table.columns - 1) != 0) return false;
+  return true;
+}
+
+/// A known table, if it is read otherwise than by its rows.
+struct OtherReading {
+  EncodingSpec spec;
+  std::string text;
+};
+
+std::optional<OtherReading> other_reading(const TableView& table) {
+  const auto identified = [](const TableView& view) {
+    const std::vector<bool> is_unset = scan_rows(view).unset();
+    return identify(view, is_unset, Sample(view, is_unset), {});
+  };
+  TableView transposed = table;
+  std::swap(transposed.rows, transposed.columns);
+  std::swap(transposed.row_stride, transposed.column_stride);
+  if (const auto found = identified(transposed)) {
+    return OtherReading{found->identity.spec,
+                        "the table is transposed: its columns are the positions"};
+  }
+  if (table.rows < 4) return {};
+  TableView even = table;
+  even.rows = (table.rows + 1) / 2;
+  even.row_stride *= 2;
+  TableView odd = even;
+  odd.rows = table.rows / 2;
+  odd.data = static_cast<const std::byte*>(table.data) + table.row_stride * size_of(table.type);
+  const auto of_even = identified(even), of_odd = identified(odd);
+  if (!of_even || !of_odd || has_both_functions(of_even->identity.arrangement) ||
+      has_both_functions(of_odd->identity.arrangement))
+    return {};
+  return OtherReading{of_even->identity.spec,
+                      format_text("rows are sines and cosines by turns, not columns: even rows are "
+                                  "{}, odd ones {}",
+                                  to_string(of_even->identity.arrangement),
+                                  to_string(of_odd->identity.arrangement))};
+}
+
 class Diagnosis {
  public:
   Diagnosis(const TableView& table, const RowScan& scan, const Judge& judge, const Sample& sample,
@@ -487,22 +555,9 @@ class Diagnosis {
   }
 
   void add_unset_rows() {
-    struct Kind {
-      RowState state;
-      std::string_view one, several;
-    };
-    constexpr Kind kinds[] = {
-        {RowState::zero, "is zero", "are zero"},
-        {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
-        {RowState::wild, "has values that no sine has", "have values that no sine has"}};
-    for (const Kind& kind : kinds) {
-      std::vector<std::int64_t> rows;
-      for (std::int64_t row = 0; row < table_.rows; ++row) {
-        if (state(row) == kind.state && judge_.off_in_row(row) > 0) rows.push_back(row);
-      }
-      if (!rows.empty())
-        add(CauseKind::unset_rows, entries_text("row", rows, kind.one, kind.several));
-    }
+    for (Cause& each :
+         unset_rows(scan_, [&](std::int64_t row) { return judge_.off_in_row(row) > 0; }))
+      causes_.push_back(std::move(each));
   }
 
   /// Rows far off, in a table that is good otherwise.
@@ -524,10 +579,6 @@ class Diagnosis {
         format_text("phases are exact, and sines and cosines are off by up to {:.3g} ulp, as those "
                     "of fast libraries are: {:.3g} % of the entries are correctly rounded",
                     explanations_.front().most_ulps, 100 * explanations_.front().share));
-  }
-
-  RowState state(std::int64_t row) const noexcept {
-    return scan_.states[static_cast<std::size_t>(row)];
   }
 
   const TableView& table_;
@@ -567,28 +618,40 @@ Arrangement parse_arrangement(std::string_view name) { return arrangement_names.
 
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
 
-CheckReport check(const TableView& table, const CheckOptions& options) {
-  check_shape(table);
+CheckReport check(const TableView& whole, const CheckOptions& options) {
+  check_shape(whole);
   check_threads(options.threads);
   if (options.max_error) check_positive("max_error", *options.max_error);
-  if (options.first) validate(RowRange{*options.first, table.rows});
-  if (!options.positions.empty() && std::ssize(options.positions) != table.rows) {
+  if (options.first) validate(RowRange{*options.first, whole.rows});
+  if (!options.positions.empty() && std::ssize(options.positions) != whole.rows) {
     throw InvalidArgument(format_text("positions has {} of them; allowed: {}, one for each row",
-                                      options.positions.size(), table.rows));
+                                      options.positions.size(), whole.rows));
   }
+  TableView table = whole;
+  if (has_zero_column(whole)) --table.columns;
   if (options.spec) judged_identity(table, options, {});  // throws if it does not fit
 
   CheckReport report;
-  report.rows = table.rows;
-  report.columns = table.columns;
-  report.type = table.type;
+  report.rows = whole.rows;
+  report.columns = whole.columns;
+  report.type = whole.type;
   const RowScan scan = scan_rows(table);
   report.entries_not_finite = scan.entries_not_finite;
   const Sample sample(table, scan.unset());
   const auto found = identify(table, scan.unset(), sample, options);
-  if (!found && !options.spec) return report;
+  const auto other = found ? std::optional<OtherReading>{} : other_reading(table);
+  if (!found && !other && !options.spec) {
+    report.causes = unset_rows(scan, [](std::int64_t) { return true; });
+    return report;
+  }
   report.is_identified = true;
-  report.identity = judged_identity(table, options, found);
+  CheckOptions claimed = options;
+  if (other && !claimed.spec) {
+    claimed.spec = other->spec;
+    claimed.spec->d_model = table.columns % 2 == 0 ? table.columns : 2 * table.columns;
+  }
+  report.identity = judged_identity(table, claimed, found);
+  report.identity.has_zero_column = table.columns < whole.columns;
   report.identity.padding_row = padding_row(scan, report.identity.arrangement);
   report.identity.presets = presets_like(report.identity);
 
@@ -599,14 +662,16 @@ CheckReport check(const TableView& table, const CheckOptions& options) {
     least = std::min(least, report.identity.position(row));
     most = std::max(most, report.identity.position(row));
   }
-  const RowRange rows = {least, most - least + 1};
   report.errors.backend = "table";
   report.errors.spec = report.identity.spec;
-  set_errors(report.errors, rows, table.type, judgement.tally);
+  set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
   report.entries_off = judgement.entries_off;
   report.allowed_error = std::max(judge.allowed(least), judge.allowed(most));
   report.is_good = report.entries_off == 0;
-  if (!report.is_good) {
+  if (report.is_good) return report;
+  if (other) {
+    report.causes = {{CauseKind::other_arrangement, other->text}};
+  } else {
     report.causes = Diagnosis(table, scan, judge, sample, report.identity, found).causes();
   }
   return report;
@@ -636,6 +701,7 @@ std::string identity_text(const CheckReport& report) {
   text += format_text(", {}, positions {}, {}", to_string(is.arrangement),
                       positions_text(is, report.rows), convention_text(is.spec));
   if (is.factor != 1) text += format_text(", times {:.6g}", is.factor);
+  if (is.has_zero_column) text += ", the last column is zeros";
   if (is.padding_row) text += format_text(", row {} is padding", *is.padding_row);
   constexpr std::size_t most_shown = 4;
   if (!is.presets.empty()) {

@@ -18,7 +18,7 @@ constexpr double pi = std::numbers::pi, two_pi = 2 * pi;
 
 /// From the usual to the unusual.
 constexpr double known_bases[] = {1e4, 5e5, 1e6, 1.5e5, 1e7, 5e6, 256,
-                                  100, 1e5, 2e6, 8e6,   1e3, 1e8};
+                                  100, 1e5, 2e6, 8e6,   1e3, 1e8, 1e4 / two_pi};
 
 constexpr std::int64_t known_trained_rows[] = {8192,  4096,  32768,  2048,
                                                16384, 65536, 131072, 262144};
@@ -198,13 +198,14 @@ class Conventions {
   /// The base, and what the positions are divided by for the frequencies to be those of the line.
   void add_scaled(double base, Spacing spacing, double denominator, double bits, const Line& line) {
     add(spec_of(base, spacing), bits);
-    std::vector<double> logs;
+    double sum = 0, weights = 0;
     for (const Point& each : points_) {
-      const double log = -each.k / denominator * std::log(base);
-      if (std::fabs(each.log_frequency - line.intercept + line.slope * each.k) < 0.02)
-        logs.push_back(log - each.log_frequency);
+      if (std::fabs(each.log_frequency - line.intercept + line.slope * each.k) > 0.02) continue;
+      const double weight = 1 / (each.uncertainty * each.uncertainty + 1e-20);
+      sum -= weight * (each.k / denominator * std::log(base) + each.log_frequency);
+      weights += weight;
     }
-    const double scaling = std::exp(at_median(std::move(logs)));
+    const double scaling = weights > 0 ? std::exp(sum / weights) : 1;
     const double step = std::round(1 / scaling);
     if (step >= 2 && step < 1e6)
       add(spec_of(base, spacing), bits + 2 + std::log2(step), static_cast<std::int64_t>(step));
@@ -212,7 +213,7 @@ class Conventions {
       for (const double known : known_factors)
         if (std::fabs(scaling / known - 1) < 1e-3)
           add(spec_of(base, spacing, LinearScaling{known}), bits + 6);
-      for (int digits = 1; digits <= 6; ++digits)
+      for (int digits = 1; digits <= 9; ++digits)
         add(spec_of(base, spacing, LinearScaling{rounded_to_digits(scaling, digits)}),
             bits + 4 + bits_of_digit * digits);
       add(spec_of(base, spacing, LinearScaling{scaling}), bits + bits_of_double);

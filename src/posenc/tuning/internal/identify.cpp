@@ -246,14 +246,22 @@ std::optional<Identified> identify(const TableView& table, const std::vector<boo
   if (sample.rows.empty()) return {};
   auto found = Identification(table, is_unset, sample, options).best();
   if (!found || !has_both_functions(found->identity.arrangement)) return found;
-  TableIdentity other = found->identity;
-  other.positions = positions_of_rows(table, is_unset, other);
-  double bits = 0;  // of where the runs of positions begin
-  for (std::size_t row = 1; row < other.positions.size(); ++row)
-    bits += other.positions[row] != other.positions[row - 1] + other.step ? 24 : 0;
-  if (bits > 0 && bits + open_bits_of_best_way(sample, other, sample.rows.size()) <
-                      open_bits_of_best_way(sample, found->identity, sample.rows.size()))
-    found->identity = other;
+  // Positions that are not a run; a repeated one looks like a scaled one.
+  TableIdentity unscaled = found->identity;
+  if (std::holds_alternative<LinearScaling>(unscaled.spec.frequencies))
+    unscaled.spec.frequencies = BaseFrequencies{};
+  double least = open_bits_of_best_way(sample, found->identity, sample.rows.size());
+  for (TableIdentity other : {unscaled, found->identity}) {
+    other.positions = positions_of_rows(table, is_unset, other);
+    double bits = 0;  // of where the runs of positions begin
+    for (std::size_t row = 1; row < other.positions.size(); ++row)
+      bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
+    if (bits == 0) continue;
+    bits += open_bits_of_best_way(sample, other, sample.rows.size());
+    if (bits >= least) continue;
+    least = bits;
+    found->identity = std::move(other);
+  }
   return found;
 }
 

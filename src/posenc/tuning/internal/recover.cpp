@@ -36,13 +36,14 @@ class Circle {
         is_unset_(is_unset),
         cosine_(column_of(arrangement, table.columns, k, true)),
         sine_(column_of(arrangement, table.columns, k, false)) {
-    if (cosine_ < 0 || sine_ < 0) find_reach();
+    if (!is_pair()) find_reach();
   }
 
   /// Cosine and sine, times the factor; NaN if the rows that it comes from are not set.
   std::complex<double> operator()(std::int64_t row) const noexcept {
-    if (reach_ == 0) return is_set(row) ? std::complex(at(row, cosine_), at(row, sine_)) : not_set;
-    if (!is_set(row) || !is_set(row - reach_) || !is_set(row + reach_)) return not_set;
+    if (is_pair()) return is_set(row) ? std::complex(at(row, cosine_), at(row, sine_)) : not_set;
+    if (reach_ == 0 || !is_set(row) || !is_set(row - reach_) || !is_set(row + reach_))
+      return not_set;
     const std::int64_t column = std::max(cosine_, sine_);
     const double own = at(row, column),
                  other =
@@ -54,11 +55,12 @@ class Circle {
   double angle_error() const noexcept { return angle_error_; }
   double first_guess() const noexcept { return frequency_; }
   /// True if the amplitude is well known.
-  bool shows_factor() const noexcept { return reach_ == 0 || sine_of_reach_ > 0.5; }
+  bool shows_factor() const noexcept { return is_pair() || (reach_ > 0 && sine_of_reach_ > 0.5); }
 
  private:
   static constexpr std::complex<double> not_set = {not_known, not_known};
 
+  bool is_pair() const noexcept { return cosine_ >= 0 && sine_ >= 0; }
   bool is_set(std::int64_t row) const noexcept {
     if (row < 0 || row >= table_.rows) return false;
     // The sines of position 0 are zero, as in a row that was never written.
@@ -225,9 +227,10 @@ std::vector<std::int64_t> positions_of_rows(const TableView& table,
   std::vector<std::int64_t> ks = scattered(identity.spec.d_model / 2, 24);
   for (const std::int64_t k : ks) circles.emplace_back(table, is_unset, identity.arrangement, k);
   const double sign = identity.has_negated_sines ? -1 : 1;
-  std::vector<FrequencyEstimate> phases(ks.size());
-  const auto read = [&](std::int64_t row) {
-    for (std::size_t i = 0; i < ks.size(); ++i)
+  std::vector<FrequencyEstimate> phases;
+  const auto read = [&](std::int64_t row, std::size_t count) {
+    phases.resize(std::min(count, ks.size()));
+    for (std::size_t i = 0; i < phases.size(); ++i)
       phases[i] = {.k = ks[i], .phase = sign * std::arg(circles[i](row))};
   };
   /// The mean distance of the phases, in radians.
@@ -247,8 +250,9 @@ std::vector<std::int64_t> positions_of_rows(const TableView& table,
     const std::int64_t next = all.empty() ? identity.first : all.back() + identity.step;
     all.push_back(next);
     if (is_unset[static_cast<std::size_t>(row)]) continue;
-    read(row);
+    read(row, 4);
     if (is_at(next)) continue;
+    read(row, ks.size());
     const auto found = first_position(phases, frequencies, angle_error, next);
     if (!found || !is_at(*found)) continue;
     if (++breaks > most_breaks) return {};

@@ -105,6 +105,8 @@ constexpr std::array<Precision, 7> narrow_precisions(Rounding to) {
 
 constexpr Precision other_precisions[] = {
     {CauseKind::narrow_frequencies, "frequencies in float32", f32, f32, none, none},
+    {CauseKind::narrow_positions, "timesteps in thousandths in bfloat16", f32, f32,
+     Rounding::thousandths, f32},
     {CauseKind::narrow_positions, "positions that wrap at 8 bits", f32, f32, Rounding::int8, f32},
     {CauseKind::narrow_positions, "positions that wrap at 16 bits", f32, f32, Rounding::int16, f32},
     {CauseKind::narrow_positions, "positions that wrap at 8 bits, with phases in double", none,
@@ -178,13 +180,24 @@ class Ways {
     }
   }
 
+  /// Multiplied from channel to channel, then divided by the factors of the rule.
   void add_ggml() {
-    if (spec_.spacing != Spacing::paper || !has_forms()) return;
+    if (spec_.spacing != Spacing::paper ||
+        std::holds_alternative<OwnFrequencies>(spec_.frequencies))
+      return;
+    std::vector<double> factors;
+    for (std::size_t k = 0; k < exact_.size(); ++k) {
+      const double unscaled =
+          std::pow(spec_.base, -2.0 * static_cast<double>(k) / static_cast<double>(spec_.d_model));
+      factors.push_back(scale_ == 1 ? rounded(unscaled / exact_[k], f32)
+                                    : rounded(1 / scale_, f32));
+    }
     all_.push_back(
         {.kind = CauseKind::channel_recurrence,
          .text = "phases multiplied from channel to channel in float32, as in ggml's rope cache",
          .bits = 8,
-         .operands = {rounded(1 / scale_, f32)},
+         .operands = std::move(factors),
+         .divides = scale_ == 1,
          .position = f32,
          .product = f32,
          .step = rounded(std::pow(spec_.base, -2.0 / static_cast<double>(spec_.d_model)), f32)});
@@ -219,6 +232,8 @@ constexpr double entry_bits[] = {0, 1, 4, 6, 4};
 
 using Bits = std::array<double, std::size(entry_roundings)>;
 
+double least_of(const Bits& bits) noexcept { return *std::min_element(bits.begin(), bits.end()); }
+
 /// The bits that are open if the functions are value_of(row, k, is_cosine), rows and columns being
 /// indices. Stops where the least exceeds the limit.
 template <class ValueOf>
@@ -237,7 +252,7 @@ Bits open_bits_of(const Sample& sample, const TableIdentity& identity, std::size
       for (std::size_t e = 0; e < bits.size(); ++e)
         bits[e] += open_bits(got, rounded(value, entry_roundings[e]), sample.type, position);
     }
-    if (*std::ranges::min_element(bits) > limit) break;
+    if (least_of(bits) > limit) break;
   }
   return bits;
 }
@@ -413,6 +428,16 @@ Sample::Sample(const TableView& table, const std::vector<bool>& is_unset)
     for (const std::int64_t column : columns) got.push_back(table(row, column));
 }
 
+Sample Sample::first_columns(std::size_t count) const {
+  Sample result = *this;
+  result.columns.resize(std::min(columns.size(), count));
+  result.got.clear();
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (std::size_t i = 0; i < result.columns.size(); ++i)
+      result.got.push_back(got[row * columns.size() + i]);
+  return result;
+}
+
 double rounded(double value, Rounding to) noexcept {
   switch (to) {
     case Rounding::none: break;
@@ -423,6 +448,8 @@ double rounded(double value, Rounding to) noexcept {
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
       return to_double(std::bit_cast<float>(bits & 0xffff0000U));
     }
+    case Rounding::thousandths:
+      return rounded(rounded(value / 1000, Rounding::bfloat16) * 1000, Rounding::bfloat16);
     case Rounding::int8: return static_cast<std::int8_t>(static_cast<std::int64_t>(value));
     case Rounding::int16: return static_cast<std::int16_t>(static_cast<std::int64_t>(value));
   }
@@ -441,10 +468,8 @@ double open_bits(double entry, double value, DataType type, std::int64_t positio
 
 double Way::phase(std::int64_t k, std::int64_t at, int adjusted) const noexcept {
   double phase = rounded(static_cast<double>(at), position);
-  if (step) {
-    for (; k > 0; --k) phase = rounded(phase * *step, product);
-    return rounded(phase * operands.front(), product);
-  }
+  if (step)
+    for (std::int64_t i = 0; i < k; ++i) phase = rounded(phase * *step, product);
   double operand = operands[static_cast<std::size_t>(k)];
   if (adjusted != 0) operand *= 1 + adjusted * 0x1p-24 * 1.5;
   if (adjusted != 0) operand = rounded(operand, Rounding::float32);
@@ -477,7 +502,7 @@ double open_bits_of_best_way(const Sample& sample, const TableIdentity& identity
   for (const Way& way : ways_of(identity.spec)) {
     const Bits bits =
         open_bits_of(sample, identity, rows, least - way.bits, values_of(sample, identity, way));
-    least = std::min(least, way.bits + *std::ranges::min_element(bits));
+    least = std::min(least, way.bits + least_of(bits));
   }
   return least;
 }
@@ -505,12 +530,20 @@ std::vector<Explanation> explain(const Sample& sample, const TableIdentity& iden
     add(std::move(each), value_of, more);
   }
   if (identity.positions.empty()) {
+    constexpr double way_bits = 8;
+    const Sample few = sample.first_columns(8);
+    const double least_of_few = open_bits_of_best_way(few, identity, few.rows.size());
     for (const RowRecurrence& each : row_recurrences) {
       for (const Way& frequencies : ways) {
         if (frequencies.step || frequencies.divides) continue;
         if (!frequencies.is_exact && frequencies.kind != CauseKind::float32_phases) continue;
+        // They take a step for each row of the table.
+        const RowValues of_few = row_values(few, identity, each.advance, frequencies);
+        if (way_bits +
+                least_of(open_bits_of(few, identity, few.rows.size(), least_of_few, of_few)) >
+            least_of_few)
+          continue;
         const RowValues values = row_values(sample, identity, each.advance, frequencies);
-        constexpr double way_bits = 8;
         const Bits bits =
             open_bits_of(sample, identity, sample.rows.size(), least + tie - way_bits, values);
         Explanation explained =

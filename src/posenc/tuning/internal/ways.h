@@ -29,14 +29,24 @@ struct Sample {
   std::vector<double> got;  ///< row by row
 
   std::size_t entries() const noexcept { return got.size(); }
+  Sample first_columns(std::size_t count) const;
 };
 
 /// At most `most` of 0 .. count - 1: the first ones and the last one, and others in no regular
 /// distance, since a regular one may be that of a table's columns.
 std::vector<std::int64_t> scattered(std::int64_t count, std::int64_t most);
 
-/// The type that a number is rounded to; integers wrap.
-enum class Rounding : std::uint8_t { none, float32, bfloat16, truncated, float16, int8, int16 };
+/// What a number is rounded to.
+enum class Rounding : std::uint8_t {
+  none,
+  float32,
+  bfloat16,
+  truncated,  ///< to bfloat16
+  float16,
+  thousandths,  ///< in bfloat16, then times 1000: a timestep
+  int8,         ///< wraps, as the next
+  int16,
+};
 double rounded(double value, Rounding to) noexcept;
 
 /// The bits of an entry that a value leaves open, for a way with errors of a few 2^-53 in the
