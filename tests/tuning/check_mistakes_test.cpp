@@ -171,7 +171,7 @@ std::vector<Case> cases() {
        {},
        true},
       {"diffusers' timesteps",
-       "base 10000, spacing inclusive\ncause: phases in float32, of "
+       "base 10000, spacing inclusive (preset diffusers)\ncause: phases in float32, of "
        "exp(-ln(base) * k / h), multiplied, then divided",
        float32, 1000, 320, arranged(halves, 320, in(f32, 160, diffusers))},
       {"diffusers' timesteps, as claimed", "multiplied, then divided", float32, 1000, 320,
@@ -195,9 +195,11 @@ std::vector<Case> cases() {
        float32, 4096, 128,
        arranged(turns, 128, [](int k, int row) { return ggml_phase(k, row, 64); })},
       {"flux timesteps in bfloat16", "thousandths in bfloat16", float32, 1000, 256,
-       arranged(
-           cos_first, 256,
-           [](int k, int row) { return bf16(bf16(row / 1000.0) * 1000) * frequency(k, 128); })},
+       arranged(cos_first, 256,
+                [](int k, int row) {
+                  const double w = f32(std::exp(f32(f32(f32(-std::log(1e4)) * k) / 128)));
+                  return f32(bf16(bf16(row / 1000.0) * 1000) * w);
+                })},
       {"fast sines", "off by up to", float32, 600, 128,
        [=](int row, int column) {
          return fast(arranged(interleaved, 128, tutorial)(row, column), row, column);
@@ -227,7 +229,7 @@ std::vector<Case> cases() {
        {},
        true},
       {"positions 0, 0, 1, 1 ..",
-       "positions 0 .. 0, 0 .. 1, 1 .. 2",
+       "positions 0, 0, 1, 1, 2, 2, ...",
        float32,
        300,
        128,
@@ -322,7 +324,8 @@ TEST(CheckMistakes, FiveHundredRightTablesRaiseAtMostOneAlarm) {
     spec.layout = Layout::interleaved;
     const Arrangement arrangement = all_arrangements[draw(std::size(all_arrangements) - 1)];
     const std::int64_t rows = sizes[draw(std::size(sizes))];
-    const std::int64_t first = has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
+    const std::int64_t first =
+        has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
     const DataType type = all_data_types[draw(std::size(all_data_types))];
     with_type(type, [&]<class T>(T) {
       BasicMatrix<T> exact_rows(rows, spec.d_model);

@@ -335,34 +335,30 @@ std::optional<FoundFrequencies> convention_of(std::span<const double> frequencie
   return best;
 }
 
-/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199"
+/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
 std::string positions_text(const TableIdentity& is, std::int64_t rows) {
   struct Run {
-    std::int64_t first, last, step;
+    std::int64_t first, last;
   };
   std::vector<Run> runs;
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t position = is.position(row);
-    const std::int64_t step = runs.empty() ? 0 : position - runs.back().last;
-    const bool is_second = !runs.empty() && runs.back().first == runs.back().last;
-    if (is_second && runs.back().step == 0 && (step == is.step || runs.size() == 1)) {
-      runs.back() = {runs.back().first, position, step};
-    } else if (!runs.empty() && step == runs.back().step) {
-      runs.back().last = position;
-    } else {
-      runs.push_back({position, position, 0});
-    }
+    if (runs.empty() || position != runs.back().last + is.step)
+      runs.push_back({position, position});
+    runs.back().last = position;
   }
-  constexpr std::size_t most_shown = 4;
+  constexpr std::size_t most_runs = 4;
   std::vector<std::string> texts;
-  for (const auto& [first, last, step] : runs) {
-    if (texts.size() == most_shown) {
-      texts.push_back(format_text("... ({} runs)", runs.size()));
-      break;
+  if (runs.size() > most_runs) {
+    for (std::int64_t row = 0; row < std::min<std::int64_t>(rows, 6); ++row)
+      texts.push_back(format_text("{}", is.position(row)));
+    texts.emplace_back("...");
+  } else {
+    for (const auto& [first, last] : runs) {
+      texts.push_back(std::abs(is.step) == 1
+                          ? format_text("{} .. {}", first, last)
+                          : format_text("{}, {} .. {}", first, first + is.step, last));
     }
-    texts.push_back(step == 0 || std::abs(step) == 1 || first + step == last
-                        ? format_text("{} .. {}", first, last)
-                        : format_text("{}, {} .. {}", first, first + step, last));
   }
   return join(texts, ", ");
 }
@@ -405,7 +401,10 @@ struct OtherReading {
   std::string text;
 };
 
-std::optional<OtherReading> other_reading(const TableView& table) {
+/// One that explains more than the share that the rows do. None if that is most of the table.
+std::optional<OtherReading> other_reading(const TableView& table, double explained) {
+  constexpr double most = 2.0 / 3;
+  if (explained > most) return {};
   const auto identified = [](const TableView& view) {
     const std::vector<bool> is_unset = scan_rows(view).unset();
     return identify(view, is_unset, Sample(view, is_unset), {});
@@ -413,7 +412,8 @@ std::optional<OtherReading> other_reading(const TableView& table) {
   TableView transposed = table;
   std::swap(transposed.rows, transposed.columns);
   std::swap(transposed.row_stride, transposed.column_stride);
-  if (const auto found = identified(transposed)) {
+  const auto found = identified(transposed);
+  if (found && found->explained > explained) {
     return OtherReading{found->identity.spec,
                         "the table is transposed: its columns are the positions"};
   }
@@ -426,7 +426,8 @@ std::optional<OtherReading> other_reading(const TableView& table) {
   odd.data = static_cast<const std::byte*>(table.data) + table.row_stride * size_of(table.type);
   const auto of_even = identified(even), of_odd = identified(odd);
   if (!of_even || !of_odd || has_both_functions(of_even->identity.arrangement) ||
-      has_both_functions(of_odd->identity.arrangement))
+      has_both_functions(of_odd->identity.arrangement) ||
+      of_even->explained + of_odd->explained < 2 * explained)
     return {};
   return OtherReading{of_even->identity.spec,
                       format_text("rows are sines and cosines by turns, not columns: even rows are "
@@ -639,7 +640,7 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   report.entries_not_finite = scan.entries_not_finite;
   const Sample sample(table, scan.unset());
   const auto found = identify(table, scan.unset(), sample, options);
-  const auto other = found ? std::optional<OtherReading>{} : other_reading(table);
+  const auto other = other_reading(table, found ? found->explained : 0);
   if (!found && !other && !options.spec) {
     report.causes = unset_rows(scan, [](std::int64_t) { return true; });
     return report;
@@ -648,6 +649,7 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   CheckOptions claimed = options;
   if (other && !claimed.spec) {
     claimed.spec = other->spec;
+    claimed.first = claimed.first.value_or(0);
     claimed.spec->d_model = table.columns % 2 == 0 ? table.columns : 2 * table.columns;
   }
   report.identity = judged_identity(table, claimed, found);
@@ -758,10 +760,10 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
   for (std::int64_t k = 0; k < count; ++k) {
     const double given = frequencies[static_cast<std::size_t>(k)],
                  right = exact[static_cast<std::size_t>(k)];
-    const double error = right == 0 ? std::fabs(given) : std::fabs(given / right - 1);
+    const double error = given == right ? 0 : std::fabs(given / right - 1);
     report.max_relative_error =
         std::max(report.max_relative_error, error <= largest ? error : largest);
-    if (error <= most_off) continue;
+    if (report.is_identified && error <= most_off) continue;
     // A number below every normal float is memory that was never written.
     (!std::isfinite(given) ? not_finite : std::fabs(given) < 0x1p-126 ? zero : off).push_back(k);
   }

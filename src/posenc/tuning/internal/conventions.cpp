@@ -111,9 +111,11 @@ class Conventions {
     for (std::size_t i = 0; i < all_.size(); ++i)
       order.emplace_back(all_[i].bits + open_bits(all_[i]), i);
     std::ranges::sort(order);
-    order.resize(std::min(order.size(), most));
+    // The most usual ones are kept, whatever a few noisy rows show.
+    constexpr double usual = 6;
     std::vector<Convention> nearest;
-    for (const auto& [bits, i] : order) nearest.push_back(std::move(all_[i]));
+    for (const auto& [bits, i] : order)
+      if (nearest.size() < most || all_[i].bits < usual) nearest.push_back(std::move(all_[i]));
     return nearest;
   }
 
@@ -156,6 +158,8 @@ class Conventions {
         add(spec_of(base, spacing), 2 * std::log2(known + (spacing == Spacing::paper ? 0 : 1)));
       known += 2;
     }
+    for (const double factor : {8.0, 32.0})  // Llama 3.1's and 3.2's
+      add(spec_of(5e5, Spacing::paper, Llama3Scaling{.factor = factor}), factor == 8 ? 4 : 5);
     for (const Spacing spacing : all_spacings) {
       std::vector<double> growing, reversed;
       const EncodingSpec usual = spec_of(1e4, spacing);

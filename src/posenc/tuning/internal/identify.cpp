@@ -39,10 +39,17 @@ class Identification {
   std::optional<Identified> best() {
     for (const Arrangement each : all_arrangements) try_arrangement(each);
     if (best_.empty()) return {};
-    Candidate found = is_right(best_.front().what.identity) ? best_.front() : nearest_by_ways();
-    if (!(found.all() < bits_of_constants())) return {};
-    refine_factor(found.what.identity);
-    return std::move(found.what);
+    const double of_constants = bits_of_constants();
+    if (is_right(best_.front().what.identity)) {
+      if (!(best_.front().all() < of_constants)) return {};
+      return best_.front().what;
+    }
+    Identified found = nearest_by_ways().what;
+    refine_factor(found.identity);
+    const double open = find_positions(found);
+    if (!(found.bits + open < of_constants)) return {};
+    found.explained = 1 - open / of_constants;
+    return found;
   }
 
  private:
@@ -95,6 +102,10 @@ class Identification {
       if (first < -max_position + table_.rows || first > max_position - table_.rows) return;
       all.push_back({.first = first, .step = step, .has_negated_sines = is_negated});
     };
+    if (!options_.positions.empty()) {
+      add(0, 1, false);
+      all.back().positions = options_.positions;
+    }
     const bool backwards = recovered.turns_backwards;
     add(options_.first.value_or(0), convention.step, backwards);
     if (!is_likely) return all;
@@ -143,21 +154,13 @@ class Identification {
   /// True if the sample has no entry that is off.
   bool is_right(const TableIdentity& identity) const {
     const std::vector<double> frequencies = frequencies_of(identity.spec);
-    for (std::size_t row = 0; row < sample_.rows.size(); ++row) {
-      const std::int64_t position = identity.position(sample_.rows[row]);
-      for (std::size_t i = 0; i < sample_.columns.size(); ++i) {
-        const auto [k, is_cosine] =
-            content_of(identity.arrangement, table_.columns, sample_.columns[i]);
-        const double phase =
-            static_cast<double>(position) * frequencies[static_cast<std::size_t>(k)];
-        const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-        const double value =
-            sign * identity.factor * (is_cosine ? std::cos(phase) : std::sin(phase));
-        const double off = std::fabs(sample_.got[row * sample_.columns.size() + i] - value);
-        if (!(off <= allowed_error(sample_.type, identity.factor, position))) return false;
-      }
-    }
-    return true;
+    bool is_right = true;
+    for_each_entry(sample_, identity, sample_.rows.size(), [&](const SampledEntry& entry) {
+      const double off = std::fabs(entry.got - entry.value_at(entry.phase(frequencies)));
+      is_right = off <= allowed_error(sample_.type, identity.factor, entry.position);
+      return is_right;
+    });
+    return is_right;
   }
 
   /// The best of those kept, if each is computed in the way that suits it best.
@@ -175,6 +178,28 @@ class Identification {
       }
     }
     return *nearest;
+  }
+
+  /// Positions that are not a run; repeated ones look like a linear rule. Returns the bits that are
+  /// open then.
+  double find_positions(Identified& found) const {
+    double least = open_bits_of_best_way(sample_, found.identity, sample_.rows.size());
+    if (!has_both_functions(found.identity.arrangement) || !options_.positions.empty())
+      return least;
+    for (const bool is_scaled : {false, true}) {
+      TableIdentity other = found.identity;
+      if (!is_scaled) other.spec.frequencies = BaseFrequencies{};
+      other.positions = positions_of_rows(table_, is_unset_, other);
+      double bits = 0;  // of where the runs begin
+      for (std::size_t row = 1; row < other.positions.size(); ++row)
+        bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
+      if (bits == 0) continue;
+      bits += open_bits_of_best_way(sample_, other, sample_.rows.size());
+      if (bits >= least) continue;
+      least = bits;
+      found.identity = std::move(other);
+    }
+    return least;
   }
 
   /// Of columns that hold a constant each, or zeros.
@@ -205,20 +230,14 @@ class Identification {
       return;
     const std::vector<double> frequencies = frequencies_of(identity.spec);
     double along = 0, squares = 0;
-    for (std::size_t row = 0; row < sample_.rows.size(); ++row) {
-      for (std::size_t i = 0; i < sample_.columns.size(); ++i) {
-        const auto [k, is_cosine] =
-            content_of(identity.arrangement, table_.columns, sample_.columns[i]);
-        const double phase = static_cast<double>(identity.position(sample_.rows[row])) *
-                             frequencies[static_cast<std::size_t>(k)];
-        const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-        const double value = sign * (is_cosine ? std::cos(phase) : std::sin(phase));
-        const double got = sample_.got[row * sample_.columns.size() + i];
-        if (!(std::fabs(got / identity.factor - value) < 0.1)) continue;
-        along += got * value;
+    for_each_entry(sample_, identity, sample_.rows.size(), [&](const SampledEntry& entry) {
+      const double value = entry.value_at(entry.phase(frequencies)) / identity.factor;
+      if (std::fabs(entry.got / identity.factor - value) < 0.1) {
+        along += entry.got * value;
         squares += value * value;
       }
-    }
+      return true;
+    });
     if (squares > 0) identity.factor = along / squares;
   }
 
@@ -244,25 +263,7 @@ double allowed_error(DataType type, double factor, std::int64_t position) noexce
 std::optional<Identified> identify(const TableView& table, const std::vector<bool>& is_unset,
                                    const Sample& sample, const CheckOptions& options) {
   if (sample.rows.empty()) return {};
-  auto found = Identification(table, is_unset, sample, options).best();
-  if (!found || !has_both_functions(found->identity.arrangement)) return found;
-  // Positions that are not a run; a repeated one looks like a scaled one.
-  TableIdentity unscaled = found->identity;
-  if (std::holds_alternative<LinearScaling>(unscaled.spec.frequencies))
-    unscaled.spec.frequencies = BaseFrequencies{};
-  double least = open_bits_of_best_way(sample, found->identity, sample.rows.size());
-  for (TableIdentity other : {unscaled, found->identity}) {
-    other.positions = positions_of_rows(table, is_unset, other);
-    double bits = 0;  // of where the runs of positions begin
-    for (std::size_t row = 1; row < other.positions.size(); ++row)
-      bits += other.positions[row] != other.positions[row - 1] + other.step ? 12 : 0;
-    if (bits == 0) continue;
-    bits += open_bits_of_best_way(sample, other, sample.rows.size());
-    if (bits >= least) continue;
-    least = bits;
-    found->identity = std::move(other);
-  }
-  return found;
+  return Identification(table, is_unset, sample, options).best();
 }
 
 }  // namespace posenc

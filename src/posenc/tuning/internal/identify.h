@@ -22,6 +22,7 @@ struct Identified {
   double bits = 0;             ///< that it takes to say it
   std::string mistake = {};    ///< if nobody wants such a table: what went wrong
   EncodingSpec intended = {};  ///< with a mistake: the spec that was meant
+  double explained = 1;        ///< the share of the bits that columns of constants leave open
 };
 
 /// `is_unset[row]` excludes rows; what the options claim takes no bits. Empty if no known table

@@ -18,10 +18,6 @@
 namespace posenc {
 namespace {
 
-double function_of(double phase, bool is_cosine) noexcept {
-  return is_cosine ? std::cos(phase) : std::sin(phase);
-}
-
 // The list: how a frequency is computed, and how its parts are rounded.
 
 /// What a frequency is computed from: w_k = base^(-k / h), each operation rounded.
@@ -234,33 +230,26 @@ using Bits = std::array<double, std::size(entry_roundings)>;
 
 double least_of(const Bits& bits) noexcept { return *std::min_element(bits.begin(), bits.end()); }
 
-/// The bits that are open if the functions are value_of(row, k, is_cosine), rows and columns being
-/// indices. Stops where the least exceeds the limit.
+/// The bits that are open if the entries are value_of(entry). Stops where the least exceeds the
+/// limit.
 template <class ValueOf>
 Bits open_bits_of(const Sample& sample, const TableIdentity& identity, std::size_t rows,
                   double limit, const ValueOf& value_of) {
   Bits bits;
   std::copy(std::begin(entry_bits), std::end(entry_bits), bits.begin());
-  for (std::size_t row = 0; row < std::min(rows, sample.rows.size()); ++row) {
-    const std::int64_t position = identity.position(sample.rows[row]);
-    for (std::size_t i = 0; i < sample.columns.size(); ++i) {
-      const auto [k, is_cosine] =
-          content_of(identity.arrangement, sample.table_columns, sample.columns[i]);
-      const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      const double value = sign * identity.factor * value_of(row, k, is_cosine);
-      const double got = sample.got[row * sample.columns.size() + i];
-      for (std::size_t e = 0; e < bits.size(); ++e)
-        bits[e] += open_bits(got, rounded(value, entry_roundings[e]), sample.type, position);
-    }
-    if (least_of(bits) > limit) break;
-  }
+  for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
+    const double value = value_of(entry);
+    for (std::size_t e = 0; e < bits.size(); ++e)
+      bits[e] +=
+          open_bits(entry.got, rounded(value, entry_roundings[e]), sample.type, entry.position);
+    return least_of(bits) <= limit;
+  });
   return bits;
 }
 
-auto values_of(const Sample& sample, const TableIdentity& identity, const Way& way) {
-  return [&](std::size_t row, std::int64_t k, bool is_cosine) {
-    return function_of(way.phase(k, identity.position(sample.rows[row])), is_cosine);
-  };
+auto values_of(const Way& way) {
+  return
+      [&](const SampledEntry& entry) { return entry.value_at(way.phase(entry.k, entry.position)); };
 }
 
 /// Sines and cosines of rows that come of those before, in float32.
@@ -270,9 +259,9 @@ struct RowValues {
   };
   std::map<std::int64_t, std::vector<Pair>> of_k;
 
-  double operator()(std::size_t row, std::int64_t k, bool is_cosine) const {
-    const Pair& pair = of_k.at(k)[row];
-    return is_cosine ? pair.cosine : pair.sine;
+  double operator()(const SampledEntry& entry) const {
+    const Pair& pair = of_k.at(entry.k)[entry.row];
+    return entry.scale * (entry.is_cosine ? pair.cosine : pair.sine);
   }
 };
 
@@ -328,15 +317,14 @@ RowValues row_values(const Sample& sample, const TableIdentity& identity, Advanc
   return values;
 }
 
-/// A type that the table's entries fit in, with what is open of the way.
 Explanation explanation(CauseKind kind, std::string text, bool is_exact, double way_bits,
                         const Bits& bits) {
-  const auto least = static_cast<std::size_t>(std::ranges::min_element(bits) - bits.begin());
+  const auto least = std::min_element(bits.begin(), bits.end()) - bits.begin();
   return {.kind = kind,
           .is_exact = is_exact,
           .text = std::move(text),
           .entries = entry_roundings[least],
-          .bits = bits[least] + way_bits};
+          .bits = bits[static_cast<std::size_t>(least)] + way_bits};
 }
 
 /// How many entries have the bits of the functions, and how far the others are.
@@ -345,18 +333,12 @@ void add_share(Explanation& explained, const Sample& sample, const TableIdentity
                const ValueOf& value_of) {
   std::size_t equal = 0;
   std::vector<double> ulps;
-  for (std::size_t row = 0; row < sample.rows.size(); ++row) {
-    for (std::size_t i = 0; i < sample.columns.size(); ++i) {
-      const auto [k, is_cosine] =
-          content_of(identity.arrangement, sample.table_columns, sample.columns[i]);
-      const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      const double value =
-          rounded(sign * identity.factor * value_of(row, k, is_cosine), explained.entries);
-      const double got = sample.got[row * sample.columns.size() + i];
-      equal += open_bits(got, value, sample.type, identity.position(sample.rows[row])) == 0;
-      ulps.push_back(std::fabs(got - value) / (2 * half_ulp_of_one(sample.type)));
-    }
-  }
+  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
+    const double value = rounded(value_of(entry), explained.entries);
+    equal += open_bits(entry.got, value, sample.type, entry.position) == 0;
+    ulps.push_back(std::fabs(entry.got - value) / (2 * half_ulp_of_one(sample.type)));
+    return true;
+  });
   explained.share = static_cast<double>(equal) / static_cast<double>(sample.entries());
   const auto at = ulps.begin() + static_cast<std::ptrdiff_t>(ulps.size() * 99 / 100);
   std::nth_element(ulps.begin(), at, ulps.end());
@@ -367,21 +349,15 @@ void add_share(Explanation& explained, const Sample& sample, const TableIdentity
 std::string share_text(const Sample& sample, const TableIdentity& identity, const Way& way,
                        const Explanation& explained) {
   std::map<std::int64_t, std::array<std::size_t, 3>> equal_of_k;
-  for (std::size_t row = 0; row < sample.rows.size(); ++row) {
-    const std::int64_t position = identity.position(sample.rows[row]);
-    for (std::size_t i = 0; i < sample.columns.size(); ++i) {
-      const auto [k, is_cosine] =
-          content_of(identity.arrangement, sample.table_columns, sample.columns[i]);
-      const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      const double got = sample.got[row * sample.columns.size() + i];
-      for (const int adjusted : {0, 1, 2}) {
-        const double phase = way.phase(k, position, adjusted == 2 ? -1 : adjusted);
-        const double value = sign * identity.factor * function_of(phase, is_cosine);
-        equal_of_k[k][static_cast<std::size_t>(adjusted)] +=
-            open_bits(got, rounded(value, explained.entries), sample.type, position) == 0;
-      }
+  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
+    for (const int adjusted : {0, 1, -1}) {
+      const double value =
+          rounded(entry.value_at(way.phase(entry.k, entry.position, adjusted)), explained.entries);
+      equal_of_k[entry.k][static_cast<std::size_t>((adjusted + 3) % 3)] +=
+          open_bits(entry.got, value, sample.type, entry.position) == 0;
     }
-  }
+    return true;
+  });
   std::size_t equal = 0, off = 0;
   for (const auto& [k, counts] : equal_of_k) {
     const std::size_t most = *std::ranges::max_element(counts);
@@ -481,18 +457,11 @@ std::vector<Way> ways_of(const EncodingSpec& spec) { return Ways(spec).all(); }
 double open_bits_of(const Sample& sample, const TableIdentity& identity,
                     const std::vector<double>& frequencies, double limit) {
   double bits = 0;
-  for (std::size_t row = 0; row < sample.rows.size() && bits <= limit; ++row) {
-    const std::int64_t position = identity.position(sample.rows[row]);
-    for (std::size_t i = 0; i < sample.columns.size(); ++i) {
-      const auto [k, is_cosine] =
-          content_of(identity.arrangement, sample.table_columns, sample.columns[i]);
-      const double phase = static_cast<double>(position) * frequencies[static_cast<std::size_t>(k)];
-      const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      bits +=
-          open_bits(sample.got[row * sample.columns.size() + i],
-                    sign * identity.factor * function_of(phase, is_cosine), sample.type, position);
-    }
-  }
+  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
+    bits +=
+        open_bits(entry.got, entry.value_at(entry.phase(frequencies)), sample.type, entry.position);
+    return bits <= limit;
+  });
   return bits;
 }
 
@@ -500,8 +469,7 @@ double open_bits_of_best_way(const Sample& sample, const TableIdentity& identity
                              std::size_t rows) {
   double least = std::numeric_limits<double>::infinity();
   for (const Way& way : ways_of(identity.spec)) {
-    const Bits bits =
-        open_bits_of(sample, identity, rows, least - way.bits, values_of(sample, identity, way));
+    const Bits bits = open_bits_of(sample, identity, rows, least - way.bits, values_of(way));
     least = std::min(least, way.bits + least_of(bits));
   }
   return least;
@@ -521,7 +489,7 @@ std::vector<Explanation> explain(const Sample& sample, const TableIdentity& iden
   };
   const std::vector<Way> ways = ways_of(identity.spec);
   for (const Way& way : ways) {
-    const auto value_of = values_of(sample, identity, way);
+    const auto value_of = values_of(way);
     const Bits bits =
         open_bits_of(sample, identity, sample.rows.size(), least + tie - way.bits, value_of);
     Explanation each = explanation(way.kind, way.text, way.is_exact, way.bits, bits);

@@ -11,6 +11,9 @@
 #include "posenc/tuning/check.h"
 #include "posenc/tuning/internal/arrangement.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -31,6 +34,39 @@ struct Sample {
   std::size_t entries() const noexcept { return got.size(); }
   Sample first_columns(std::size_t count) const;
 };
+
+/// One of them, and what it should hold.
+struct SampledEntry {
+  double got;
+  double scale;  ///< of the function: the factor, and the sign of a negated sine
+  std::size_t row;
+  std::int64_t position, k;
+  bool is_cosine;
+
+  double phase(const std::vector<double>& frequencies) const noexcept {
+    return static_cast<double>(position) * frequencies[static_cast<std::size_t>(k)];
+  }
+  double value_at(double phase) const noexcept {
+    return scale * (is_cosine ? std::cos(phase) : std::sin(phase));
+  }
+};
+
+/// Calls use(SampledEntry) for the entries of the first rows of the sample, until it returns false.
+template <class Use>
+void for_each_entry(const Sample& sample, const TableIdentity& identity, std::size_t rows,
+                    const Use& use) {
+  for (std::size_t row = 0; row < std::min(rows, sample.rows.size()); ++row) {
+    const std::int64_t position = identity.position(sample.rows[row]);
+    for (std::size_t i = 0; i < sample.columns.size(); ++i) {
+      const auto [k, is_cosine] =
+          content_of(identity.arrangement, sample.table_columns, sample.columns[i]);
+      const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
+      if (!use(SampledEntry{sample.got[row * sample.columns.size() + i], sign * identity.factor,
+                            row, position, k, is_cosine}))
+        return;
+    }
+  }
+}
 
 /// At most `most` of 0 .. count - 1: the first ones and the last one, and others in no regular
 /// distance, since a regular one may be that of a table's columns.
