@@ -7,6 +7,7 @@
 #include "cli/json.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/positions_file.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -30,6 +31,8 @@ struct CheckCommandOptions {
   ConfigOptions config;
   std::string file;
   std::string tensor;
+  std::string positions;  ///< a file; empty: a run
+  bool is_twice = false, is_repeated = false;
   std::optional<double> max_error;
 };
 
@@ -47,7 +50,7 @@ CheckOptions expected_of(const CommonOptions& options) {
     expected.spec = spec;
   }
   if (options.layout || has_preset)
-    expected.arrangement = arrangement_of(options.layout ? *options.layout : from->spec.layout);
+    expected.arrangements = {arrangement_of(options.layout ? *options.layout : from->spec.layout)};
   if (options.first || has_preset)
     expected.first = options.first.value_or(has_preset ? from->rows.first : 0);
   return expected;
@@ -98,6 +101,16 @@ int check_table(const CheckCommandOptions& options) {
   if (!is_standard_output(options.common.output))
     check_writable(options.common.output, Folders::must_exist);
   CheckOptions expected = expected_of(options);
+  if (options.is_twice)
+    expected.arrangements = {Arrangement::cosines_twice, Arrangement::sines_twice};
+  if (options.is_repeated)
+    expected.arrangements = {Arrangement::cosines_repeated, Arrangement::sines_repeated};
+  if (!options.positions.empty()) {
+    const FilePositions given = read_positions(options.positions);
+    if (given.axes > 1)
+      throw InvalidArgument(fmt::format("--positions has {} axes; allowed: one", given.axes));
+    expected.positions = given.positions;
+  }
   expected.max_error = options.max_error;
   expected.threads = options.common.threads.value_or(cpu().logical_cores);
   const TableInMemory table = read_table(
@@ -125,6 +138,15 @@ void add_check_command(CLI::App& app, Action& action) {
   add_spec_options(command, options->common);
   add_config_options(command, options->config);
   exclude(command, "--config", {"--preset", "--base", "--layout", "--spacing", "--frequencies"});
+  add_flag(command, options->is_twice, "--twice",
+           "cosines or sines, and the same again: cos_cached of Transformers");
+  add_flag(command, options->is_repeated, "--repeated",
+           "cosines or sines, each in two columns side by side");
+  exclude(command, "--twice", {"--repeated", "--layout"});
+  exclude(command, "--repeated", {"--layout"});
+  add_file_option(command, options->positions, "--positions",
+                  "positions of the rows: a .npy file of int32 or int64, of shape (rows)");
+  exclude(command, "--positions", {"--first"});
   add_text_option(command, options->tensor, "--tensor", "NAME",
                   "the tensor of a .safetensors file (default: the only table in it)");
   add_type_option(command, options->common);
@@ -134,15 +156,16 @@ void add_check_command(CLI::App& app, Action& action) {
   add_threads_option(command, options->common, "all cores");
   add_format_option(command, options->common, {"table", "json"}, "table");
   add_output_option(command, options->common);
-  describe(command, {{"posenc check table.npy", "find out what it is, and judge it"},
-                     {"posenc check cache.safetensors --preset llama_3_1 --tensor cos_cached",
-                      "judge it as a model's table"},
-                     {"posenc check cos_cached.npy --config config.json",
-                      "judge it as the cache of a model's rotary embedding"},
-                     {"posenc check table.raw --d-model 512 --dtype bfloat16",
-                      "raw elements, whose shape no header says"},
-                     {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
-                      "another limit, and a report for programs"}});
+  describe(command,
+           {{"posenc check table.npy", "find out what it is, and judge it"},
+            {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
+             "judge it as a model's table, and as nothing else"},
+            {"posenc check cos_cached.npy --config config.json",
+             "judge it as the cache of a model's rotary embedding"},
+            {"posenc check table.raw --d-model 512 --dtype bfloat16",
+             "raw elements, whose shape no header says"},
+            {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
+             "another limit, and a report for programs"}});
 }
 
 }  // namespace posenc::cli

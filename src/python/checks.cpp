@@ -68,7 +68,7 @@ CheckReport check_array(const py::object& from, std::optional<std::int64_t> d_mo
   const TableView table = table_of(array);
   CheckOptions options;
   options.spec = spec_if_given(d_model, base, spacing, frequencies);
-  if (layout) options.arrangement = parse_arrangement(*layout);
+  if (layout) options.arrangements = {parse_arrangement(*layout)};
   options.first = first;
   if (rotary != nullptr) {
     options.spec = spec_of_equal_positions(rotary->spec().angles);

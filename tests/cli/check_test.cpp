@@ -84,6 +84,27 @@ TEST(CheckCommand, JudgesByTheConventionAskedFor) {
   expect_refused(run_check(file, {"--max-error", "0"}), "--max-error");
 }
 
+/// Of a table that is something else than what is claimed, its values are right and it is wrong.
+TEST(CheckCommand, AcceptsNothingElseThanWhatIsClaimed) {
+  const ScratchFolder folder;
+  const std::string twice = folder / "twice.npy", repeated = folder / "repeated.npy";
+  const Arguments cosines = {"generate", "--rows",  "60",       "--d-model", "32",
+                             "--rotary", "cosines", "--format", "npy"};
+  write_file(twice, run_posenc(cosines + Arguments{"--repeat", "halves"}).out);
+  write_file(repeated, run_posenc(cosines + Arguments{"--repeat", "interleaved"}).out);
+  for (const std::string& file : {twice, repeated}) {
+    const CommandResult claimed = run_check(file, {"--preset", "tutorial"});
+    expect_exit(claimed, 1, "wrong: ");
+    EXPECT_THAT(claimed.out, HasSubstr("not interleaved"));
+    const bool is_twice = file == twice;
+    expect_exit(run_check(file, {"--preset", "tutorial", "--twice"}), is_twice ? 0 : 1,
+                is_twice ? "good: " : "wrong: ");
+    expect_exit(run_check(file, {"--preset", "tutorial", "--repeated"}), is_twice ? 1 : 0,
+                is_twice ? "wrong: " : "good: ");
+  }
+  expect_refused(run_check(twice, {"--twice", "--repeated"}), "--repeated");
+}
+
 TEST(CheckCommand, JudgesTheCacheOfAModel) {
   const ScratchFolder folder;
   const std::string llama = (folder / "llama.json").string(),

@@ -121,7 +121,7 @@ CheckOptions asked_for(const EncodingSpec& spec, Arrangement arrangement, std::i
   CheckOptions options;
   options.spec = spec;
   options.spec->d_model = 0;
-  options.arrangement = arrangement;
+  options.arrangements = {arrangement};
   options.first = first;
   return options;
 }

@@ -8,9 +8,10 @@
 #include "posenc/support/frequency_parameters.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/tuning/internal/arrangement.h"
-#include "posenc/tuning/internal/causes.h"
+#include "posenc/tuning/internal/conventions.h"
 #include "posenc/tuning/internal/exact_entries.h"
 #include "posenc/tuning/internal/identify.h"
+#include "posenc/tuning/internal/ways.h"
 
 #include <algorithm>
 #include <atomic>
@@ -25,14 +26,14 @@ namespace {
 
 constexpr auto arrangement_names = enum_names<Arrangement>(
     "arrangement", "interleaved", "halves", "halves_cos_first", "interleaved_cos_first", "cosines",
-    "sines", "cosines_twice", "sines_twice", "cosines_repeated", "sines_repeated");
+    "sines", "cosines_twice", "sines_twice", "cosines_repeated", "sines_repeated", "alternating");
 static_assert(arrangement_names.names.size() == std::size(all_arrangements));
 
 constexpr auto cause_names = enum_names<CauseKind>(
     "cause", "float32_phases", "channel_recurrence", "row_recurrence", "narrow_frequencies",
     "narrow_positions", "narrow_phases", "narrow_entries", "exchanged_halves",
     "exchanged_functions", "other_arrangement", "negated_sines", "shifted_rows", "other_base",
-    "other_spacing", "other_rule", "attention_factor", "unset_rows");
+    "other_spacing", "other_rule", "attention_factor", "inexact_functions", "unset_rows");
 
 /// What a row holds, apart from how near it is to exact values.
 enum class RowState : std::uint8_t { set, zero, not_finite, wild };
@@ -96,23 +97,29 @@ EncodingSpec expected_spec(const TableView& table, const EncodingSpec& wanted,
   return spec;
 }
 
-/// What the table is judged as: what is asked for, and what is found otherwise. A table of one
-/// function is what it is found to be, or cosines.
+/// What the table is judged as: what is claimed, and what is found otherwise.
 TableIdentity judged_identity(const TableView& table, const CheckOptions& options,
-                              const std::optional<TableIdentity>& found) {
-  TableIdentity identity = found.value_or(TableIdentity{});
-  const bool is_of_one = found && !has_both_functions(found->arrangement);
-  const std::int64_t d_model = options.spec ? options.spec->d_model : 0;
-  if (!found && 2 * table.columns == d_model)
+                              const std::optional<Identified>& found) {
+  TableIdentity identity = found ? found->identity : TableIdentity{};
+  if (found && !found->mistake.empty()) identity.spec = found->intended;
+  // No convention has columns of one frequency each, negated sines, or another factor.
+  if (identity.arrangement == Arrangement::alternating) {
+    identity.arrangement = Arrangement::interleaved;
+    identity.spec.d_model = table.columns;
+  }
+  identity.has_negated_sines = false;
+  if (options.spec && !found && 2 * table.columns == options.spec->d_model)
     identity.arrangement = Arrangement::cosines;
-  else if (options.arrangement && !is_of_one)
-    identity.arrangement = *options.arrangement;
+  if (!options.arrangements.empty() &&
+      std::ranges::count(options.arrangements, identity.arrangement) == 0)
+    identity.arrangement = options.arrangements.front();
   if (options.first) identity.first = *options.first;
+  if (options.first || identity.step != 1) identity.positions.clear();
+  if (options.first) identity.step = 1;
+  if (!options.positions.empty()) identity.positions = options.positions;
   if (options.spec) identity.spec = expected_spec(table, *options.spec, identity.arrangement);
-  // No convention has another factor, or negated sines.
   const double factor = options.factor.value_or(attention_factor(identity.spec.frequencies));
   identity.factor = factor > 0 ? factor : 1;
-  identity.has_negated_sines = false;
   return identity;
 }
 
@@ -219,7 +226,7 @@ class Judge {
  private:
   void judge_row(std::int64_t row, std::vector<ExactEntry>& exact, std::vector<double>& got,
                  Judgement& judgement) {
-    const std::int64_t position = identity_.first + row;
+    const std::int64_t position = identity_.position(row);
     exact_.fill(position, exact);
     const double limit = allowed(position);
     double worst = 0;
@@ -256,7 +263,7 @@ std::optional<std::int64_t> padding_row(const RowScan& scan, Arrangement arrange
 
 std::vector<std::string> presets_like(const TableIdentity& identity) {
   std::vector<std::string> same_size, others;
-  if (identity.factor != 1 || identity.has_negated_sines) return {};
+  if (identity.factor != 1 || identity.step != 1 || !identity.positions.empty()) return {};
   for (const Preset& each : presets()) {
     EncodingSpec spec = each.spec;
     if (arrangement_of(spec.layout) != identity.arrangement || each.rows.first != identity.first)
@@ -269,25 +276,184 @@ std::vector<std::string> presets_like(const TableIdentity& identity) {
   return same_size.empty() ? others : same_size;
 }
 
-/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7"
-std::string rows_text(const std::vector<std::int64_t>& rows, std::string_view one,
-                      std::string_view several) {
-  if (rows.size() == 1) return format_text("row {} {}", rows.front(), one);
-  const bool is_run = rows.back() - rows.front() + 1 == static_cast<std::int64_t>(rows.size());
-  if (is_run) return format_text("rows {} .. {} {}", rows.front(), rows.back(), several);
-  return format_text("{} rows {}, the first is row {}", rows.size(), several, rows.front());
+/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7"; the name is
+/// "row" or "frequenc".
+std::string entries_text(std::string_view name, const std::vector<std::int64_t>& which,
+                         std::string_view one, std::string_view several) {
+  const bool is_row = name == "row";
+  const std::string single = std::string(name) + (is_row ? "" : "y"),
+                    plural = std::string(name) + (is_row ? "s" : "ies");
+  if (which.size() == 1) return format_text("{} {} {}", single, which.front(), one);
+  const bool is_run = which.back() - which.front() + 1 == std::ssize(which);
+  if (is_run) return format_text("{} {} .. {} {}", plural, which.front(), which.back(), several);
+  return format_text("{} {} {}, the first is {} {}", which.size(), plural, several, single,
+                     which.front());
+}
+
+struct FoundFrequencies {
+  Convention convention;
+  Rounding rounding;
+};
+
+/// The convention, and the type that its frequencies were rounded to, that leave the fewest bits of
+/// the frequencies open. Empty if that are as many as without one.
+std::optional<FoundFrequencies> convention_of(std::span<const double> frequencies,
+                                              const std::optional<EncodingSpec>& wanted) {
+  constexpr struct {
+    Rounding rounding;
+    double relative, absolute, bits;
+  } types[] = {{Rounding::none, 0x1p-22, 0, 0},
+               {Rounding::bfloat16, 0x1p-8, 0, 4},
+               {Rounding::float16, 0x1p-11, 0x1p-25, 4}};
+  constexpr double most = 24;
+  std::optional<FoundFrequencies> best;
+  double least = 0;
+  for (const double each : frequencies) least += std::isfinite(each) && each != 0 ? most : 0;
+  for (const auto& [rounding, relative, absolute, type_bits] : types) {
+    std::vector<FrequencyEstimate> estimates;
+    for (std::size_t k = 0; k < frequencies.size(); ++k) {
+      const double size = std::fabs(frequencies[k]);
+      if (std::isfinite(size) && size >= 0x1p-126)
+        estimates.push_back({.k = static_cast<std::int64_t>(k),
+                             .frequency = frequencies[k],
+                             .uncertainty = relative * size + absolute});
+    }
+    for (const Convention& each : conventions_like(estimates, std::ssize(frequencies), 1, wanted)) {
+      if (each.step != 1) continue;
+      const std::vector<double> exact = frequencies_of(each.spec);
+      double bits = each.bits + type_bits;
+      for (std::size_t k = 0; k < exact.size(); ++k) {
+        const double off = std::fabs(frequencies[k] - rounded(exact[k], rounding));
+        const double units = off / (0x1p-24 * std::fabs(exact[k]));
+        bits += units < 0x1p24 ? std::log2(1 + units) : off == 0 ? 0 : most;
+      }
+      if (bits >= least) continue;
+      least = bits;
+      best = FoundFrequencies{each, rounding};
+    }
+  }
+  return best;
+}
+
+/// "0 .. 299", "0, 3 .. 897", "0 .. 299, 0 .. 199", "0, 0, 1, 1, 2, 2, ..."
+std::string positions_text(const TableIdentity& is, std::int64_t rows) {
+  struct Run {
+    std::int64_t first, last;
+  };
+  std::vector<Run> runs;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t position = is.position(row);
+    if (runs.empty() || position != runs.back().last + is.step)
+      runs.push_back({position, position});
+    runs.back().last = position;
+  }
+  constexpr std::size_t most_runs = 4;
+  std::vector<std::string> texts;
+  if (runs.size() > most_runs) {
+    for (std::int64_t row = 0; row < std::min<std::int64_t>(rows, 6); ++row)
+      texts.push_back(format_text("{}", is.position(row)));
+    texts.emplace_back("...");
+  } else {
+    for (const auto& [first, last] : runs) {
+      texts.push_back(std::abs(is.step) == 1
+                          ? format_text("{} .. {}", first, last)
+                          : format_text("{}, {} .. {}", first, first + is.step, last));
+    }
+  }
+  return join(texts, ", ");
+}
+
+/// Rows that hold no sines, of those for which is_wanted(row).
+template <class IsWanted>
+std::vector<Cause> unset_rows(const RowScan& scan, const IsWanted& is_wanted) {
+  struct Kind {
+    RowState state;
+    std::string_view one, several;
+  };
+  constexpr Kind kinds[] = {
+      {RowState::zero, "is zero", "are zero"},
+      {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
+      {RowState::wild, "has values that no sine has", "have values that no sine has"}};
+  std::vector<Cause> causes;
+  for (const Kind& kind : kinds) {
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = 0; row < std::ssize(scan.states); ++row) {
+      if (scan.states[static_cast<std::size_t>(row)] == kind.state && is_wanted(row))
+        rows.push_back(row);
+    }
+    if (!rows.empty())
+      causes.push_back({CauseKind::unset_rows, entries_text("row", rows, kind.one, kind.several)});
+  }
+  return causes;
+}
+
+/// A last column of zeros, beside pairs: tables of odd widths have it.
+bool has_zero_column(const TableView& table) noexcept {
+  if (table.columns % 2 == 0 || table.columns < 3) return false;
+  for (std::int64_t row = 0; row < table.rows; ++row)
+    if (table(row, table.columns - 1) != 0) return false;
+  return true;
+}
+
+/// A known table, if it is read otherwise than by its rows.
+struct OtherReading {
+  EncodingSpec spec;
+  std::string text;
+};
+
+/// One that explains more than the share that the rows do. None if that is most of the table.
+std::optional<OtherReading> other_reading(const TableView& table, double explained) {
+  constexpr double most = 2.0 / 3;
+  if (explained > most) return {};
+  const auto identified = [](const TableView& view) {
+    const std::vector<bool> is_unset = scan_rows(view).unset();
+    return identify(view, is_unset, Sample(view, is_unset), {});
+  };
+  TableView transposed = table;
+  std::swap(transposed.rows, transposed.columns);
+  std::swap(transposed.row_stride, transposed.column_stride);
+  const auto found = identified(transposed);
+  if (found && found->explained > explained) {
+    return OtherReading{found->identity.spec,
+                        "the table is transposed: its columns are the positions"};
+  }
+  if (table.rows < 4) return {};
+  TableView even = table;
+  even.rows = (table.rows + 1) / 2;
+  even.row_stride *= 2;
+  TableView odd = even;
+  odd.rows = table.rows / 2;
+  odd.data = static_cast<const std::byte*>(table.data) + table.row_stride * size_of(table.type);
+  const auto of_even = identified(even), of_odd = identified(odd);
+  if (!of_even || !of_odd || has_both_functions(of_even->identity.arrangement) ||
+      has_both_functions(of_odd->identity.arrangement) ||
+      of_even->explained + of_odd->explained < 2 * explained)
+    return {};
+  return OtherReading{of_even->identity.spec,
+                      format_text("rows are sines and cosines by turns, not columns: even rows are "
+                                  "{}, odd ones {}",
+                                  to_string(of_even->identity.arrangement),
+                                  to_string(of_odd->identity.arrangement))};
 }
 
 class Diagnosis {
  public:
-  Diagnosis(const TableView& table, const RowScan& scan, const Judge& judge,
-            const TableIdentity& judged, const std::optional<TableIdentity>& found)
-      : table_(table), scan_(scan), judge_(judge), judged_(judged), found_(found) {}
+  Diagnosis(const TableView& table, const RowScan& scan, const Judge& judge, const Sample& sample,
+            const TableIdentity& judged, const std::optional<Identified>& found)
+      : table_(table),
+        scan_(scan),
+        judge_(judge),
+        sample_(sample),
+        judged_(judged),
+        is_(found ? found->identity : judged),
+        mistake_(found ? found->mistake : "") {}
 
   std::vector<Cause> causes() {
-    if (found_) add_differences();
+    add_differences();
     add_numeric();
     add_unset_rows();
+    if (causes_.empty()) add_arbitrary_rows();
+    if (causes_.empty()) add_inexact_functions();
     return std::move(causes_);
   }
 
@@ -296,33 +462,40 @@ class Diagnosis {
 
   void add_differences() {
     add_arrangement();
-    if (found_->has_negated_sines) add(CauseKind::negated_sines, "the sines are negated");
-    if (found_->first != judged_.first) {
+    if (is_.has_negated_sines) add(CauseKind::negated_sines, "the sines are negated");
+    if (is_.step != judged_.step || is_.positions != judged_.positions) {
       add(CauseKind::shifted_rows,
-          format_text("the first row is position {}, not {}", found_->first, judged_.first));
+          format_text("the positions are {}, not {}", positions_text(is_, table_.rows),
+                      positions_text(judged_, table_.rows)));
+    } else if (is_.first != judged_.first && is_.positions.empty()) {
+      add(CauseKind::shifted_rows,
+          format_text("the first row is position {}, not {}", is_.first, judged_.first));
     }
     add_frequencies();
-    if (found_->factor != judged_.factor) {
+    if (is_.factor != judged_.factor) {
       add(CauseKind::attention_factor,
           judged_.factor == 1
               ? format_text("every entry is multiplied by {:.6g}, as by an attention factor",
-                            found_->factor)
-              : format_text("the attention factor {:.6g} is missing{}", judged_.factor,
-                            found_->factor == 1
-                                ? ""
-                                : format_text(": the factor is {:.6g}", found_->factor)));
+                            is_.factor)
+              : format_text(
+                    "the attention factor {:.6g} is missing{}", judged_.factor,
+                    is_.factor == 1 ? "" : format_text(": the factor is {:.6g}", is_.factor)));
     }
   }
 
   void add_arrangement() {
-    const Arrangement is = found_->arrangement, wanted = judged_.arrangement;
+    const Arrangement is = is_.arrangement, wanted = judged_.arrangement;
     if (is == wanted) return;
     const auto are = [&](Arrangement a, Arrangement b) {
       return (is == a && wanted == b) || (is == b && wanted == a);
     };
     const std::string difference =
         format_text("the table is {}, not {}", to_string(is), to_string(wanted));
-    if (are(Arrangement::halves, Arrangement::halves_cos_first)) {
+    if (is == Arrangement::alternating) {
+      add(CauseKind::other_arrangement,
+          "each column has a frequency of its own, instead of one for a sine and a cosine: " +
+              difference);
+    } else if (are(Arrangement::halves, Arrangement::halves_cos_first)) {
       add(CauseKind::exchanged_halves, "the halves are exchanged: " + difference);
     } else if (are(Arrangement::interleaved, Arrangement::interleaved_cos_first)) {
       add(CauseKind::exchanged_functions, "sines and cosines are exchanged: " + difference);
@@ -332,7 +505,8 @@ class Diagnosis {
   }
 
   void add_frequencies() {
-    const EncodingSpec &is = found_->spec, &wanted = judged_.spec;
+    const EncodingSpec &is = is_.spec, &wanted = judged_.spec;
+    if (!mistake_.empty()) return add(CauseKind::other_rule, mistake_);
     if (is.d_model != wanted.d_model || have_same_frequencies(is, wanted)) return;
     const std::string rule = to_string(is.frequencies), wanted_rule = to_string(wanted.frequencies);
     if (is.base != wanted.base) {
@@ -356,33 +530,35 @@ class Diagnosis {
         of_a, of_b, [](double x, double y) { return std::fabs(x - y) <= 1e-12 * std::fabs(x); });
   }
 
+  /// How the entries were rounded.
   void add_numeric() {
-    std::vector<std::int64_t> rows_off;
-    for (std::int64_t row = 0; row < table_.rows; ++row) {
-      if (judge_.off_in_row(row) > 0) rows_off.push_back(row);
+    if (sample_.rows.empty()) return;
+    explanations_ = explain(sample_, is_);
+    const Explanation& best = explanations_.front();
+    const DataType narrow = best.entries == Rounding::float32   ? DataType::float32
+                            : best.entries == Rounding::float16 ? DataType::float16
+                                                                : DataType::bfloat16;
+    if (best.entries != Rounding::none && size_of(narrow) < size_of(table_.type)) {
+      add(CauseKind::narrow_entries,
+          format_text("entries are {} values in a table of {}{}", to_string(narrow),
+                      to_string(table_.type),
+                      best.entries == Rounding::truncated ? ", truncated" : ""));
     }
-    for (Cause& each : numeric_causes(table_, found_.value_or(judged_), scan_.unset(), rows_off)) {
-      causes_.push_back(std::move(each));
+    if (best.is_exact) return;
+    std::vector<Cause> rivals;
+    for (const Explanation& each : explanations_) {
+      if (each.is_exact) continue;
+      if (std::ranges::count(rivals, each.kind, &Cause::kind) == 0)
+        rivals.push_back({each.kind, each.text});
     }
+    for (Cause& each : rivals) each.is_rival = rivals.size() > 1;
+    causes_.insert(causes_.end(), rivals.begin(), rivals.end());
   }
 
   void add_unset_rows() {
-    struct Kind {
-      RowState state;
-      std::string_view one, several;
-    };
-    constexpr Kind kinds[] = {
-        {RowState::zero, "is zero", "are zero"},
-        {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
-        {RowState::wild, "has values that no sine has", "have values that no sine has"}};
-    for (const Kind& kind : kinds) {
-      std::vector<std::int64_t> rows;
-      for (std::int64_t row = 0; row < table_.rows; ++row) {
-        if (state(row) == kind.state && judge_.off_in_row(row) > 0) rows.push_back(row);
-      }
-      if (!rows.empty()) add(CauseKind::unset_rows, rows_text(rows, kind.one, kind.several));
-    }
-    if (causes_.empty()) add_arbitrary_rows();
+    for (Cause& each :
+         unset_rows(scan_, [&](std::int64_t row) { return judge_.off_in_row(row) > 0; }))
+      causes_.push_back(std::move(each));
   }
 
   /// Rows far off, in a table that is good otherwise.
@@ -395,18 +571,25 @@ class Diagnosis {
       rows.push_back(row);
     }
     if (2 * static_cast<std::int64_t>(rows.size()) > table_.rows) return;
-    add(CauseKind::unset_rows, rows_text(rows, "has other values", "have other values"));
+    add(CauseKind::unset_rows, entries_text("row", rows, "has other values", "have other values"));
   }
 
-  RowState state(std::int64_t row) const noexcept {
-    return scan_.states[static_cast<std::size_t>(row)];
+  void add_inexact_functions() {
+    if (explanations_.empty() || explanations_.front().most_ulps <= 1) return;
+    add(CauseKind::inexact_functions,
+        format_text("phases are exact, and sines and cosines are off by up to {:.3g} ulp, as those "
+                    "of fast libraries are: {:.3g} % of the entries are correctly rounded",
+                    explanations_.front().most_ulps, 100 * explanations_.front().share));
   }
 
   const TableView& table_;
   const RowScan& scan_;
   const Judge& judge_;
+  const Sample& sample_;
   const TableIdentity& judged_;
-  const std::optional<TableIdentity>& found_;
+  TableIdentity is_;
+  std::string mistake_;
+  std::vector<Explanation> explanations_;
   std::vector<Cause> causes_;
 };
 
@@ -436,46 +619,62 @@ Arrangement parse_arrangement(std::string_view name) { return arrangement_names.
 
 std::string_view to_string(CauseKind kind) noexcept { return cause_names[kind]; }
 
-CheckReport check(const TableView& table, const CheckOptions& options) {
-  check_shape(table);
+CheckReport check(const TableView& whole, const CheckOptions& options) {
+  check_shape(whole);
   check_threads(options.threads);
   if (options.max_error) check_positive("max_error", *options.max_error);
-  if (options.first) validate(RowRange{*options.first, table.rows});
-  if (options.arrangement && !has_both_functions(*options.arrangement)) {
-    throw InvalidArgument(format_text(
-        "arrangement is {}; allowed: interleaved, halves, halves_cos_first, interleaved_cos_first "
-        "(cosines or sines alone are found)",
-        to_string(*options.arrangement)));
+  if (options.first) validate(RowRange{*options.first, whole.rows});
+  if (!options.positions.empty() && std::ssize(options.positions) != whole.rows) {
+    throw InvalidArgument(format_text("positions has {} of them; allowed: {}, one for each row",
+                                      options.positions.size(), whole.rows));
   }
+  TableView table = whole;
+  if (has_zero_column(whole)) --table.columns;
   if (options.spec) judged_identity(table, options, {});  // throws if it does not fit
 
   CheckReport report;
-  report.rows = table.rows;
-  report.columns = table.columns;
-  report.type = table.type;
+  report.rows = whole.rows;
+  report.columns = whole.columns;
+  report.type = whole.type;
   const RowScan scan = scan_rows(table);
   report.entries_not_finite = scan.entries_not_finite;
-  auto found = identify(table, scan.unset(), {options.spec, options.arrangement, options.first});
-  if (!found && !options.spec) return report;
-  if (found && found->first > max_position - table.rows) found->first = 0;
+  const Sample sample(table, scan.unset());
+  const auto found = identify(table, scan.unset(), sample, options);
+  const auto other = other_reading(table, found ? found->explained : 0);
+  if (!found && !other && !options.spec) {
+    report.causes = unset_rows(scan, [](std::int64_t) { return true; });
+    return report;
+  }
   report.is_identified = true;
-  report.identity = judged_identity(table, options, found);
+  CheckOptions claimed = options;
+  if (other && !claimed.spec) {
+    claimed.spec = other->spec;
+    claimed.first = claimed.first.value_or(0);
+    claimed.spec->d_model = table.columns % 2 == 0 ? table.columns : 2 * table.columns;
+  }
+  report.identity = judged_identity(table, claimed, found);
+  report.identity.has_zero_column = table.columns < whole.columns;
   report.identity.padding_row = padding_row(scan, report.identity.arrangement);
-  validate(RowRange{report.identity.first, table.rows});
   report.identity.presets = presets_like(report.identity);
 
   Judge judge(table, report.identity, options);
   const Judgement judgement = judge.judge();
-  const RowRange rows = {report.identity.first, table.rows};
+  std::int64_t least = report.identity.position(0), most = least;
+  for (std::int64_t row = 0; row < table.rows; ++row) {
+    least = std::min(least, report.identity.position(row));
+    most = std::max(most, report.identity.position(row));
+  }
   report.errors.backend = "table";
   report.errors.spec = report.identity.spec;
-  set_errors(report.errors, rows, table.type, judgement.tally);
+  set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
   report.entries_off = judgement.entries_off;
-  report.allowed_error =
-      std::max(judge.allowed(rows.first), judge.allowed(rows.first + rows.count - 1));
+  report.allowed_error = std::max(judge.allowed(least), judge.allowed(most));
   report.is_good = report.entries_off == 0;
-  if (!report.is_good) {
-    report.causes = Diagnosis(table, scan, judge, report.identity, found).causes();
+  if (report.is_good) return report;
+  if (other) {
+    report.causes = {{CauseKind::other_arrangement, other->text}};
+  } else {
+    report.causes = Diagnosis(table, scan, judge, sample, report.identity, found).causes();
   }
   return report;
 }
@@ -501,9 +700,10 @@ std::string identity_text(const CheckReport& report) {
   std::string text =
       format_text("{} x {} of {}", report.rows, report.columns, to_string(report.type));
   if (!report.is_identified) return text;
-  text += format_text(", {}, positions {} .. {}, {}", to_string(is.arrangement), is.first,
-                      is.first + report.rows - 1, convention_text(is.spec));
+  text += format_text(", {}, positions {}, {}", to_string(is.arrangement),
+                      positions_text(is, report.rows), convention_text(is.spec));
   if (is.factor != 1) text += format_text(", times {:.6g}", is.factor);
+  if (is.has_zero_column) text += ", the last column is zeros";
   if (is.padding_row) text += format_text(", row {} is padding", *is.padding_row);
   constexpr std::size_t most_shown = 4;
   if (!is.presets.empty()) {
@@ -530,7 +730,7 @@ std::string to_string(const CheckReport& report) {
 
 FrequencyReport check_frequencies(std::span<const double> frequencies,
                                   const std::optional<EncodingSpec>& spec) {
-  const auto count = static_cast<std::int64_t>(frequencies.size());
+  const auto count = std::ssize(frequencies);
   if (count < 1 || 2 * count > max_d_model) {
     throw InvalidArgument(
         format_text("there are {} frequencies; allowed: 1 to {}", count, max_d_model / 2));
@@ -544,35 +744,51 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
                                         count, wanted->d_model, wanted->d_model / 2));
     }
   }
-  std::vector<FrequencyEstimate> estimates;
-  for (std::int64_t k = 0; k < count; ++k)
-    estimates.push_back({.k = k, .frequency = frequencies[static_cast<std::size_t>(k)]});
-  const auto found = fit_frequencies(estimates, count, 1, wanted);
+  const auto found = convention_of(frequencies, wanted);
   FrequencyReport report;
-  if (!found && !wanted) return report;
-  report.is_identified = true;
-  report.spec = wanted ? *wanted : *found;
-  const std::vector<double> exact = frequencies_of(report.spec);
-  bool are_bfloat16 = true, are_float16 = true;
-  for (std::size_t k = 0; k < exact.size(); ++k) {
-    const double given = frequencies[k];
-    const double off = std::fabs(given / exact[k] - 1);
-    report.max_relative_error = std::max(report.max_relative_error, off);
-    if (!(off <= 10)) report.max_relative_error = 10;
-    are_bfloat16 = are_bfloat16 && given == to_double(nearest<BFloat16>(given));
-    are_float16 = are_float16 && given == to_double(nearest<Float16>(given));
+  report.is_identified = found || wanted;
+  const bool is_mistake = found && !found->convention.mistake.empty();
+  if (wanted || found) {
+    report.spec = wanted       ? *wanted
+                  : is_mistake ? found->convention.intended
+                               : found->convention.spec;
   }
-  constexpr double most_off = 0x1p-19;
-  report.is_good = report.max_relative_error <= most_off;
+  std::vector<std::int64_t> off, zero, not_finite;
+  const std::vector<double> exact =
+      report.is_identified ? frequencies_of(report.spec) : std::vector<double>(frequencies.size());
+  constexpr double most_off = 0x1p-19, largest = 10;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double given = frequencies[static_cast<std::size_t>(k)],
+                 right = exact[static_cast<std::size_t>(k)];
+    const double error = given == right ? 0 : std::fabs(given / right - 1);
+    report.max_relative_error =
+        std::max(report.max_relative_error, error <= largest ? error : largest);
+    if (report.is_identified && error <= most_off) continue;
+    // A number below every normal float is memory that was never written.
+    (!std::isfinite(given) ? not_finite : std::fabs(given) < 0x1p-126 ? zero : off).push_back(k);
+  }
+  report.is_good = report.is_identified && report.max_relative_error <= most_off;
   if (report.is_good) return report;
-  if (found && wanted && !(*found == *wanted)) {
-    report.cause = format_text("base {:.6g}, spacing {}, frequencies {}", found->base,
-                               to_string(found->spacing), to_string(found->frequencies));
-  } else if (are_bfloat16) {
-    report.cause = "frequencies in bfloat16";
-  } else if (are_float16) {
-    report.cause = "frequencies in float16";
+  std::vector<std::string> causes;
+  const auto add_entries = [&](const std::vector<std::int64_t>& which, const char* one,
+                               const char* several) {
+    if (!which.empty()) causes.push_back(entries_text("frequenc", which, one, several));
+  };
+  add_entries(not_finite, "is NaN or infinite", "are NaN or infinite");
+  add_entries(zero, "is zero or nearly", "are zero or nearly");
+  if (is_mistake) {
+    causes.push_back(found->convention.mistake);
+  } else if (found && wanted && !(found->convention.spec == *wanted)) {
+    const EncodingSpec& is = found->convention.spec;
+    causes.push_back(format_text("base {:.6g}, spacing {}, frequencies {}", is.base,
+                                 to_string(is.spacing), to_string(is.frequencies)));
+  } else if (found && found->rounding != Rounding::none && !off.empty()) {
+    causes.push_back(format_text("frequencies in {}",
+                                 found->rounding == Rounding::bfloat16 ? "bfloat16" : "float16"));
+  } else if (found) {
+    add_entries(off, "has another value", "have other values");
   }
+  report.cause = join(causes, "; and ");
   return report;
 }
 

@@ -17,14 +17,15 @@
 /// second term is what phases in double cost, which only a table of float64 or of far positions
 /// notices. Phases in float32 exceed this within a few rows. A caller may set another limit.
 ///
-/// A cause is named if a simulation of it explains the errors. Each known cause is simulated on
-/// some rows: the table as that mistake makes it. An entry that is off counts as explained if it is
-/// within an ulp of the simulated one, or if at least seven eighths of its error are in the
-/// simulation, too. A cause explains a table if it explains nine in ten of such entries. Of several
-/// that do, the one with most entries within an ulp is named; if others have as many, within one in
-/// a hundred, all of them are. A difference from the convention asked for (another base, halves
-/// exchanged, rows shifted) is found by identifying the table, and is a cause if the table is
-/// closer to what was identified.
+/// A table is judged by exactly what is claimed of it: an arrangement, frequencies or positions
+/// that the options name are not replaced by others that fit better. What they do not name is
+/// found.
+///
+/// Why a table is wrong follows from the ways in which programs compute tables, a list that is
+/// combined: of the frequency (exp, pow, exp2, a division, a recurrence ...), of its type, of the
+/// position's, of the phase's and of the entry's. The way that leaves the fewest bits of a sample
+/// open is the cause, with the share of entries whose bits are those. A difference from what is
+/// claimed (another base, halves exchanged, rows shifted) is found by identifying the table.
 #pragma once
 
 #include "posenc/data_type.h"
@@ -80,6 +81,7 @@ enum class Arrangement {
   sines_twice,
   cosines_repeated,  ///< cos w_0, cos w_0, cos w_1, ...: diffusers
   sines_repeated,
+  alternating,  ///< a mistake: sin w_0, cos w_1, sin w_2, ...: a frequency for each column
 };
 
 /// All of them.
@@ -87,7 +89,7 @@ inline constexpr Arrangement all_arrangements[] = {
     Arrangement::interleaved,           Arrangement::halves,      Arrangement::halves_cos_first,
     Arrangement::interleaved_cos_first, Arrangement::cosines,     Arrangement::sines,
     Arrangement::cosines_twice,         Arrangement::sines_twice, Arrangement::cosines_repeated,
-    Arrangement::sines_repeated};
+    Arrangement::sines_repeated,        Arrangement::alternating};
 
 /// The name of the enumerator: "cosines_twice".
 std::string_view to_string(Arrangement arrangement) noexcept;
@@ -101,11 +103,19 @@ struct TableIdentity {
   EncodingSpec spec = {};                              ///< its layout is not used
   Arrangement arrangement = Arrangement::interleaved;  ///< of its columns
   std::int64_t first = 0;                              ///< the position of row 0
+  std::int64_t step = 1;                               ///< from a row's position to the next
+  std::vector<std::int64_t> positions = {};            ///< of the rows; empty: first + step row
   double factor = 1;                                   ///< of all entries: an attention factor
   bool has_negated_sines = false;                      ///< each sine with the other sign
+  bool has_zero_column = false;  ///< a last one, beside the pairs: of an odd width. Not judged.
   /// A row of zeros among the first three: fairseq's and Transformers' padding_idx. Not judged.
   std::optional<std::int64_t> padding_row = {};
   std::vector<std::string> presets = {};  ///< that have this convention, at this d_model or another
+
+  /// The position of that row, which is not checked; also before row 0 of a run.
+  std::int64_t position(std::int64_t row) const noexcept {
+    return positions.empty() ? first + step * row : positions[static_cast<std::size_t>(row)];
+  }
 };
 
 /// A known mistake.
@@ -126,7 +136,8 @@ enum class CauseKind {
   other_spacing,
   other_rule,
   attention_factor,
-  unset_rows,  ///< zero, NaN or arbitrary
+  inexact_functions,  ///< exact phases, and sines that are off
+  unset_rows,         ///< zero, NaN or arbitrary
 };
 
 /// The name of the enumerator: "float32_phases".
@@ -144,9 +155,10 @@ struct CheckOptions {
   /// The frequencies that the table should have; its layout is not used, and d_model 0 is that of
   /// the table. Without a value, they are identified, as are the next two.
   std::optional<EncodingSpec> spec = {};
-  /// One of the first four. A table of cosines or sines alone is judged as what it is.
-  std::optional<Arrangement> arrangement = {};
-  std::optional<std::int64_t> first = {};  ///< position of row 0
+  /// What it may be: one of these. Empty: it is found.
+  std::vector<Arrangement> arrangements = {};
+  std::optional<std::int64_t> first = {};    ///< position of row 0; the next ones follow
+  std::vector<std::int64_t> positions = {};  ///< of all rows, instead of a first one
   /// The attention factor that entries should have; by default that of the rule of the spec.
   std::optional<double> factor = {};
   /// Every entry must be within this absolute error, instead of the rule above.

@@ -5,7 +5,8 @@ namespace posenc {
 std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
   switch (arrangement) {
     case Arrangement::cosines:
-    case Arrangement::sines: return columns;
+    case Arrangement::sines:
+    case Arrangement::alternating: return columns;
     default: return columns % 2 == 0 ? columns / 2 : 0;
   }
 }
@@ -25,25 +26,21 @@ ColumnContent content_of(Arrangement arrangement, std::int64_t columns,
     case Arrangement::cosines_twice: return {in_half, true};
     case Arrangement::sines_twice: return {in_half, false};
     case Arrangement::cosines_repeated: return {column / 2, true};
-    case Arrangement::sines_repeated: break;
+    case Arrangement::sines_repeated: return {column / 2, false};
+    case Arrangement::alternating: break;
   }
-  return {column / 2, false};
+  return {column, is_odd};
 }
 
 std::int64_t column_of(Arrangement arrangement, std::int64_t columns, std::int64_t k,
                        bool is_cosine) noexcept {
-  const std::int64_t half = columns / 2;
-  switch (arrangement) {
-    case Arrangement::interleaved: return 2 * k + (is_cosine ? 1 : 0);
-    case Arrangement::halves: return k + (is_cosine ? half : 0);
-    case Arrangement::halves_cos_first: return k + (is_cosine ? 0 : half);
-    case Arrangement::interleaved_cos_first: return 2 * k + (is_cosine ? 0 : 1);
-    default: break;
+  // The four columns that hold frequency k in some arrangement.
+  for (const std::int64_t column : {k, 2 * k, 2 * k + 1, k + columns / 2}) {
+    if (column >= columns) continue;
+    const ColumnContent content = content_of(arrangement, columns, column);
+    if (content.k == k && content.is_cosine == is_cosine) return column;
   }
-  if (is_cosine != is_of_cosines(arrangement)) return -1;
-  const bool is_repeated =
-      arrangement == Arrangement::cosines_repeated || arrangement == Arrangement::sines_repeated;
-  return is_repeated ? 2 * k : k;
+  return -1;
 }
 
 Arrangement arrangement_of(Layout layout) noexcept {

@@ -4,7 +4,6 @@
 #include "posenc/tuning/check.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace posenc {
 
@@ -23,12 +22,9 @@ ColumnContent content_of(Arrangement arrangement, std::int64_t columns,
 std::int64_t column_of(Arrangement arrangement, std::int64_t columns, std::int64_t k,
                        bool is_cosine) noexcept;
 
+/// True if there is a sine and a cosine of every frequency.
 constexpr bool has_both_functions(Arrangement arrangement) noexcept {
   return arrangement <= Arrangement::interleaved_cos_first;
-}
-constexpr bool is_of_cosines(Arrangement arrangement) noexcept {
-  return arrangement == Arrangement::cosines || arrangement == Arrangement::cosines_twice ||
-         arrangement == Arrangement::cosines_repeated;
 }
 
 }  // namespace posenc
