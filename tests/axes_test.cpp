@@ -333,6 +333,29 @@ TEST(Axes, RefuseBadInput) {
                 static_cast<void>(grid_positions(good, {huge, 1}));
               }),
               HasSubstr("there are 1 first positions; allowed: none, or 2"));
+  const std::int64_t last[] = {max_position, 0}, far[] = {INT64_MAX, 0};
+  for (const auto& firsts : {last, far}) {
+    EXPECT_THAT(refusal([&] {
+                  static_cast<void>(grid_positions(good, {firsts, 2}));
+                }),
+                HasSubstr("allowed"));
+  }
+  EXPECT_THAT(refused({.parts = {{.spec = eight}}, .layout = static_cast<Layout>(7)}),
+              HasSubstr("layout is 7; allowed: 0 to 2"));
+  EXPECT_EQ(to_string(static_cast<Layout>(-1)), "unknown");
+}
+
+TEST(Axes, AListWithoutMemoryIsNoRange) {
+  const std::int64_t* const wide = nullptr;
+  const std::int32_t* const narrow = nullptr;
+  const AxesEncoder encoder(one_axis({.d_model = 8}));
+  Matrix out(3, 8);
+  for (const RowPositions& rows : {RowPositions(wide, 0, 3, 3), RowPositions(narrow, 1, 3, 3)}) {
+    EXPECT_FALSE(rows.is_range());
+    EXPECT_THAT(refusal([&] { encoder.encode(rows, out.view()); }), HasSubstr("no memory"));
+  }
+  encoder.encode(RowPositions(wide, 0, 0, 0), out.view());
+  EXPECT_FALSE(RowPositions(std::vector<std::int64_t>()).is_range());
 }
 
 TEST(Axes, RefuseBadCallsAndWriteNothing) {

@@ -43,6 +43,13 @@ constexpr std::int64_t firsts[] = {
 };
 constexpr std::int64_t d_models[] = {2, 4, 6, 20, 96, 98, 510, 512, 1000, 4098};
 
+// A fraction, or a number that an int may not hold, is no number of threads.
+static_assert(std::is_convertible_v<int, EncodeOptions>);
+static_assert(!std::is_convertible_v<double, EncodeOptions>);
+static_assert(!std::is_convertible_v<float, EncodeOptions>);
+static_assert(!std::is_convertible_v<std::int64_t, EncodeOptions>);
+static_assert(!std::is_convertible_v<bool, EncodeOptions>);
+
 // Calls that must compile, and calls that must not: two bare integers could be a range or two
 // positions.
 template <class E>

@@ -47,7 +47,7 @@ Measurements some_document() {
                            .layout = Layout::halves_cos_first,
                            .spacing = Spacing::inclusive,
                            .frequencies = parse_frequency_rule("linear:factor=4")},
-                          {7, 300}, DataType::bfloat16, 3);
+                          {-7, 300}, DataType::bfloat16, 3);
   broken.self_ratios = {1.25};
   broken.phases = "float32";
   return document_of({measured("naive", 2e-6), measured("rotation", 1e-6), limit, broken});
@@ -128,6 +128,9 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
       {"/disturbed", 1},
       {"/measurements", json::object()},
       {"/measurements/1/backend", "a\033[31m"},
+      {"/measurements/1/backend", "a\u009b31m"},
+      {"/measurements/1/backend", "a\u202eb"},
+      {"/measurements/1/backend", std::string(1001, 'a')},
       {"/measurements/1/isa", 2},
       {"/measurements/1/role", "boss"},
       {"/measurements/1/seconds", 1},
@@ -157,6 +160,9 @@ TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
   json twice = saved();
   twice["measurements"][0] = twice["measurements"][1];
   EXPECT_THAT(reason_of(twice.dump()), HasSubstr("measurements[1] repeats"));
+  const std::string text = saved().dump();
+  EXPECT_THAT(reason_of(text + std::string("\0 {}", 4)), HasSubstr("NUL byte"));
+  EXPECT_THAT(reason_of("{\"version\": 4, " + text.substr(1)), HasSubstr("version is given twice"));
   json without = saved();
   without.erase("compiler");
   EXPECT_THAT(reason_of(without.dump()), HasSubstr("compiler is missing"));

@@ -150,9 +150,9 @@ int accuracy(const CommonOptions& options) {
   int code = good;
   for (const AccuracyReport& each : reports) {
     if (!breaks_its_bound(each)) continue;
-    fmt::print(stderr,
-               "posenc: {}:{} breaks its error bound: max |error| is {:.4e}, the bound is {:.4e}\n",
-               each.backend, to_string(each.isa), each.error.max_abs, each.promise.max_abs);
+    print_message(
+        fmt::format("{}:{} breaks its error bound: max |error| is {:.4e}, the bound is {:.4e}",
+                    each.backend, to_string(each.isa), each.error.max_abs, each.promise.max_abs));
     code = check_failed;
   }
   return code;

@@ -70,7 +70,7 @@ Report report_from(const std::string& origin, const Measurement& measured, const
 /// Adds the reports of a document. Of one that has none, nothing.
 void add_reports(std::vector<Report>& reports, const std::string& origin, const std::string& file,
                  const std::regex& names) try {
-  const Json document = parse_json(read_file(file));
+  const Json document = parse_json(read_document(file));
   for (const JsonNode& node : JsonNode{document, ""}["measurements"].elements()) {
     if (!node.has("report")) continue;
     const Measurement measured = measurement_from(node);

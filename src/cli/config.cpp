@@ -21,7 +21,7 @@ void add_config_options(CLI::App& command, ConfigOptions& options) {
 RotaryReading reading_of(const ConfigOptions& options) {
   std::filesystem::path file = options.file;
   if (std::filesystem::is_directory(file)) file /= "config.json";
-  const std::string text = read_file(file);
+  const std::string text = read_document(file);
   try {
     return read_rotary_config(text, {.rows = options.longest, .channels = {}});
   } catch (const InvalidArgument& error) {

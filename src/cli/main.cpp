@@ -1,6 +1,5 @@
 // The posenc command: its subcommands, and what becomes of their errors.
 #include "cli/commands.h"
-#include "cli/escape.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
 #include "cli/parse_error.h"
@@ -12,7 +11,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <sstream>
@@ -22,9 +20,8 @@
 namespace posenc::cli {
 namespace {
 
-/// One line, even if the message quotes control characters that the user typed or a file holds.
 int fail(const std::string& message) {
-  fmt::print(stderr, "posenc: {}\n", escaped(message));
+  print_message(message);
   return bad_input;
 }
 

@@ -9,10 +9,8 @@
 
 #include "posenc/measuring/measurement_json.h"
 
-#include <fmt/format.h>
 #include <CLI/App.hpp>
 
-#include <cstdio>
 #include <memory>
 
 namespace posenc::cli {
@@ -32,7 +30,7 @@ int run_measure(const MeasureCommand& command) {
              common.format == "json" ? text_of(to_json(document)) : measurements_text(document));
   const int code = check_promises(document);
   if (document.disturbed.empty()) return code;
-  fmt::print(stderr, "posenc: {}\n", document.disturbed);
+  print_message(document.disturbed);
   return check_failed;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/measuring.h"
 
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <tuple>
 
@@ -149,10 +149,9 @@ int check_promises(const Measurements& document) {
   int code = good;
   for (const Measurement& each : document.all) {
     if (each.keeps_its_promise()) continue;
-    fmt::print(stderr,
-               "posenc: {} breaks its error bound on {}: max |error| is {:.4e}, the bound is "
-               "{:.4e}\n",
-               each.full_name(), each.table.name, each.error->max_abs, each.promise->max_abs);
+    print_message(
+        fmt::format("{} breaks its error bound on {}: max |error| is {:.4e}, the bound is {:.4e}",
+                    each.full_name(), each.table.name, each.error->max_abs, each.promise->max_abs));
     code = check_failed;
   }
   return code;

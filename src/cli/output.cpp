@@ -1,11 +1,12 @@
 #include "cli/output.h"
 
-#include "cli/escape.h"
-
+#include "posenc/support/limits.h"
+#include "posenc/support/printable.h"
 #include "posenc/support/streams.h"
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -53,6 +54,11 @@ void write_all(const std::string& file, std::string_view text) {
 
 void write_page(const std::string& file, std::string_view text) {
   write_all(file, escaped_lines(text));
+}
+
+void print_message(std::string_view message) {
+  const std::string line = "posenc: " + shortened(escaped(message), max_message_bytes) + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }

@@ -36,4 +36,8 @@ void write_page(const std::string& file, std::string_view text);
 
 bool is_standard_output(const std::string& file);
 
+/// Writes "posenc: ", the message, escaped and shortened to one line, and its end to standard
+/// error. Where that cannot be written, the exit code alone tells.
+void print_message(std::string_view message);
+
 }  // namespace posenc::cli

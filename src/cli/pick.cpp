@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -213,13 +212,12 @@ std::filesystem::path file_to_save(const PickCommand& command) {
 /// Adds the measurements to those of an existing valid profile. Returns a line that says what was
 /// done.
 std::string save(const Measurements& measured, const std::filesystem::path& file) {
+  const FolderLock alone(file);  // else the measurements of another command may be lost
+  const Uninterrupted whole;
   const LoadedProfile older =
       std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
   const Measurements merged = older.measurements ? merge(*older.measurements, measured) : measured;
-  {
-    const Uninterrupted whole;
-    write_measurements(merged, file);
-  }
+  write_measurements(merged, file);
   const std::size_t kept = merged.all.size() - measured.all.size();
   std::string line = fmt::format("Profile saved: {}", file.string());
   if (kept > 0) line += fmt::format(" ({} earlier measurements kept)", kept);
@@ -233,12 +231,12 @@ int exit_code(const Measurements& document, const Accuracy& accuracy,
   int code = check_promises(document);
   for (const Verdict& each : verdicts) {
     if (each.pick) continue;
-    fmt::print(stderr, "posenc: no backend is {} on all tables of {}\n", to_string(accuracy),
-               each.measured.text());
+    print_message(fmt::format("no backend is {} on all tables of {}", to_string(accuracy),
+                              each.measured.text()));
     code = check_failed;
   }
   if (verdicts.empty()) {
-    fmt::print(stderr, "posenc: the document has no measurement to pick from\n");
+    print_message("the document has no measurement to pick from");
     code = check_failed;
   }
   return code;
@@ -269,8 +267,8 @@ int run_pick(const PickCommand& command) {
                                 : page_of(document, accuracy, verdicts) + saved);
   const int code = exit_code(document, accuracy, verdicts);
   if (!is_refused) return code;
-  fmt::print(stderr, "posenc: {}{}\n", document.disturbed,
-             file.empty() ? "" : "; nothing is saved (--force saves the times as they are)");
+  print_message(document.disturbed +
+                (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
   return check_failed;
 }
 

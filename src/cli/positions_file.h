@@ -15,10 +15,7 @@ struct FilePositions {
   std::int64_t axes;  ///< 0 if they are equal on all axes
   std::int64_t rows;
 
-  RowPositions view() const noexcept {
-    if (rows == 0) return RowRange{0, 0};
-    return {positions.data(), axes, rows, rows};
-  }
+  RowPositions view() const noexcept { return {positions.data(), axes, rows, rows}; }
 };
 
 /// Reads int32 or int64 of shape (rows) or (axes, rows) from a .npy file. Throws std::system_error

@@ -27,13 +27,20 @@ std::string left_text(double seconds, double done) {
                    : fmt::format("{} min {:02} s left", left / 60, left % 60);
 }
 
+/// Replaces the line. A terminal that has gone is no reason to stop.
+void show(const std::string& line) {
+  const std::string text = "\r\033[K" + line;
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 Progress::Progress(bool wanted)
     : is_wanted_(wanted && is_terminal(standard_error)), next_(Clock::now() + start_after) {}
 
 Progress::~Progress() {
-  if (is_shown_) fmt::print(stderr, "\r\033[K");
+  if (is_shown_) show("");
 }
 
 void Progress::operator()(double share, std::string_view doing) {
@@ -44,9 +51,8 @@ void Progress::operator()(double share, std::string_view doing) {
   const double done = std::clamp(share, 0.0, 1.0);
   const auto filled = static_cast<int>(done * bar_width);
   const std::string left = left_text(std::chrono::duration<double>(now - start_).count(), done);
-  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}", "", filled, "",
-             bar_width - filled, 100 * done, left, left.empty() ? "" : "  ", doing);
-  std::fflush(stderr);
+  show(fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}{}{}", "", filled, "", bar_width - filled,
+                   100 * done, left, left.empty() ? "" : "  ", doing));
 }
 
 }  // namespace posenc::cli

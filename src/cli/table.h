@@ -1,7 +1,7 @@
 // Aligned tables, at most 100 columns wide if their text can be broken into lines.
 #pragma once
 
-#include "cli/escape.h"
+#include "posenc/support/printable.h"
 
 #include <concepts>
 #include <cstddef>

@@ -9,13 +9,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <iostream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 namespace posenc::cli {
 namespace {
@@ -67,14 +64,12 @@ Timing timing_from(const Json& document) {
 void remember_program(const char* name) { first_argument() = name; }
 
 Timing time_in_new_process(const TimingRequest& request) {
-  const File in = temporary_file(), out = temporary_file(), err = temporary_file();
-  const std::string asked = text_of(json_of(request));
-  std::fwrite(asked.data(), 1, asked.size(), in.get());
-  if (std::fflush(in.get()) != 0) fail(std::generic_category().message(errno));
-  std::rewind(in.get());
-  const int code =
-      wait_for(start_process(program_file(first_argument()), {"measure", timing_option},
-                             {fileno(in.get()), fileno(out.get()), fileno(err.get())}));
+  ProcessInput in;
+  const File out = temporary_file(), err = temporary_file();
+  const Process process = start_process(program_file(first_argument()), {"measure", timing_option},
+                                        {in.reading_end(), fileno(out.get()), fileno(err.get())});
+  in.send(json_of(request).dump() + '\n');
+  const int code = wait_for(process);
   if (code != good) {
     const std::string message = content_of(err.get());
     fail(message.empty() ? fmt::format("it ended with exit code {}", code)
@@ -88,7 +83,8 @@ Timing time_in_new_process(const TimingRequest& request) {
 }
 
 int time_on_request() {
-  const std::string asked(std::istreambuf_iterator<char>(std::cin), {});
+  std::string asked;
+  std::getline(std::cin, asked);
   TimingRequest request;
   const auto refuse = [] {
     throw InvalidArgument(fmt::format(
@@ -101,6 +97,7 @@ int time_on_request() {
   } catch (const BadDocument&) {
     refuse();
   }
+  end_with_standard_input();
   write_all("", text_of(json_of(time_rows(request))));
   return good;
 }

@@ -121,6 +121,7 @@ double denominator_of(const AxesSpec& spec, std::int64_t axis) {
 
 template <class Real>
 std::vector<std::int64_t> multiples_of(const AxesSpec& spec, std::span<const Real> positions) {
+  validate(spec);
   const auto axes = static_cast<std::size_t>(spec.axes());
   if (axes == 0 || positions.size() % axes != 0) {
     throw InvalidArgument(format_text("there are {} positions; allowed: as many on each of {} axes",
@@ -190,7 +191,7 @@ void validate(const AxesSpec& spec) {
     throw InvalidArgument(
         format_text("parts[{}].pairs is given; allowed if parts have layouts: none", i));
   }
-  to_string(spec.layout);
+  validate(spec.layout);
 }
 
 AxesSpec one_axis(const EncodingSpec& spec) {
@@ -246,8 +247,8 @@ RowPositions RowPositions::part(std::int64_t begin, std::int64_t count) const no
   RowPositions rows = *this;
   rows.count_ = count;
   rows.first_ += begin;
-  if (wide_ != nullptr) rows.wide_ += begin;
-  if (narrow_ != nullptr) rows.narrow_ += begin;
+  if (kind_ == Kind::wide) rows.wide_ += begin;
+  if (kind_ == Kind::narrow) rows.narrow_ += begin;
   return rows;
 }
 
@@ -263,6 +264,10 @@ void validate(const RowPositions& positions, std::int64_t axes) {
   const std::int64_t given = std::max<std::int64_t>(positions.axes(), 1);
   for (std::int64_t axis = 0; axis < given; ++axis) {
     positions.of_axis(axis, [&]<class Positions>(Positions of_axis) {
+      if constexpr (!std::is_same_v<Positions, RowRange>) {
+        if (of_axis.data() == nullptr && !of_axis.empty())
+          throw InvalidArgument("positions have no memory (null); allowed: a valid pointer");
+      }
       if constexpr (std::is_same_v<Positions, std::span<const std::int64_t>>)
         check_positions(of_axis, axis);
     });
@@ -275,6 +280,8 @@ std::vector<std::int64_t> grid_positions(std::span<const std::int64_t> sizes,
     throw InvalidArgument(format_text("there are {} first positions; allowed: none, or {}",
                                       firsts.size(), sizes.size()));
   }
+  for (std::size_t axis = 0; axis < firsts.size(); ++axis)
+    validate(RowRange{firsts[axis], std::max<std::int64_t>(sizes[axis], 0)});
   std::int64_t cells = 1, values = 0;
   for (const std::int64_t size : sizes) {
     if (size < 0 || __builtin_mul_overflow(cells, size, &cells) || cells > max_position) {

@@ -127,11 +127,15 @@ class RowPositions {
   /// all axes.
   RowPositions(const std::int64_t* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
-      : count_(rows), axes_(axes), axis_stride_(axis_stride), wide_(positions) {}
+      : count_(rows), axes_(axes), axis_stride_(axis_stride), kind_(Kind::wide), wide_(positions) {}
   /// The same of 32-bit integers.
   RowPositions(const std::int32_t* positions, std::int64_t axes, std::int64_t rows,
                std::int64_t axis_stride) noexcept
-      : count_(rows), axes_(axes), axis_stride_(axis_stride), narrow_(positions) {}
+      : count_(rows),
+        axes_(axes),
+        axis_stride_(axis_stride),
+        kind_(Kind::narrow),
+        narrow_(positions) {}
 
   /// Rows.
   std::int64_t count() const noexcept { return count_; }
@@ -140,13 +144,13 @@ class RowPositions {
   /// Integers from the positions on one axis to those on the next.
   std::int64_t axis_stride() const noexcept { return axis_stride_; }
   /// True if the positions are first(), first() + 1, ...
-  bool is_range() const noexcept { return wide_ == nullptr && narrow_ == nullptr; }
+  bool is_range() const noexcept { return kind_ == Kind::range; }
   /// The first position of a range; 0 of a list.
   std::int64_t first() const noexcept { return first_; }
   /// The position of a row on an axis.
   std::int64_t operator()(std::int64_t axis, std::int64_t row) const noexcept {
     const std::int64_t at = (axes_ == 0 ? 0 : axis * axis_stride_) + row;
-    return wide_ != nullptr ? wide_[at] : narrow_ != nullptr ? narrow_[at] : first_ + row;
+    return kind_ == Kind::wide ? wide_[at] : kind_ == Kind::narrow ? narrow_[at] : first_ + row;
   }
   /// The rows begin .. begin + count - 1.
   RowPositions part(std::int64_t begin, std::int64_t count) const noexcept;
@@ -155,22 +159,26 @@ class RowPositions {
   decltype(auto) of_axis(std::int64_t axis, const Use& use) const {
     const std::int64_t at = axes_ == 0 ? 0 : axis * axis_stride_;
     const auto count = static_cast<std::size_t>(count_);
-    if (wide_ != nullptr) return use(std::span(wide_ + at, count));
-    if (narrow_ != nullptr) return use(std::span(narrow_ + at, count));
+    if (kind_ == Kind::wide) return use(std::span(wide_ + at, count));
+    if (kind_ == Kind::narrow) return use(std::span(narrow_ + at, count));
     return use(RowRange{first_, count_});
   }
 
  private:
+  /// Not told from the pointers: that of an empty list may be null.
+  enum class Kind { range, wide, narrow };
+
   std::int64_t count_ = 0;
   std::int64_t first_ = 0;
   std::int64_t axes_ = 0;
   std::int64_t axis_stride_ = 0;
+  Kind kind_ = Kind::range;
   const std::int64_t* wide_ = nullptr;
   const std::int32_t* narrow_ = nullptr;
 };
 
-/// Throws InvalidArgument unless there are positions on `axes` axes, or equal ones, and each is
-/// -max_position to max_position.
+/// Throws InvalidArgument unless there are positions on `axes` axes, or equal ones, in memory that
+/// is not null, and each is -max_position to max_position.
 void validate(const RowPositions& positions, std::int64_t axes);
 
 /// Positions that are not integers, as multiples of 1 / denominator of their axis. positions[axis *

@@ -4,6 +4,7 @@
 #include "posenc/support/floating_point.h"
 #include "posenc/support/format.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace posenc {
@@ -34,7 +35,7 @@ void Backend::check_runs_here() const {
 }
 
 void Backend::check_supports(DataType type) const {
-  if (supports(type)) return;
+  if (supports(type) && std::ranges::count(all_data_types, type) == 1) return;
   std::vector<std::string_view> allowed;
   for (const DataType each : all_data_types) {
     if (supports(each)) allowed.push_back(to_string(each));

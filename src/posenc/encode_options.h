@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace POSENC_API posenc {
 
@@ -37,6 +38,10 @@ struct EncodeOptions {
   /// Implicit, so that encode(rows, out, 4) uses 4 threads.
   EncodeOptions(int thread_count = 1, StorePolicy policy = StorePolicy::automatic)
       : threads(thread_count), stores(policy) {}  // NOLINT
+  /// A number of another type is no number of threads: encode(rows, spec, 1e-6) does not compile.
+  template <class Number>
+  requires std::is_arithmetic_v<Number> EncodeOptions(Number, StorePolicy = StorePolicy::automatic)
+  = delete;
 
   /// At least 1. At most so many work on it, and no more than there are CPUs for the process: as
   /// many as gain by it.

@@ -5,6 +5,7 @@
 #include "posenc/export.h"
 
 #include <stdexcept>
+#include <string>
 
 namespace POSENC_API posenc {
 
@@ -12,7 +13,9 @@ namespace POSENC_API posenc {
 /// anything is written.
 class InvalidArgument : public std::invalid_argument {
  public:
-  using std::invalid_argument::invalid_argument;
+  /// what() is one line of printable characters: others, which names and values may have, are
+  /// escaped ("\\n"), and a line of more than 1000 bytes loses its middle.
+  explicit InvalidArgument(const std::string& message);
 };
 
 }  // namespace posenc

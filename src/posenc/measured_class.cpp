@@ -8,6 +8,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -110,22 +112,17 @@ MeasuredClass class_of(const Rows& rows, ShapeClass shape) {
                         .tables = {},
                         .candidates = {}};
   std::vector<Rows> by_backend;
+  std::set<std::string> tables;
+  std::map<std::string, std::size_t> places, methods;  // in by_backend; in order of appearance
   for (const Measurement* row : rows) {
-    if (std::ranges::count(made.tables, row->table.name) == 0)
-      made.tables.push_back(row->table.name);
-    const auto is_same = [&](const Rows& other) {
-      return other.front()->full_name() == row->full_name();
-    };
-    const auto found = std::ranges::find_if(by_backend, is_same);
-    (found == by_backend.end() ? by_backend.emplace_back() : *found).push_back(row);
+    if (tables.insert(row->table.name).second) made.tables.push_back(row->table.name);
+    const auto [place, is_new] = places.try_emplace(row->full_name(), by_backend.size());
+    (is_new ? by_backend.emplace_back() : by_backend[place->second]).push_back(row);
   }
-  std::vector<std::string> methods;
   for (const Rows& each : by_backend) {
-    const auto found = std::ranges::find(methods, each.front()->backend);
-    const auto method = static_cast<std::size_t>(found - methods.begin());
-    if (found == methods.end()) methods.push_back(each.front()->backend);
     made.candidates.push_back(candidate_of(each, made.tables.size()));
-    made.candidates.back().method = method;
+    made.candidates.back().method =
+        methods.try_emplace(each.front()->backend, methods.size()).first->second;
   }
   made.noise_floor = noise_floor(made.candidates, by_backend);
   return made;
@@ -141,16 +138,12 @@ std::string MeasuredClass::text() const {
 }
 
 std::vector<MeasuredClass> classes_of(const Measurements& document) {
-  using Key = std::tuple<ShapeClass, DataType, int>;
-  std::vector<std::pair<Key, Rows>> grouped;
+  std::map<std::tuple<ShapeClass, DataType, int>, Rows> grouped;
   for (const Measurement& row : document.all) {
     if (!is_of_a_class(row)) continue;
-    const Key key = {shape_class(row.table.bytes(), document.machine), row.table.type,
-                     row.table.threads};
-    const auto found = std::ranges::find(grouped, key, &std::pair<Key, Rows>::first);
-    (found == grouped.end() ? grouped.emplace_back(key, Rows()) : *found).second.push_back(&row);
+    grouped[{shape_class(row.table.bytes(), document.machine), row.table.type, row.table.threads}]
+        .push_back(&row);
   }
-  std::ranges::stable_sort(grouped, {}, &std::pair<Key, Rows>::first);
   std::vector<MeasuredClass> classes;
   for (const auto& [key, rows] : grouped) classes.push_back(class_of(rows, std::get<0>(key)));
   return classes;

@@ -50,7 +50,7 @@ Measurements measurements_of_this_machine() {
 }
 
 Measurements read_measurements(const std::filesystem::path& file) try {
-  return parse_measurements(read_file(file));
+  return parse_measurements(read_document(file));
 } catch (const std::system_error& error) {
   throw InvalidArgument(
       format_text("document is {}, which cannot be read: {}; allowed: JSON of "
@@ -62,11 +62,7 @@ Measurements read_measurements(const std::filesystem::path& file) try {
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {
-  std::error_code error;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  if (error)
-    throw std::system_error(error,
-                            format_text("cannot make folder {}", file.parent_path().string()));
+  if (file.has_parent_path()) make_folders(file.parent_path());
   OutputFile output(file);
   output.write(text_of(to_json(document)));
   output.commit();

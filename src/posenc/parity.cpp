@@ -120,6 +120,7 @@ std::unique_ptr<const Encoder> plan_like(System system, const EncodingSpec& spec
   static const std::array<ParityBackend, std::size(all_systems)> backends = {
       ParityBackend(System::tutorial), ParityBackend(System::transformers),
       ParityBackend(System::vllm_bfloat16), ParityBackend(System::ggml)};
+  system_names.check(system);
   return backends[static_cast<std::size_t>(system)].plan(spec);
 }
 

@@ -6,15 +6,12 @@
 #include "posenc/support/input_file.h"
 #include "posenc/version.h"
 
-#include <algorithm>
+#include <set>
 #include <system_error>
 #include <tuple>
 
 namespace posenc {
 namespace {
-
-/// A larger file is not a profile, and is not read into memory.
-constexpr std::uintmax_t max_profile_bytes = 16 << 20;
 
 std::string names_of(const std::vector<Isa>& isas) {
   std::vector<std::string_view> names;
@@ -24,9 +21,7 @@ std::string names_of(const std::vector<Isa>& isas) {
 
 LoadedProfile read_profile(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file)) throw BadDocument("it is not a regular file");
-  if (std::filesystem::file_size(file) > max_profile_bytes)
-    throw BadDocument("it is larger than 16 MiB");
-  LoadedProfile loaded = {parse_measurements(read_file(file)), {}, ""};
+  LoadedProfile loaded = {parse_measurements(read_document(file)), {}, ""};
   if (const std::string why = why_not_of_this_machine(*loaded.measurements); !why.empty())
     throw BadDocument(why);
   loaded.classes = classes_of(*loaded.measurements);
@@ -79,9 +74,10 @@ Measurements merge(const Measurements& older, const Measurements& newer) {
     return std::tuple(shape_class(row.table.bytes()), row.table.type, row.table.threads);
   };
   Measurements merged = newer;
+  std::set<std::tuple<ShapeClass, DataType, int>> replaced;
+  for (const Measurement& row : newer.all) replaced.insert(class_of(row));
   for (const Measurement& old : older.all) {
-    const auto is_replaced = [&](const Measurement& row) { return class_of(row) == class_of(old); };
-    if (std::ranges::none_of(newer.all, is_replaced)) merged.all.push_back(old);
+    if (!replaced.contains(class_of(old))) merged.all.push_back(old);
   }
   return merged;
 }

@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace POSENC_API posenc {
 
@@ -88,5 +89,10 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
 /// The correctly rounded encodings of positions 0 .. rows - 1 in the paper's convention: shape
 /// (rows, d_model). Throws as above.
 Matrix encode(std::int64_t rows, std::int64_t d_model);
+/// Sizes are integers: a fraction would be lost without a word.
+template <class Rows, class Channels>
+requires std::is_floating_point_v<Rows> || std::is_floating_point_v<Channels> Matrix
+encode(Rows rows, Channels d_model)
+= delete;
 
 }  // namespace posenc

@@ -13,13 +13,6 @@ constexpr auto layout_names =
     enum_names<Layout>("layout", "interleaved", "halves", "halves_cos_first");
 constexpr auto spacing_names = enum_names<Spacing>("spacing", "paper", "inclusive");
 
-template <class Enum, class Names>
-void check_known(Enum value, const Names& names) {
-  if (names.contains(value)) return;
-  throw InvalidArgument(format_text("{} is {}; allowed: 0 to {}", names.argument,
-                                    static_cast<int>(value), names.names.size() - 1));
-}
-
 }  // namespace
 
 void validate(const EncodingSpec& spec) {
@@ -30,10 +23,12 @@ void validate(const EncodingSpec& spec) {
   if (!std::isfinite(spec.base) || !(spec.base > 1)) {
     throw InvalidArgument(format_text("base is {}; allowed: finite and greater than 1", spec.base));
   }
-  check_known(spec.layout, layout_names);
-  check_known(spec.spacing, spacing_names);
+  validate(spec.layout);
+  spacing_names.check(spec.spacing);
   validate(spec.frequencies, spec);
 }
+
+void validate(Layout layout) { layout_names.check(layout); }
 
 void validate(RowRange rows) {
   if (rows.first < -max_position || rows.first > max_position) {

@@ -65,6 +65,9 @@ struct RowRange {
 /// Throws InvalidArgument unless every field of the spec is allowed.
 void validate(const EncodingSpec& spec);
 
+/// Throws InvalidArgument if it is none of the enumerators: a cast made it.
+void validate(Layout layout);
+
 /// Throws InvalidArgument unless first is -max_position to max_position, count >= 0, and the last
 /// position is at most max_position.
 void validate(RowRange rows);

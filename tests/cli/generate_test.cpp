@@ -434,6 +434,8 @@ TEST(GeneratePositions, OfAFileGiveTheirRows) {
   EXPECT_EQ(run_posenc(command + Arguments{"--rotary", "halves"}).out, bytes_of(cache));
   test::write_file(file, npy_of<std::int32_t>({}, "(0,)"));
   EXPECT_THAT(run_posenc(command).out, IsEmpty());
+  test::write_file(file, npy_of<std::int32_t>({}, "(1, 0)"));
+  EXPECT_THAT(run_posenc(command).out, IsEmpty());
 }
 
 TEST(GeneratePositions, OfABadFileAreRefused) {
@@ -446,11 +448,13 @@ TEST(GeneratePositions, OfABadFileAreRefused) {
   const std::string good = npy_of<std::int64_t>({1, 2}, "(2,)");
   refused("", "is no .npy file");
   refused("text", "is no .npy file");
-  refused(good.substr(0, 100), "ends in its header");
+  refused(good.substr(0, 100), "at least its header");
+  refused(npy_of<std::int64_t>({}, "(0, 5)"), "has another shape or order");
+  refused(std::string(good).replace(6, 1, "\x09"), "the version of the .npy file is 9.0");
   refused(good.substr(0, good.size() - 1), "has 15 bytes of elements");
-  refused(npy_of<std::int16_t>({1, 2}, "(2,)"), "has the type '<i2'; allowed: int32 or int64");
+  refused(npy_of<std::int16_t>({1, 2}, "(2,)"), "descr is '<i2'; allowed: <i4 and <i8");
   refused(npy_of<std::int64_t>({1, 2}, "(1, 1, 2)"), "has another shape or order");
-  refused(npy_of<std::int64_t>({1, 2}, "(2"), "has another shape or order");
+  refused(npy_of<std::int64_t>({1, 2}, "(2"), "damaged");
   refused(npy_of<std::int64_t>({1, 2}, "()"), "has another shape or order");
   refused(npy_of<std::int64_t>({1, 2}, "(9223372036854775807, 9)"), "is too large");
   refused(npy_of<std::int64_t>({1, 2}, "(2, 1)"), "2 axes");

@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 
 namespace posenc {
 namespace {
@@ -83,17 +87,53 @@ TEST(Interrupted, CtrlCLeavesTheFileThatWasThereAndNoOther) {
   EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
 }
 
-TEST(Interrupted, TheNextRunRemovesTheTemporaryFileOfAKilledRun) {
+TEST(Output, FollowsLinksThatPointNowhereYet) {
   const ScratchFolder folder;
-  const Arguments small = {"generate",          "--rows", "3", "--d-model", "4", "--output",
-                           folder / "table.csv"};
-  const auto killed = test::interrupt_posenc(
-      {"generate", "--rows", "200000", "--d-model", "512", "--output", folder / "table.csv"},
-      folder.path(), SIGKILL);
-  EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
-  EXPECT_EQ(folder.listing().size(), 1U) << "a killed process cannot remove its own";
-  EXPECT_EQ(run_posenc(small).exit_code, 0);
-  EXPECT_THAT(folder.listing(), ElementsAre("table.csv"));
+  std::filesystem::create_directory(folder / "elsewhere");
+  std::filesystem::create_symlink("elsewhere/table.csv", folder / "link.csv");
+  const Arguments command = small_csv + Arguments{"--digits", "5", "--output"};
+  EXPECT_EQ(run_posenc(command + Arguments{folder / "link.csv"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.csv"));
+  EXPECT_EQ(read_file(folder / "elsewhere/table.csv"), small_csv_with_five_digits);
+  std::filesystem::create_symlink("loop", folder / "loop");
+  expect_refused(run_posenc(command + Arguments{folder / "loop"}), "symbolic links");
+}
+
+/// Runs a line of the shell, in which $POSENC is the command.
+int shell(const std::string& line) {
+  const std::string whole = std::string("POSENC=") + POSENC_COMMAND + "; " + line;
+  const int status = std::system(whole.c_str());  // NOLINT
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(StandardError, ThatCannotBeWrittenChangesNoExitCode) {
+  const ScratchFolder folder;
+  const auto document = folder / "document.json";
+  test::write_accuracy_report(document);  // it has no times to pick from
+  for (const char* const closed : {" 2>/dev/full", " 2>&-"}) {
+    for (const char* const command :
+         {"", "list", "accuracy", "measure", "pick", "generate", "check", "compare"}) {
+      const std::string line = std::string("\"$POSENC\" ") + command + " --nonsense";
+      EXPECT_EQ(shell(line + closed), 2) << line << closed;
+    }
+    EXPECT_EQ(shell("\"$POSENC\" pick '" + document.string() + "' >/dev/null" + closed), 1);
+  }
+  // A message does not become a part of the file that takes the number of the closed stream.
+  const std::string file = folder / "table.csv";
+  EXPECT_EQ(shell("\"$POSENC\" generate --rows 3 --d-model 4 --output '" + file + "' >&- 2>&-"), 0);
+  EXPECT_EQ(std::ranges::count(read_file(file), '\n'), 3);
+  EXPECT_EQ(shell("\"$POSENC\" list >&- 2>/dev/null"), 2);
+}
+
+TEST(Messages, AreOneShortPrintableLine) {
+  const std::string name = "\u009b31m\u202e" + std::string(100'000, 'x');
+  for (const Arguments& each : {Arguments{"generate", "--layout", name}, Arguments{"list", name},
+                                Arguments{"check", name}, Arguments{"pick", name}}) {
+    const auto result = run_posenc(each);
+    expect_refused(result, "");
+    EXPECT_LT(result.err.size(), 1100U);
+    EXPECT_EQ(result.err.find_first_of("\x9b\xae"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace posenc {
 namespace {
@@ -166,6 +167,35 @@ TEST(PickSave, KeepsTheOtherClassesOfAnExistingProfile) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("1 earlier measurements kept"));
   EXPECT_EQ(load_profile(file).classes.size(), 2U);
+}
+
+TEST(PickSave, SeveralCommandsAtOnceLoseNothing) {
+  const ScratchFolder folder;
+  const std::string file = folder / "profile.json";
+  constexpr int commands = 12;
+  std::string line;
+  for (int i = 1; i <= commands; ++i) {
+    Measurement one = test::measured("naive", 1e-6);
+    one.table.threads = i;
+    const std::string document = folder / (std::to_string(i) + ".json");
+    write_measurements(test::document_of({one}), document);
+    line += std::string("'") + POSENC_COMMAND + "' pick --max-error 1 '" + document + "' --save '" +
+            file + "' >/dev/null & ";
+  }
+  ASSERT_EQ(std::system((line + "wait").c_str()), 0);  // NOLINT
+  EXPECT_EQ(load_profile(file).classes.size(), commands);
+}
+
+TEST(MeasureCommand, EndsItsTimingProcessesHoweverItEnds) {
+  const std::string script =
+      "setsid sh -c '\"$0\" measure --preset stable_diffusion >/dev/null 2>&1 & "
+      "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; "
+      "child=$(ps -o pid= --ppid $!); [ -n \"$child\" ] && break; done; kill -$1 $!; sleep 1; "
+      "[ -n \"$child\" ] && ! kill -0 $child 2>/dev/null' ";
+  for (const char* const signal : {"KILL", "TERM", "HUP"}) {
+    const std::string line = script + "'" + POSENC_COMMAND + "' " + signal;
+    EXPECT_EQ(std::system(line.c_str()), 0) << signal;  // NOLINT
+  }
 }
 
 TEST(PickSave, DisturbedTimesAreSavedOnlyByForce) {

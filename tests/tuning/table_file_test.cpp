@@ -75,6 +75,42 @@ TEST(TableFile, LeavesOutDimensionsOfSize1) {
   EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
 }
 
+TEST(TableFile, NpyIsWhatNumPyReads) {
+  const auto refused = [](std::string fields, const std::string& version) {
+    const auto length = static_cast<unsigned>(fields.size());
+    const std::string file = "\x93NUMPY" + version + static_cast<char>(length & 0xff) +
+                             static_cast<char>(length >> 8) + fields;
+    return test::refusal([&] { parse_npy_header(file, static_cast<std::int64_t>(file.size())); });
+  };
+  const std::string v1("\1\0", 2),
+      good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}";
+  EXPECT_EQ(refused(good, v1), "");
+  EXPECT_EQ(refused(good + "   \n", v1), "");
+  for (const std::string& each :
+       {good + "x", good + good, good + std::string(1, '\0'), "(" + good + ")", "[" + good + "]",
+        std::string("'descr' '<f4' 'fortran_order' False 'shape' (2, 3)"),
+        good.substr(0, good.size() - 1) + ", 'shape': (2, 3)}",
+        std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (6)}")})
+    EXPECT_THAT(refused(each, v1), HasSubstr("damaged")) << each;
+  for (const std::string& version : {std::string("\x09\0", 2), std::string("\1\1", 2),
+                                     std::string("\0\0", 2), std::string("\xff\0", 2)})
+    EXPECT_THAT(refused(good, version), HasSubstr("the version of the .npy file is"));
+  EXPECT_THAT(refused(good + std::string(10'000, ' '), v1), HasSubstr("allowed: at most 10000"));
+}
+
+TEST(TableFile, SafetensorsAreStrictJson) {
+  const auto refused = [](const std::string& header) {
+    return test::refusal([&] { parse_safetensors(header, 1000, ""); });
+  };
+  const std::string tensor = R"("t": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]})";
+  EXPECT_EQ(refused("{" + tensor + "}"), "");
+  EXPECT_THAT(refused("{" + tensor + "," + tensor + "}"), HasSubstr("t is given twice"));
+  EXPECT_THAT(refused("{" + tensor + "}" + std::string("\0garbage", 8)), HasSubstr("NUL byte"));
+  std::string prefix = std::string("\0\0\x98\0\0\0\0\0", 8);  // 10 MB
+  EXPECT_THAT(test::refusal([&] { safetensors_header_bytes(prefix, 1 << 30); }),
+              HasSubstr("up to 4194304"));
+}
+
 TEST(TableFile, NoLengthIsUsedBeforeItIsHeldAgainstTheFile) {
   const auto refused = [](const std::string& prefix) {
     return test::refusal([&] { safetensors_header_bytes(prefix, 100); });
@@ -83,7 +119,11 @@ TEST(TableFile, NoLengthIsUsedBeforeItIsHeldAgainstTheFile) {
   EXPECT_THAT(refused(std::string("\x5d\0\0\0\0\0\0\0", 8)), HasSubstr("has 93 bytes"));
   EXPECT_THAT(refused(std::string(8, '\xff')), HasSubstr("has 18446744073709551615 bytes"));
   const std::string huge("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
-  EXPECT_THAT(test::refusal([&] { npy_header_bytes(huge, 100); }), HasSubstr("has 100 bytes"));
+  // Also not one that a file with holes has.
+  for (const std::int64_t bytes : {std::int64_t{100}, std::int64_t{1} << 33}) {
+    EXPECT_THAT(test::refusal([&] { npy_header_bytes(huge, bytes); }),
+                HasSubstr("4294967295 bytes; allowed: at most 10000"));
+  }
 }
 
 }  // namespace

@@ -93,12 +93,12 @@ class Distinct {
 
 void check_positions(const RowPositions& positions, std::int64_t axes) {
   if (positions.is_range()) return validate(positions, axes);
-  validate(positions.part(0, 0), axes);
+  validate(positions.part(0, std::min<std::int64_t>(positions.count(), 1)), axes);
   Extent all;
   for (std::int64_t axis = 0; axis < std::max<std::int64_t>(positions.axes(), 1); ++axis)
     all.add(AxisPositions(positions, axis), {0, positions.count()});
   const bool are_allowed = all.least >= -max_position && all.most <= max_position;
-  if (!are_allowed || positions.count() < 0) validate(positions, axes);
+  if (!are_allowed) validate(positions, axes);
 }
 
 PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& positions, DataType type,

@@ -26,13 +26,11 @@ inline RowPositions row_positions_of(const posenc_positions* positions) {
     throw InvalidArgument(format_text("positions.rows is {}; allowed: at least 0", from.rows));
   }
   if (from.type == POSENC_RANGE) return RowRange{from.first, from.rows};
-  static const std::int64_t none = 0;  // a null list would be a range
-  const void* const data = from.rows > 0 ? from.data : &none;
-  checked(static_cast<const char*>(data), "positions.data");
+  if (from.rows > 0) checked(static_cast<const char*>(from.data), "positions.data");
   if (from.type == POSENC_INT64) {
-    return {static_cast<const std::int64_t*>(data), from.axes, from.rows, from.axis_stride};
+    return {static_cast<const std::int64_t*>(from.data), from.axes, from.rows, from.axis_stride};
   }
-  return {static_cast<const std::int32_t*>(data), from.axes, from.rows, from.axis_stride};
+  return {static_cast<const std::int32_t*>(from.data), from.axes, from.rows, from.axis_stride};
 }
 
 }  // namespace internal

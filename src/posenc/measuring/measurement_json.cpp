@@ -2,10 +2,12 @@
 
 #include "posenc/error.h"
 #include "posenc/support/format.h"
+#include "posenc/support/json_text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 namespace posenc {
 namespace {
@@ -46,7 +48,7 @@ MeasuredTable table_from(const JsonNode& node) {
                .layout = spec["layout"].parsed(parse_layout),
                .spacing = spec["spacing"].parsed(parse_spacing),
                .frequencies = spec["frequencies"].parsed(parse_frequency_rule)},
-      .rows = {node["rows"]["first"].integer(0, any), node["rows"]["count"].integer(1, any)},
+      .rows = {node["rows"]["first"].integer(-any, any), node["rows"]["count"].integer(1, any)},
       .type = node["dtype"].parsed(parse_data_type),
       .stride = node["stride"].integer(1, any),
       .threads = static_cast<int>(node["threads"].integer(1, 1 << 20)),
@@ -129,10 +131,10 @@ std::vector<JsonNode> JsonNode::elements() const {
 }
 
 std::string JsonNode::text() const {
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
   if (!value.is_string()) fail("a text");
   const auto& content = value.get_ref<const std::string&>();
-  if (content.empty() || std::ranges::any_of(content, is_control)) fail("a text");
+  if (content.empty() || content.size() > max_text_bytes || escaped(content) != content)
+    fail("a text");
   return content;
 }
 
@@ -247,14 +249,10 @@ Measurements measurements_from(const JsonNode& root) {
                            .measured_at = root["measured_at"].text(),
                            .disturbed = text_or_empty(root["disturbed"]),
                            .all = {}};
+  std::unordered_set<std::string> seen;
   for (const JsonNode& node : root["measurements"].elements()) {
-    document.all.push_back(measurement_from(node));
-    const Measurement& added = document.all.back();
-    const auto is_same = [&](const Measurement& other) {
-      return other.full_name() == added.full_name() && other.table == added.table;
-    };
-    if (std::find_if(document.all.begin(), document.all.end() - 1, is_same) !=
-        document.all.end() - 1)
+    const Measurement& added = document.all.emplace_back(measurement_from(node));
+    if (!seen.insert(added.full_name() + to_json(added.table).dump()).second)
       throw BadDocument(format_text("{} repeats a backend and table", node.path));
   }
   return document;
@@ -262,7 +260,9 @@ Measurements measurements_from(const JsonNode& root) {
 
 Json parse_json(const std::string& text) {
   try {
-    return Json::parse(text);
+    return parse_json_text<Json>(text, "it");
+  } catch (const InvalidArgument& error) {
+    throw BadDocument(error.what());
   } catch (const Json::parse_error& error) {
     throw BadDocument(format_text("it is not JSON at byte {}", error.byte));
   } catch (const Json::exception&) {

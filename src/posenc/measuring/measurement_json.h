@@ -29,7 +29,7 @@ struct JsonNode {
   JsonNode operator[](const char* key) const;
   bool has(const char* key) const;  ///< present, and not null
   std::vector<JsonNode> elements() const;
-  std::string text() const;  ///< without control characters: it may be printed to a terminal
+  std::string text() const;  ///< printable, of at most max_text_bytes
   std::int64_t integer(std::int64_t least, std::int64_t most) const;
   double non_negative(double if_null) const;
   std::vector<double> positive_numbers() const;

@@ -4,58 +4,31 @@
 #include "posenc/support/format.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <charconv>
+#include <random>
 #include <system_error>
 
 namespace posenc {
 namespace {
 
-/// The file behind symbolic links, so that the rename replaces the file and not a link to it. A
-/// dangling link is returned unchanged.
-std::filesystem::path resolved(const std::filesystem::path& file) {
-  std::error_code ignored;
-  std::filesystem::path target = std::filesystem::canonical(file, ignored);
-  return target.empty() ? file : target;
-}
-
-constexpr std::string_view temporary_suffix = ".tmp";
-
-/// The prefix of the names of a file's temporaries. The process and a serial number follow it.
-std::string temporary_prefix(const std::filesystem::path& file) {
-  return format_text(".{}.", file.filename().string());
-}
-
-/// The process that created the temporary; 0 if the name is not one of a temporary of this file.
-int process_of(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix) || !name.ends_with(temporary_suffix)) return 0;
-  if (name.size() < prefix.size() + temporary_suffix.size()) return 0;
-  name.remove_prefix(prefix.size());
-  name.remove_suffix(temporary_suffix.size());
-  const char* const end = name.data() + name.size();
-  int process = 0;
-  unsigned serial = 0;
-  const auto first = std::from_chars(name.data(), end, process);
-  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-' || process <= 0) return 0;
-  const auto second = std::from_chars(first.ptr + 1, end, serial);
-  return second.ec == std::errc() && second.ptr == end ? process : 0;
-}
-
-/// Removes the temporaries of processes that no longer exist: a killed process leaves its own
-/// behind.
-void remove_stale_temporaries(const std::filesystem::path& file) {
-  const std::string prefix = temporary_prefix(file);
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+/// The file behind symbolic links, which may not exist yet, so that the rename makes or replaces
+/// the file and not a link to it. A loop of links is returned as it is: opening it fails.
+std::filesystem::path resolved(std::filesystem::path file) {
+  constexpr int most_links = 40;  // as Linux follows
   std::error_code error;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    const int process = process_of(entry->path().filename().string(), prefix);
-    const bool is_gone = process > 0 && file_system::is_gone(process);
-    std::error_code ignored;
-    if (is_gone && !file_system::is_held(entry->path()))
-      std::filesystem::remove(entry->path(), ignored);
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(file, error); ++links) {
+    const auto target = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / target;  // an absolute target replaces the folder
   }
+  return file;
+}
+
+/// A name in the folder of the file that no other process uses.
+std::filesystem::path temporary_beside(const std::filesystem::path& file) {
+  std::random_device random;
+  return file.parent_path() /
+         format_text(".{}.{:08x}{:08x}.tmp", file.filename().string(), random(), random());
 }
 
 }  // namespace
@@ -64,6 +37,7 @@ OutputFile::OutputFile(const std::filesystem::path& file)
     : name_(file.string()), file_(resolved(file)) {
   std::error_code ignored;
   const auto existing = std::filesystem::status(file_, ignored);
+  if (std::filesystem::is_symlink(file_, ignored)) fail(ELOOP);
   const bool exists = std::filesystem::exists(existing);
   if (std::filesystem::is_directory(existing)) fail(EISDIR);
   if (exists && !std::filesystem::is_regular_file(existing)) {
@@ -73,7 +47,12 @@ OutputFile::OutputFile(const std::filesystem::path& file)
   }
   // A rename needs no permission to write the file that it replaces, so it is checked here.
   if (exists && !file_system::may_write(file_)) fail(errno);
-  open_temporary();
+  temporary_ = temporary_beside(file_);
+  descriptor_ = file_system::open_new(temporary_);
+  if (descriptor_ < 0) {
+    temporary_.clear();
+    fail(errno);
+  }
   if (exists) file_system::copy_permissions(file_, descriptor_);
 }
 
@@ -84,22 +63,6 @@ OutputFile::~OutputFile() {
   if (owned_ && descriptor_ >= 0) file_system::close(descriptor_);
   std::error_code ignored;
   if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
-}
-
-void OutputFile::open_temporary() {
-  remove_stale_temporaries(file_);
-  static std::atomic<unsigned> serial = 0;
-  for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
-    const auto name = format_text("{}{}-{}{}", temporary_prefix(file_), file_system::this_process(),
-                                  serial++, temporary_suffix);
-    temporary_ = file_.parent_path() / name;
-    descriptor_ = file_system::open_new(temporary_);
-    if (descriptor_ < 0 && errno != EEXIST) break;
-  }
-  if (descriptor_ < 0) {
-    temporary_.clear();
-    fail(errno);
-  }
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
@@ -131,6 +94,22 @@ void OutputFile::fail(int error) const {
   throw std::system_error(error, std::generic_category(), format_text("cannot write {}", name_));
 }
 
+FolderLock::FolderLock(const std::filesystem::path& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(resolved(file)).parent_path();
+  make_folders(folder);
+  descriptor_ = file_system::lock_folder(folder);
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) file_system::close(descriptor_);
+}
+
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw std::system_error(error, format_text("cannot make folder {}", folder.string()));
+}
+
 void check_writable(const std::filesystem::path& file, Folders folders) {
   std::error_code ignored;
   const auto fail = [&](int reason) {
@@ -141,7 +120,7 @@ void check_writable(const std::filesystem::path& file, Folders folders) {
   if (std::filesystem::is_directory(status)) fail(EISDIR);
   if (std::filesystem::exists(status) && !file_system::may_write(file)) fail(errno);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
-  std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  std::filesystem::path folder = std::filesystem::absolute(resolved(file)).parent_path();
   if (folders == Folders::are_made) {
     while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path())
       folder = folder.parent_path();

@@ -10,9 +10,10 @@
 namespace posenc {
 
 /// Writes to a temporary file in the folder of `file`, which commit() syncs and renames. Without a
-/// commit, the temporary is removed and an existing file stays unchanged. A device or a pipe is
-/// written to directly, because a rename would replace it. Every failure throws std::system_error,
-/// which names the path.
+/// commit, the temporary is removed and an existing file stays unchanged; a killed process leaves
+/// its temporary behind. Symbolic links are followed, also to a file that does not exist yet. A
+/// device or a pipe is written to directly, because a rename would replace it. Every failure throws
+/// std::system_error, which names the path.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& file);
@@ -30,7 +31,6 @@ class OutputFile {
   bool is_temporary() const noexcept { return !temporary_.empty(); }
 
  private:
-  void open_temporary();
   [[noreturn]] void fail(int error) const;
 
   std::string name_;
@@ -38,6 +38,22 @@ class OutputFile {
   std::filesystem::path temporary_;
   int descriptor_ = -1;
   bool owned_ = true;
+};
+
+/// A folder and those that it is in, unless they exist. Throws std::system_error.
+void make_folders(const std::filesystem::path& folder);
+
+/// Keeps other processes that do the same from changing a file between reading and writing it. Its
+/// folder is made if it is missing. Throws std::system_error.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& file);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
 };
 
 /// Whether missing folders are an error, or will be made when the file is written.

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace posenc {
@@ -19,8 +20,15 @@ struct EnumNames {
   constexpr bool contains(Enum value) const noexcept {
     return static_cast<std::size_t>(value) < count;
   }
+  /// A value that a cast made of another number has no name.
   constexpr std::string_view operator[](Enum value) const noexcept {
-    return names[static_cast<std::size_t>(value)];
+    return contains(value) ? names[static_cast<std::size_t>(value)] : "unknown";
+  }
+  /// Throws InvalidArgument if the value is such a one.
+  void check(Enum value) const {
+    if (contains(value)) return;
+    throw InvalidArgument(format_text("{} is {}; allowed: 0 to {}", argument,
+                                      static_cast<std::int64_t>(value), count - 1));
   }
   /// Throws InvalidArgument, listing the allowed names.
   Enum parse(std::string_view name) const {

@@ -13,8 +13,11 @@ int open_to_read(const std::filesystem::path& file) noexcept;
 int open_to_read_at_once(const std::filesystem::path& file) noexcept;
 /// A file, a device or a pipe that exists.
 int open_to_write(const std::filesystem::path& file) noexcept;
-/// A new file, which is_held() while it is open. Fails with EEXIST if there is one of that name.
+/// Fails with EEXIST if there is a file of that name.
 int open_new(const std::filesystem::path& file) noexcept;
+
+/// A pipe, its reading end first, which started processes do not inherit.
+bool make_pipe(int (&ends)[2]) noexcept;
 
 /// At most so many bytes. These return how many; 0 at the end of the file.
 std::ptrdiff_t read(int descriptor, void* data, std::size_t bytes) noexcept;
@@ -36,13 +39,8 @@ bool may_create_in(const std::filesystem::path& folder) noexcept;
 /// Renames a file; replaces an existing one at once.
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
 
-/// True if another process may still write the file. The number of a process is not enough: a
-/// process in another container cannot be seen.
-bool is_held(const std::filesystem::path& file) noexcept;
-
-/// The number of this process.
-int this_process() noexcept;
-/// True if no process of that number can be seen.
-bool is_gone(int process) noexcept;
+/// Waits until no other process holds the folder, and holds it until the descriptor is closed or
+/// the process ends. -1, without waiting, if the file system has no locks.
+int lock_folder(const std::filesystem::path& folder) noexcept;
 
 }  // namespace posenc::file_system

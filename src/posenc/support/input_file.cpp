@@ -3,6 +3,7 @@
 #include "posenc/error.h"
 #include "posenc/support/file_system.h"
 #include "posenc/support/format.h"
+#include "posenc/support/limits.h"
 
 #include <cerrno>
 #include <cstddef>
@@ -34,7 +35,8 @@ InputFile::InputFile(const std::filesystem::path& file)
   file_system::close(descriptor_);
   errno = reason;
   if (reason != 0) fail(file);
-  throw InvalidArgument(format_text("table is '{}'; allowed: a regular file", file.string()));
+  throw InvalidArgument(
+      format_text("'{}' is a device or a pipe; allowed: a regular file", file.string()));
 }
 
 InputFile::~InputFile() { file_system::close(descriptor_); }
@@ -58,7 +60,7 @@ std::string InputFile::text(std::int64_t offset, std::int64_t count) const {
   return result;
 }
 
-std::string read_file(const std::filesystem::path& file) {
+std::string read_document(const std::filesystem::path& file) {
   const Descriptor descriptor{file_system::open_to_read(file)};
   if (descriptor.number < 0) fail(file);
   std::string content;
@@ -68,6 +70,8 @@ std::string read_file(const std::filesystem::path& file) {
     if (size == 0) return content;
     if (size < 0) fail(file);
     content.append(buffer, static_cast<std::size_t>(size));
+    errno = EFBIG;
+    if (content.size() > max_document_bytes) fail(file);
   }
 }
 

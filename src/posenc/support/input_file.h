@@ -29,7 +29,8 @@ class InputFile {
   std::int64_t bytes_ = -1;
 };
 
-/// A whole file or pipe as text. Throws std::system_error, whose code is the reason.
-std::string read_file(const std::filesystem::path& file);
+/// A whole file or pipe of at most max_document_bytes as text. Throws std::system_error, whose code
+/// is the reason.
+std::string read_document(const std::filesystem::path& file);
 
 }  // namespace posenc

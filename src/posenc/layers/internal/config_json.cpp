@@ -2,19 +2,15 @@
 
 #include "posenc/error.h"
 #include "posenc/support/format.h"
+#include "posenc/support/json_text.h"
 #include "posenc/support/parse_real.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <set>
-#include <utility>
-#include <vector>
 
 namespace posenc {
 namespace {
-
-constexpr std::size_t most_characters = 60;
 
 bool is_of_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
@@ -70,34 +66,6 @@ std::string with_quoted_numbers(std::string_view text) {
   return result;
 }
 
-/// Refuses what the parser would accept: keys that are given twice, and deep nesting.
-class ParseChecks {
- public:
-  bool operator()(int depth, ConfigJson::parse_event_t event, const ConfigJson& parsed) {
-    using Event = ConfigJson::parse_event_t;
-    if (depth > max_config_depth) {
-      throw InvalidArgument(format_text("the configuration is nested {} deep; allowed: at most {}",
-                                        depth, max_config_depth));
-    }
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second) {
-      throw InvalidArgument(format_text("{} is given twice; allowed: once",
-                                        name_of_key(parsed.get_ref<const std::string&>())));
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> keys_;
-};
-
-std::string shortened(std::string text) {
-  if (text.size() <= most_characters) return text;
-  const std::size_t kept = most_characters / 2 - 2;
-  return text.substr(0, kept) + "..." + text.substr(text.size() - kept);
-}
-
 std::string ascii_text(const ConfigJson& value) {
   constexpr bool ensure_ascii = true;  // no control characters for a terminal
   return value.dump(-1, ' ', ensure_ascii, ConfigJson::error_handler_t::replace);
@@ -109,7 +77,7 @@ std::string without_quotes(const std::string& text) { return text.substr(1, text
 
 ConfigJson parse_config(std::string_view text) {
   try {
-    ConfigJson config = ConfigJson::parse(with_quoted_numbers(text), ParseChecks());
+    ConfigJson config = parse_json_text<ConfigJson>(with_quoted_numbers(text), "the configuration");
     if (config.is_object()) return config;
     throw InvalidArgument(
         format_text("the configuration is {}; allowed: an object", text_of(config)));
@@ -124,11 +92,12 @@ ConfigJson parse_config(std::string_view text) {
 
 std::string text_of(const ConfigJson& value) {
   const std::string text = ascii_text(value);
-  return value.is_string() ? "'" + shortened(without_quotes(text)) + "'" : shortened(text);
+  return value.is_string() ? "'" + shortened(without_quotes(text), max_quoted_bytes) + "'"
+                           : shortened(text, max_quoted_bytes);
 }
 
 std::string name_of_key(std::string_view key) {
-  return shortened(without_quotes(ascii_text(ConfigJson(std::string(key)))));
+  return shortened(without_quotes(ascii_text(ConfigJson(std::string(key)))), max_quoted_bytes);
 }
 
 void refuse(const std::string& name, const ConfigJson& value, std::string_view allowed) {

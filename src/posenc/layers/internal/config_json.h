@@ -12,10 +12,8 @@ using ConfigJson = nlohmann::json;
 /// Accepts what Python's json module writes. A number that JSON does not have, NaN or Infinity, or
 /// that double does not have, becomes its text, so that only the key that needs a number refuses
 /// it. Throws InvalidArgument unless the text is an object, in which no object has a key twice, and
-/// which is nested at most max_config_depth deep.
+/// which is nested at most max_json_depth deep (support/limits.h).
 ConfigJson parse_config(std::string_view text);
-
-inline constexpr int max_config_depth = 64;
 
 /// The value in a line of printable characters, shortened if it is long: 'linear', 4.0, [16, 24].
 std::string text_of(const ConfigJson& value);

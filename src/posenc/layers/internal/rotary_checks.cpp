@@ -71,6 +71,7 @@ void check_cache_rows(const RowPositions& rows, const RotaryCacheView& cache) {
     throw InvalidArgument(format_text("row of the cache is {}; allowed: 0 to {}", row, all - 1));
   };
   if (!rows.is_range()) {
+    validate(rows.part(0, std::min<std::int64_t>(rows.count(), 1)), 1);  // it has memory
     for (std::int64_t i = 0; i < rows.count(); ++i) check(rows(0, i));
   } else if (rows.count() > 0) {
     check(rows.first());

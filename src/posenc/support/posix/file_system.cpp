@@ -1,7 +1,6 @@
 #include "posenc/support/file_system.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 
 #include <fcntl.h>
@@ -16,7 +15,7 @@ namespace {
 template <class Call>
 std::ptrdiff_t uninterrupted(const Call& call) noexcept {
   for (;;) {
-    const ssize_t done = call();
+    const std::ptrdiff_t done = call();
     if (done >= 0 || errno != EINTR) return done;
   }
 }
@@ -36,10 +35,13 @@ int open_to_write(const std::filesystem::path& file) noexcept {
 }
 
 int open_new(const std::filesystem::path& file) noexcept {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  // For is_held(); some file systems have no locks.
-  if (descriptor >= 0) ::flock(descriptor, LOCK_EX | LOCK_NB);
-  return descriptor;
+  return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+bool make_pipe(int (&ends)[2]) noexcept {
+  if (::pipe(ends) != 0) return false;
+  for (const int each : ends) ::fcntl(each, F_SETFD, FD_CLOEXEC);
+  return true;
 }
 
 std::ptrdiff_t read(int descriptor, void* data, std::size_t bytes) noexcept {
@@ -85,16 +87,12 @@ bool replace(const std::filesystem::path& from, const std::filesystem::path& to)
   return std::rename(from.c_str(), to.c_str()) == 0;
 }
 
-bool is_held(const std::filesystem::path& file) noexcept {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (descriptor < 0) return true;
-  const bool is_free = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+int lock_folder(const std::filesystem::path& folder) noexcept {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || uninterrupted([&] { return ::flock(descriptor, LOCK_EX); }) == 0)
+    return descriptor;
   ::close(descriptor);
-  return !is_free;
+  return -1;
 }
-
-int this_process() noexcept { return ::getpid(); }
-
-bool is_gone(int process) noexcept { return ::kill(process, 0) != 0 && errno == ESRCH; }
 
 }  // namespace posenc::file_system

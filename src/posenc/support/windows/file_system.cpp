@@ -79,6 +79,11 @@ int open_new(const std::filesystem::path& file) noexcept {
   return opened(file, _O_WRONLY | _O_CREAT | _O_EXCL);
 }
 
+bool make_pipe(int (&ends)[2]) noexcept {
+  constexpr unsigned buffer_bytes = 1 << 16;
+  return _pipe(ends, buffer_bytes, always) == 0;
+}
+
 std::ptrdiff_t read(int descriptor, void* data, std::size_t bytes) noexcept {
   return _read(descriptor, data, at_once(bytes));
 }
@@ -130,19 +135,17 @@ bool replace(const std::filesystem::path& from, const std::filesystem::path& to)
   });
 }
 
-// Windows removes no file that is open.
-bool is_held(const std::filesystem::path&) noexcept { return false; }
-
-int this_process() noexcept { return static_cast<int>(GetCurrentProcessId()); }
-
-bool is_gone(int process) noexcept {
-  const HANDLE handle =
-      OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process));
-  if (handle == nullptr) return GetLastError() == ERROR_INVALID_PARAMETER;
-  DWORD code = 0;
-  const bool has_ended = GetExitCodeProcess(handle, &code) != 0 && code != STILL_ACTIVE;
-  CloseHandle(handle);
-  return has_ended;
+// A file that only one process can open, and that the last one removes.
+int lock_folder(const std::filesystem::path& folder) noexcept {
+  const auto file = folder / ".posenc.lock";
+  for (;; Sleep(10)) {
+    const HANDLE handle = CreateFileW(file.c_str(), GENERIC_WRITE, 0, nullptr, OPEN_ALWAYS,
+                                      FILE_FLAG_DELETE_ON_CLOSE, nullptr);
+    if (handle != INVALID_HANDLE_VALUE)
+      return _open_osfhandle(reinterpret_cast<std::intptr_t>(handle), always);
+    const DWORD error = GetLastError();
+    if (error != ERROR_SHARING_VIOLATION && error != ERROR_DELETE_PENDING) return -1;
+  }
 }
 
 }  // namespace posenc::file_system

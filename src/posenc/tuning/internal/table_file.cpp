@@ -2,6 +2,7 @@
 
 #include "posenc/support/format.h"
 #include "posenc/support/input_file.h"
+#include "posenc/support/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -56,17 +57,13 @@ void check_has_entries(const std::vector<std::int64_t>& shape) {
                                     shape_text(shape)));
 }
 
-/// The dictionary in the header of a .npy file, which is a literal of Python.
+/// Reads the dictionary in the header of a .npy file, which is a literal of Python.
 class NpyFields {
  public:
-  explicit NpyFields(std::string_view text) : text_(text) { parse(); }
+  explicit NpyFields(std::string_view text) : text_(text) {}
 
-  std::string descr;
-  bool fortran_order = false;
-  std::vector<std::int64_t> shape;
-
- private:
-  void parse() {
+  NpyHeader parse() {
+    NpyHeader header;
     expect('{');
     bool has_descr = false, has_order = false, has_shape = false;
     while (!accept('}')) {
@@ -74,27 +71,30 @@ class NpyFields {
       expect(':');
       if (key == "descr" && peek() == '[') {
         throw InvalidArgument("descr is a list of fields; allowed: one floating-point type");
-      } else if (key == "descr") {
-        descr = string();
+      } else if (key == "descr" && !has_descr) {
+        header.descr = string();
         has_descr = true;
-      } else if (key == "fortran_order") {
-        fortran_order = boolean();
+      } else if (key == "fortran_order" && !has_order) {
+        header.is_column_major = boolean();
         has_order = true;
-      } else if (key == "shape") {
-        shape = integers();
+      } else if (key == "shape" && !has_shape) {
+        header.shape = integers();
         has_shape = true;
       } else {
         fail();
       }
       if (!accept(',') && peek() != '}') fail();
     }
-    if (!has_descr || !has_order || !has_shape) fail();
+    peek();  // skips what NumPy pads with
+    if (!has_descr || !has_order || !has_shape || !text_.empty()) fail();
+    return header;
   }
 
+ private:
   [[noreturn]] static void fail() {
     throw InvalidArgument(
         "the header of the .npy file is damaged; allowed: a dictionary of descr, fortran_order and "
-        "shape");
+        "shape, each once");
   }
 
   char peek() {
@@ -146,7 +146,7 @@ class NpyFields {
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
       if (text_.starts_with('L')) text_.remove_prefix(1);  // as Python 2 wrote
       result.push_back(value);
-      if (!accept(',') && peek() != ')') fail();
+      if (!accept(',') && (peek() != ')' || result.size() == 1)) fail();  // (3) is no tuple
     }
     return result;
   }
@@ -197,16 +197,22 @@ NpyVersion npy_version(std::string_view start, std::int64_t file_bytes) {
         format_text("the .npy file has {} bytes; allowed: at least its header", file_bytes));
   };
   if (start.size() < length_at) truncated();
-  const int version = start[version_at];
-  if (version < 1 || version > 3) {
-    throw InvalidArgument(
-        format_text("the version of the .npy file is {}; allowed: 1 to 3", version));
+  const int version = static_cast<unsigned char>(start[version_at]);
+  const int minor = static_cast<unsigned char>(start[version_at + 1]);
+  if (version < 1 || version > 3 || minor != 0) {
+    throw InvalidArgument(format_text(
+        "the version of the .npy file is {}.{}; allowed: 1.0, 2.0, 3.0", version, minor));
   }
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   if (start.size() < length_at + length_bytes) truncated();
   const auto prefix = static_cast<std::int64_t>(length_at + length_bytes);
   const auto fields =
       static_cast<std::int64_t>(little_endian(start.substr(length_at, length_bytes)));
+  if (fields > max_npy_header_bytes) {
+    throw InvalidArgument(
+        format_text("the header of the .npy file has {} bytes; allowed: at most {}", fields,
+                    max_npy_header_bytes));
+  }
   if (fields > file_bytes - prefix) truncated();
   return {prefix, fields};
 }
@@ -225,7 +231,9 @@ using Json = nlohmann::json;
 std::string names_text(const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   const std::span shown(names.data(), std::min(names.size(), most));
-  return join(shown, ", ") +
+  std::vector<std::string> short_names;
+  for (const std::string& each : shown) short_names.push_back(shortened(each, max_quoted_bytes));
+  return join(short_names, ", ") +
          (names.size() > most ? format_text(" and {} more", names.size() - most) : std::string());
 }
 
@@ -344,13 +352,20 @@ std::int64_t npy_header_bytes(std::string_view start, std::int64_t file_bytes) {
   return version.prefix_bytes + version.field_bytes;
 }
 
-StoredTable parse_npy(std::string_view header, std::int64_t file_bytes) {
+NpyHeader parse_npy_header(std::string_view header, std::int64_t file_bytes) {
   const NpyVersion version = npy_version(header, file_bytes);
-  const NpyFields fields(header.substr(static_cast<std::size_t>(version.prefix_bytes),
-                                       static_cast<std::size_t>(version.field_bytes)));
+  NpyHeader fields = NpyFields(header.substr(static_cast<std::size_t>(version.prefix_bytes),
+                                             static_cast<std::size_t>(version.field_bytes)))
+                         .parse();
+  fields.bytes = version.prefix_bytes + version.field_bytes;
+  return fields;
+}
+
+StoredTable parse_npy(std::string_view header, std::int64_t file_bytes) {
+  const NpyHeader fields = parse_npy_header(header, file_bytes);
   StoredTable table;
-  table.offset = version.prefix_bytes + version.field_bytes;
-  table.is_column_major = fields.fortran_order;
+  table.offset = fields.bytes;
+  table.is_column_major = fields.is_column_major;
   set_type(table, fields.descr);
   check_has_entries(fields.shape);
   if (!set_shape(table, fields.shape)) refuse_shape(fields.shape);
@@ -371,7 +386,7 @@ std::int64_t safetensors_header_bytes(std::string_view prefix, std::int64_t file
         format_text("the .safetensors file has {} bytes; allowed: at least {}", file_bytes, bytes));
   }
   const std::uint64_t header = little_endian(prefix.substr(0, bytes));
-  constexpr std::uint64_t most = 100'000'000;  // as the format says
+  constexpr std::uint64_t most = max_safetensors_header_bytes;
   if (header > most || static_cast<std::int64_t>(header) > file_bytes - safetensors_prefix_bytes) {
     throw InvalidArgument(format_text(
         "the header of the .safetensors file has {} bytes; allowed: the rest of the file, up to {}",
@@ -382,8 +397,13 @@ std::int64_t safetensors_header_bytes(std::string_view prefix, std::int64_t file
 
 StoredTable parse_safetensors(std::string_view header, std::int64_t file_bytes,
                               const std::string& tensor) {
-  const Json fields = Json::parse(header, nullptr, false);
-  if (!fields.is_object()) refuse_safetensors("it is not JSON");
+  Json fields;
+  try {
+    fields = parse_json_text<Json>(header, "the header of the .safetensors file");
+  } catch (const Json::exception&) {
+    refuse_safetensors("it is not JSON");
+  }
+  if (!fields.is_object()) refuse_safetensors("it is no object");
   StoredTable table;
   table.tensor = chosen_tensor(fields, tensor);
   const Tensor chosen = tensor_of(fields[table.tensor]);

@@ -36,7 +36,19 @@ bool is_npy(std::string_view start) noexcept;
 /// the whole file.
 std::int64_t npy_header_bytes(std::string_view start, std::int64_t file_bytes);
 
-/// The header of NumPy's format, versions 1 to 3. Dimensions of size 1 are left out. Throws
+/// What the header of a .npy file says.
+struct NpyHeader {
+  std::string descr = {};  ///< the type: "<f4"
+  bool is_column_major = false;
+  std::vector<std::int64_t> shape = {};
+  std::int64_t bytes = 0;  ///< before the elements
+};
+
+/// The header of NumPy's format, versions 1 to 3. Throws InvalidArgument unless numpy.load() would
+/// read it.
+NpyHeader parse_npy_header(std::string_view header, std::int64_t file_bytes);
+
+/// The same of a table. Dimensions of size 1 are left out. Throws
 /// InvalidArgument if the file has another type, or fewer or more bytes than its header says.
 StoredTable parse_npy(std::string_view header, std::int64_t file_bytes);
 

@@ -1,12 +1,12 @@
-#include "cli/escape.h"
+#include "posenc/support/printable.h"
 
-#include <fmt/format.h>
+#include "posenc/support/format.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
-namespace posenc::cli {
+namespace posenc {
 namespace {
 
 /// False for controls, surrogates, and characters that change the direction of text.
@@ -41,7 +41,7 @@ std::string escape_of(char byte) {
     case '\n': return "\\n";
     case '\r': return "\\r";
     case '\t': return "\\t";
-    default: return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    default: return format_text("\\x{:02x}", static_cast<unsigned char>(byte));
   }
 }
 
@@ -62,4 +62,16 @@ std::string escaped_but(std::string_view kept, std::string_view text) {
 std::string escaped(std::string_view text) { return escaped_but("", text); }
 std::string escaped_lines(std::string_view text) { return escaped_but("\n", text); }
 
-}  // namespace posenc::cli
+std::string shortened(std::string text, std::size_t most) {
+  constexpr std::string_view gap = "...";
+  if (text.size() <= most) return text;
+  const auto is_within = [&](std::size_t at) {  // a character of several bytes
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  std::size_t first = (most - gap.size()) / 2, last = text.size() - first;
+  while (first > 0 && is_within(first)) --first;
+  while (is_within(last)) ++last;
+  return text.replace(first, last - first, gap);
+}
+
+}  // namespace posenc

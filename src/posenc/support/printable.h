@@ -1,10 +1,12 @@
-// Text from outside, such as the content or the name of a file, made safe for a terminal.
+// Text from outside, such as the content or the name of a file, made safe for a terminal. Internal:
+// not installed.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
-namespace posenc::cli {
+namespace posenc {
 
 /// One line in which control characters, directional overrides and bytes that are not UTF-8 are
 /// replaced by escapes such as "\n" and "\x1b".
@@ -13,4 +15,7 @@ std::string escaped(std::string_view text);
 /// The same, keeping the ends of lines.
 std::string escaped_lines(std::string_view text);
 
-}  // namespace posenc::cli
+/// The text if it has at most so many bytes; else its beginning and its end, with "..." between.
+std::string shortened(std::string text, std::size_t most);
+
+}  // namespace posenc

@@ -1,10 +1,10 @@
 // Text from files and arguments is escaped before a terminal shows it.
-#include "cli/escape.h"
+#include "posenc/support/printable.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace posenc::cli {
+namespace posenc {
 namespace {
 
 TEST(Escape, KeepsPrintableText) {
@@ -31,4 +31,4 @@ TEST(Escape, EscapesInvalidUtf8) {
 }
 
 }  // namespace
-}  // namespace posenc::cli
+}  // namespace posenc
