@@ -589,6 +589,72 @@ class BadInputTest(unittest.TestCase):
         self.assertTrue((out == 42).all())
 
 
+class WrongTypeTest(unittest.TestCase):
+    """Arguments that the signature of a function refuses: a line names what is allowed."""
+
+    def test_messages(self):
+        encoder, layer = posenc.Encoder(8), posenc.PositionalEncoding(8)
+        x = np.zeros((3, 8), np.float32)
+        every = "allowed: positions, out, dtype, threads, stores"
+        cases = {
+            "d_model is '8'; allowed: a 64-bit integer": lambda: posenc.Encoder("8"),
+            "d_model is 8.0; allowed: a 64-bit integer": lambda: posenc.Encoder(8.0),
+            f"d_model is {2**63}; allowed: a 64-bit integer": lambda: posenc.Encoder(2**63),
+            "backend is 3; allowed: a text, None": lambda: posenc.Encoder(8, backend=3),
+            "layout is 3; allowed: a text": lambda: posenc.Encoder(8, layout=3),
+            "base is of type ndarray; allowed: a number, None":
+                lambda: posenc.check(x, base=np.array("a")),
+            "training is 'yes'; allowed: True, False": lambda: layer.forward(x, training="yes"),
+            f"seed is -1; allowed: an integer from 0 to {2**64 - 1}":
+                lambda: layer.forward(x, offset=10**12, seed=-1),
+            f"threads is {2**31}; allowed: an integer from 1 to {2**31 - 1}":
+                lambda: encoder.encode(3, threads=2**31),
+            "threads is None; allowed: an integer from": lambda: encoder.encode(3, threads=None),
+            "axes is None; allowed: Axes": lambda: posenc.AxesEncoder(None),
+            "sizes is [1, 2.5]; allowed: a sequence, of which each is a 64-bit integer":
+                lambda: posenc.grid_positions([1, 2.5]),
+            "sizes is 'abc'; allowed: a sequence": lambda: posenc.grid_positions("abc"),
+            "shapes is [(1,)]; allowed: a sequence, of which each is (a 64-bit integer, a 64-bit":
+                lambda: posenc.measure("file", shapes=[(1,)]),
+            "parts is [1]; allowed: a sequence, of which each is AxisPairs":
+                lambda: posenc.Axes([1]),
+            "positions is [[1.5]]; allowed: a NumPy array":
+                lambda: posenc.axis_multiples(posenc.axes_in_blocks([4]), [[1.5]]),
+            "positions is of type ndarray; allowed: a NumPy array":
+                lambda: posenc._posenc.round_positions(np.array([1j])),
+            "error is 'x'; allowed: a number": lambda: posenc.Accuracy.within("x"),
+            f"encode(): missing a required argument: 'positions'; {every}": encoder.encode,
+            f"encode(): got an unexpected keyword argument 'dtypo'; {every}":
+                lambda: encoder.encode(3, dtypo="float16"),
+            f"encode(): multiple values for argument 'positions'; {every}":
+                lambda: encoder.encode(3, positions=3),
+            "Encoder(): too many positional arguments; allowed: d_model, base, layout":
+                lambda: posenc.Encoder(8, 10000.0),
+            "backends(): too many positional arguments; allowed: none":
+                lambda: posenc.backends(3),
+        }
+        for message, call in cases.items():
+            with self.subTest(message), self.assertRaisesRegex(
+                    TypeError, f"^{re.escape(message)}[^\n]*$"):
+                call()
+
+    def test_every_parameter_of_every_function_is_named(self):
+        module, compared = posenc._posenc, 0
+        owners = [module] + [each for each in vars(module).values() if isinstance(each, type)]
+        for owner in owners:
+            for name in vars(owner):
+                function = getattr(owner, name)
+                signature = re.match(r"\w+\((.*)\) -> ", getattr(function, "__doc__", "") or "")
+                is_made = name == "__init__"
+                if not signature or (name.startswith("_") and not is_made):
+                    continue
+                with self.subTest(function), self.assertRaisesRegex(
+                        TypeError, r"^\w+\(\): .*'; allowed: [\w, ]+$"):
+                    (owner if is_made else function)(nonsense=1)
+                compared += 1
+        self.assertGreater(compared, 30)
+
+
 @unittest.skipIf(torch is None, "there is no PyTorch")
 class TorchTest(unittest.TestCase):
     def test_tensors_share_their_memory(self):
