@@ -7,6 +7,8 @@ import inspect
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -467,7 +469,7 @@ class StubTest(unittest.TestCase):
         stub = ast.parse(pathlib.Path(posenc.__file__).with_name("_posenc.pyi").read_text())
         functions = [(module, each) for each in stub.body]
         for each in stub.body:
-            if isinstance(each, ast.ClassDef):
+            if isinstance(each, ast.ClassDef) and each.name in dir(module):
                 functions += [(getattr(module, each.name), member) for member in each.body]
         compared = 0
         for owner, each in functions:
@@ -482,7 +484,47 @@ class StubTest(unittest.TestCase):
                         compared += 1
         self.assertGreater(compared, 20)
         public = {name for name in dir(module) if not name.startswith("_")}
-        self.assertEqual(public, {each.name for each in stub.body if hasattr(each, "name")})
+        self.assertEqual(public, {each.name for each in stub.body
+                                  if not getattr(each, "name", "_").startswith("_")})
+
+
+TYPED = """
+import numpy as np
+import posenc
+from numpy.typing import NDArray
+from typing import Any, Tuple, assert_type
+
+out, encoder, rotary = np.empty((3, 8), np.float32), posenc.Encoder(8), posenc.Rotary(8)
+axes = posenc.AxesEncoder(rotary.axes)
+for array in (posenc.encode(3, 8), encoder.encode(3), axes.encode(3), rotary.cache(3),
+              posenc.PositionalEncoding(8).forward(out), posenc.encode_grid(1, 3, 8),
+              posenc.encode_like("tutorial", 3, 8), next(posenc.Cursor(encoder))):
+    assert_type(array, NDArray[Any])
+assert_type(rotary.cosines_and_sines(3), Tuple[NDArray[Any], NDArray[Any]])
+for same in (encoder.encode(3, out), axes.encode(3, out=out), rotary.cache(3, out=out),
+             rotary.apply(out), posenc.PositionalEncoding(8).forward(out, out)):
+    assert_type(same, NDArray[np.float32])
+assert_type(posenc.rotary_from_config("config.json"), posenc.Rotary)
+encoder.encode(3).nonsense
+encoder.encode(3, threads="2")
+"""
+
+
+@unittest.skipIf(shutil.which("mypy") is None or sys.version_info < (3, 11), "there is no mypy")
+class TypesTest(unittest.TestCase):
+    def test_results_have_their_types(self):
+        package = pathlib.Path(posenc.__file__).parent
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "program.py")
+            file.write_text(TYPED)
+            said = subprocess.run(
+                ["mypy", "--strict", "--no-error-summary", "--cache-dir", os.devnull, file],
+                capture_output=True, text=True, cwd=folder,
+                env={**os.environ, "MYPYPATH": str(package.parent)}).stdout
+        errors = [line for line in said.splitlines() if ": error:" in line]
+        self.assertEqual(len(errors), 2, said)  # those of the last two lines
+        self.assertIn('has no attribute "nonsense"', errors[0])
+        self.assertIn("[call-overload]", errors[1])
 
 
 class BadInputTest(unittest.TestCase):

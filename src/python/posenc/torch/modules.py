@@ -1,8 +1,6 @@
 """Modules whose tables are buffers: what they look up is traced, compiled and exported."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from torch import nn
@@ -41,7 +39,7 @@ class _Tables(nn.Module):
         return host
 
     def _add_buffer(self, name: str, shape: tuple[int, ...], device: Device,
-                    dtype: torch.dtype | None) -> None:
+                    dtype: Optional[torch.dtype]) -> None:
         # torch.empty() follows the device and the type that PyTorch has as defaults.
         buffer = torch.empty(shape, device=device, dtype=dtype)
         self.register_buffer(name, buffer, persistent=self._is_persistent)
@@ -94,7 +92,7 @@ class PositionalEncoding(_Tables):
 
     def __init__(self, d_model: int, dropout: float = 0.1, max_len: int = 5000, *,
                  batch_first: bool = False, persistent: bool = False, device: Device = None,
-                 dtype: torch.dtype | None = None, **convention: Any) -> None:
+                 dtype: Optional[torch.dtype] = None, **convention: Any) -> None:
         super().__init__(persistent)
         self.dropout = nn.Dropout(dropout)
         self.batch_first = batch_first
@@ -138,8 +136,8 @@ class RotaryEmbedding(_Tables):
     cos_sin_cache: torch.Tensor
     _of_replaced = ("inv_freq",)
 
-    def __init__(self, config: Config, device: Device = None, *, rows: int | None = None,
-                 layers: str | None = None, repeat: str | None = None, persistent: bool = False,
+    def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
+                 layers: Optional[str] = None, repeat: Optional[str] = None, persistent: bool = False,
                  dtype: torch.dtype = torch.float32, strict: bool = True) -> None:
         super().__init__(persistent)
         reading = read_config(config, rows, layers=layers, strict=strict)
