@@ -1,9 +1,7 @@
 """The Python package: the library's bits in every type, shared memory, and its error messages."""
 
-import ast
 import dataclasses
 import functools
-import inspect
 import os
 import pathlib
 import re
@@ -13,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-import types
 import unittest
 
 from modules import np, torch
@@ -451,41 +448,6 @@ class FrequenciesTest(unittest.TestCase):
             np.testing.assert_array_equal(cache, table)
         with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
             posenc.Rotary(8, frequencies=longrope)
-
-
-def parameters_of_stub(function):
-    return [each.arg for each in function.args.args + function.args.kwonlyargs]
-
-
-def parameters_of_module(function):
-    """From the signature that begins the docstring: "encode(self: Encoder, positions: object)"."""
-    signature = re.match(r"\w+\((.*)\) -> ", function.__doc__).group(1)
-    return re.findall(r"(?:^|, )(\w+)(?=: )", signature)
-
-
-class StubTest(unittest.TestCase):
-    def test_the_stub_has_the_names_and_parameters_of_the_module(self):
-        module = posenc._posenc
-        stub = ast.parse(pathlib.Path(posenc.__file__).with_name("_posenc.pyi").read_text())
-        functions = [(module, each) for each in stub.body]
-        for each in stub.body:
-            if isinstance(each, ast.ClassDef) and each.name in dir(module):
-                functions += [(getattr(module, each.name), member) for member in each.body]
-        compared = 0
-        for owner, each in functions:
-            if isinstance(each, ast.FunctionDef):
-                found = inspect.getattr_static(owner, each.name)
-                if isinstance(found, (staticmethod, types.BuiltinFunctionType)) or (
-                        type(found).__name__ == "instancemethod"):
-                    with self.subTest(each.name):
-                        self.assertEqual(
-                            parameters_of_module(getattr(owner, each.name)),
-                            parameters_of_stub(each))
-                        compared += 1
-        self.assertGreater(compared, 20)
-        public = {name for name in dir(module) if not name.startswith("_")}
-        self.assertEqual(public, {each.name for each in stub.body
-                                  if not getattr(each, "name", "_").startswith("_")})
 
 
 TYPED = """
