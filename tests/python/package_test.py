@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import typing
 import unittest
 
 from modules import np, torch
@@ -448,6 +449,23 @@ class FrequenciesTest(unittest.TestCase):
             np.testing.assert_array_equal(cache, table)
         with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
             posenc.Rotary(8, frequencies=longrope)
+
+    def test_rules_have_the_parameters_and_defaults_of_the_library(self):
+        lists = {"factors": [1.0, 2.0, 3.0, 4.0], "numerators": [1, 2, 3, 4],
+                 "denominators": [5, 6, 7, 8]}
+        for rule in typing.get_args(posenc.frequencies.Scaling):
+            fields = dataclasses.fields(rule)
+            given = {each.name: lists.get(each.name, 4.0) for each in fields
+                     if each.default is dataclasses.MISSING}
+            text = rule.rule + ":" + ",".join(
+                f"{name}={'/'.join(map(str, value)) if name in lists else value}"
+                for name, value in given.items())
+            states = [posenc.AxisPairs(0, 8, frequencies=each).__getstate__()[1][4]
+                      for each in (rule(**given), text.rstrip(":"))]
+            with self.subTest(text):
+                self.assertEqual(*states)
+                self.assertEqual(re.findall(r"[:,](\w+)=", states[0]),
+                                 [each.name for each in fields])
 
 
 TYPED = """
