@@ -139,8 +139,9 @@ class RotaryEmbedding(_Tables):
     _of_replaced = ("inv_freq",)
 
     def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
-                 layers: Optional[str] = None, repeat: Optional[str] = None, persistent: bool = False,
-                 dtype: torch.dtype = torch.float32, strict: bool = True) -> None:
+                 layers: Optional[str] = None, repeat: Optional[str] = None,
+                 persistent: bool = False, dtype: torch.dtype = torch.float32,
+                 strict: bool = True) -> None:
         super().__init__(persistent)
         reading = read_config(config, rows, layers=layers, strict=strict)
         self._rotary = reading.rotary(layers or "")
