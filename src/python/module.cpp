@@ -76,12 +76,13 @@ PyObject* call(PyObject* self, PyObject* values, PyObject* keywords) {
     const py::object named =
         keywords == nullptr ? py::object(py::none()) : py::reinterpret_borrow<py::object>(keywords);
     PyErr_SetObject(PyExc_TypeError, reason(refusal, py::handle(values), named).ptr());
-  } catch (py::error_already_set& other) {
-    other.restore();
+  } catch (const std::exception&) {  // such as that of an interpreter that imports no more
+    error.restore();
   }
   return nullptr;
 }
 
+/// Puts it in the place of pybind11's, in a function or in all members of a class.
 void bind_refusals(const py::handle& object) {
   if (PyCFunction_Check(object.ptr())) {
     reinterpret_cast<PyCFunctionObject*>(object.ptr())->m_ml->ml_meth =
@@ -128,7 +129,7 @@ void bind_pickles(const py::module_& module) {
 }  // namespace
 
 PYBIND11_MODULE(_posenc, module) {
-  py::register_exception_translator([](std::exception_ptr thrown) {
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const std::system_error& error) {

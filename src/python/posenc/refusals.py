@@ -57,7 +57,7 @@ def reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any] | No
 def _shown(value: Any) -> str:
     """The value, or its type if it may be long."""
     is_short = isinstance(value, (str, bytes, int, float, complex, list, tuple, type(None)))
-    return reprlib.repr(value) if is_short else f"of type {type(value).__name__}"
+    return " ".join(reprlib.repr(value).split()) if is_short else f"of type {type(value).__name__}"
 
 
 def _parts(kind: ast.expr) -> tuple[str, list[ast.expr]]:
@@ -95,7 +95,7 @@ def _fits(argument: str, kind: ast.expr, value: Any) -> bool:
         return is_list and all(_fits("", inner[0], each) for each in value)
     if name == "tuple" and inner:
         is_like_it = isinstance(value, Sequence) and len(value) == len(inner)
-        return is_like_it and all(map(lambda *each: _fits("", *each), inner, value))
+        return is_like_it and all(_fits("", *each) for each in zip(inner, value))
     if name == "ndarray" and inner:
         return np.can_cast(np.asarray(value).dtype, _last(inner[0]))
     return isinstance(value, _CLASSES.get(name, getattr(_posenc, name, object)))

@@ -1,5 +1,6 @@
-"""Modules whose tables are buffers: what they look up is traced, compiled and exported."""
+"""Modules whose tables are buffers: what they look up is scripted, compiled and exported."""
 
+# Annotations are not postponed here: torch.jit.script() does not read those of a class then.
 from typing import Any, Optional
 
 import torch
@@ -111,8 +112,9 @@ class PositionalEncoding(_Tables):
         rows = x.shape[rows_at] if x.dim() == 3 else 0
         most = self.pe.shape[rows_at]
         if x.dim() != 3 or rows > most:
-            raise ValueError(f"x.shape is {tuple(x.shape)}; allowed: three dimensions, and up to "
-                             f"max_len, {most}, in dimension {rows_at}")
+            sizes = ", ".join([str(size) for size in x.shape])
+            raise ValueError(f"x.shape is ({sizes}); allowed: three dimensions, and up to max_len, "
+                             f"{most}, in dimension {rows_at}")
         encoded: torch.Tensor = self.dropout(x + self.pe.narrow(rows_at, 0, rows))
         return encoded
 
@@ -137,8 +139,9 @@ class RotaryEmbedding(_Tables):
     _of_replaced = ("inv_freq",)
 
     def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
-                 layers: Optional[str] = None, repeat: Optional[str] = None, persistent: bool = False,
-                 dtype: torch.dtype = torch.float32, strict: bool = True) -> None:
+                 layers: Optional[str] = None, repeat: Optional[str] = None,
+                 persistent: bool = False, dtype: torch.dtype = torch.float32,
+                 strict: bool = True) -> None:
         super().__init__(persistent)
         reading = read_config(config, rows, layers=layers, strict=strict)
         self._rotary = reading.rotary(layers or "")
