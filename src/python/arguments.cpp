@@ -104,7 +104,7 @@ RotaryLayout parse_rotary_layout(const char* argument, const std::string& name) 
 
 Accuracy accuracy_of(const py::object& accuracy) {
   if (accuracy.is_none()) return {};
-  if (py::isinstance<Accuracy>(accuracy)) return accuracy.cast<Accuracy>();
+  if (is_object_of<Accuracy>(accuracy)) return accuracy.cast<Accuracy>();
   const double error = PyFloat_AsDouble(accuracy.ptr());
   if (PyErr_Occurred() == nullptr) return Accuracy::within(error);
   PyErr_Clear();

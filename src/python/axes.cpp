@@ -141,8 +141,12 @@ the layout of its encoding.)");
   bind_copies(bound_axes)
       .def(py::init(&axes_of_parts), arg("parts"), py::kw_only(), arg("layout") = "interleaved",
            arg("parts_have_layouts") = false)
-      .def("__eq__", [](const PyAxes& a, const PyAxes& b) { return a.spec == b.spec; })
-      .def("__eq__", [](const PyAxes&, const py::object&) { return false; })
+      .def(
+          "__eq__",
+          [](const PyAxes& a, const py::object& b) {
+            return is_object_of<PyAxes>(b) && a.spec == b.cast<const PyAxes&>().spec;
+          },
+          arg("other"))
       .def_property_readonly("d_model", [](const PyAxes& each) { return each.spec.d_model(); })
       .def_property_readonly(
           "axes", [](const PyAxes& each) { return each.spec.axes(); }, "The number of axes.")

@@ -42,6 +42,12 @@ inline bool is_initialised(const pybind11::handle& object) {
   return true;
 }
 
+/// True of an initialised object of a class that the module binds.
+template <Bound T>
+bool is_object_of(const pybind11::handle& object) {
+  return pybind11::isinstance<T>(object) && is_initialised(object);
+}
+
 }  // namespace python
 }  // namespace posenc
 

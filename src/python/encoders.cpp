@@ -233,9 +233,7 @@ row, which is not 0 in fairseq, for one.)");
       "The names of the presets, and what each describes.");
 }
 
-}  // namespace
-
-void bind_encoders(py::module_& module) {
+void bind_encoder(py::module_& module) {
   using py::arg;
   const py::str float32("float32");
   const EncodingSpec paper;
@@ -290,19 +288,28 @@ Raises ValueError, before anything is written, if an argument is not allowed.)")
       .def_property_readonly("d_model",
                              [](const PyEncoder& each) { return each.encoder().spec().d_model; })
       .def(py::pickle(&encoder_state, &encoder_of_state));
+}
 
+void bind_cursor(py::module_& module) {
+  using py::arg;
   py::class_<PyCursor>(module, "Cursor", R"(Rows at consecutive positions, one at a time.
 
 next(cursor) returns the row at `position`, of shape (d_model,) and that dtype, and advances. It
 begins at `first`, by default that of the encoder. A row costs little more than in a table. Two
 threads must not use one cursor at once.)")
       .def(py::init<const PyEncoder&, std::optional<std::int64_t>, const py::object&>(),
-           arg("encoder"), arg("first") = py::none(), arg("dtype") = float32,
+           arg("encoder"), arg("first") = py::none(), arg("dtype") = "float32",
            py::keep_alive<1, 2>())
       .def("seek", &PyCursor::seek, arg("position"), "Moves to any position from -2**53 to 2**53.")
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &PyCursor::next)
       .def_property_readonly("position", &PyCursor::position);
+}
+
+void bind_encoding_functions(py::module_& module) {
+  using py::arg;
+  const py::str float32("float32");
+  const EncodingSpec paper;
 
   module.def("row_count", &count_of_rows, arg("positions"),
              "The number of rows of such positions, or the number itself.");
@@ -320,6 +327,14 @@ rounded float32 sine or cosine of such a phase, then converted to `dtype`. A sys
 powf, sinf and cosf, which its C library or vector library may have off by an ulp or two, are not
 reproduced: here they are correctly rounded, too. Raises ValueError if the system does not have the
 spacing, the rule of frequencies or the dtype.)");
+}
+
+}  // namespace
+
+void bind_encoders(py::module_& module) {
+  bind_encoder(module);
+  bind_cursor(module);
+  bind_encoding_functions(module);
   bind_grids_and_presets(module);
 }
 

@@ -56,6 +56,48 @@ void bind_library(py::module_& module) {
       "The factor of dynamic_ntk_scaling() for a sequence of `rows` rows.");
 }
 
+/// pybind11's function behind every function of the module.
+struct Dispatcher : py::cpp_function {
+  using py::cpp_function::dispatcher;
+};
+
+/// The same, with a message of one line for arguments of wrong names or types.
+PyObject* call(PyObject* self, PyObject* values, PyObject* keywords) {
+  PyObject* const result = Dispatcher::dispatcher(self, values, keywords);
+  if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
+  py::error_already_set error;
+  try {
+    const std::string refusal = py::str(error.value());
+    if (refusal.find("(): incompatible ") == std::string::npos) {
+      error.restore();
+      return nullptr;
+    }
+    const py::object reason = py::module_::import("posenc.refusals").attr("reason");
+    const py::object named =
+        keywords == nullptr ? py::object(py::none()) : py::reinterpret_borrow<py::object>(keywords);
+    PyErr_SetObject(PyExc_TypeError, reason(refusal, py::handle(values), named).ptr());
+  } catch (const std::exception&) {  // such as that of an interpreter that imports no more
+    error.restore();
+  }
+  return nullptr;
+}
+
+/// Puts it in the place of pybind11's, in a function or in all members of a class.
+void bind_refusals(const py::handle& object) {
+  if (PyCFunction_Check(object.ptr())) {
+    reinterpret_cast<PyCFunctionObject*>(object.ptr())->m_ml->ml_meth =
+        reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call));
+  } else if (PyInstanceMethod_Check(object.ptr()) != 0) {
+    bind_refusals(PyInstanceMethod_GET_FUNCTION(object.ptr()));
+  } else if (py::isinstance<py::type>(object)) {
+    for (const auto& [name, member] : py::dict(object.attr("__dict__"))) bind_refusals(member);
+  } else if (py::hasattr(object, "fget")) {
+    bind_refusals(object.attr("fget"));
+  } else if (py::hasattr(object, "__func__")) {  // a static method
+    bind_refusals(object.attr("__func__"));
+  }
+}
+
 /// Binds pickles of every protocol: without __reduce__, those before 2 make an object of pybind11's
 /// base class, which ends the process.
 void bind_pickles(const py::module_& module) {
@@ -87,11 +129,14 @@ void bind_pickles(const py::module_& module) {
 }  // namespace
 
 PYBIND11_MODULE(_posenc, module) {
-  py::register_exception_translator([](std::exception_ptr thrown) {
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const std::system_error& error) {
       PyErr_SetString(PyExc_OSError, error.what());
+    } catch (const py::cast_error&) {  // elsewhere, types are checked before they are cast
+      PyErr_SetString(PyExc_TypeError,
+                      "the state has a value of the wrong type; allowed: what is pickled");
     }
   });
   bind_library(module);  // before its types are arguments of the others
@@ -103,4 +148,5 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_tuning(module);
   posenc::python::bind_checks(module);
   bind_pickles(module);
+  for (const auto& [name, member] : py::dict(module.attr("__dict__"))) bind_refusals(member);
 }

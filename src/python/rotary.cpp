@@ -47,7 +47,7 @@ std::unique_ptr<PyRotary> make(std::optional<std::int64_t> dimension, double bas
                                const std::string& channels, const py::object& frequencies,
                                const py::object& axes, std::optional<double> attention_factor,
                                const py::object& accuracy) {
-  if (!axes.is_none() && !py::isinstance<PyAxes>(axes)) {
+  if (!axes.is_none() && !is_object_of<PyAxes>(axes)) {
     throw py::type_error("axes is " + text(py::repr(axes)) + "; allowed: None, or Axes");
   }
   RotarySpec spec = axes.is_none() ? spec_of_axis(dimension, base, frequencies, attention_factor)

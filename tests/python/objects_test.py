@@ -251,6 +251,20 @@ class UninitialisedTest(unittest.TestCase):
                     continue
                 calls += 1
         self.assertGreater(calls, 40)
+        initialised = "^{} was made without __init__.*; allowed: an object that was initialised$"
+        encoder, axes = (each.__new__(each) for each in (posenc.Encoder, posenc.Axes))
+        accuracy = posenc.Accuracy.__new__(posenc.Accuracy)
+        for name, call in (("self", lambda: encoder.backend), ("self", lambda: encoder.encode(3)),
+                           ("encoder", lambda: posenc.Cursor(encoder)),
+                           ("self", lambda: posenc.Encoder(8, accuracy=accuracy)),
+                           ("axes", lambda: posenc.AxesEncoder(axes))):
+            with self.subTest(call), self.assertRaisesRegex(TypeError, initialised.format(name)):
+                call()
+        with self.assertRaisesRegex(TypeError, "^axes is .*; allowed: None, or Axes"):
+            posenc.Rotary(axes=axes)
+        self.assertNotEqual(posenc.axes_in_blocks([4]), axes)
+        with self.assertRaisesRegex(TypeError, "^the state has a value of the wrong type; allowed"):
+            accuracy.__setstate__(("a", "b"))
         with self.assertRaises(TypeError):
             posenc.Cursor(posenc.Encoder.__new__(posenc.Encoder))
         with self.assertRaises(TypeError):

@@ -1,17 +1,17 @@
 """The Python package: the library's bits in every type, shared memory, and its error messages."""
 
-import ast
 import dataclasses
 import functools
-import inspect
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-import types
+import typing
 import unittest
 
 from modules import np, torch
@@ -450,39 +450,61 @@ class FrequenciesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
             posenc.Rotary(8, frequencies=longrope)
 
+    def test_rules_have_the_parameters_and_defaults_of_the_library(self):
+        lists = {"factors": [1.0, 2.0, 3.0, 4.0], "numerators": [1, 2, 3, 4],
+                 "denominators": [5, 6, 7, 8]}
+        for rule in typing.get_args(posenc.frequencies.Scaling):
+            fields = dataclasses.fields(rule)
+            given = {each.name: lists.get(each.name, 4.0) for each in fields
+                     if each.default is dataclasses.MISSING}
+            text = rule.rule + ":" + ",".join(
+                f"{name}={'/'.join(map(str, value)) if name in lists else value}"
+                for name, value in given.items())
+            states = [posenc.AxisPairs(0, 8, frequencies=each).__getstate__()[1][4]
+                      for each in (rule(**given), text.rstrip(":"))]
+            with self.subTest(text):
+                self.assertEqual(*states)
+                self.assertEqual(re.findall(r"[:,](\w+)=", states[0]),
+                                 [each.name for each in fields])
 
-def parameters_of_stub(function):
-    return [each.arg for each in function.args.args + function.args.kwonlyargs]
+
+TYPED = """
+import numpy as np
+import posenc
+from numpy.typing import NDArray
+from typing import Any, Tuple, assert_type
+
+out, encoder, rotary = np.empty((3, 8), np.float32), posenc.Encoder(8), posenc.Rotary(8)
+axes = posenc.AxesEncoder(rotary.axes)
+for array in (posenc.encode(3, 8), encoder.encode(3), axes.encode(3), rotary.cache(3),
+              posenc.PositionalEncoding(8).forward(out), posenc.encode_grid(1, 3, 8),
+              posenc.encode_like("tutorial", 3, 8), next(posenc.Cursor(encoder))):
+    assert_type(array, NDArray[Any])
+assert_type(rotary.cosines_and_sines(3), Tuple[NDArray[Any], NDArray[Any]])
+for same in (encoder.encode(3, out), axes.encode(3, out=out), rotary.cache(3, out=out),
+             rotary.apply(out), posenc.PositionalEncoding(8).forward(out, out)):
+    assert_type(same, NDArray[np.float32])
+assert_type(posenc.rotary_from_config("config.json"), posenc.Rotary)
+encoder.encode(3).nonsense
+encoder.encode(3, threads="2")
+"""
 
 
-def parameters_of_module(function):
-    """From the signature that begins the docstring: "encode(self: Encoder, positions: object)"."""
-    signature = re.match(r"\w+\((.*)\) -> ", function.__doc__).group(1)
-    return re.findall(r"(?:^|, )(\w+)(?=: )", signature)
-
-
-class StubTest(unittest.TestCase):
-    def test_the_stub_has_the_names_and_parameters_of_the_module(self):
-        module = posenc._posenc
-        stub = ast.parse(pathlib.Path(posenc.__file__).with_name("_posenc.pyi").read_text())
-        functions = [(module, each) for each in stub.body]
-        for each in stub.body:
-            if isinstance(each, ast.ClassDef):
-                functions += [(getattr(module, each.name), member) for member in each.body]
-        compared = 0
-        for owner, each in functions:
-            if isinstance(each, ast.FunctionDef):
-                found = inspect.getattr_static(owner, each.name)
-                if isinstance(found, (staticmethod, types.BuiltinFunctionType)) or (
-                        type(found).__name__ == "instancemethod"):
-                    with self.subTest(each.name):
-                        self.assertEqual(
-                            parameters_of_module(getattr(owner, each.name)),
-                            parameters_of_stub(each))
-                        compared += 1
-        self.assertGreater(compared, 20)
-        public = {name for name in dir(module) if not name.startswith("_")}
-        self.assertEqual(public, {each.name for each in stub.body if hasattr(each, "name")})
+@unittest.skipIf(shutil.which("mypy") is None or sys.version_info < (3, 11), "there is no mypy")
+class TypesTest(unittest.TestCase):
+    def test_results_have_their_types(self):
+        package = pathlib.Path(posenc.__file__).parent
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "program.py")
+            file.write_text(TYPED)
+            said = subprocess.run(
+                ["mypy", "--strict", "--no-error-summary", "--cache-dir", os.devnull, file],
+                capture_output=True, text=True, cwd=folder,
+                env={**os.environ, "MYPYPATH": str(package.parent)}).stdout
+        errors = [line for line in said.splitlines() if ": error:" in line]
+        self.assertEqual(len(errors), 2, said)  # those of the last two lines
+        self.assertIn('has no attribute "nonsense"', errors[0])
+        self.assertIn("[call-overload]", errors[1])
 
 
 class BadInputTest(unittest.TestCase):
@@ -587,6 +609,72 @@ class BadInputTest(unittest.TestCase):
             with self.assertRaises(TypeError):
                 call()
         self.assertTrue((out == 42).all())
+
+
+class WrongTypeTest(unittest.TestCase):
+    """Arguments that the signature of a function refuses: a line names what is allowed."""
+
+    def test_messages(self):
+        encoder, layer = posenc.Encoder(8), posenc.PositionalEncoding(8)
+        x = np.zeros((3, 8), np.float32)
+        every = "allowed: positions, out, dtype, threads, stores"
+        cases = {
+            "d_model is '8'; allowed: a 64-bit integer": lambda: posenc.Encoder("8"),
+            "d_model is 8.0; allowed: a 64-bit integer": lambda: posenc.Encoder(8.0),
+            f"d_model is {2**63}; allowed: a 64-bit integer": lambda: posenc.Encoder(2**63),
+            "backend is 3; allowed: a text, None": lambda: posenc.Encoder(8, backend=3),
+            "layout is 3; allowed: a text": lambda: posenc.Encoder(8, layout=3),
+            "base is of type ndarray; allowed: a number, None":
+                lambda: posenc.check(x, base=np.array("a")),
+            "training is 'yes'; allowed: True, False": lambda: layer.forward(x, training="yes"),
+            f"seed is -1; allowed: an integer from 0 to {2**64 - 1}":
+                lambda: layer.forward(x, offset=10**12, seed=-1),
+            f"threads is {2**31}; allowed: an integer from 1 to {2**31 - 1}":
+                lambda: encoder.encode(3, threads=2**31),
+            "threads is None; allowed: an integer from": lambda: encoder.encode(3, threads=None),
+            "axes is None; allowed: Axes": lambda: posenc.AxesEncoder(None),
+            "sizes is [1, 2.5]; allowed: a sequence, of which each is a 64-bit integer":
+                lambda: posenc.grid_positions([1, 2.5]),
+            "sizes is 'abc'; allowed: a sequence": lambda: posenc.grid_positions("abc"),
+            "shapes is [(1,)]; allowed: a sequence, of which each is (a 64-bit integer, a 64-bit":
+                lambda: posenc.measure("file", shapes=[(1,)]),
+            "parts is [1]; allowed: a sequence, of which each is AxisPairs":
+                lambda: posenc.Axes([1]),
+            "positions is [[1.5]]; allowed: a NumPy array":
+                lambda: posenc.axis_multiples(posenc.axes_in_blocks([4]), [[1.5]]),
+            "positions is of type ndarray; allowed: a NumPy array":
+                lambda: posenc._posenc.round_positions(np.array([1j])),
+            "error is 'x'; allowed: a number": lambda: posenc.Accuracy.within("x"),
+            f"encode(): missing a required argument: 'positions'; {every}": encoder.encode,
+            f"encode(): got an unexpected keyword argument 'dtypo'; {every}":
+                lambda: encoder.encode(3, dtypo="float16"),
+            f"encode(): multiple values for argument 'positions'; {every}":
+                lambda: encoder.encode(3, positions=3),
+            "Encoder(): too many positional arguments; allowed: d_model, base, layout":
+                lambda: posenc.Encoder(8, 10000.0),
+            "backends(): too many positional arguments; allowed: none":
+                lambda: posenc.backends(3),
+        }
+        for message, call in cases.items():
+            with self.subTest(message), self.assertRaisesRegex(
+                    TypeError, f"^{re.escape(message)}[^\n]*$"):
+                call()
+
+    def test_every_parameter_of_every_function_is_named(self):
+        module, compared = posenc._posenc, 0
+        owners = [module] + [each for each in vars(module).values() if isinstance(each, type)]
+        for owner in owners:
+            for name in vars(owner):
+                function = getattr(owner, name)
+                signature = re.match(r"\w+\((.*)\) -> ", getattr(function, "__doc__", "") or "")
+                is_made = name == "__init__"
+                if not signature or (name.startswith("_") and not is_made):
+                    continue
+                with self.subTest(function), self.assertRaisesRegex(
+                        TypeError, r"^\w+\(\): .*'; allowed: [\w, ]+$"):
+                    (owner if is_made else function)(nonsense=1)
+                compared += 1
+        self.assertGreater(compared, 30)
 
 
 @unittest.skipIf(torch is None, "there is no PyTorch")

@@ -262,6 +262,27 @@ class ModulesTest(unittest.TestCase):
                              (layer.pe, *posenc.torch.RotaryEmbedding(LLAMA)(x, position_ids))))
         self.assertEqual(list(layer.parameters()), [])
 
+    def test_scripted_modules_compute_the_same(self):
+        x, position_ids = arguments()
+        modules = [(posenc.torch.PositionalEncoding(D_MODEL, 0.0, ROWS), (x,)),
+                   (posenc.torch.PositionalEncoding(D_MODEL, 0.5, ROWS).eval(), (x[:7],)),
+                   (posenc.torch.PositionalEncoding(D_MODEL, 0.0, ROWS, batch_first=True),
+                    (x.transpose(0, 1),)), (Model(), (x, position_ids))]
+        modules += [(posenc.torch.RotaryEmbedding(LLAMA, repeat=repeat, dtype=dtype),
+                     (x, position_ids)) for repeat in ("once", "halves", "interleaved")
+                    for dtype in DTYPES]
+        for module, given in modules:
+            file = io.BytesIO()
+            torch.jit.save(torch.jit.script(module.eval()), file)
+            file.seek(0)
+            got, wanted = torch.jit.load(file)(*given), module(*given)
+            pairs = zip(got, wanted) if isinstance(wanted, tuple) else [(got, wanted)]
+            for one, other in pairs:
+                self.assertTrue(torch.equal(one, other) and one.dtype == other.dtype)
+        scripted = torch.jit.script(modules[0][0])
+        with self.assertRaisesRegex(torch.jit.Error, r"x.shape is \(4, 32\); allowed: three dim"):
+            scripted(torch.zeros(4, D_MODEL))
+
     @unittest.skipUnless(HAS_COMPILE, "PyTorch before 2 compiles nothing")
     def test_compiled_models_have_no_graph_break(self):
         model, given = Model(), arguments()

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import NDArray
+
 from posenc._posenc import (
     Accuracy,
     Axes,
@@ -105,7 +107,7 @@ __all__ = [
 
 
 def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int = 1,
-           **convention: Any) -> Any:
+           **convention: Any) -> NDArray[Any]:
     """Returns correctly rounded encodings: an array of shape (rows, d_model).
 
     positions: the number of rows, from position `first`, or what Encoder.encode() takes.

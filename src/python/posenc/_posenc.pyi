@@ -1,7 +1,7 @@
 """The compiled module. Arrays are those of NumPy, or tensors of PyTorch on the CPU."""
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, Union
+from typing import Any, Protocol, SupportsIndex, TypeVar, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,18 @@ from posenc.frequencies import Scaling
 
 __version__: str
 
-Array = Any
+Array = Any  # of NumPy, or what shares its memory
+NewArray = NDArray[Any]
 DType = Any
+
+class _Shaped(Protocol):
+    @property
+    def shape(self) -> Any: ...
+
+# What is written to, and returned.
+_Given = TypeVar("_Given")
+_Table = TypeVar("_Table", bound=_Shaped)
+_Pair = TypeVar("_Pair", bound=Sequence[Any])
 Positions = Union[range, Sequence[int], Array]
 Frequencies = Union[Scaling, Sequence[float], Array, str, None]
 
@@ -39,14 +49,24 @@ class Encoder:
         dtype: DType = "float32",
         threads: int = 1,
     ) -> None: ...
+    @overload
     def encode(
         self,
         positions: Positions | SupportsIndex,
-        out: Array | None = None,
+        out: None = None,
         dtype: DType = "float32",
         threads: int = 1,
         stores: str = "automatic",
-    ) -> Array: ...
+    ) -> NewArray: ...
+    @overload
+    def encode(
+        self,
+        positions: Positions | SupportsIndex,
+        out: _Table,
+        dtype: DType = "float32",
+        threads: int = 1,
+        stores: str = "automatic",
+    ) -> _Table: ...
     def error_bound(self, positions: range, dtype: DType = "float32") -> float: ...
     def is_correctly_rounded(self, dtype: DType = "float32") -> bool: ...
     @property
@@ -64,7 +84,7 @@ class Cursor:
     ) -> None: ...
     def seek(self, position: int) -> None: ...
     def __iter__(self) -> Cursor: ...
-    def __next__(self) -> Array: ...
+    def __next__(self) -> NewArray: ...
     @property
     def position(self) -> int: ...
 
@@ -83,10 +103,11 @@ class PositionalEncoding:
         accuracy: Accuracy | float | None = None,
         source: str = "automatic",
     ) -> None: ...
+    @overload
     def forward(
         self,
         x: Array,
-        out: Array | None = None,
+        out: None = None,
         *,
         offset: int | None = None,
         training: bool = False,
@@ -94,10 +115,23 @@ class PositionalEncoding:
         threads: int = 1,
         stores: str = "automatic",
         batch_first: bool = True,
-    ) -> Array: ...
+    ) -> NewArray: ...
+    @overload
+    def forward(
+        self,
+        x: Array,
+        out: _Table,
+        *,
+        offset: int | None = None,
+        training: bool = False,
+        seed: int = 0,
+        threads: int = 1,
+        stores: str = "automatic",
+        batch_first: bool = True,
+    ) -> _Table: ...
     def backward(
-        self, gradient: Array, *, seed: int, threads: int = 1, batch_first: bool = True
-    ) -> Array: ...
+        self, gradient: _Given, *, seed: int, threads: int = 1, batch_first: bool = True
+    ) -> _Given: ...
     @property
     def reason(self) -> str: ...
 
@@ -137,14 +171,24 @@ class AxesEncoder:
         accuracy: Accuracy | float | None = None,
         dtype: DType = "float32",
     ) -> None: ...
+    @overload
     def encode(
         self,
-        positions: Positions | Array,
-        out: Array | None = None,
+        positions: Positions | SupportsIndex,
+        out: None = None,
         dtype: DType = "float32",
         threads: int = 1,
         stores: str = "automatic",
-    ) -> Array: ...
+    ) -> NewArray: ...
+    @overload
+    def encode(
+        self,
+        positions: Positions | SupportsIndex,
+        out: _Table,
+        dtype: DType = "float32",
+        threads: int = 1,
+        stores: str = "automatic",
+    ) -> _Table: ...
     @property
     def d_model(self) -> int: ...
     @property
@@ -164,46 +208,68 @@ class Rotary:
         attention_factor: float | None = None,
         accuracy: Accuracy | float | None = None,
     ) -> None: ...
+    @overload
     def cache(
         self,
-        positions: Positions | Array,
+        positions: Positions | SupportsIndex,
         layout: str = "halves",
         *,
-        out: Array | None = None,
+        out: None = None,
         dtype: DType = "float32",
         threads: int = 1,
-    ) -> Array: ...
+    ) -> NewArray: ...
+    @overload
+    def cache(
+        self,
+        positions: Positions | SupportsIndex,
+        layout: str = "halves",
+        *,
+        out: _Table,
+        dtype: DType = "float32",
+        threads: int = 1,
+    ) -> _Table: ...
+    @overload
     def cosines_and_sines(
         self,
-        positions: Positions | Array,
+        positions: Positions | SupportsIndex,
         repeat: str = "once",
         *,
-        out: tuple[Array, Array] | None = None,
+        out: None = None,
         dtype: DType = "float32",
         threads: int = 1,
-    ) -> tuple[Array, Array]: ...
+    ) -> tuple[NewArray, NewArray]: ...
+    @overload
+    def cosines_and_sines(
+        self,
+        positions: Positions | SupportsIndex,
+        repeat: str = "once",
+        *,
+        out: _Pair,
+        dtype: DType = "float32",
+        threads: int = 1,
+    ) -> _Pair: ...
     def apply(
         self,
-        x: Array | Sequence[Array],
+        x: _Given,
         first: int = 0,
         *,
-        positions: Positions | Array | None = None,
+        positions: Positions | None = None,
         inverse: bool = False,
         threads: int = 1,
         heads_first: bool = False,
-    ) -> Any: ...
+    ) -> _Given: ...
     def apply_cache(
         self,
         cache: Array | tuple[Array, Array],
-        x: Array | Sequence[Array],
+        x: _Given,
         layout: str = "halves",
         *,
         first: int = 0,
-        positions: Positions | Array | None = None,
+        positions: Positions | None = None,
         inverse: bool = False,
         threads: int = 1,
         heads_first: bool = False,
-    ) -> Any: ...
+    ) -> _Given: ...
     @property
     def channels(self) -> str: ...
     @property
@@ -352,7 +418,7 @@ def encode_grid(
     *,
     dtype: DType = "float32",
     threads: int = 1,
-) -> Array: ...
+) -> NewArray: ...
 def grid_positions(sizes: Sequence[int], firsts: Sequence[int] = ()) -> NDArray[np.int64]: ...
 def known_model_types() -> list[str]: ...
 def encode_like(
@@ -367,7 +433,7 @@ def encode_like(
     first: int = 0,
     dtype: DType = "float32",
     threads: int = 1,
-) -> Array: ...
+) -> NewArray: ...
 def measure(
     file: str,
     *,

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Union, overload
 
 import numpy as np
 
@@ -18,6 +18,12 @@ __all__ = ["rotary_from_config"]
 Config = Union[Mapping[str, Any], str, "os.PathLike[str]", Any]
 
 
+@overload
+def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
+                       layers: None = None, strict: bool = True) -> Rotary: ...
+@overload
+def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
+                       layers: str | None = None, strict: bool = True) -> Any: ...
 def rotary_from_config(config: Config, rows: int | None = None, channels: str | None = None,
                        layers: str | None = None, strict: bool = True) -> Any:
     """The rotary embedding of a model of Transformers, from its config.json.
@@ -41,8 +47,7 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     reading = read_config(config, rows, channels=channels, layers=layers, strict=strict)
     if layers == "all":
         return {kind or "all": reading.rotary(kind) for kind in reading.kinds}
-    rotary: Rotary = reading.rotary(layers or "")
-    return rotary
+    return reading.rotary(layers or "")
 
 
 def read_config(config: Config, rows: int | None, *, channels: str | None = None,

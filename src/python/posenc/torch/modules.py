@@ -1,8 +1,7 @@
-"""Modules whose tables are buffers: what they look up is traced, compiled and exported."""
+"""Modules whose tables are buffers: what they look up is scripted, compiled and exported."""
 
-from __future__ import annotations
-
-from typing import Any
+# Annotations are not postponed here: torch.jit.script() does not read those of a class then.
+from typing import Any, Optional
 
 import torch
 from torch import nn
@@ -41,7 +40,7 @@ class _Tables(nn.Module):
         return host
 
     def _add_buffer(self, name: str, shape: tuple[int, ...], device: Device,
-                    dtype: torch.dtype | None) -> None:
+                    dtype: Optional[torch.dtype]) -> None:
         # torch.empty() follows the device and the type that PyTorch has as defaults.
         buffer = torch.empty(shape, device=device, dtype=dtype)
         self.register_buffer(name, buffer, persistent=self._is_persistent)
@@ -94,7 +93,7 @@ class PositionalEncoding(_Tables):
 
     def __init__(self, d_model: int, dropout: float = 0.1, max_len: int = 5000, *,
                  batch_first: bool = False, persistent: bool = False, device: Device = None,
-                 dtype: torch.dtype | None = None, **convention: Any) -> None:
+                 dtype: Optional[torch.dtype] = None, **convention: Any) -> None:
         super().__init__(persistent)
         self.dropout = nn.Dropout(dropout)
         self.batch_first = batch_first
@@ -113,8 +112,9 @@ class PositionalEncoding(_Tables):
         rows = x.shape[rows_at] if x.dim() == 3 else 0
         most = self.pe.shape[rows_at]
         if x.dim() != 3 or rows > most:
-            raise ValueError(f"x.shape is {tuple(x.shape)}; allowed: three dimensions, and up to "
-                             f"max_len, {most}, in dimension {rows_at}")
+            sizes = ", ".join([str(size) for size in x.shape])
+            raise ValueError(f"x.shape is ({sizes}); allowed: three dimensions, and up to max_len, "
+                             f"{most}, in dimension {rows_at}")
         encoded: torch.Tensor = self.dropout(x + self.pe.narrow(rows_at, 0, rows))
         return encoded
 
@@ -138,9 +138,10 @@ class RotaryEmbedding(_Tables):
     cos_sin_cache: torch.Tensor
     _of_replaced = ("inv_freq",)
 
-    def __init__(self, config: Config, device: Device = None, *, rows: int | None = None,
-                 layers: str | None = None, repeat: str | None = None, persistent: bool = False,
-                 dtype: torch.dtype = torch.float32, strict: bool = True) -> None:
+    def __init__(self, config: Config, device: Device = None, *, rows: Optional[int] = None,
+                 layers: Optional[str] = None, repeat: Optional[str] = None,
+                 persistent: bool = False, dtype: torch.dtype = torch.float32,
+                 strict: bool = True) -> None:
         super().__init__(persistent)
         reading = read_config(config, rows, layers=layers, strict=strict)
         self._rotary = reading.rotary(layers or "")
