@@ -72,8 +72,9 @@ void count(benchmark::State& state, std::int64_t elements, const Selection* sele
 constexpr float input = 0.5f;
 
 float* filled_memory(std::int64_t elements) {
-  return std::fill_n(warm_memory(elements * std::int64_t{sizeof(float)}), elements, input) -
-         elements;
+  float* const memory = warm_memory(elements * std::int64_t{sizeof(float)});
+  std::fill_n(memory, elements, input);
+  return memory;
 }
 
 template <class Function, class... Arguments>
