@@ -32,7 +32,7 @@ x86_64-w64-mingw32  g++-mingw-w64-x86-64-posix googletest wine64
 "
 
 # Of each package that is not found by a command of its name, how to find its content without a package manager: a
-# kind (command, header, module, python_header or file) and alternatives. Behind the bar, the part
+# kind (command, header, module or file) and alternatives. Behind the bar, the part
 # that is left out without it; a package that has none is needed.
 packages="
 g++                 command g++ clang++ c++
@@ -66,7 +66,7 @@ clang               command clang++
 pyflakes3           command pyflakes3 pyflakes
 debootstrap         command debootstrap         | the tests on other releases of Debian
 pkg-config          command pkg-config pkgconf  | the test of the pkg-config file
-python3-dev         python_header Python.h      | the Python package, and PyTorch's tables
+python3-dev         module Python.h             | the Python package, and PyTorch's tables
 pybind11-dev        header pybind11/pybind11.h  | the Python package, and PyTorch's tables
 python3-scikit-build-core module scikit_build_core | the installation of the package by pip
 python3-pybind11    module pybind11             | the installation of the package by pip
@@ -94,16 +94,18 @@ has_header() {
   return 1
 }
 # Asks the same Pythons as python_with.sh, which runs the scripts: the first on the path, then
-# Debian's. The code says what it finds by its exit code.
-ask_python() {
-  local python
-  for python in python3 /usr/bin/python3; do ! "$python" -c "$1" 2>/dev/null || return 0; done
-  return 1
-}
-has_module() { ask_python "import importlib.util as u, sys; sys.exit(not u.find_spec('$1'))"; }
-has_python_header() {
-  local find="import os, sys, sysconfig; sys.exit(not os.path.exists("
-  ask_python "$find sysconfig.get_path('include') + '/$1'))"
+# Debian's. Both once, for all modules of the table and for the header of Python.
+modules=""
+has_module() {
+  local python find='import importlib.util as u, os, sys, sysconfig
+header = os.path.join(sysconfig.get_path("include"), "Python.h")
+print(*filter(u.find_spec, sys.argv[1:]), "Python.h" if os.path.exists(header) else "")'
+  # shellcheck disable=SC2046
+  [[ -n $modules ]] || for python in python3 /usr/bin/python3; do
+    modules+=" $("$python" -c "$find" $(sed -n 's/.* module \([a-z_]*\) .*/\1/p' <<<"$packages") \
+      2>/dev/null || true) "
+  done
+  [[ $modules == *" $1 "* ]]
 }
 
 is_there() {
@@ -151,7 +153,7 @@ install() {
 # Sets what is missing of the groups: needed, optional, and both.
 look() {
   local package
-  needed="" optional=""
+  needed="" optional="" modules=""
   for package in $wanted; do
     if [[ " $needed $optional " == *" $package "* ]] || is_there "$package"; then continue; fi
     case $(line_of "$packages" "$package") in
