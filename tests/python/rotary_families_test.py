@@ -373,7 +373,8 @@ MULTIMODAL = [
     (holding(outer, LLAMA | {"model_type": inner, "head_dim": 128}), f"{inner}")
     for outer, inner in {
         "deepseek_vl": "llama", "deepseek_vl_hybrid": "llama", "janus": "llama",
-        "ovis2": "qwen2", "qwen3_asr": "qwen3", "granite_speech": "granite", "idefics2": "mistral",
+        "ovis2": "qwen2", "qwen3_asr": "qwen3", "perception_lm": "llama",
+        "audioflamingo3": "qwen2", "video_llama_3": "qwen2", "granite_speech": "granite", "idefics2": "mistral",
         "idefics3": "llama",
         "internvl": "qwen2", "lfm2-vl": "lfm2", "lfm2_vl": "lfm2", "llava": "mistral",
         "llava_next": "llama",

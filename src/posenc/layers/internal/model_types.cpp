@@ -37,9 +37,16 @@ void add_words(ModelType& type, const std::string& words) {
 class TableReader {
  public:
   Types read() {
+    std::vector<std::string> lines;
     for (const std::string& line : split(table, '\n')) {
-      if (!line.empty() && !line.starts_with('#')) read_line(line);
+      if (line.empty() || line.starts_with('#')) continue;
+      if (!line.starts_with("    ")) {
+        lines.push_back(line);
+      } else {
+        lines.back() += (lines.back().ends_with(',') ? "" : " ") + line.substr(4);
+      }
     }
+    for (const std::string& line : lines) read_line(line);
     return types_;
   }
 
@@ -66,6 +73,7 @@ class TableReader {
     type.name = name;
     add_words(type, words);
     for (ModelType& kind : type.kinds) add_words(kind, words);
+    if (type.value("type").starts_with('*')) type.words["type"].replace(0, 1, name);
     if (type.has("layers")) type.kinds = {{type.value("layers"), type.words}};
     return type;
   }
