@@ -350,13 +350,6 @@ KINDS = [
     (heads("gemma4_text", 3840, 16, head_dim=256, layer_types=["sliding_attention",
            "full_attention"], per_layer_config={"1": {"head_dim": 512,
                                                       "num_key_value_heads": 4}}), GEMMA4_W),
-    (heads("step3p5", 4096, 64, head_dim=128, rope_theta=[5e6, 1e4, 1e4, 5e6],
-           partial_rotary_factors=[0.5, 1.0, 1.0, 0.5], yarn_only_types=["full_attention"],
-           layer_types=["full_attention", "sliding_attention", "sliding_attention",
-                        "full_attention"],
-           attention_other_setting={"num_attention_heads": 96, "head_dim": 128},
-           rope_scaling=LLAMA3),
-     {"full_attention": llama3(64, 5e6, 8, 1, 4, 8192), "sliding_attention": power(128, 1e4)}),
 ]  # fmt: skip
 
 TEXT = {"head_dim": 128, "rope_theta": 5000000, "rope_scaling": {
@@ -461,9 +454,6 @@ WITH_KINDS = [
     (holding("gemma3n", heads("gemma3n_text", 2048, 8, **GEMMA3)), GEMMA3_W),
     (holding("gemma4", heads("gemma4_text", 3840, 16)), GEMMA4_W),
     (holding("gemma4_unified", heads("gemma4_unified_text", 3840, 16)), GEMMA4_W),
-    (holding("step3p7", heads("other", 4096, 64, rope_theta=[5e6, 1e4], layer_types=[
-        "full_attention", "sliding_attention"])),
-     {"full_attention": power(128, 5e6), "sliding_attention": power(128, 1e4)}),
 ]  # fmt: skip
 
 
@@ -663,11 +653,6 @@ class ClassesTest(unittest.TestCase):
             ("head_dim is null; allowed: an integer", heads("gemma", 64, 1, head_dim=None)),
             ("partial_rotary_factor is 0.25; allowed: 0.5, which the default",
              heads("bamba", 64, 1, partial_rotary_factor=0.25)),
-            ("partial_rotary_factors is .*; allowed: a number, without layer_types",
-             heads("step3p5", 64, 1, partial_rotary_factors=[0.5])),
-            ("rope_theta\\[2\\] is 7.0; allowed: 5.0, which rope_theta\\[0\\] is", heads(
-                "step3p5", 64, 1, rope_theta=[5, 6, 7],
-                layer_types=["full_attention", "sliding_attention", "full_attention"])),
             ("per_layer_config is .*; allowed: those of the layers with full_attention", heads(
                 "gemma4_text", 64, 1, layer_types=["full_attention", "sliding_attention"],
                 per_layer_config={"1": {"head_dim": 64}})),

@@ -276,30 +276,12 @@ class ModelReader {
         [](const ConfigKeys& keys, const std::string& key) { return keys.integer(key); });
   }
 
-  std::optional<double> real(const ModelType& kind, const Sources& from, const ConfigKeys& rule,
-                             bool takes_default, double above, double most) const {
-    return value_of<double>(
-        from, rule, takes_default, [&](const ConfigKeys& keys, const std::string& key) {
-          const ConfigJson* const list = kind.has("lists") ? keys.get(key) : nullptr;
-          return list != nullptr && list->is_array() ? real_of_layers(kind, keys, key, above, most)
-                                                     : keys.real(key, above, most);
-        });
-  }
-
-  /// The value of all layers of the kind in a list of those of each layer.
-  std::optional<double> real_of_layers(const ModelType& kind, const ConfigKeys& keys,
-                                       const std::string& key, double above, double most) const {
-    const ConfigJson& list = *keys.get(key);
-    const ConfigJson* const types = config_.get("layer_types");
-    if (types == nullptr || !types->is_array()) keys.refuse(key, "a number, without layer_types");
-    std::vector<Named<double>> all;
-    for (std::size_t i = 0; i < std::min(list.size(), types->size()); ++i) {
-      if ((*types)[i] != kind.name) continue;
-      const std::string name = format_text("{}[{}]", key, i);
-      const ConfigJson one = {{name, list[i]}};
-      all.emplace_back(keys.path(name), ConfigKeys(one, keys.path()).real(name, above, most));
-    }
-    return agreed<double>(all);
+  std::optional<double> real(const Sources& from, const ConfigKeys& rule, bool takes_default,
+                             double above, double most) const {
+    return value_of<double>(from, rule, takes_default,
+                            [&](const ConfigKeys& keys, const std::string& key) {
+                              return keys.real(key, above, most);
+                            });
   }
 
   // Channels.
@@ -369,7 +351,7 @@ class ModelReader {
   std::int64_t turned_of(const ModelType& kind, const ConfigKeys& rule, std::int64_t head) const {
     const Sources of_turned = sources_of(kind, "turned"), of_share = sources_of(kind, "share");
     const auto turned = whole(of_turned, true);
-    const auto share = real(kind, of_share, rule, !turned, 0, 1);
+    const auto share = real(of_share, rule, !turned, 0, 1);
     std::string key = sources_of(kind, divides(kind) ? "width" : "head").name();
     std::int64_t dimension = 0;
     if (turned) {
@@ -415,7 +397,7 @@ class ModelReader {
     if (name != "default" && kind.has("head_for_rules"))
       needed(config_.path("head_dim"), config_.integer("head_dim"));
     const std::int64_t dimension = name == "proportional" ? head : turned_of(kind, rule, head);
-    const auto base = real(kind, sources_of(kind, "base"), rule, true, 1, any);
+    const auto base = real(sources_of(kind, "base"), rule, true, 1, any);
     EncodingSpec spec = {.d_model = dimension,
                          .base = needed(config_.path("rope_theta"), base) * rope_ratio()};
     RotaryRule read = read_rule(name, rule, {config_, kind, dimension, options_.rows});

@@ -18,7 +18,7 @@ using Types = std::map<std::string, std::vector<ModelType>, std::less<>>;
 constexpr std::string_view known_words =
     "alike_without_window allows base class defaults divided_if_null either factor_1 flat "
     "forced four_axes given grows_in_steps head head_for_rules heads ignored interleaved "
-    "latent layers like lists mscale named_rope_type needs nope_list notnull only "
+    "latent layers like mscale named_rope_type needs nope_list notnull only "
     "optional_turned parts per_layer plain rope_ratio rule rules scaled sections share "
     "share_of_both text time_pairs trained turned twin type unturned when width";
 
