@@ -1,6 +1,7 @@
 #include "posenc/support/streams.h"
 
 #include <csignal>
+#include <initializer_list>
 
 #include <fcntl.h>
 #include <unistd.h>
