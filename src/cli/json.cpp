@@ -56,6 +56,7 @@ Json to_json(const TableIdentity& identity) {
                  {"spacing", to_string(identity.spec.spacing)},
                  {"frequencies", to_string(identity.spec.frequencies)},
                  {"first", identity.first},
+                 {"step", identity.step},
                  {"factor", identity.factor},
                  {"has_negated_sines", identity.has_negated_sines},
                  {"padding_row", nullptr},

@@ -125,6 +125,16 @@ class TorchTest(unittest.TestCase):
         self.assertFalse(findings["inv_freq"].is_good)
         self.assertIn("bfloat16", findings["inv_freq"].cause)
 
+    def test_memory_that_holds_no_table_is_named(self):
+        model = torch.nn.Module()
+        model.register_buffer("inv_freq", torch.zeros(32))
+        model.register_buffer("cos_cached", torch.zeros(64, 64))
+        model.register_buffer("sin_cached", torch.rand(64, 64))
+        findings, _ = self.check(model)
+        self.assertEqual([each.is_good for each in findings.values()], [False] * 3)
+        self.assertIn("frequencies 0 .. 31 are zero", findings["inv_freq"].cause)
+        self.assertIn("rows 0 .. 63 are zero", findings["cos_cached"].cause)
+
     def test_a_module_without_tables(self):
         findings, text = self.check(torch.nn.Linear(4, 4))
         self.assertEqual(findings, {})

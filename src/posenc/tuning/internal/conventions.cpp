@@ -190,13 +190,6 @@ class Conventions {
           add_scaled(known, spacing, denominator, 2, line);
     }
     add_ntk(std::exp(line.slope * h));
-    // A line of slope 0 has one point.
-    if (points_.size() == 1) {
-      const double base = std::exp(-points_.front().log_frequency * h / points_.front().k);
-      if (points_.front().k > 0)
-        for (int digits = 1; digits <= 6; ++digits)
-          add(spec_of(rounded_to_digits(base, digits), Spacing::paper), 4 + bits_of_digit * digits);
-    }
   }
 
   /// The base, and what the positions are divided by for the frequencies to be those of the line.

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +30,6 @@ struct Sample {
   std::vector<std::int64_t> rows, columns;
   std::vector<double> got;  ///< row by row
 
-  std::size_t entries() const noexcept { return got.size(); }
   Sample first_columns(std::size_t count) const;
 };
 
@@ -88,25 +86,6 @@ double rounded(double value, Rounding to) noexcept;
 /// The bits of an entry that a value leaves open, for a way with errors of a few 2^-53 in the
 /// phase.
 double open_bits(double entry, double value, DataType type, std::int64_t position) noexcept;
-
-/// A way to compute the phases of a spec.
-struct Way {
-  CauseKind kind = CauseKind::float32_phases;
-  bool is_exact = false;        ///< exact phases
-  std::string text = {};        ///< "phases in float32, as PyTorch's tutorial computes them"
-  std::string last_digit = {};  ///< whose last digit may be off in another C library: "exp"
-  double bits = 0;              ///< that it takes to say it
-  std::vector<double> operands = {};
-  bool divides = false;  ///< the position by the operand
-  Rounding position = Rounding::none, product = Rounding::none;
-  std::optional<double> step = {};  ///< of products from channel to channel
-
-  /// `adjusted`: the operand so many float32 higher.
-  double phase(std::int64_t k, std::int64_t position, int adjusted = 0) const noexcept;
-};
-
-/// All for that spec. The first one is exact.
-std::vector<Way> ways_of(const EncodingSpec& spec);
 
 /// What a table was computed by.
 struct Explanation {
