@@ -66,8 +66,8 @@ class Encoder {
   /// out = x * scale + encoding in float32, without materialising the table. Bit-identical to
   /// encode(), then a multiplication, then an addition. x may be the memory of out; otherwise they
   /// must not overlap. Throws InvalidArgument as encode() does, and if the stride of x differs from
-  /// that of out, or if the backend cannot add; and std::bad_alloc if there is no memory for rows of
-  /// negative positions, or that are converted. Nothing is written then.
+  /// that of out, or if the backend cannot add; and std::bad_alloc if there is no memory for rows
+  /// of negative positions, or that are converted. Nothing is written then.
   void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
            EncodeOptions options = {}) const;
 
