@@ -94,32 +94,45 @@ std::string whole_table(const std::vector<Report>& reports) {
                {"backend", Align::left},
                {"ISA", Align::left},
                {"max |error|"},
-               {"max ulp"},
                {"RMS"},
                {"correct"},
-               {"worst at position"},
-               {"channel"}});
+               {"worst: row, channel"}});
   for (const Report& each : reports) {
     table.add_row({each.origin, each.backend, fmt::format("{}", fmt::join(each.isas, " ")),
-                   error_text(each.error.max_abs), ulp_text(each.error.max_ulp),
-                   error_text(each.error.rms), percent_text(each.error.correctly_rounded),
-                   fmt::format("{}", each.worst_position), fmt::format("{}", each.worst_channel)});
+                   error_text(each.error.max_abs), error_text(each.error.rms),
+                   percent_text(each.error.correctly_rounded),
+                   fmt::format("{}, {}", each.worst_position, each.worst_channel)});
   }
   return table.text();
 }
 
-/// The largest errors of parts of the table, a column a report.
+/// The largest errors of parts of the table, a column a report. Reports that do not fit beside each
+/// other are in tables below each other.
 std::string parts_table(const std::vector<Report>& reports, const std::string& what,
                         std::vector<Part> Report::*parts, const std::vector<std::size_t>& shown) {
-  std::vector<Column> columns = {{what, Align::left}};
-  for (const Report& each : reports) columns.push_back({each.title()});
-  Table table(columns);
-  for (const std::size_t i : shown) {
-    std::vector<Cell> cells = {(reports.front().*parts)[i].name};
-    for (const Report& each : reports) cells.emplace_back(error_text((each.*parts)[i].max_abs));
-    table.add_row(std::move(cells));
+  std::size_t names_width = what.size();
+  for (const std::size_t i : shown)
+    names_width = std::max(names_width, (reports.front().*parts)[i].name.size());
+  std::string text;
+  for (auto first = reports.begin(); first != reports.end();) {
+    std::vector<Column> columns = {{what, Align::left}};
+    std::size_t width = names_width;
+    auto last = first;
+    do {
+      columns.push_back({last->title()});
+      width += 2 + last->title().size();
+    } while (++last != reports.end() && width + 2 + last->title().size() <= page_width);
+    Table table(columns);
+    for (const std::size_t i : shown) {
+      std::vector<Cell> cells = {((*first).*parts)[i].name};
+      for (auto each = first; each != last; ++each)
+        cells.emplace_back(error_text(((*each).*parts)[i].max_abs));
+      table.add_row(std::move(cells));
+    }
+    text += (text.empty() ? "" : "\n") + table.text();
+    first = last;
   }
-  return table.text();
+  return text;
 }
 
 bool have_the_same_parts(const std::vector<Report>& reports) {

@@ -110,7 +110,6 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Accuracy& 
                {"bound"},
                {"next", Align::left},
                {"next/pick"},
-               {"noise"},
                {"tied with", Align::wrapped}});
   std::string heading;
   for (const Verdict& each : verdicts) {
@@ -121,7 +120,7 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Accuracy& 
     if (std::exchange(heading, tables) != tables) table.add_heading(tables);
     const std::string shape = class_text(measured.shape, machine);
     if (!each.pick) {
-      table.add_row({shape, "none", "-", "", "", "", "", ""});
+      table.add_row({shape, "none", "-", "", "", "", ""});
       continue;
     }
     const Candidate& picked = each.pick->candidate;
@@ -130,7 +129,6 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Accuracy& 
                    error_text(picked.promise.max_abs),
                    next != nullptr ? next->candidate.full_name() : "",
                    next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
-                   fmt::format("{:.1f} %", 100 * measured.noise_floor),
                    fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
   }
   return table.text();

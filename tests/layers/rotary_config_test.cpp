@@ -179,7 +179,7 @@ TEST(RotaryConfig, TextThatIsNoConfigurationIsRefused) {
            {"NaN", "the configuration is 'NaN'; allowed: an object"},
            {"{\"a\xff\": 1}", "the configuration is not JSON near byte"},
            {R"({"a": 1, "a": 2})", "a is given twice; allowed: once"},
-           {R"({"a\n\u001b": 1, "a\n\u001b": 2})", R"(a\n\u001b is given twice; allowed: once)"},
+           {R"({"a\n\u001b": 1, "a\n\u001b": 2})", R"(a\n\x1b is given twice; allowed: once)"},
            {std::string(100, '['), "the configuration is nested 65 deep; allowed: at most 64"},
            {"[" + std::string(100, '{'), "the configuration is not JSON near byte"},
            {R"({"model_type": "\u001b[31m"})", R"(model_type is '\u001b[31m'; allowed)"},
