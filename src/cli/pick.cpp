@@ -139,7 +139,7 @@ std::string page_of(const Measurements& document, const Accuracy& accuracy,
   const std::string what = wrapped(fmt::format(
       "The fastest of those that promise an accuracy, by measurements of {}\n"
       "bound: of |error|, proven; next/pick: time of the next backend over that of the pick\n"
-      "noise: largest difference of a backend from itself; smaller ones are ties\n",
+      "tied with: backends that differ by less than one does from itself\n",
       document.measured_at));
   std::string page = fmt::format("{}\n{}\n{}", document.machine.model, what,
                                  verdicts_text(verdicts, accuracy, document.machine));
