@@ -109,7 +109,7 @@ std::string verdicts_text(const std::vector<Verdict>& verdicts, const Accuracy& 
                {"Gfloat/s"},
                {"bound"},
                {"next", Align::left},
-               {"next/pick"},
+               {"ratio"},
                {"tied with", Align::wrapped}});
   std::string heading;
   for (const Verdict& each : verdicts) {
@@ -138,7 +138,7 @@ std::string page_of(const Measurements& document, const Accuracy& accuracy,
                     const std::vector<Verdict>& verdicts) {
   const std::string what = wrapped(fmt::format(
       "The fastest of those that promise an accuracy, by measurements of {}\n"
-      "bound: of |error|, proven; next/pick: time of the next backend over that of the pick\n"
+      "bound: of |error|, proven; ratio: time of the next backend over that of the pick\n"
       "tied with: backends that differ by less than one does from itself\n",
       document.measured_at));
   std::string page = fmt::format("{}\n{}\n{}", document.machine.model, what,
