@@ -31,9 +31,9 @@ s390x        g++-s390x-linux-gnu googletest qemu-user
 x86_64-w64-mingw32  g++-mingw-w64-x86-64-posix googletest wine64
 "
 
-# Of each package that is not found by a command of its name, how to find its content without a package manager: a
-# kind (command, header, module or file) and alternatives. Behind the bar, the part
-# that is left out without it; a package that has none is needed.
+# Of each package that is not found by a command of its name, how to find its content without a
+# package manager: a kind (command, header, module or file) and alternatives. Behind the bar, the
+# part that is left out without it; a package that has none is needed.
 packages="
 g++                 command g++ clang++ c++
 ninja-build         command ninja ninja-build

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows documents of measurements: what posenc measure and posenc accuracy write with --format json,
+"""Shows documents of measurements: what posenc measure and accuracy write with --format json,
 and compare_torch.py with --output. They are grouped by their CPU. Where two have the same row, the
 later one counts.
 

@@ -1,4 +1,4 @@
-"""Tables of what was measured: Gfloat/s beside errors, and element types. Rows of text, of which the
+"""Tables of what was measured: Gfloat/s beside errors, element types. Rows of text, of which the
 first is the heading."""
 
 from collections.abc import Collection, Iterable, Sequence
