@@ -1,7 +1,6 @@
 #include "posenc/axes_presets.h"
 
 #include "posenc/support/format.h"
-#include "posenc/support/immortal.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -143,7 +142,8 @@ const Entry& entry_of(std::string_view name) {
 }  // namespace
 
 std::span<const AxesPreset> axes_presets() noexcept {
-  static const auto& all = detail::immortal([] {
+  // Never freed, so that it is valid while the process exits.
+  static const auto& all = *new auto([] {
     std::array<AxesPreset, std::size(entries)> presets;
     std::ranges::transform(entries, presets.begin(), &Entry::preset);
     return presets;

@@ -1,7 +1,6 @@
 #include "posenc/cpu.h"
 
 #include "posenc/support/enum_names.h"
-#include "posenc/support/immortal.h"
 #include "posenc/support/processors.h"
 
 #include <algorithm>
@@ -126,9 +125,9 @@ constexpr auto shape_names = enum_names<ShapeClass>("shape class", "l1", "l2", "
 }  // namespace
 
 const Cpu& cpu() {
-  static const Cpu& detected =
-      detail::immortal(Cpu{detect_model(), detect_isas(), cache_bytes(1), cache_bytes(2),
-                           cache_bytes(3), std::max(1, usable_cpus())});
+  // Never freed, so that it is valid while the process exits.
+  static const Cpu& detected = *new Cpu{detect_model(), detect_isas(),  cache_bytes(1),
+                                        cache_bytes(2), cache_bytes(3), std::max(1, usable_cpus())};
   return detected;
 }
 

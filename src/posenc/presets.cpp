@@ -1,7 +1,6 @@
 #include "posenc/presets.h"
 
 #include "posenc/support/format.h"
-#include "posenc/support/immortal.h"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +29,11 @@ std::string names(std::span<const Preset> all) {
 
 }  // namespace
 
+// Both lists are never freed, so that they are valid while the process exits.
+
 std::span<const Preset> presets() noexcept {
   // tests/presets_test.cpp compares each preset with the formula of its system.
-  static const auto& all = detail::immortal(std::to_array<Preset>({
+  static const auto& all = *new auto(std::to_array<Preset>({
       // Tables that are added to embeddings.
       {"tutorial",
        "PyTorch's tutorial, the Annotated Transformer",
@@ -81,7 +82,7 @@ std::span<const Preset> presets() noexcept {
 }
 
 std::span<const Preset> benchmark_shapes() noexcept {
-  static const auto& all = detail::immortal(std::to_array<Preset>({
+  static const auto& all = *new auto(std::to_array<Preset>({
       {"chunk", "a chunk of a stream", {512, 1e4, interleaved, paper}, {0, 8}},
       {"long_context", "a long context", {128, 1e4, interleaved, paper}, {0, 131072}},
       {"wide", "a wide model", {4096, 1e4, interleaved, paper}, {0, 8192}},

@@ -1,7 +1,6 @@
 #include "posenc/simd/dispatch.h"
 
 #include "posenc/cpu.h"
-#include "posenc/support/immortal.h"
 
 #include <vector>
 
@@ -9,8 +8,8 @@ namespace posenc::simd {
 
 std::span<const IsaKernels> compiled_kernels() {
 #define POSENC_ISA_KERNELS(isa) {Isa::isa, isa##_kernels()},
-  static const auto& all =
-      detail::immortal(std::vector<IsaKernels>{POSENC_FOR_EACH_ISA(POSENC_ISA_KERNELS)});
+  // Never freed, so that it is valid while the process exits.
+  static const auto& all = *new std::vector<IsaKernels>{POSENC_FOR_EACH_ISA(POSENC_ISA_KERNELS)};
 #undef POSENC_ISA_KERNELS
   return all;
 }
