@@ -28,9 +28,9 @@
 #include "program.h"
 #include "tables.h"
 
-#include "posenc/layers/input_embedding.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/input_embedding.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/support/parallel_for.h"
 

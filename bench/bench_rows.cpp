@@ -21,9 +21,9 @@
 #include "program.h"
 #include "tables.h"
 
-#include "posenc/axes_presets.h"
 #include "posenc/cursor.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/model/axes_presets.h"
 
 #include <fmt/format.h>
 

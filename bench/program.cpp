@@ -1,7 +1,7 @@
 #include "program.h"
 
 #include "posenc/data_type.h"
-#include "posenc/exact/reference.h"
+#include "posenc/suite/reference.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace posenc::bench {
+
+using namespace suite;
 namespace {
 
 /// What the comparison of a benchmark found.

@@ -1,7 +1,7 @@
 #include "tables.h"
 
-#include "posenc/measuring/statistics.h"
-#include "posenc/tuning/internal/memory_loops.h"
+#include "posenc/suite/measuring/memory_loops.h"
+#include "posenc/suite/measuring/statistics.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,8 @@
 #include <utility>
 
 namespace posenc::bench {
+
+using namespace suite;
 namespace {
 
 /// Of the clock that Google Benchmark divides by.

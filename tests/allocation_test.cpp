@@ -1,8 +1,8 @@
 // encode() allocates nothing, so that it can be called in a real-time loop. This program's own
 // operator new counts the allocations.
-#include "posenc/axes.h"
 #include "posenc/encoder.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/axes.h"
+#include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 #include "support.h"
 

@@ -1,7 +1,7 @@
 // Encodes, turns heads and adds while threads and the program end: in destructors of thread-local
 // and static objects, and in functions of atexit().
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 
 #include <cstdint>

@@ -3,13 +3,13 @@
 
 #include "frequency_rules.h"
 #include "posenc/cursor.h"
-#include "posenc/grid.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/grid.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 #include "posenc/version.h"
 #include "support.h"
 
@@ -174,7 +174,7 @@ TEST(CApi, SelectsAsCppDoes) {
   const posenc_accuracy loose = {1e-6, POSENC_WITHIN, 0};
   for (const posenc_accuracy* accuracy : {static_cast<const posenc_accuracy*>(nullptr), &loose}) {
     posenc_encoder* made = nullptr;
-    ASSERT_EQ(posenc_plan_selected(&spec, 0, rows, POSENC_FLOAT32, accuracy, 1, &made), POSENC_OK);
+    ASSERT_EQ(posenc_plan_selected(&spec, 0, rows, POSENC_FLOAT32, accuracy, &made), POSENC_OK);
     const Owned<posenc_encoder> encoder(made);
     const Selection expected =
         select_backend({d_model}, {0, rows},
@@ -651,15 +651,15 @@ std::vector<Refused> refused_calls(Objects& o) {
       {"odd", "d_model is 7", [&o] { return posenc_plan("naive", &o.odd, &o.new_encoder); }},
       {"no_place", "encoder is null", [&o] { return posenc_plan("naive", &o.spec, nullptr); }},
       {"negative_error", "-1",
-       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &negative, 1, &o.new_encoder); }},
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &negative, &o.new_encoder); }},
       {"unknown_measure", "measure is 3; allowed: 0 to 2",
-       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &unknown, 1, &o.new_encoder); }},
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &unknown, &o.new_encoder); }},
       {"impossible_error", "1e-30",
-       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &impossible, 1, &o.new_encoder); }},
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 0, &impossible, &o.new_encoder); }},
       {"selected_type", "type is 9",
-       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 9, nullptr, 1, &o.new_encoder); }},
+       [&o] { return posenc_plan_selected(&o.spec, 0, 1, 9, nullptr, &o.new_encoder); }},
       {"selected_rows", "-5",
-       [&o] { return posenc_plan_selected(&o.spec, 0, -5, 0, nullptr, 1, &o.new_encoder); }},
+       [&o] { return posenc_plan_selected(&o.spec, 0, -5, 0, nullptr, &o.new_encoder); }},
       {"no_encoder", "encoder is null",
        [&o] { return posenc_encode(nullptr, 0, rows, &o.table, nullptr); }},
       {"no_out", "out is null", [e] { return posenc_encode(e, 0, rows, nullptr, nullptr); }},

@@ -1,6 +1,6 @@
 // What encoders do with the floating-point environment of a host, and what its does to their bits.
 #include "posenc/encoder.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 #include "support.h"
 

@@ -4,8 +4,8 @@
 
 #include "frequency_rules.h"
 #include "posenc/exact/frequency.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 #include "support.h"

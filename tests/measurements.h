@@ -1,8 +1,8 @@
 // Measurements that tests make up.
 #pragma once
 
-#include "posenc/measurement.h"
-#include "posenc/tuning/measure.h"
+#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measuring/measurement.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include "command.h"
 #include "measurements.h"
 #include "posenc/cpu.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
-#include "posenc/profile.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
+#include "posenc/suite/profile.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -19,6 +19,9 @@
 
 namespace posenc {
 
+namespace suite {}
+using namespace suite;  // tests of the suite stand beside those of tables
+
 /// Makes GoogleTest print a backend by its name instead of its address.
 inline void PrintTo(const Backend* backend, std::ostream* out) { *out << backend->full_name(); }
 

@@ -3,9 +3,9 @@
 #include "fake_backend.h"
 #include "posenc/cpu.h"
 #include "posenc/encoder.h"
-#include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/profile.h"
 #include "support.h"
 
 #include <gtest/gtest.h>

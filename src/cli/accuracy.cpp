@@ -1,5 +1,5 @@
 // posenc accuracy: the accuracy report of some or all backends.
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 
 #include "cli/commands.h"
 #include "cli/error_tables.h"
@@ -25,6 +25,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 using Reports = std::vector<AccuracyReport>;

@@ -7,9 +7,9 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-#include "posenc/measured_class.h"
-#include "posenc/measuring/statistics.h"
-#include "posenc/measuring/ties.h"
+#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/measuring/ties.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,6 +26,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// Changes below this come from printing and reading a number; one entry changes far more.

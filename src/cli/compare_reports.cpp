@@ -3,7 +3,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-#include "posenc/measuring/measurement_json.h"
+#include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/support/input_file.h"
 
 #include <fmt/format.h>
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();

@@ -4,7 +4,7 @@
 #include "cli/options.h"
 #include "cli/subcommand.h"
 
-#include "posenc/layers/rotary_config.h"
+#include "posenc/model/rotary_config.h"
 
 #include <optional>
 #include <string>

@@ -1,13 +1,15 @@
 // Parts of accuracy reports as tables for people.
 #pragma once
 
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 std::string position_table(const AccuracyReport& report);
 /// The channels with the largest errors, and what each holds: "sin(pos w_12)".

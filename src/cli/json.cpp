@@ -37,7 +37,7 @@ Json to_json(const AccuracyReport& report) {
     result["quantiles"].push_back({{"share", each.share}, {"abs_error", each.abs_error}});
   }
   for (const PositionError& each : report.by_position) {
-    Json octave = posenc::to_json(each.rows);
+    Json octave = suite::to_json(each.rows);
     octave.update(to_json(each.error));
     result["by_position"].push_back(std::move(octave));
   }
@@ -71,13 +71,13 @@ Json new_document() {
   return {{"version", format_version},
           {"library_version", library_version()},
           {"compiler", compiler()},
-          {"machine", posenc::to_json(cpu())}};
+          {"machine", suite::to_json(cpu())}};
 }
 
 std::string accuracy_json(const std::vector<AccuracyReport>& reports) {
   Measurements document = measurements_of_this_machine();
   for (const AccuracyReport& each : reports) document.all.push_back(each.measurement());
-  Json json = posenc::to_json(document);
+  Json json = suite::to_json(document);
   for (std::size_t i = 0; i < reports.size(); ++i)
     json["measurements"][i]["report"] = to_json(reports[i]);
   return text_of(json);

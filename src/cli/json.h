@@ -1,14 +1,16 @@
 // Reading and writing JSON. Every document begins with the version of its format.
 #pragma once
 
-#include "posenc/measuring/measurement_json.h"
-#include "posenc/tuning/accuracy_report.h"
-#include "posenc/tuning/check.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/checking/check.h"
+#include "posenc/suite/measuring/measurement_json.h"
 
 #include <string>
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 /// A document with "version", "library_version", "compiler" and "machine".
 Json new_document();

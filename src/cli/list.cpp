@@ -9,9 +9,9 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/profile.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/profile.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
@@ -24,6 +24,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// The bounds that are listed: over the tutorial's rows, and over a long context.
@@ -132,9 +134,9 @@ Json entry_of(const ListedBackend& listed) {
                 {"runs_here", listed.bounds.has_value()},
                 {"can_be_picked", listed.backend->can_be_picked()}};
   if (listed.bounds) {
-    entry["error_bounds"] =
-        Json::array({{{"rows", to_json(short_rows)}, {"error_bound", listed.bounds->short_context}},
-                     {{"rows", to_json(long_rows)}, {"error_bound", listed.bounds->long_context}}});
+    entry["error_bounds"] = Json::array(
+        {{{"rows", suite::to_json(short_rows)}, {"error_bound", listed.bounds->short_context}},
+         {{"rows", suite::to_json(long_rows)}, {"error_bound", listed.bounds->long_context}}});
   }
   return entry;
 }

@@ -3,7 +3,7 @@
 #include "cli/json.h"
 #include "cli/table.h"
 
-#include "posenc/axes_presets.h"
+#include "posenc/model/axes_presets.h"
 #include "posenc/presets.h"
 
 #include <fmt/format.h>
@@ -49,8 +49,8 @@ std::string presets_json() {
   for (const Preset& each : presets()) {
     document["presets"].push_back({{"name", each.name},
                                    {"description", each.description},
-                                   {"spec", to_json(each.spec)},
-                                   {"rows", to_json(each.rows)}});
+                                   {"spec", suite::to_json(each.spec)},
+                                   {"rows", suite::to_json(each.rows)}});
   }
   document["axes"] = Json::array();
   for (const AxesPreset& each : axes_presets()) {

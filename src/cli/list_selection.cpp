@@ -4,7 +4,7 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 

@@ -1,19 +1,21 @@
 // posenc measure: errors and times of every backend, and what the memory system allows, as one
 // document.
-#include "posenc/tuning/measure.h"
+#include "posenc/suite/measuring/measure.h"
 
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
-#include "posenc/measuring/measurement_json.h"
+#include "posenc/suite/measuring/measurement_json.h"
 
 #include <CLI/App.hpp>
 
 #include <memory>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 struct MeasureCommand {

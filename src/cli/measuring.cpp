@@ -6,8 +6,8 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-#include "posenc/measuring/statistics.h"
-#include "posenc/tuning/measure.h"
+#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measuring/statistics.h"
 
 #include <fmt/format.h>
 
@@ -16,6 +16,8 @@
 #include <tuple>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// The table of Student's t ends at twice this number.

@@ -4,11 +4,13 @@
 
 #include "cli/options.h"
 
-#include "posenc/tuning/timing.h"
+#include "posenc/suite/measuring/timing.h"
 
 #include <string>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 struct MeasuringOptions {
   CommonOptions common;

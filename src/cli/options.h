@@ -3,15 +3,15 @@
 
 #include "cli/subcommand.h"
 
-#include "posenc/axes_presets.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
-#include "posenc/layers/rotary_cache_view.h"
-#include "posenc/parity.h"
+#include "posenc/model/axes_presets.h"
+#include "posenc/model/rotary_cache_view.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
+#include "posenc/suite/parity.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 struct CommonOptions {
   std::vector<std::string> presets;

@@ -1,6 +1,6 @@
 // posenc pick: which backend is the fastest of those that promise an accuracy, by a document of
 // measurements, or measured now.
-#include "posenc/tuning/pick.h"
+#include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
 #include "cli/json.h"
@@ -11,7 +11,7 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/profile.h"
+#include "posenc/suite/profile.h"
 #include "posenc/support/environment.h"
 
 #include <fmt/format.h>
@@ -26,6 +26,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// The accuracy whose picks are shown below those of the default.
@@ -173,7 +175,7 @@ Json entry_of(const JudgedCandidate& judged) {
 std::string json_of(const Measurements& document, const Accuracy& accuracy,
                     const std::vector<Verdict>& verdicts, const std::filesystem::path& saved) {
   Json json = new_document();
-  json["machine"] = to_json(document.machine);
+  json["machine"] = suite::to_json(document.machine);
   json["measured_at"] = document.measured_at;
   json["accuracy"] = to_string(accuracy);
   json["disturbed"] = document.disturbed;

@@ -1,8 +1,8 @@
 #include "cli/positions_file.h"
 
+#include "posenc/suite/checking/table_file.h"
 #include "posenc/support/input_file.h"
 #include "posenc/support/little_endian.h"
-#include "posenc/tuning/internal/table_file.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,8 @@
 #include <string_view>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 [[noreturn]] void refuse(std::string_view name, std::string_view is, std::string_view allowed) {

@@ -1,7 +1,7 @@
 // Positions from a file.
 #pragma once
 
-#include "posenc/axes.h"
+#include "posenc/model/axes.h"
 
 #include <cstdint>
 #include <string>

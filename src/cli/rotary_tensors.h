@@ -4,7 +4,7 @@
 #include "cli/options.h"
 #include "cli/table_file.h"
 
-#include "posenc/layers/rotary.h"
+#include "posenc/model/rotary.h"
 
 #include <memory>
 #include <vector>

@@ -5,9 +5,9 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 
-#include "posenc/axes.h"
 #include "posenc/data_type.h"
 #include "posenc/matrix.h"
+#include "posenc/model/axes.h"
 
 #include <cstdint>
 #include <functional>

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "posenc/data_type.h"
-#include "posenc/export.h"
 #include "posenc/spec.h"
 
 #include <limits>
 #include <string>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 class Encoder;
 

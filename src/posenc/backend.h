@@ -4,7 +4,6 @@
 
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
-#include "posenc/export.h"
 #include "posenc/isa.h"
 #include "posenc/spec.h"
 
@@ -12,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// A method at one instruction set, and what it can do for every spec. Encoders are valid as long
 /// as their backend exists.

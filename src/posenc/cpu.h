@@ -2,14 +2,13 @@
 /// This CPU: its name, instruction sets, caches and cores.
 #pragma once
 
-#include "posenc/export.h"
 #include "posenc/isa.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// A CPU, as programs see it.
 struct Cpu {

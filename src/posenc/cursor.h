@@ -6,14 +6,13 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/export.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// Rows at consecutive positions, one at a time, as decoding needs them. A cursor encodes several
 /// rows ahead, so that a row costs little more than in a table. The bits are those of

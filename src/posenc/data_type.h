@@ -2,7 +2,7 @@
 /// The element types of a table: IEEE binary32, binary64 and binary16, and bfloat16.
 #pragma once
 
-#include "posenc/export.h"
+#include "posenc/cxx20.h"
 
 #include <bit>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <stdfloat>
 #endif
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// The element type of a table.
 enum class DataType { float32, float64, float16, bfloat16 };

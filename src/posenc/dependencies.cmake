@@ -1,4 +1,5 @@
-# The libraries that posenc needs to build, all of them headers. One that is not installed is
+# The libraries that a build needs, all of them headers: xsimd for tables, JSON for models, and
+# others for the command. One that is not installed is
 # downloaded, unless POSENC_FETCH_DEPENDENCIES is off.
 
 include(FetchContent)
@@ -38,14 +39,18 @@ function(posenc_need package least target repository tag)
   target_compile_definitions(${target} INTERFACE ${ARGN})
 endfunction()
 
-posenc_need(fmt 9 fmt::fmt-header-only fmtlib/fmt 12.2.0 FMT_HEADER_ONLY=1)
-if(NOT TARGET fmt::fmt)
-  add_library(fmt::fmt INTERFACE IMPORTED GLOBAL)
-  target_link_libraries(fmt::fmt INTERFACE fmt::fmt-header-only)
-endif()
-posenc_need(nlohmann_json 3.11 nlohmann_json::nlohmann_json nlohmann/json v3.11.3)
 if(POSENC_VECTOR_ISAS)
   posenc_need(xsimd 8.1 xsimd xtensor-stack/xsimd 14.3.0)
+endif()
+if(POSENC_MODEL)
+  posenc_need(nlohmann_json 3.11 nlohmann_json::nlohmann_json nlohmann/json v3.11.3)
+endif()
+if(POSENC_CLI OR POSENC_BENCHMARKS)
+  posenc_need(fmt 9 fmt::fmt-header-only fmtlib/fmt 12.2.0 FMT_HEADER_ONLY=1)
+  if(NOT TARGET fmt::fmt)
+    add_library(fmt::fmt INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(fmt::fmt INTERFACE fmt::fmt-header-only)
+  endif()
 endif()
 if(POSENC_CLI)
   posenc_need(CLI11 2.1 CLI11::CLI11 CLIUtils/CLI11 v2.7.2)

@@ -2,13 +2,13 @@
 /// How a call is executed: threads, and how results are stored.
 #pragma once
 
-#include "posenc/export.h"
+#include "posenc/cxx20.h"
 
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// How a table is stored.
 enum class StorePolicy {

@@ -7,7 +7,6 @@
 
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
-#include "posenc/export.h"
 #include "posenc/matrix.h"
 #include "posenc/spec.h"
 
@@ -15,7 +14,7 @@
 #include <span>
 #include <string>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 class Backend;
 struct RowTask;

@@ -2,12 +2,12 @@
 /// The exception that the library throws.
 #pragma once
 
-#include "posenc/export.h"
+#include "posenc/cxx20.h"
 
 #include <stdexcept>
 #include <string>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// Bad input. The message names the argument, its value and the allowed values. It is thrown before
 /// anything is written.

@@ -10,7 +10,7 @@
 /// rounded stay so, at every position.
 #pragma once
 
-#include "posenc/export.h"
+#include "posenc/cxx20.h"
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// w_k.
 struct BaseFrequencies {

@@ -2,11 +2,11 @@
 /// Instruction sets that a backend can be compiled for.
 #pragma once
 
-#include "posenc/export.h"
+#include "posenc/cxx20.h"
 
 #include <string_view>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// In ascending order of preference on one CPU.
 enum class Isa {

@@ -51,5 +51,5 @@ function(posenc_compile_for isa)
   # With sanitizers, -O3 takes three times as long to compile.
   set(level $<IF:$<CONFIG:Debug>,-O1,-O3>)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
-    "${level};-fno-exceptions;-fno-lto;${optimisation};${no_warning};${flags_${isa}}")
+    "${level};-fvisibility=hidden;-fno-exceptions;-fno-lto;${optimisation};${no_warning};${flags_${isa}}")
 endfunction()

@@ -1,14 +1,17 @@
 /// @file
-/// Includes every header of the layers: what stands around a table in a model.
+/// Includes every header of posenc::model: axes, rotary embeddings, layers and configurations.
 #pragma once
 
-#include "posenc/layers/dropout.h"
-#include "posenc/layers/heads_view.h"
-#include "posenc/layers/input_embedding.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
-#include "posenc/layers/rotary_cache_view.h"
-#include "posenc/layers/rotary_config.h"
-#include "posenc/layers/rotary_spec.h"
-#include "posenc/layers/sequence_view.h"
-#include "posenc/layers/tied_output.h"
+#include "posenc/model/axes.h"
+#include "posenc/model/axes_presets.h"
+#include "posenc/model/dropout.h"
+#include "posenc/model/grid.h"
+#include "posenc/model/heads_view.h"
+#include "posenc/model/input_embedding.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
+#include "posenc/model/rotary_cache_view.h"
+#include "posenc/model/rotary_config.h"
+#include "posenc/model/rotary_spec.h"
+#include "posenc/model/sequence_view.h"
+#include "posenc/model/tied_output.h"

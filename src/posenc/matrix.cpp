@@ -27,7 +27,7 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
-void* internal::allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
+void* detail::allocate_table(std::int64_t rows, std::int64_t columns, DataType type) {
   std::int64_t bytes = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(type), &bytes)) {
@@ -37,6 +37,6 @@ void* internal::allocate_table(std::int64_t rows, std::int64_t columns, DataType
   return allocate(static_cast<std::size_t>(bytes));
 }
 
-void internal::free_table(void* memory) noexcept { free_aligned(memory); }
+void detail::free_table(void* memory) noexcept { free_aligned(memory); }
 
 }  // namespace posenc

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "posenc/data_type.h"
-#include "posenc/export.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// A row-major matrix in the caller's memory. Row r starts at data + r * stride, where the stride
 /// counts elements and is at least the number of columns. Needs no alignment beyond that of T.
@@ -78,13 +77,13 @@ struct InputView {
   DataType type;         ///< of the elements
 };
 
-namespace internal {
+namespace detail {
 
 /// Allocates the memory of a BasicMatrix, which free_table() releases.
 void* allocate_table(std::int64_t rows, std::int64_t columns, DataType type);
 void free_table(void* memory) noexcept;
 
-}  // namespace internal
+}  // namespace detail
 
 /// A dense row-major matrix that owns its memory: 64-byte aligned, and in huge pages if it is large
 /// and the system has them. T is an element type of tables (see data_type.h).
@@ -95,7 +94,7 @@ class BasicMatrix {
   /// Elements are uninitialised. Throws InvalidArgument if a size is negative or the matrix exceeds
   /// 2^63 - 1 bytes, and std::bad_alloc if there is not enough memory.
   BasicMatrix(std::int64_t rows, std::int64_t columns)
-      : data_(static_cast<T*>(internal::allocate_table(rows, columns, data_type_of<T>))),
+      : data_(static_cast<T*>(detail::allocate_table(rows, columns, data_type_of<T>))),
         rows_(rows),
         columns_(columns) {}
 
@@ -139,7 +138,7 @@ class BasicMatrix {
 
  private:
   struct Free {
-    void operator()(T* memory) const noexcept { internal::free_table(memory); }
+    void operator()(T* memory) const noexcept { detail::free_table(memory); }
   };
   std::unique_ptr<T[], Free> data_;
   std::int64_t rows_ = 0;

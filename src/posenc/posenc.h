@@ -1,14 +1,12 @@
 /// @file
-/// Includes every public header that a program needs to encode. Layers have posenc/layers.h, and
-/// measuring has separate headers: tuning/accuracy_report.h, tuning/measure.h and tuning/pick.h.
+/// Includes every header of tables. What models have around a table is in posenc/layers.h; what
+/// measures and judges is in posenc/suite/.
 
 /// @namespace posenc
 /// Everything that is public in C++.
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/axes.h"
-#include "posenc/axes_presets.h"
 #include "posenc/backend.h"
 #include "posenc/cpu.h"
 #include "posenc/cursor.h"
@@ -17,10 +15,8 @@
 #include "posenc/encoder.h"
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
-#include "posenc/grid.h"
 #include "posenc/isa.h"
 #include "posenc/matrix.h"
-#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"

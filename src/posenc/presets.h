@@ -4,13 +4,12 @@
 ///     auto encoder = posenc::backend("rotation").plan(posenc::preset("whisper").spec);
 #pragma once
 
-#include "posenc/export.h"
 #include "posenc/spec.h"
 
 #include <span>
 #include <string_view>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// The convention of one system.
 struct Preset {

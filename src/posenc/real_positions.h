@@ -9,7 +9,6 @@
 ///     encoder->encode(real.multiples, table.view());
 #pragma once
 
-#include "posenc/export.h"
 #include "posenc/frequency_rule.h"
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// Real positions, as integer positions of a spec whose frequencies are divided by a denominator.
 struct RealPositions {

@@ -7,14 +7,13 @@
 #pragma once
 
 #include "posenc/backend.h"
-#include "posenc/export.h"
 #include "posenc/isa.h"
 
 #include <memory>
 #include <string_view>
 #include <vector>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// Every backend of this build in order of registration: the simplest method first, and each method
 /// by ascending ISA.

@@ -1,17 +1,17 @@
 /// @file
-/// Selects a backend if the program names none. The program decides the accuracy, and measurements
-/// decide which backend is the fastest.
+/// Selects a backend if the program names none: the fastest known one that promises the accuracy
+/// that the program asks for.
 ///
 ///     auto table = posenc::encode(5000, 512);                         // correctly rounded
 ///     auto fast = posenc::encode(rows, spec, posenc::Accuracy::within(1e-6));
 ///     std::puts(posenc::select_backend(spec, rows).reason.c_str());   // which backend, and why
+///
+/// What was measured on a machine decides only if the program says so: see suite/profile.h.
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/encoder.h"
-#include "posenc/export.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
 
@@ -21,47 +21,35 @@
 #include <string>
 #include <type_traits>
 
-namespace POSENC_API posenc {
-
-struct LoadedProfile;  // see profile.h
+namespace posenc {
 
 /// What a table asks of its backend.
 struct SelectionOptions {
   Accuracy accuracy = {};             ///< that the backend must promise
   DataType type = DataType::float32;  ///< of the table
-  int threads = 1;                    ///< that will encode it
-  /// Prefers backends that can add encodings to an input in one pass (Backend::supports_add).
-  /// Layers set it.
-  bool adds = false;
-  /// The shape class of the memory that is written; by default that of a table of all rows.
-  std::optional<ShapeClass> shape = {};
 };
 
-/// The source of a selection. The strongest comes first.
+/// The source of a selection. The strongest comes first. `profile` is that of suite::Profile.
 enum class SelectionSource { environment, profile, built_in };
 
 /// A backend that was selected, and why.
 struct Selection {
   const Backend* backend = nullptr;                    ///< never null in a result
   SelectionSource source = SelectionSource::built_in;  ///< that decided
-  std::string reason;  ///< one line: why this source applied, and no stronger one
+  std::string reason;                                  ///< one line
 };
 
 /// The backend for a table of that shape if the program names none. Only backends that promise the
-/// accuracy can be selected; the first source that applies decides among them.
+/// accuracy can be selected.
 ///
-/// POSENC_BACKEND, for an experiment, names a backend, or one at an ISA (name:isa).
+/// POSENC_BACKEND, for an experiment, names a backend, or one at an ISA (name:isa). It is read
+/// once, at first use.
 ///
-/// A valid profile with measurements of the shape class and type, for the largest number of threads
-/// up to options.threads, gives the fastest; of a tie, the simplest method.
+/// The built-in order is rotation32, then rotation, each at its best ISA. In docs/measured.md, no
+/// backend is faster for exact results, and at most 14 % are lost for others.
 ///
-/// The built-in order is rotation32, then rotation, each at its best ISA.
-///
-/// Neither the environment nor a profile therefore changes a number by more than the accuracy
-/// allows. With the default accuracy, they do not change any number. Both are read once, at first
-/// use. Throws InvalidArgument if no backend promises the accuracy, if threads < 1, or if
-/// POSENC_BACKEND is unknown, does not run here, does not write the type or does not promise the
-/// accuracy.
+/// Throws InvalidArgument if no backend promises the accuracy, or if POSENC_BACKEND is unknown,
+/// does not run here, does not write the type or does not promise the accuracy.
 Selection select_backend(const EncodingSpec& spec, RowRange rows,
                          const SelectionOptions& options = {});
 
@@ -74,8 +62,10 @@ struct SelectedEncoder {
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options = {});
 
-/// The profile that selection uses, or the reason why there is none. It is read once.
-const LoadedProfile& profile_in_use();
+/// True if the backend writes the type and promises the accuracy for these rows. Plans the spec if
+/// the promise depends on it. Throws InvalidArgument if the spec is not allowed.
+bool promises(const Backend& backend, const EncodingSpec& spec, RowRange rows,
+              const SelectionOptions& options);
 
 /// The correctly rounded encodings of these rows, by the backend that is selected for this shape.
 /// Throws InvalidArgument if the spec, the rows or the options are not allowed, as select_backend()

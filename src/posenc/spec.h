@@ -3,13 +3,12 @@
 #pragma once
 
 #include "posenc/error.h"
-#include "posenc/export.h"
 #include "posenc/frequency_rule.h"
 
 #include <cstdint>
 #include <string_view>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// The order of channels in a row. k = 0 .. h - 1 counts the frequencies; h = d_model / 2.
 enum class Layout {

@@ -2,12 +2,12 @@
 /// The version of this library, its compiler and its vector library.
 #pragma once
 
-#include "posenc/export.h"
+#include "posenc/cxx20.h"
 
 #include <string>
 #include <string_view>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 std::string library_version();  ///< "0.2.0"
 std::string compiler();         ///< "g++ 12.2.0"

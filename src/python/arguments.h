@@ -4,11 +4,11 @@
 
 #include "python/bound.h"
 
-#include "posenc/axes.h"
 #include "posenc/encode_options.h"
 #include "posenc/frequency_rule.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/axes.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/selection.h"
 #include "posenc/spec.h"
 

@@ -6,9 +6,9 @@
 
 #include "posenc/data_type.h"
 #include "posenc/error.h"
-#include "posenc/layers/heads_view.h"
-#include "posenc/layers/sequence_view.h"
 #include "posenc/matrix.h"
+#include "posenc/model/heads_view.h"
+#include "posenc/model/sequence_view.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

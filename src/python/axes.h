@@ -2,8 +2,8 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/axes.h"
 #include "posenc/data_type.h"
+#include "posenc/model/axes.h"
 
 namespace posenc::python {
 

@@ -7,12 +7,17 @@
 
 #include <concepts>
 
+namespace posenc::suite {
+struct CheckReport;
+struct FrequencyReport;
+}  // namespace posenc::suite
+
 namespace posenc {
+
+using namespace suite;
 
 class Accuracy;
 struct AxisPairs;
-struct CheckReport;
-struct FrequencyReport;
 struct RotaryReading;
 
 namespace python {

@@ -1,5 +1,5 @@
 // Checks of tables from elsewhere.
-#include "posenc/tuning/check.h"
+#include "posenc/suite/checking/check.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace posenc::python {
+
+using namespace suite;
 namespace {
 
 /// A view of an array of any strides, whose dimensions of size 1 are left out.

@@ -1,11 +1,11 @@
 // Encoders, cursors, grids and presets.
 #include "posenc/cursor.h"
-#include "posenc/grid.h"
-#include "posenc/parity.h"
+#include "posenc/model/grid.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/parity.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
@@ -24,6 +24,8 @@
 #include <vector>
 
 namespace posenc::python {
+
+using namespace suite;
 
 PyEncoder::PyEncoder(EncoderPlan plan) : plan_(std::move(plan)) {
   const ReleasedGil no_gil;

@@ -1,5 +1,5 @@
 // Positional encodings.
-#include "posenc/layers/positional_encoding.h"
+#include "posenc/model/positional_encoding.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"

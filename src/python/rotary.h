@@ -2,8 +2,8 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/layers/rotary.h"
-#include "posenc/layers/rotary_config.h"
+#include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
 
 #include <string>
 #include <utility>

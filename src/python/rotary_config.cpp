@@ -1,5 +1,5 @@
 // The rotary embeddings of a model's config.json.
-#include "posenc/layers/rotary_config.h"
+#include "posenc/model/rotary_config.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/gil.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/axes.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/model/axes.h"
 #include "posenc/spec.h"
 
 #include <pybind11/pybind11.h>

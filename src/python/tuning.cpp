@@ -1,8 +1,8 @@
 // Accuracy reports, measurements and picks.
-#include "posenc/measurement.h"
-#include "posenc/tuning/accuracy_report.h"
-#include "posenc/tuning/measure.h"
-#include "posenc/tuning/pick.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/pick.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/bindings.h"
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace posenc::python {
+
+using namespace suite;
 namespace {
 
 py::dict measured_accuracy(const PyEncoder& encoder, const py::object& positions,

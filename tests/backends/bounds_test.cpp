@@ -4,7 +4,7 @@
 #include "posenc/encoder.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include "posenc/exact/frequency.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <gtest/gtest.h>

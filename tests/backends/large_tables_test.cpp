@@ -1,7 +1,7 @@
 // rotation over more than 10^8 entries of float32, and more than 10^7 of every other type: every
 // entry is correctly rounded, and every ISA gives the same bits.
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <gtest/gtest.h>

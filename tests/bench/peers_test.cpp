@@ -3,9 +3,9 @@
 #include "peers.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
-#include "posenc/tuning/accuracy_report.h"
-#include "posenc/tuning/measure.h"
-#include "posenc/tuning/pick.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/pick.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // posenc generate --config: the rotary cache of a model.
 #include "command.h"
-#include "posenc/layers/rotary.h"
 #include "posenc/matrix.h"
+#include "posenc/model/rotary.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -1,12 +1,12 @@
 // posenc generate: its output in every format and type.
 #include "command.h"
-#include "posenc/axes.h"
-#include "posenc/axes_presets.h"
 #include "posenc/encoder.h"
-#include "posenc/layers/rotary.h"
-#include "posenc/parity.h"
+#include "posenc/model/axes.h"
+#include "posenc/model/axes_presets.h"
+#include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
+#include "posenc/suite/parity.h"
 #include "posenc/support/little_endian.h"
 #include "support.h"
 

@@ -1,8 +1,8 @@
 // posenc measure and posenc pick: documents, accuracies, and the profile that pick saves.
 #include "command.h"
 #include "measurements.h"
-#include "posenc/profile.h"
 #include "posenc/registry.h"
+#include "posenc/suite/profile.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

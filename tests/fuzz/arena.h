@@ -3,8 +3,8 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/layers/heads_view.h"
-#include "posenc/layers/sequence_view.h"
+#include "posenc/model/heads_view.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/spec.h"
 
 #include <fuzzer/FuzzedDataProvider.h>

@@ -3,7 +3,7 @@
 // printable characters.
 #include "arena.h"
 
-#include "posenc/layers/rotary_config.h"
+#include "posenc/model/rotary_config.h"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 // the values of its definition, and a refused call writes nothing.
 #include "arena.h"
 
-#include "posenc/layers/input_embedding.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
-#include "posenc/layers/tied_output.h"
+#include "posenc/model/input_embedding.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
+#include "posenc/model/tied_output.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "arena.h"
 
 #include "posenc/data_type.h"
-#include "posenc/tuning/internal/table_file.h"
+#include "posenc/suite/checking/table_file.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,8 @@
 #include <string_view>
 
 namespace posenc::fuzz {
+
+using namespace suite;
 namespace {
 
 template <std::size_t n>

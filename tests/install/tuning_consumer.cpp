@@ -1,7 +1,7 @@
 // A program that measures and links posenc::tuning, which links posenc::posenc.
 #include <posenc/posenc.h>
-#include <posenc/tuning/accuracy_report.h>
-#include <posenc/tuning/pick.h>
+#include <posenc/suite/accuracy_report.h>
+#include <posenc/suite/pick.h>
 
 #include <cstdio>
 

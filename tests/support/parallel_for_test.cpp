@@ -1,7 +1,7 @@
 // The parallel loop: its pieces, exceptions, nested and simultaneous loops, forks.
 #include "posenc/support/parallel_for.h"
 
-#include "posenc/layers/rotary.h"
+#include "posenc/model/rotary.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "posenc/data_type.h"
-#include "posenc/export.h"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace POSENC_API posenc {
+namespace posenc {
 
 /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
 struct RowTask {

@@ -28,7 +28,7 @@ std::filesystem::path resolved(std::filesystem::path file) {
 std::filesystem::path temporary_beside(const std::filesystem::path& file) {
   std::random_device random;
   return file.parent_path() /
-         format_text(".{}.{:08x}{:08x}.tmp", file.filename().string(), random(), random());
+         format_text(".{}.{}{}.tmp", file.filename().string(), random(), random());
 }
 
 }  // namespace

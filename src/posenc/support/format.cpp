@@ -1,17 +1,31 @@
 #include "posenc/support/format.h"
 
-#include <fmt/args.h>
-#include <fmt/format.h>
+#include <cmath>
 
 namespace posenc {
 
-std::string format_arguments(std::string_view pattern,
-                             std::initializer_list<FormatArgument> arguments) {
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  for (const FormatArgument& each : arguments) {
-    std::visit([&](const auto& value) { store.push_back(value); }, each.value());
+std::string digits_text(double value, int digits, std::chars_format format) {
+  char text[400];  // the largest double has 309 digits before the point
+  return {text, std::to_chars(text, text + sizeof(text), value, format, digits).ptr};
+}
+
+std::string number_text(double value) {
+  const double magnitude = std::fabs(value);
+  const bool is_plain = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
+  char text[32];
+  const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
+  return {text, std::to_chars(text, text + sizeof(text), value, format).ptr};
+}
+
+std::string format_internal::filled(std::string_view pattern,
+                                    std::initializer_list<std::string> values) {
+  std::string text;
+  for (const std::string& value : values) {
+    const std::size_t field = pattern.find("{}");
+    text.append(pattern.substr(0, field)).append(value);
+    pattern.remove_prefix(field == pattern.npos ? pattern.size() : field + 2);
   }
-  return fmt::vformat(pattern, store);
+  return text.append(pattern);
 }
 
 }  // namespace posenc

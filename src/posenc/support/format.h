@@ -1,41 +1,35 @@
-// Formatting of text. The rest of the library includes this file instead of {fmt}, whose
-// header-only form makes every file that includes it ten seconds slower to compile.
+// Text of messages, without a library for it: the core depends on none. Internal: not installed.
 #pragma once
 
+#include <charconv>
 #include <concepts>
-#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace posenc {
 
-/// One value of a text. Holds references to strings, not copies.
-class FormatArgument {
- public:
-  template <std::signed_integral T>
-  FormatArgument(T value) : value_(std::int64_t{value}) {}  // NOLINT: implicit
-  template <std::unsigned_integral T>
-  FormatArgument(T value) : value_(std::uint64_t{value}) {}  // NOLINT: implicit
-  FormatArgument(double value) : value_(value) {}            // NOLINT: implicit
-  template <std::convertible_to<std::string_view> T>
-  FormatArgument(const T& value) : value_(std::string_view(value)) {}  // NOLINT: implicit
+/// The value with so many significant digits, or decimals if the format is `fixed` or `scientific`.
+/// Independent of the locale.
+std::string digits_text(double value, int digits,
+                        std::chars_format format = std::chars_format::general);
 
-  const auto& value() const noexcept { return value_; }
+/// The shortest text that gives the same value when it is read. Without an exponent from 1e-4 to
+/// 1e16.
+std::string number_text(double value);
+inline std::string number_text(std::integral auto value) { return std::to_string(value); }
 
- private:
-  std::variant<std::int64_t, std::uint64_t, double, std::string_view> value_;
-};
+namespace format_internal {
+inline std::string text_of(std::string_view text) { return std::string(text); }
+inline std::string text_of(std::floating_point auto value) { return number_text(double{value}); }
+inline std::string text_of(std::integral auto value) { return number_text(value); }
+std::string filled(std::string_view pattern, std::initializer_list<std::string> values);
+}  // namespace format_internal
 
-/// The pattern, whose fields ("{}" or "{:.3g}", in the syntax of {fmt}) are replaced by the
-/// arguments.
-std::string format_arguments(std::string_view pattern,
-                             std::initializer_list<FormatArgument> arguments);
-
-template <class... Arguments>
-std::string format_text(std::string_view pattern, const Arguments&... arguments) {
-  return format_arguments(pattern, {FormatArgument(arguments)...});
+/// The pattern, in which each "{}" is replaced by the next value.
+template <class... Values>
+std::string format_text(std::string_view pattern, const Values&... values) {
+  return format_internal::filled(pattern, {format_internal::text_of(values)...});
 }
 
 /// Concatenates the strings of a range, with the separator between them.

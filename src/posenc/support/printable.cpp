@@ -41,8 +41,11 @@ std::string escape_of(char byte) {
     case '\n': return "\\n";
     case '\r': return "\\r";
     case '\t': return "\\t";
-    default: return format_text("\\x{:02x}", static_cast<unsigned char>(byte));
+    default: break;
   }
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  return {'\\', 'x', digits[value / 16], digits[value % 16]};
 }
 
 /// Escapes all but printable characters and those `kept`.

@@ -1,0 +1,68 @@
+# Installs the libraries that were built, with a package for CMake and one each for pkg-config.
+include(CMakePackageConfigHelpers)
+set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/posenc)
+set(made ${PROJECT_BINARY_DIR}/install)
+
+install(TARGETS ${POSENC_INSTALLED_LIBRARIES} EXPORT posenc-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT posenc-targets NAMESPACE posenc:: DESTINATION ${cmake_folder})
+
+# Every header in these folders is public, and so are some of folders that are not.
+set(folders "")
+set(some simd/row_task.h)  # the argument of a backend's encode_rows(), for backends that users write
+if(POSENC_MODEL)
+  list(APPEND folders model/)
+endif()
+if(POSENC_SUITE)
+  list(APPEND some suite/accuracy_report.h suite/parity.h suite/pick.h suite/profile.h
+    suite/checking/check.h suite/measuring/measure.h suite/measuring/measured_class.h
+    suite/measuring/measurement.h suite/measuring/timing.h)
+endif()
+foreach(folder IN ITEMS "" LISTS folders)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/posenc/${folder}*.h)
+  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})
+endforeach()
+foreach(header IN LISTS some)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/posenc/${header}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc/${folder})
+endforeach()
+if(POSENC_C)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/c/posenc/c_api.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posenc)
+endif()
+
+# What a program must link besides the static library: the compiler of C++ does so by itself, that
+# of C must be told.
+set(POSENC_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER POSENC_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
+list(REMOVE_DUPLICATES POSENC_RUNTIME)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/src/posenc/posencConfig.cmake.in
+  ${made}/posencConfig.cmake INSTALL_DESTINATION ${cmake_folder})
+write_basic_package_version_file(${made}/posencConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${made}/posencConfig.cmake ${made}/posencConfigVersion.cmake
+  DESTINATION ${cmake_folder})
+
+# Relative to the file, so that an installed tree can be moved.
+file(RELATIVE_PATH POSENC_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+# posenc_pkg_config(LIBRARY REQUIRES CONTENTS)
+function(posenc_pkg_config library requires contents)
+  if(NOT TARGET ${library})
+    return()
+  endif()
+  string(REPLACE _ - package ${library})
+  set(libraries)
+  if(NOT BUILD_SHARED_LIBS)
+    set(libraries ${POSENC_RUNTIME})
+    list(TRANSFORM libraries PREPEND "-l")
+    list(JOIN libraries " " libraries)
+    set(libraries " ${libraries} -pthread")
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/src/posenc/posenc.pc.in ${made}/${package}.pc @ONLY)
+  install(FILES ${made}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+posenc_pkg_config(posenc "" "")
+posenc_pkg_config(posenc_model posenc ": axes, rotary embeddings, layers, configurations")
+posenc_pkg_config(posenc_suite posenc-model ": accuracy reports, measurements, checks")
+posenc_pkg_config(posenc_c posenc-suite ": the interface in C")

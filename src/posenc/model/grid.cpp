@@ -1,0 +1,97 @@
+#include "posenc/model/grid.h"
+
+#include "posenc/support/check.h"
+#include "posenc/support/check_view.h"
+#include "posenc/support/format.h"
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+void check_quarters(std::int64_t d_model, std::int64_t least = 4) {
+  if (d_model >= least && d_model % 4 == 0) return;
+  throw InvalidArgument(format_text(
+      "d_model is {}; allowed for a grid: a multiple of 4, at least {}", d_model, least));
+}
+
+/// The encodings of a row and of a column side by side.
+GridSpec side_by_side(AxisPairs first, AxisPairs second, std::int64_t first_position = 0) {
+  return {{.parts = {std::move(first), std::move(second)}, .parts_have_layouts = true},
+          first_position};
+}
+
+GridSpec column_first(const EncodingSpec& each) {
+  return side_by_side({.axis = 1, .spec = each}, {.axis = 0, .spec = each});
+}
+
+/// The frequencies of DETR along a side of that size.
+FrequencyRule normalised_frequencies(std::int64_t channels, std::int64_t size) {
+  if (size < 1)
+    throw InvalidArgument(format_text("size of the grid is {}; allowed: at least 1", size));
+  const double scale = 2 * std::numbers::pi / (static_cast<double>(size) + 1e-6);
+  OwnFrequencies own;
+  for (std::int64_t k = 0; k < channels / 2; ++k) {
+    const double exponent = static_cast<double>(2 * k) / static_cast<double>(channels);
+    own.values.push_back(scale / std::pow(10000.0, exponent));
+  }
+  return own;
+}
+
+}  // namespace
+
+std::int64_t grid_cells(std::int64_t rows, std::int64_t columns) {
+  std::int64_t cells = 0;
+  if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &cells) ||
+      cells > max_position) {
+    throw InvalidArgument(
+        format_text("grid is {} x {}; allowed: sizes of at least 0, and at most {} cells", rows,
+                    columns, max_position));
+  }
+  return cells;
+}
+
+GridSpec mae_grid(std::int64_t d_model) {
+  check_quarters(d_model);
+  return column_first({.d_model = d_model / 2, .layout = Layout::halves});
+}
+
+GridSpec simple_vit_grid(std::int64_t d_model) {
+  check_quarters(d_model, 8);
+  return column_first(
+      {.d_model = d_model / 2, .layout = Layout::halves, .spacing = Spacing::inclusive});
+}
+
+GridSpec detr_grid(std::int64_t d_model, std::int64_t rows, std::int64_t columns) {
+  check_quarters(d_model);
+  const std::int64_t half = d_model / 2;
+  return side_by_side(
+      {.axis = 0, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, rows)}},
+      {.axis = 1, .spec = {.d_model = half, .frequencies = normalised_frequencies(half, columns)}},
+      1);
+}
+
+void encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec, OutputView out,
+                 EncodeOptions options) {
+  const std::int64_t cells = grid_cells(rows, columns);
+  const AxesEncoder encoder(spec.axes, {}, out.type);
+  // Before memory for positions is taken.
+  check_threads(options.threads);
+  check_view(out, cells, spec.d_model());
+  const std::int64_t sizes[] = {rows, columns}, firsts[] = {spec.first, spec.first};
+  const std::vector<std::int64_t> positions = grid_positions(sizes, firsts);
+  encoder.encode(RowPositions(positions.data(), 2, cells, cells), out, options);
+}
+
+Matrix encode_grid(std::int64_t rows, std::int64_t columns, const GridSpec& spec,
+                   EncodeOptions options) {
+  validate(spec.axes);
+  Matrix table(grid_cells(rows, columns), spec.d_model());
+  encode_grid(rows, columns, spec, table.view(), options);
+  return table;
+}
+
+}  // namespace posenc

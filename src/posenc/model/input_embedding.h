@@ -1,0 +1,72 @@
+/// @file
+/// Token embeddings of a Transformer's input, scaled by sqrt(d_model) ("Attention Is All You Need",
+/// section 3.4).
+#pragma once
+
+#include "posenc/encoder.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/sequence_view.h"
+
+#include <cstdint>
+#include <span>
+
+namespace posenc {
+
+/// Looks up token ids in a row-major float32 matrix of shape (vocabulary, d_model). Ids are dense
+/// in the order of the output: the id of row r of sequence b is ids[b * rows + r] for batch_first,
+/// and ids[r * batch + b] for sequence_first. Any number of threads may use one embedding at once.
+class InputEmbedding {
+ public:
+  /// Owns its weights, which are 0 until they are filled through own_weights(). Throws
+  /// InvalidArgument if vocabulary < 1 or d_model is not within 1 to max_d_model.
+  InputEmbedding(std::int64_t vocabulary, std::int64_t d_model);
+
+  /// Uses the caller's weights, which must outlive the embedding. Throws InvalidArgument as above,
+  /// and if the stride is below the columns or the data is null.
+  explicit InputEmbedding(MatrixView<const float> weights);
+
+  std::int64_t vocabulary() const noexcept { return view_.rows; }  ///< ids are below it
+  std::int64_t d_model() const noexcept { return view_.columns; }  ///< channels of a row
+  /// sqrt(d_model), rounded to float32.
+  float scale() const noexcept { return scale_; }
+
+  /// Shape (vocabulary, d_model).
+  MatrixView<const float> weights() const noexcept { return view_; }
+  /// A writable view of the weights that the embedding owns; empty if they are the caller's.
+  MatrixView<float> own_weights() noexcept { return own_.view(); }
+
+  /// y = scale() * weights[id]. Throws InvalidArgument, before anything is written, if an id is out
+  /// of range (the message names the id, its place and the vocabulary), if the number of ids is not
+  /// batch * rows, if y is not allowed (see PositionalEncoding::forward) or overlaps the ids or the
+  /// weights, or if threads < 1.
+  void forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
+               EncodeOptions options = {}) const;
+  /// The same for 64-bit ids.
+  void forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
+               EncodeOptions options = {}) const;
+
+  /// y = dropout(scale() * weights[id] + PE) in one pass over the memory. The bits are those of
+  /// forward(), then encoding.forward(). encoding.selection() says which backend computes PE, and
+  /// why. Throws as both do, and if the two d_model differ.
+  void forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,
+               const SequenceView<float>& y, const ForwardOptions& options = {}) const;
+  /// The same for 64-bit ids.
+  void forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding,
+               const SequenceView<float>& y, const ForwardOptions& options = {}) const;
+
+ private:
+  template <class Id>
+  void check(std::span<const Id> ids, const SequenceView<float>& y, int threads) const;
+  template <class Id>
+  void look_up(std::span<const Id> ids, const SequenceView<float>& y,
+               const EncodeOptions& options) const;
+  template <class Id>
+  void look_up_and_encode(std::span<const Id> ids, const PositionalEncoding& encoding,
+                          const SequenceView<float>& y, const ForwardOptions& options) const;
+
+  Matrix own_;
+  MatrixView<const float> view_;
+  float scale_;
+};
+
+}  // namespace posenc

@@ -1,0 +1,105 @@
+/// @file
+/// The positional encoding of a Transformer's input: y = dropout(x + PE).
+///
+///     const posenc::PositionalEncoding encoding({.d_model = 512}, 5000);
+///     encoding.forward(posenc::batch_first(x, batch, rows, 512));   // in place
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/encoder.h"
+#include "posenc/model/dropout.h"
+#include "posenc/model/sequence_view.h"
+#include "posenc/selection.h"
+#include "posenc/spec.h"
+
+#include <cstdint>
+
+namespace posenc {
+
+/// The source of the encodings that are added. It does not change the bits.
+enum class EncodingSource {
+  automatic,  ///< cached if the table stays in the last-level cache, else fused
+  fused,      ///< computed while they are added, without a table
+  cached,     ///< a table of max_rows rows, computed once
+};
+
+/// How PositionalEncoding::forward() is called.
+struct ForwardOptions {
+  /// Position of the first row: in incremental decoding, the length of the prefix.
+  std::int64_t offset = 0;
+  bool training = false;   ///< applies dropout, which is otherwise the identity
+  std::uint64_t seed = 0;  ///< of the dropout mask; use another one for every step
+  int threads = 1;         ///< at least 1
+  StorePolicy stores = StorePolicy::automatic;  ///< for out-of-place results
+};
+
+/// Adds the encodings of positions offset .. offset + rows - 1 to every sequence of a batch, then
+/// applies dropout. Immutable: any number of threads may use one. Every operation rounds: x + PE
+/// first, and the scaling of dropout second. PE is correctly rounded unless another accuracy is
+/// asked for. The bits then do not depend on ISA, profile, threads, strides or source. 16-bit
+/// elements are widened to float32, in which PE is added, and their results rounded once more.
+class PositionalEncoding {
+ public:
+  /// Plans the backend that is selected for (max_rows, d_model), preferably one that can add, and
+  /// computes the table if the source is cached. Throws InvalidArgument if the spec, max_rows (0 to
+  /// 2^53 + 1) or dropout (0 <= p < 1) is not allowed, or if no backend promises the accuracy.
+  PositionalEncoding(const EncodingSpec& spec, std::int64_t max_rows, double dropout = 0.0,
+                     EncodingSource source = EncodingSource::automatic,
+                     const Accuracy& accuracy = {});
+
+  const EncodingSpec& spec() const noexcept { return encoder().spec(); }  ///< of PE
+  const Encoder& encoder() const noexcept { return *selected_.encoder; }  ///< that computes PE
+  /// Which backend computes the encodings, and why.
+  const Selection& selection() const noexcept { return selected_.selection; }
+  const Dropout& dropout() const noexcept { return dropout_; }  ///< its probability and mask
+  std::int64_t max_rows() const noexcept { return max_rows_; }  ///< positions are below it
+
+  /// The source that forward() uses for `batch` sequences of `rows` rows: fused or cached.
+  EncodingSource source(std::int64_t batch, std::int64_t rows) const noexcept;
+
+  /// In place. Throws InvalidArgument, before anything is written, if offset + rows exceeds
+  /// max_rows (the message names both), if the columns are not d_model, if rows overlap, if the
+  /// data is null, or if threads < 1.
+  void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
+  /// The same for float16.
+  void forward(const SequenceView<Float16>& x, const ForwardOptions& options = {}) const;
+  /// The same for bfloat16.
+  void forward(const SequenceView<BFloat16>& x, const ForwardOptions& options = {}) const;
+
+  /// Out of place. y has the shape and the order of x, and either does not overlap x, or is the
+  /// same memory with the same strides. Results larger than most_cached_bytes() are stored
+  /// non-temporally. Throws as above.
+  void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
+               const ForwardOptions& options = {}) const;
+  /// The same for float16.
+  void forward(const SequenceView<const Float16>& x, const SequenceView<Float16>& y,
+               const ForwardOptions& options = {}) const;
+  /// The same for bfloat16.
+  void forward(const SequenceView<const BFloat16>& x, const SequenceView<BFloat16>& y,
+               const ForwardOptions& options = {}) const;
+
+  /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
+  /// and the scale of dropout if training, else nothing. The offset is ignored. Throws as forward()
+  /// does.
+  void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
+  /// The same for float16.
+  void backward(const SequenceView<Float16>& gradient, const ForwardOptions& options) const;
+  /// The same for bfloat16.
+  void backward(const SequenceView<BFloat16>& gradient, const ForwardOptions& options) const;
+
+ private:
+  friend class InputEmbedding;
+  void forward_any(const struct AnySequences& x, const struct AnySequences& y,
+                   const ForwardOptions& options) const;
+  void backward_any(const struct AnySequences& gradient, const ForwardOptions& options) const;
+  void add_to(const struct RowWork& work, std::int64_t offset) const;
+  void check_rows(std::int64_t rows, std::int64_t offset) const;
+
+  SelectedEncoder selected_;
+  std::int64_t max_rows_;
+  Dropout dropout_;
+  EncodingSource source_;
+  Matrix table_;  ///< max_rows rows; empty if the source is fused
+};
+
+}  // namespace posenc

@@ -1,0 +1,52 @@
+/// @file
+/// Batches of sequences in the caller's memory, in both orders that are in common use.
+#pragma once
+
+#include "posenc/cxx20.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace posenc {
+
+/// The order of a batch's dimensions.
+enum class BatchOrder {
+  batch_first,     ///< shape (batch, rows, columns)
+  sequence_first,  ///< shape (rows, batch, columns)
+};
+
+/// `batch` sequences of `rows` rows of `columns` channels. Row r of sequence b starts at
+/// data + b * batch_stride + r * row_stride. Strides count elements; the stride of a dimension of
+/// size 1 is ignored. Rows must not overlap. The order defines the index of an element, independent
+/// of the strides: element (b, r, c) has the index that it has in a dense tensor of that order.
+template <class T>
+struct SequenceView {
+  T* data = nullptr;                           ///< the first element of row 0 of sequence 0
+  BatchOrder order = BatchOrder::batch_first;  ///< of elements, for masks and ids
+  std::int64_t batch = 0;                      ///< sequences
+  std::int64_t rows = 0;                       ///< of each sequence
+  std::int64_t columns = 0;                    ///< of each row
+  std::int64_t batch_stride = 0;               ///< elements from one sequence to the next
+  std::int64_t row_stride = 0;                 ///< elements from one row to the next
+
+  /// A writable view is also a readable one.
+  operator SequenceView<const T>() const noexcept requires(!std::is_const_v<T>) {
+    return {data, order, batch, rows, columns, batch_stride, row_stride};
+  }
+};
+
+/// Dense, shape (batch, rows, columns).
+template <class T>
+SequenceView<T> batch_first(T* data, std::int64_t batch, std::int64_t rows,
+                            std::int64_t columns) noexcept {
+  return {data, BatchOrder::batch_first, batch, rows, columns, rows * columns, columns};
+}
+
+/// Dense, shape (rows, batch, columns).
+template <class T>
+SequenceView<T> sequence_first(T* data, std::int64_t rows, std::int64_t batch,
+                               std::int64_t columns) noexcept {
+  return {data, BatchOrder::sequence_first, batch, rows, columns, columns, batch * columns};
+}
+
+}  // namespace posenc

@@ -1,0 +1,100 @@
+#include "posenc/model/tied_output.h"
+
+#include "posenc/model/internal/checks.h"
+#include "posenc/spec.h"
+#include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
+
+#include <algorithm>
+#include <cmath>
+
+// Eigen gets a different namespace: a program that uses Eigen with other flags must not share these
+// inline functions with the library.
+#define Eigen posenc_eigen
+#define EIGEN_DONT_PARALLELIZE  // The caller says how many threads work.
+#include <Eigen/Core>
+
+namespace posenc {
+namespace {
+
+template <class T>
+MatrixView<const float> read_only(const MatrixView<T>& view) noexcept {
+  return {view.data, view.rows, view.columns, view.stride};
+}
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Stride = Eigen::OuterStride<>;
+
+auto map(const MatrixView<const float>& view) {
+  return Eigen::Map<const RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns,
+                                                              Stride(view.stride));
+}
+
+auto map(const MatrixView<float>& view) {
+  return Eigen::Map<RowMajor, Eigen::Unaligned, Stride>(view.data, view.rows, view.columns,
+                                                        Stride(view.stride));
+}
+
+void softmax_row(float* row, std::int64_t columns) noexcept {
+  float largest = row[0];
+  for (std::int64_t i = 1; i < columns; ++i) largest = std::max(largest, row[i]);
+  double sum = 0;
+  for (std::int64_t i = 0; i < columns; ++i) {
+    row[i] = std::exp(row[i] - largest);
+    sum += static_cast<double>(row[i]);
+  }
+  const double factor = 1 / sum;
+  for (std::int64_t i = 0; i < columns; ++i) row[i] = static_cast<float>(row[i] * factor);
+}
+
+}  // namespace
+
+void TiedOutput::logits(MatrixView<const float> x, MatrixView<float> logits,
+                        EncodeOptions options) const {
+  check_threads(options.threads);
+  const Memory x_memory = check_matrix("x", x);
+  const Memory logits_memory = check_matrix("logits", read_only(logits));
+  if (x.columns != d_model()) {
+    throw InvalidArgument(
+        format_text("x has {} columns; allowed: d_model, {}", x.columns, d_model()));
+  }
+  if (logits.columns != vocabulary()) {
+    throw InvalidArgument(format_text("logits have {} columns; allowed: the vocabulary, {}",
+                                      logits.columns, vocabulary()));
+  }
+  if (logits.rows != x.rows) {
+    throw InvalidArgument(
+        format_text("logits have {} rows; allowed: as many as x, {}", logits.rows, x.rows));
+  }
+  check_disjoint("logits", logits_memory, "x", x_memory);
+  check_disjoint("logits", logits_memory, "the weights", check_matrix("weights", weights_));
+  // Threads divide the vocabulary, which is the longer dimension. In decoding, there is one row.
+  // The parts, and with them the sums, do not depend on which thread is the faster one.
+  if (x.rows == 0 || vocabulary() == 0) return;
+  constexpr std::int64_t parts_per_thread = 8, least_products = 1 << 18;
+  const std::int64_t most_parts =
+      options.threads == 1 ? 1 : std::min(parts_per_thread * options.threads, vocabulary());
+  const std::int64_t products = x.rows * d_model() * vocabulary();
+  const std::int64_t parts = std::clamp<std::int64_t>(products / least_products, 1, most_parts);
+  parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
+    for (std::int64_t part = first; part < last; ++part) {
+      const std::int64_t begin = part_begin(vocabulary(), parts, part),
+                         end = part_begin(vocabulary(), parts, part + 1);
+      map(logits).middleCols(begin, end - begin).noalias() =
+          map(x) * map(weights_).middleRows(begin, end - begin).transpose();
+    }
+  });
+}
+
+void softmax(MatrixView<float> logits, EncodeOptions options) {
+  check_threads(options.threads);
+  check_matrix("logits", read_only(logits));
+  if (logits.rows == 0 || logits.columns == 0) return;
+  const std::int64_t grain = rows_per_piece(4 * logits.columns);  // exp
+  parallel_for(logits.rows, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t row = begin; row < end; ++row)
+      softmax_row(logits.data + row * logits.stride, logits.columns);
+  });
+}
+
+}  // namespace posenc

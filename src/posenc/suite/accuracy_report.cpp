@@ -1,0 +1,242 @@
+#include "posenc/suite/accuracy_report.h"
+
+#include "posenc/registry.h"
+#include "posenc/suite/checking/exact_entries.h"
+#include "posenc/suite/reference.h"
+#include "posenc/suite/shared_tallies.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
+#include "posenc/support/parallel_for.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <tuple>
+
+namespace posenc::suite {
+namespace {
+
+/// The entries of one row, in the order of its channels.
+void fill_exact_row(const Reference& reference, std::int64_t position, DataType type,
+                    std::vector<ExactEntry>& row) {
+  for (std::int64_t k = 0; k < reference.spec().d_model / 2; ++k) {
+    const ReferencePair exact = reference(k, position);
+    const ChannelPair channel = channels_of(reference.spec(), k);
+    const auto entry = [&](bool cosine, long double value, double rest) {
+      const auto high = static_cast<double>(value);
+      return ExactEntry{high, low_part(high, value, rest),
+                        reference.nearest(k, position, cosine, value, type),
+                        ulps_per_unit(value, type)};
+    };
+    row[static_cast<std::size_t>(channel.sine)] = entry(false, exact.sine, exact.sine_rest);
+    row[static_cast<std::size_t>(channel.cosine)] = entry(true, exact.cosine, exact.cosine_rest);
+  }
+}
+
+double distance_from_div_term(const double* got, std::span<const float> div_term) {
+  double largest = 0;
+  for (std::size_t channel = 0; channel < div_term.size(); ++channel)
+    largest = std::max(largest, std::fabs(got[channel] - to_double(div_term[channel])));
+  return largest;
+}
+
+AccuracyReport report_of(const Encoder& encoder, RowRange rows, DataType type, const Tally& tally) {
+  AccuracyReport report;
+  report.backend = encoder.backend().name();
+  report.isa = encoder.backend().isa();
+  report.role = encoder.backend().can_be_picked() ? Role::backend : Role::peer;
+  report.phases = encoder.backend().phases();
+  report.spec = encoder.spec();
+  report.promise = promise_of(encoder, rows, type);
+  set_errors(report, rows, type, tally);
+  report.max_abs_from_div_term = tally.from_div_term;
+  return report;
+}
+
+void check(std::span<const Encoder* const> encoders, RowRange rows,
+           const AccuracyOptions& options) {
+  validate(rows);
+  if (rows.count == 0)
+    throw InvalidArgument("row count is 0; allowed for an accuracy report: at least 1");
+  check_threads(options.threads);
+  for (const Encoder* encoder : encoders) {
+    if (encoder->spec() != encoders.front()->spec()) {
+      throw InvalidArgument(
+          format_text("spec of encoder {} differs from that of {}; allowed in one report: one spec",
+                      encoder->backend().name(), encoders.front()->backend().name()));
+    }
+    encoder->backend().check_supports(options.type);
+  }
+}
+
+/// The encodings of those rows in that type, as doubles.
+BasicMatrix<double> encoded(const Encoder& encoder, RowRange rows, DataType type) {
+  BasicMatrix<double> values(rows.count, encoder.spec().d_model);
+  with_type(type, [&]<class T>(T) {
+    BasicMatrix<T> table(values.rows(), values.columns());
+    encoder.encode(rows, table.view());
+    for (std::int64_t i = 0; i < values.rows() * values.columns(); ++i)
+      values.data()[i] = to_double(table.data()[i]);
+  });
+  return values;
+}
+
+/// Compares rows with the reference, in batches, so that memory stays constant. Calls
+/// `finished(rows)` after each batch.
+template <class Finished>
+std::vector<Tally> tally_rows(std::span<const Encoder* const> encoders, const Encoder& div_term,
+                              const Reference& reference, RowRange rows, DataType type,
+                              const Finished& finished) {
+  constexpr std::int64_t batch = 32;
+  const std::int64_t d_model = reference.spec().d_model;
+  SharedTallies tallies(encoders, d_model);
+  std::vector<ExactEntry> exact(static_cast<std::size_t>(d_model));
+  Matrix compatible(std::min(batch, rows.count), d_model);
+  std::vector<BasicMatrix<double>> got(encoders.size());
+  for (std::int64_t done = 0; done < rows.count; done += batch) {
+    const RowRange part = {rows.first + done, std::min(batch, rows.count - done)};
+    div_term.encode(part, compatible.view());
+    for (std::size_t i = 0; i < encoders.size(); ++i) got[i] = encoded(*encoders[i], part, type);
+    tallies.separate(got);
+    for (std::int64_t row = 0; row < part.count; ++row) {
+      fill_exact_row(reference, part.first + row, type, exact);
+      for (std::size_t i = 0; i < encoders.size(); ++i) {
+        if (!tallies.is_owner(i)) continue;
+        const double* const entries = got[i].row(row).data();
+        compare_row(part.first + row, exact, entries, tallies[i]);
+        tallies[i].from_div_term = std::max(tallies[i].from_div_term,
+                                            distance_from_div_term(entries, compatible.row(row)));
+      }
+    }
+    finished(part.count);
+  }
+  return tallies.of_each();
+}
+
+}  // namespace
+
+void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally) {
+  report.rows = rows;
+  report.type = type;
+  report.reference = to_string(reference_method);
+  ErrorSum all;
+  for (const ErrorSum& each : tally.by_channel) {
+    all.merge(each);
+    report.by_channel.push_back(each.summary());
+  }
+  report.entries = all.count;
+  report.error = all.summary();
+  report.wrongly_rounded = tally.wrongly_rounded;
+  report.correctly_rounded =
+      1.0 - static_cast<double>(tally.wrongly_rounded) / static_cast<double>(all.count);
+  report.worst = tally.worst;
+  for (const double share : {0.5, 0.9, 0.99, 0.999, 0.9999}) {
+    report.quantiles.push_back(
+        {share, std::min(tally.histogram.quantile(share, all.count), all.max_abs)});
+  }
+  report.quantiles.push_back({1.0, all.max_abs});
+  const std::int64_t last = rows.first + rows.count - 1;
+  const std::int64_t nearest = std::max({std::int64_t{0}, rows.first, -last}),
+                     farthest = std::max(last, -rows.first);
+  for (std::size_t i = 0; i < octaves; ++i) {
+    if (tally.by_octave[i].count == 0) continue;
+    const std::int64_t begin = std::max(nearest, i == 0 ? 0 : std::int64_t{1} << (i - 1));
+    const std::int64_t end = std::min(farthest + 1, std::int64_t{1} << i);
+    report.by_position.push_back({{begin, end - begin}, tally.by_octave[i].summary()});
+  }
+}
+
+Measurement AccuracyReport::measurement() const {
+  return {.backend = backend,
+          .isa = std::string(to_string(isa)),
+          .role = role,
+          .table = {.name = format_text("{}x{}", rows.count, spec.d_model),
+                    .spec = spec,
+                    .rows = rows,
+                    .type = type,
+                    .stride = spec.d_model},
+          .seconds = {},
+          .self_ratios = {},
+          .error = MeasuredError{error.max_abs, error.max_ulp, error.rms, correctly_rounded},
+          .promise = promise,
+          .phases = phases};
+}
+
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange rows, const AccuracyOptions& options) {
+  check(encoders, rows, options);
+  if (encoders.empty()) return {};
+  const EncodingSpec& spec = encoders.front()->spec();
+  const Reference reference(spec);
+  const auto div_term = backend("div_term").plan(spec);
+
+  const auto caller = std::this_thread::get_id();
+  std::atomic<std::int64_t> rows_done = 0;
+  const auto finished = [&](std::int64_t count) {
+    const std::int64_t done = rows_done += count;
+    if (options.progress && std::this_thread::get_id() == caller)
+      options.progress(static_cast<double>(done) / static_cast<double>(rows.count));
+  };
+  const std::int64_t parts = tally_parts(rows.count, options.threads);
+  std::vector<std::vector<Tally>> tallies(static_cast<std::size_t>(parts));
+  parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t begin = part_begin(rows.count, parts, i),
+                         end = part_begin(rows.count, parts, i + 1);
+      tallies[static_cast<std::size_t>(i)] =
+          tally_rows(encoders, *div_term, reference, {rows.first + begin, end - begin},
+                     options.type, finished);
+    }
+  });
+  if (options.progress) options.progress(1.0);
+
+  std::vector<AccuracyReport> reports;
+  for (std::size_t i = 0; i < encoders.size(); ++i) {
+    Tally& sum = tallies.front()[i];
+    for (std::size_t part = 1; part < tallies.size(); ++part) sum.merge(tallies[part][i]);
+    reports.push_back(report_of(*encoders[i], rows, options.type, sum));
+  }
+  return reports;
+}
+
+std::string verify(const Encoder& encoder, RowRange rows, DataType type) {
+  validate(rows);
+  if (rows.count == 0) return {};
+  // Runs of rows at the start, at the end and in between, which cross the block edges of any
+  // method.
+  constexpr std::int64_t run_rows = 20, runs = 5, entries_per_row = 64;
+  const Reference reference(encoder.spec());
+  const double bound = encoder.error_bound(rows, type);
+  const std::int64_t frequencies = encoder.spec().d_model / 2;
+  const std::int64_t step = std::max<std::int64_t>(1, frequencies / entries_per_row);
+  const std::int64_t count = std::min(rows.count, run_rows);
+  for (std::int64_t run = 0; run < runs; ++run) {
+    const std::int64_t first = rows.first + (rows.count - count) * run / (runs - 1);
+    const BasicMatrix<double> got = encoded(encoder, {first, count}, type);
+    for (std::int64_t row = 0; row < count; ++row) {
+      for (std::int64_t k = (run * run_rows + row) % step; k < frequencies; k += step) {
+        const ReferencePair exact = reference(k, first + row);
+        const ChannelPair channel = channels_of(encoder.spec(), k);
+        for (const auto& [index, expected, rest] :
+             {std::tuple{channel.sine, exact.sine, exact.sine_rest},
+              std::tuple{channel.cosine, exact.cosine, exact.cosine_rest}}) {
+          const double value = got(row, index);
+          const auto high = static_cast<double>(expected);
+          if (!(distance(value, high, low_part(high, expected, rest)) <=
+                bound + static_cast<double>(Reference::relative_error))) {
+            return format_text(
+                "position {} channel {}: got {}, expected {}, which is off by more than the bound "
+                "of {}",
+                first + row, index, value, high, digits_text(bound, 3));
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace posenc::suite

@@ -1,0 +1,94 @@
+/// @file
+/// The accuracy report: the error of encoders over given rows, against the unrounded reference.
+///
+///     const auto encoder = posenc::backend("rotation").plan(spec);
+///     const posenc::Encoder* encoders[] = {encoder.get()};
+///     const double error = posenc::measure_accuracy(encoders, rows).front().error.max_abs;
+#pragma once
+
+#include "posenc/encoder.h"
+#include "posenc/isa.h"
+#include "posenc/spec.h"
+#include "posenc/suite/measuring/measurement.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace posenc::suite {
+
+/// An ulp is the spacing of the table's type at the exact value. Near the zeros of sine it is tiny,
+/// and max_ulp is misleading.
+struct ErrorSummary {
+  double max_abs = 0;  ///< largest |entry - exact value|
+  double max_ulp = 0;  ///< the same in ulp
+  double rms = 0;      ///< root of the mean squared absolute error
+};
+
+/// The entry with the largest absolute error.
+struct WorstEntry {
+  std::int64_t position = 0;  ///< of its row
+  std::int64_t channel = 0;   ///< its column
+  double got = 0;             ///< the entry
+  double expected = 0;        ///< the exact value rounded to double
+};
+
+/// The errors of an octave of positions.
+struct PositionError {
+  RowRange rows;       ///< the rows of the report in one octave: {0}, {1}, {2, 3}, {4 .. 7}, ...
+  ErrorSummary error;  ///< of these rows
+};
+
+/// A quantile of the absolute errors.
+struct Quantile {
+  double share = 0;      ///< 0.5: the median
+  double abs_error = 0;  ///< this share of the errors is at most this (rounded up, within 2 %)
+};
+
+/// The errors of one encoder over some rows.
+struct AccuracyReport {
+  std::string backend;                ///< "rotation"
+  Isa isa = Isa::scalar;              ///< of the backend
+  Role role = Role::backend;          ///< backend or peer
+  std::string phases;                 ///< Backend::phases()
+  EncodingSpec spec;                  ///< of the encoder
+  DataType type = DataType::float32;  ///< of the table
+  RowRange rows;                      ///< that were compared
+  std::int64_t entries = 0;           ///< rows times channels
+  std::string reference;              ///< method of the reference: "long double" or "integers"
+  ErrorSummary error;                 ///< of all entries
+  Promise promise;                    ///< proven bounds
+  double correctly_rounded = 0;       ///< share of entries nearest to their exact values
+  std::int64_t wrongly_rounded = 0;   ///< number of the other entries
+  double max_abs_from_div_term = 0;   ///< largest difference from the float32 output of div_term
+  WorstEntry worst;                   ///< by absolute error
+  std::vector<Quantile> quantiles;    ///< 0.5, 0.9, 0.99, 0.999, 0.9999, 1
+  std::vector<PositionError> by_position;  ///< octave by octave
+  std::vector<ErrorSummary> by_channel;    ///< d_model entries
+
+  /// Its row in a document, without times.
+  Measurement measurement() const;
+};
+
+/// How errors are measured.
+struct AccuracyOptions {
+  int threads = 1;                    ///< at least 1
+  DataType type = DataType::float32;  ///< of the tables
+  /// Called repeatedly from the calling thread, with the finished share of the work in [0, 1].
+  std::function<void(double)> progress;
+};
+
+/// One report per encoder, over the same rows. Each exact value is computed once. Throws
+/// InvalidArgument if the encoders' specs differ, an encoder does not support the type, or the rows
+/// are empty or not allowed.
+std::vector<AccuracyReport> measure_accuracy(std::span<const Encoder* const> encoders,
+                                             RowRange rows, const AccuracyOptions& options = {});
+
+/// Compares a few thousand entries, spread over the rows, with the reference. Returns an empty
+/// string if all are within the encoder's error bound, else one line that names the first entry
+/// that is not. Throws InvalidArgument if the rows are not allowed.
+std::string verify(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
+
+}  // namespace posenc::suite

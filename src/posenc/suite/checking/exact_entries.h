@@ -1,0 +1,72 @@
+// Exact entries, and how far those of a table are from them. Internal: not installed.
+#pragma once
+
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/error_tally.h"
+#include "posenc/suite/reference.h"
+#include "posenc/support/float_format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace posenc::suite {
+
+/// An exact entry as the sum of two doubles, with what is derived from it once for all tables.
+struct ExactEntry {
+  double high;
+  double low;
+  double nearest;
+  double ulps_per_unit;  ///< 1 / the spacing of the type at the value
+};
+
+inline double ulps_per_unit(long double value, DataType type) noexcept {
+  const FloatFormat format = format_of(type);
+  const int ulp = value == 0 ? format.least_exponent : std::ilogb(value) - format.precision + 1;
+  return std::ldexp(1.0, -std::max(ulp, format.least_exponent));
+}
+
+inline double low_part(double high, long double value, double rest) noexcept {
+  return static_cast<double>(value - static_cast<long double>(high)) + rest;
+}
+
+/// The distance of a value from the exact one, to 2^-52 of itself: the first difference is exact if
+/// the two are within a factor of two of each other.
+inline double distance(double value, double high, double low) noexcept {
+  return std::fabs((value - high) - low);
+}
+
+/// NaN, infinity and anything larger count as this error.
+inline constexpr double largest_error = 4.0;
+
+/// Adds the errors of one row, whose exact entries are in the order of its columns.
+inline void compare_row(std::int64_t position, const std::vector<ExactEntry>& exact,
+                        const double* got, Tally& tally) {
+  ErrorSum of_row;
+  for (std::size_t channel = 0; channel < exact.size(); ++channel) {
+    const double value = got[channel];
+    double error = distance(value, exact[channel].high, exact[channel].low);
+    if (!(error <= largest_error)) error = largest_error;
+    // The nearest value is at most half an ulp away. For float64 the reference is not exact enough
+    // to show that.
+    if (value == exact[channel].nearest)
+      error = std::min(error, 0.5 / exact[channel].ulps_per_unit);
+    const double ulps = error * exact[channel].ulps_per_unit;
+    tally.histogram.add(error);
+    of_row.add(error, ulps);
+    tally.by_channel[channel].add(error, ulps);
+    tally.wrongly_rounded += value != exact[channel].nearest;
+    if (error > tally.worst_error) {
+      tally.worst_error = error;
+      tally.worst = {position, static_cast<std::int64_t>(channel), value, exact[channel].high};
+    }
+  }
+  tally.by_octave[octave(position)].merge(of_row);
+}
+
+/// Fills in what the tally of these rows says of the errors.
+void set_errors(AccuracyReport& report, RowRange rows, DataType type, const Tally& tally);
+
+}  // namespace posenc::suite

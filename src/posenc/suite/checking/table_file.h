@@ -1,0 +1,83 @@
+// Tables in files: .npy, .safetensors and raw elements. Internal: not installed.
+//
+// No length that a file states is used before it is held against the size of the file.
+#pragma once
+
+#include "posenc/suite/checking/check.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posenc::suite {
+
+/// Where the elements of a table stand in a file, and how.
+struct StoredTable {
+  DataType type = DataType::float32;
+  bool is_big_endian = false;
+  bool is_column_major = false;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t offset = 0;  ///< of the first byte
+  std::string tensor = {};  ///< its name in a file of several
+};
+
+inline constexpr std::int64_t npy_prefix_bytes = 12;
+
+/// True if a file that begins so is one of NumPy's.
+bool is_npy(std::string_view start) noexcept;
+
+/// The bytes from the start of the file that parse_npy() needs; `start` holds npy_prefix_bytes, or
+/// the whole file.
+std::int64_t npy_header_bytes(std::string_view start, std::int64_t file_bytes);
+
+/// What the header of a .npy file says.
+struct NpyHeader {
+  std::string descr = {};  ///< the type: "<f4"
+  bool is_column_major = false;
+  std::vector<std::int64_t> shape = {};
+  std::int64_t bytes = 0;  ///< before the elements
+};
+
+/// The header of NumPy's format, versions 1 to 3. Throws InvalidArgument unless numpy.load() would
+/// read it.
+NpyHeader parse_npy_header(std::string_view header, std::int64_t file_bytes);
+
+/// The same of a table. Dimensions of size 1 are left out. Throws
+/// InvalidArgument if the file has another type, or fewer or more bytes than its header says.
+StoredTable parse_npy(std::string_view header, std::int64_t file_bytes);
+
+inline constexpr std::int64_t safetensors_prefix_bytes = 8;
+
+/// The bytes of the header after the prefix.
+std::int64_t safetensors_header_bytes(std::string_view prefix, std::int64_t file_bytes);
+
+/// The tensor of that name; if it is empty, the only one that may be a table. Throws
+/// InvalidArgument, listing the names, if there is no such tensor.
+StoredTable parse_safetensors(std::string_view header, std::int64_t file_bytes,
+                              const std::string& tensor);
+
+struct TableFileOptions {
+  std::string tensor = {};  ///< of a .safetensors file
+  /// Of raw elements, little-endian.
+  DataType type = DataType::float32;
+  std::optional<std::int64_t> columns = {};
+};
+
+/// A table that was read, in the byte order of this machine.
+struct TableInMemory {
+  StoredTable stored;
+  std::unique_ptr<std::byte[]> elements;
+
+  TableView view() const noexcept;
+};
+
+/// Throws InvalidArgument if the file holds no table, and std::system_error if it cannot be read.
+TableInMemory read_table(const std::filesystem::path& file, const TableFileOptions& options);
+
+}  // namespace posenc::suite

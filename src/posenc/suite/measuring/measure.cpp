@@ -1,0 +1,318 @@
+#include "posenc/suite/measuring/measure.h"
+
+#include "posenc/cpu.h"
+#include "posenc/encoder.h"
+#include "posenc/registry.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/measuring/statistics.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace posenc::suite {
+namespace {
+
+/// All entries of a table of up to so many are compared with the reference, which takes some
+/// seconds. Of a larger table, so many are, in runs that are spread over its rows.
+constexpr std::int64_t max_checked_entries = std::int64_t{1} << 26;
+constexpr std::int64_t checked_runs = 16;
+
+/// Share of the progress that measuring the errors takes.
+constexpr double accuracy_share = 0.3;
+
+/// In the first `full_processes` processes, every row gets all samples. A backend that was slower,
+/// by `clearly_slower` in each of them, than one that promises as much cannot be picked for any
+/// accuracy, and then gets `few_samples`.
+constexpr std::size_t full_processes = 3;
+constexpr double clearly_slower = 1.5;
+constexpr int few_samples = 3;
+
+/// Further processes are timed, up to this multiple, while a backend differs from itself by more
+/// than `low_noise`.
+constexpr int most_processes_factor = 2;
+constexpr double low_noise = 0.03;
+
+/// If a limit is exceeded, other work disturbs the times, which are then not reliable.
+constexpr double most_lost_share = 0.05;
+constexpr double most_noise = 0.20;
+
+/// The machine is busy if so much is lost in the first processes. More processes do not help.
+constexpr double hopeless_lost_share = 3 * most_lost_share;
+
+using Progress = std::function<void(double share, std::string_view doing)>;
+using Rows = std::vector<Measurement>;
+
+/// Reports the progress of a part of the work, from share `from` to share `to`.
+Progress part_of(const Progress& whole, double from, double to) {
+  return [&whole, from, to](double share, std::string_view doing) {
+    if (whole) whole(from + (to - from) * share, doing);
+  };
+}
+
+std::vector<const Backend*> default_backends() {
+  std::vector<const Backend*> chosen = backends();
+  std::erase_if(chosen, [](const Backend* each) {
+    return !each->runs_here() || (!each->can_be_picked() && each != &backend(each->name()));
+  });
+  return chosen;
+}
+
+/// All rows if they are few; else evenly spread runs of equal length, which include the first and
+/// the last row.
+std::vector<RowRange> rows_to_check(const MeasuredTable& table) {
+  const std::int64_t affordable =
+      std::max<std::int64_t>(max_checked_entries / table.spec.d_model, checked_runs);
+  if (table.rows.count <= affordable) return {table.rows};
+  const std::int64_t length = affordable / checked_runs;
+  std::vector<RowRange> runs;
+  for (std::int64_t run = 0; run < checked_runs; ++run) {
+    static_assert(checked_runs <= std::numeric_limits<std::int64_t>::max() / (max_position + 1));
+    const std::int64_t offset = (table.rows.count - length) * run / (checked_runs - 1);
+    runs.push_back({table.rows.first + offset, length});
+  }
+  return runs;
+}
+
+/// Sums of the errors over the runs of a table.
+struct ErrorSums {
+  double max_abs = 0, max_ulp = 0, squares = 0, correct = 0, entries = 0;
+
+  void add(const AccuracyReport& report) {
+    const auto count = static_cast<double>(report.entries);
+    max_abs = worst(max_abs, report.error.max_abs);
+    max_ulp = worst(max_ulp, report.error.max_ulp);
+    squares += report.error.rms * report.error.rms * count;
+    correct += static_cast<double>(report.entries - report.wrongly_rounded);
+    entries += count;
+  }
+  MeasuredError of(const MeasuredTable& table) const {
+    return {max_abs, max_ulp, std::sqrt(squares / entries), correct / entries,
+            entries / table.entries()};
+  }
+};
+
+/// The rows of the backends that can write the table's type, not timed yet.
+Rows measure_errors(const MeasuredTable& table, const std::vector<const Backend*>& backends,
+                    const Progress& progress) {
+  std::vector<std::unique_ptr<const Encoder>> planned;
+  std::vector<const Encoder*> encoders;
+  Rows rows;
+  for (const Backend* each : backends) {
+    if (!each->supports(table.type)) continue;
+    encoders.push_back(planned.emplace_back(each->plan(table.spec)).get());
+    rows.push_back({.backend = std::string(each->name()),
+                    .isa = std::string(to_string(each->isa())),
+                    .role = each->can_be_picked() ? Role::backend : Role::peer,
+                    .table = table,
+                    .seconds = {},
+                    .self_ratios = {},
+                    .error = {},
+                    .promise = promise_of(*planned.back(), table.rows, table.type),
+                    .phases = std::string(each->phases())});
+  }
+  if (rows.empty()) {
+    throw InvalidArgument(
+        format_text("no backend of those asked for can write {}; allowed: "
+                    "another dtype or backend",
+                    to_string(table.type)));
+  }
+  const std::vector<RowRange> runs = rows_to_check(table);
+  const std::string doing = format_text("checking {}", table.name);
+  std::vector<ErrorSums> sums(rows.size());
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const auto report = [&](double share) {
+      progress((static_cast<double>(run) + share) / static_cast<double>(runs.size()), doing);
+    };
+    const auto reports =
+        measure_accuracy(encoders, runs[run],
+                         {.threads = cpu().logical_cores, .type = table.type, .progress = report});
+    for (std::size_t i = 0; i < rows.size(); ++i) sums[i].add(reports[i]);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].error = sums[i].of(table);
+  return rows;
+}
+
+/// What the memory system allows for one thread.
+Rows limits_of(const MeasuredTable& table) {
+  Rows rows;
+  for (const char* const name : {"store", "non_temporal_store", "copy"}) {
+    Measurement& added = rows.emplace_back();
+    added.backend = name;
+    added.role = Role::limit;
+    added.table = table;
+  }
+  return rows;
+}
+
+bool is_clearly_slower(const Measurement& row, const Rows& all) {
+  if (row.role != Role::backend || row.seconds.size() < full_processes) return false;
+  const auto promises_as_much = [&](const Measurement& other) {
+    return other.role == Role::backend && other.table == row.table && other.is_timed() &&
+           other.promise->max_abs <= row.promise->max_abs &&
+           other.promise->max_ulp <= row.promise->max_ulp &&
+           other.promise->is_correctly_rounded >= row.promise->is_correctly_rounded;
+  };
+  for (std::size_t process = 0; process < row.seconds.size(); ++process) {
+    double fastest = row.seconds[process];
+    for (const Measurement& other : all) {
+      if (promises_as_much(other)) fastest = std::min(fastest, other.seconds[process]);
+    }
+    if (row.seconds[process] < clearly_slower * fastest) return false;
+  }
+  return true;
+}
+
+/// The row of each table that is timed twice in every process: the method that selection takes by
+/// default without measurements, at its best ISA, which is registered last; else the last backend.
+bool is_timed_twice(const Measurement& row, const Rows& all) {
+  const Measurement* twice = nullptr;
+  for (const Measurement& each : all) {
+    if (each.table != row.table || each.role != Role::backend || !each.keeps_its_promise())
+      continue;
+    const bool is_usual = each.backend == "rotation";
+    if (twice == nullptr || is_usual || twice->backend != "rotation") twice = &each;
+  }
+  return twice == &row;
+}
+
+/// A request for all rows that keep their bounds, and their places among all rows.
+std::pair<TimingRequest, std::vector<std::size_t>> request_for(const Rows& all,
+                                                               const MeasureOptions& options,
+                                                               int process) {
+  std::pair<TimingRequest, std::vector<std::size_t>> made;
+  auto& [request, places] = made;
+  request.seconds_per_sample = options.seconds_per_sample;
+  request.seed = static_cast<std::uint64_t>(process);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].keeps_its_promise()) continue;
+    const int samples =
+        is_clearly_slower(all[i], all) ? std::min(few_samples, options.samples) : options.samples;
+    request.rows.push_back({all[i], samples, is_timed_twice(all[i], all)});
+    places.push_back(i);
+  }
+  return made;
+}
+
+int percent(double share) { return static_cast<int>(std::lround(100 * share)); }
+
+/// The reason why the times are not reliable; empty if they are.
+std::string disturbance(double lost_share, double noise) {
+  if (lost_share > most_lost_share) {
+    return format_text(
+        "other work runs: {} % of the timed seconds passed without a processor; allowed: "
+        "{} %",
+        percent(lost_share), percent(most_lost_share));
+  }
+  if (noise > most_noise) {
+    return format_text("other work runs: a backend differs from itself by {} %; allowed: {} %",
+                       percent(noise), percent(most_noise));
+  }
+  return "";
+}
+
+/// Adds the times of one process after another, until the noise is low or the largest number of
+/// processes is reached.
+void add_times(Measurements& document, const MeasureOptions& options, const Progress& progress) {
+  const bool has_processes = options.time_in_process != nullptr;
+  const int wanted = has_processes ? options.processes : 1;
+  const int most = has_processes ? most_processes_factor * wanted : 1;
+  double timed_seconds = 0, lost_seconds = 0, lost_share = 0, noise = 0;
+  for (int process = 0; process < most; ++process) {
+    progress(static_cast<double>(process) / most,
+             format_text("timing, process {} of {} to {}", process + 1, wanted, most));
+    const auto [request, places] = request_for(document.all, options, process);
+    const Timing timing = has_processes ? options.time_in_process(request) : time_rows(request);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      Measurement& row = document.all[places[i]];
+      row.seconds.push_back(timing.seconds.at(i));
+      if (request.rows[i].twice)
+        row.self_ratios.push_back(timing.second_half.at(i) / timing.seconds[i]);
+    }
+    timed_seconds += timing.timed_seconds;
+    lost_seconds += timing.lost_seconds;
+    if (timed_seconds > 0) lost_share = lost_seconds / timed_seconds;
+    const int done = process + 1;
+    if (done >= static_cast<int>(full_processes) && lost_share > hopeless_lost_share) break;
+    if (done < wanted) continue;
+    noise = noise_floor_of(document);
+    if (noise <= low_noise || lost_share > most_lost_share) break;
+  }
+  document.disturbed = disturbance(lost_share, noise);
+}
+
+void check(const MeasureOptions& options) {
+  check_at_least_one("processes", options.processes);
+  check_at_least_one("samples", options.samples);
+  check_positive("seconds_per_sample", options.seconds_per_sample);
+}
+
+}  // namespace
+
+MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type, int threads) {
+  validate(spec);
+  validate(rows);
+  check_threads(threads);
+  if (rows.count == 0) throw InvalidArgument("rows are 0; allowed: at least 1 to measure");
+  return {.name = format_text("{}x{}", rows.count, spec.d_model),
+          .spec = spec,
+          .rows = rows,
+          .type = type,
+          .stride = spec.d_model,
+          .threads = threads};
+}
+
+std::vector<MeasuredTable> default_tables(DataType type, int threads) {
+  const EncodingSpec paper, halves = {.layout = Layout::halves, .spacing = Spacing::inclusive};
+  const auto table = [&](EncodingSpec spec, std::int64_t rows, std::int64_t d_model) {
+    spec.d_model = d_model;
+    return table_of(spec, {0, rows}, type, threads);
+  };
+  std::vector<MeasuredTable> tables = {
+      table(paper, 64, 64),
+      table(paper, 256, 256),
+      table(paper, 8, 512),
+      table(halves, 512, 512),
+      table({.layout = Layout::halves_cos_first}, 1000, 320),
+      table(halves, 1024, 1024),
+      table(halves, 1500, 1280),
+      table(paper, 2048, 1024),
+      table(paper, 5000, 512),
+      table(paper, 131072, 128),
+  };
+  // The last table is larger than the caches, but at most 1 GiB.
+  constexpr std::int64_t wide = 4096, most_bytes = std::int64_t{1} << 30;
+  std::int64_t rows = 8192;
+  const auto bytes = [&] { return rows * wide * size_of(type); };
+  while (shape_class(bytes()) != ShapeClass::memory && 2 * bytes() <= most_bytes) rows *= 2;
+  tables.push_back(table(paper, rows, wide));
+  return tables;
+}
+
+Measurements measure(const MeasureOptions& options) {
+  check(options);
+  const auto tables = options.tables.empty() ? default_tables() : options.tables;
+  const auto backends = options.backends.empty() ? default_backends() : options.backends;
+  Measurements document = measurements_of_this_machine();
+  const auto share = [&](std::size_t i) {
+    return accuracy_share * static_cast<double>(i) / static_cast<double>(tables.size());
+  };
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const Progress progress = part_of(options.progress, share(i), share(i + 1));
+    for (Measurement& each : measure_errors(tables[i], backends, progress))
+      document.all.push_back(std::move(each));
+    if (!options.limits) continue;
+    for (Measurement& each : limits_of(tables[i])) document.all.push_back(std::move(each));
+  }
+  add_times(document, options, part_of(options.progress, accuracy_share, 1));
+  if (options.progress) options.progress(1, "done");
+  return document;
+}
+
+}  // namespace posenc::suite

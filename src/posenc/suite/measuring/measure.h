@@ -1,0 +1,48 @@
+/// @file
+/// The engine: measures the errors and the times of backends, and what the memory system allows, as
+/// one document.
+///
+///     const posenc::Measurements measured = posenc::measure();
+///     for (const posenc::Verdict& each : posenc::pick(measured)) ...
+#pragma once
+
+#include "posenc/backend.h"
+#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/measuring/timing.h"
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace posenc::suite {
+
+/// A dense table that is stored as the library decides. Its name is "5000x512". Throws
+/// InvalidArgument if an argument is not allowed, or there are no rows.
+MeasuredTable table_of(const EncodingSpec& spec, RowRange rows, DataType type = DataType::float32,
+                       int threads = 1);
+
+/// Tables of all sizes from the L1 cache to memory, in the layouts that real systems use.
+std::vector<MeasuredTable> default_tables(DataType type = DataType::float32, int threads = 1);
+
+/// What is measured, and how.
+struct MeasureOptions {
+  std::vector<MeasuredTable> tables;     ///< default_tables() if empty
+  std::vector<const Backend*> backends;  ///< if empty: all that run here, peers at their best ISA
+  bool limits = true;                    ///< store loops and copies too
+  int samples = 9;                       ///< of every row in each process
+  double seconds_per_sample = 0.005;     ///< about this long
+  /// Times rows in another process. If empty, this process times them, once: there is then one
+  /// median, and no interval.
+  std::function<Timing(const TimingRequest&)> time_in_process;
+  /// With time_in_process; up to twice this, while a backend differs from itself by over 3 %.
+  int processes = 7;
+  /// Called repeatedly, with the finished share of the work in [0, 1] and what is done.
+  std::function<void(double share, std::string_view doing)> progress;
+};
+
+/// Measures errors, and then times what keeps its own error bound: all rows in turn in every
+/// process, some backends twice (A/A), and disturbed samples again. Throws InvalidArgument if an
+/// option is not allowed, or no backend supports a table.
+Measurements measure(const MeasureOptions& options = {});
+
+}  // namespace posenc::suite

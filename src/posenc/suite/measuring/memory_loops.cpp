@@ -1,0 +1,132 @@
+#include "posenc/suite/measuring/memory_loops.h"
+
+#include "posenc/cpu.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace posenc::suite {
+namespace {
+
+constexpr float stored_value = 0.84147098f;
+
+// Bytes of one unrolled step: enough stores that the loop's own instructions fit between them.
+constexpr std::int64_t step = 512;
+
+/// Writes whole steps and returns their bytes.
+using StoreSteps = std::int64_t (*)(float* destination, std::int64_t bytes) noexcept;
+
+struct StoreLoops {
+  StoreSteps plain;
+  StoreSteps non_temporal;
+};
+
+#if defined(__x86_64__)
+
+// The empty asm hides the value from the optimiser, so that no loop becomes a memset.
+#define POSENC_STORE_STEPS(NAME, TARGET, VECTOR, SET, STORE)                                   \
+  [[gnu::target(TARGET)]] std::int64_t NAME(float* to, std::int64_t bytes) noexcept {          \
+    VECTOR value = SET(stored_value);                                                          \
+    asm("" : "+x"(value));                                                                     \
+    constexpr auto lanes = static_cast<std::int64_t>(sizeof(VECTOR) / sizeof(float));          \
+    std::int64_t done = 0;                                                                     \
+    for (; bytes - done >= step; done += step, to += step / 4) {                               \
+      _Pragma("GCC unroll 32") for (int i = 0; i < step / 4; i += lanes) STORE(to + i, value); \
+    }                                                                                          \
+    return done;                                                                               \
+  }
+POSENC_STORE_STEPS(store_sse2, "sse2", __m128, _mm_set1_ps, _mm_store_ps)
+POSENC_STORE_STEPS(store_avx2, "avx2", __m256, _mm256_set1_ps, _mm256_store_ps)
+POSENC_STORE_STEPS(store_avx512, "avx512f", __m512, _mm512_set1_ps, _mm512_store_ps)
+POSENC_STORE_STEPS(non_temporal_sse2, "sse2", __m128, _mm_set1_ps, _mm_stream_ps)
+POSENC_STORE_STEPS(non_temporal_avx2, "avx2", __m256, _mm256_set1_ps, _mm256_stream_ps)
+POSENC_STORE_STEPS(non_temporal_avx512, "avx512f", __m512, _mm512_set1_ps, _mm512_stream_ps)
+#undef POSENC_STORE_STEPS
+
+StoreLoops best_stores() noexcept {
+  if (cpu_has(Isa::avx512)) return {store_avx512, non_temporal_avx512};
+  if (cpu_has(Isa::avx2)) return {store_avx2, non_temporal_avx2};
+  return {store_sse2, non_temporal_sse2};
+}
+
+/// Non-temporal stores are not ordered with others, and are complete only after a fence.
+void fence() noexcept { _mm_sfence(); }
+
+#else
+
+using Vector [[gnu::vector_size(16)]] = float;
+
+std::int64_t store_vectors(float* destination, std::int64_t bytes) noexcept {
+  Vector value = Vector{} + stored_value;
+#if defined(__aarch64__)
+  // Hides the value from the optimiser, so that the loop does not become a memset.
+  asm("" : "+w"(value));
+#endif
+  auto* to = reinterpret_cast<Vector*>(destination);
+  std::int64_t done = 0;
+  for (; bytes - done >= step; done += step, to += step / 16) {
+#pragma GCC unroll 32
+    for (int i = 0; i < step / 16; ++i) to[i] = value;
+  }
+  return done;
+}
+
+#if defined(__aarch64__)
+std::int64_t non_temporal_vectors(float* destination, std::int64_t bytes) noexcept {
+  const Vector value = Vector{} + stored_value;
+  auto* to = reinterpret_cast<Vector*>(destination);
+  std::int64_t done = 0;
+  for (; bytes - done >= step; done += step, to += step / 16) {
+#pragma GCC unroll 16
+    for (int i = 0; i < step / 16; i += 2)
+      asm volatile("stnp %q1, %q1, [%0]" : : "r"(to + i), "w"(value) : "memory");
+  }
+  return done;
+}
+#else
+// There are no portable non-temporal stores: both limits are the same.
+constexpr StoreSteps non_temporal_vectors = store_vectors;
+#endif
+
+StoreLoops best_stores() noexcept { return {store_vectors, non_temporal_vectors}; }
+
+void fence() noexcept { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+#endif
+
+const StoreLoops& stores() noexcept {
+  static const StoreLoops best = best_stores();
+  return best;
+}
+
+void store_all(StoreSteps store_steps, void* destination, std::int64_t bytes) noexcept {
+  auto* const to = static_cast<std::byte*>(destination);
+  constexpr auto value_bytes = std::int64_t{sizeof stored_value};
+  for (std::int64_t done = store_steps(static_cast<float*>(destination), bytes); done < bytes;
+       done += value_bytes) {
+    std::memcpy(to + done, &stored_value,
+                static_cast<std::size_t>(std::min(bytes - done, value_bytes)));
+  }
+}
+
+}  // namespace
+
+void store_loop(void* destination, std::int64_t bytes) noexcept {
+  store_all(stores().plain, destination, bytes);
+}
+
+void non_temporal_store_loop(void* destination, std::int64_t bytes) noexcept {
+  store_all(stores().non_temporal, destination, bytes);
+  fence();
+}
+
+void copy_loop(void* destination, const void* source, std::int64_t bytes) noexcept {
+  std::memcpy(destination, source, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace posenc::suite

@@ -1,0 +1,113 @@
+#include "posenc/suite/measuring/ties.h"
+
+#include "posenc/suite/measuring/statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace posenc::suite {
+namespace {
+
+/// Student's t at 0.975 for 1, 2, ... degrees of freedom. For more it falls to 1.96, and the last
+/// value is used, which is conservative.
+constexpr std::array t_975 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                              2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                              2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                              2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+
+/// The largest ratio, at the upper end of its interval, at which the simpler method is preferred.
+constexpr double acceptable = 1.1;
+
+double distance(double ratio) noexcept { return std::max(ratio, 1 / ratio) - 1; }
+
+double mean_logarithm(std::span<const double> values) noexcept {
+  double sum = 0;
+  for (const double each : values) sum += std::log(each);
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+PairedRatio paired_ratio(std::span<const double> one, std::span<const double> other) {
+  const std::size_t count = std::min(one.size(), other.size());
+  if (count == 0) return {};
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < count; ++i) logarithms.push_back(std::log(one[i] / other[i]));
+  double mean = 0, squares = 0;
+  for (const double each : logarithms) mean += each / static_cast<double>(count);
+  PairedRatio paired = {.ratio = std::exp(mean)};
+  if (count < 2) return paired;
+  for (const double each : logarithms) squares += (each - mean) * (each - mean);
+  const double t = t_975[std::min(count - 1, t_975.size()) - 1];
+  const double half =
+      t * std::sqrt(squares / static_cast<double>(count - 1) / static_cast<double>(count));
+  paired.low = std::exp(mean - half);
+  paired.high = std::exp(mean + half);
+  return paired;
+}
+
+bool is_tie(const PairedRatio& ratio, double noise_floor) noexcept {
+  const bool excludes_one = ratio.low > 1 || ratio.high < 1;
+  return !excludes_one || distance(ratio.ratio) <= std::max(indistinguishable, noise_floor);
+}
+
+double noise_floor_of(std::span<const std::vector<double>> self_ratios) {
+  double floor = 0;
+  for (const std::vector<double>& ratios : self_ratios) {
+    if (ratios.empty()) continue;
+    std::vector<double> away;
+    for (const double each : ratios) away.push_back(distance(each));
+    std::ranges::sort(away);
+    floor = std::max(floor, away[away.size() - 1 - away.size() / 5]);
+  }
+  return floor;
+}
+
+double common_factor(std::span<const double> ratios_of_limits, std::span<const double> all_ratios) {
+  if (ratios_of_limits.empty() || all_ratios.empty()) return 1;
+  const double of_limits = median({ratios_of_limits.begin(), ratios_of_limits.end()});
+  const double of_all = median({all_ratios.begin(), all_ratios.end()});
+  if ((of_limits > 1) != (of_all > 1)) return 1;
+  return distance(of_limits) < distance(of_all) ? of_limits : of_all;
+}
+
+std::vector<double> ratios_of_successive(std::span<const double> medians) {
+  std::vector<double> ratios;
+  for (std::size_t i = 1; i < medians.size(); ++i) ratios.push_back(medians[i] / medians[i - 1]);
+  return ratios;
+}
+
+std::vector<std::size_t> by_speed(std::span<const TimedCandidate> candidates) {
+  std::vector<double> means;
+  for (const TimedCandidate& each : candidates) means.push_back(mean_logarithm(each.seconds));
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return means[i]; });
+  return order;
+}
+
+std::size_t fastest_of(std::span<const TimedCandidate> candidates) {
+  return by_speed(candidates).front();
+}
+
+bool costs_little(const PairedRatio& ratio) noexcept {
+  return ratio.ratio <= 1 + indistinguishable || ratio.high <= acceptable;
+}
+
+std::vector<std::size_t> by_preference(std::span<const TimedCandidate> candidates,
+                                       std::size_t fastest, double noise_floor) {
+  std::vector<std::size_t> preferred;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const PairedRatio ratio = paired_ratio(candidates[i].seconds, candidates[fastest].seconds);
+    if (i == fastest || (is_tie(ratio, noise_floor) && costs_little(ratio))) preferred.push_back(i);
+  }
+  std::ranges::stable_sort(preferred, {}, [&](std::size_t i) {
+    return std::tuple(candidates[i].method, -static_cast<int>(candidates[i].isa));
+  });
+  return preferred;
+}
+
+}  // namespace posenc::suite

@@ -1,0 +1,100 @@
+#include "posenc/suite/profile.h"
+
+#include "posenc/suite/measuring/ties.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
+#include "posenc/version.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace posenc::suite {
+namespace {
+
+std::string names_of(const std::vector<Isa>& isas) {
+  std::vector<std::string_view> names;
+  for (const Isa isa : isas) names.push_back(to_string(isa));
+  return join(names, ", ");
+}
+
+/// The backend of a measured candidate; null if it is not in this build, cannot be picked or does
+/// not run here.
+const Backend* backend_of(const Candidate& candidate) {
+  for (const Backend* each : backends()) {
+    if (each->full_name() == candidate.full_name())
+      return each->can_be_picked() && each->runs_here() ? each : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Profile::Profile(const Measurements& document) : classes_(classes_of(document)) {
+  if (const std::string why = why_not_of_this_machine(document); !why.empty())
+    throw InvalidArgument(format_text("the profile cannot be used: {}", why));
+}
+
+Profile Profile::load(const std::filesystem::path& file) {
+  const Measurements document = read_measurements(file);
+  if (const std::string why = why_not_of_this_machine(document); !why.empty())
+    throw InvalidArgument(format_text("profile {} cannot be used: {}", file.string(), why));
+  return Profile(document);
+}
+
+Selection Profile::select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options,
+                          int threads) const {
+  validate(spec);
+  validate(rows);
+  check_threads(threads);
+  const ShapeClass shape = shape_class(table_bytes(spec, rows.count, size_of(options.type)));
+  const MeasuredClass* const measured = find_class(classes_, shape, options.type, threads);
+  std::vector<TimedCandidate> timed;
+  std::vector<const Backend*> those;
+  if (measured == nullptr) return select_backend(spec, rows, options);
+  for (const Candidate& each : measured->candidates) {
+    const Backend* const backend = each.seconds_per_entry.empty() ? nullptr : backend_of(each);
+    if (backend == nullptr || !promises(*backend, spec, rows, options)) continue;
+    timed.push_back({each.method, backend->isa(), each.seconds_per_entry});
+    those.push_back(backend);
+  }
+  if (timed.empty()) return select_backend(spec, rows, options);
+  const std::size_t fastest = fastest_of(timed);
+  const std::size_t chosen = by_preference(timed, fastest, measured->noise_floor).front();
+  return {those[chosen], SelectionSource::profile,
+          format_text("the profile: {} of those that are {} ({})",
+                      chosen == fastest ? "the fastest" : "it ties with the fastest",
+                      to_string(options.accuracy), measured->text())};
+}
+
+std::string why_not_of_this_machine(const Measurements& document) {
+  if (document.machine.model != cpu().model) {
+    return format_text("it is of another CPU, '{}'; this one is '{}'", document.machine.model,
+                       cpu().model);
+  }
+  if (document.machine.isas != cpu().isas) {
+    return format_text("it is of a CPU with {}; this one has {}", names_of(document.machine.isas),
+                       names_of(cpu().isas));
+  }
+  if (document.kernels != kernels_digest()) {
+    return format_text("it measured the kernels {}, these are {}", document.kernels,
+                       kernels_digest());
+  }
+  return "";
+}
+
+Measurements merge(const Measurements& older, const Measurements& newer) {
+  const auto class_of = [](const Measurement& row) {
+    return std::tuple(shape_class(row.table.bytes()), row.table.type, row.table.threads);
+  };
+  Measurements merged = newer;
+  std::set<std::tuple<ShapeClass, DataType, int>> replaced;
+  for (const Measurement& row : newer.all) replaced.insert(class_of(row));
+  for (const Measurement& old : older.all) {
+    if (!replaced.contains(class_of(old))) merged.all.push_back(old);
+  }
+  return merged;
+}
+
+}  // namespace posenc::suite

@@ -1,0 +1,46 @@
+/// @file
+/// A profile: the measurements of this CPU, which a program loads if it wants to go by them.
+/// `posenc pick --save FILE` and `posenc measure --output FILE` write such a document.
+///
+///     const auto profile = posenc::suite::Profile::load("profile.json");
+///     const posenc::Selection fastest = profile.select(spec, rows);
+///     auto encoder = fastest.backend->plan(spec);
+#pragma once
+
+#include "posenc/selection.h"
+#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/measuring/measurement.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace posenc::suite {
+
+/// The measurements of this CPU. Immutable.
+class Profile {
+ public:
+  /// Throws InvalidArgument unless the document is of this CPU, and of the kernels of this build.
+  explicit Profile(const Measurements& document);
+  /// Throws InvalidArgument, in one line that names the file, also if it cannot be read.
+  static Profile load(const std::filesystem::path& file);
+
+  /// The fastest measured backend that promises the accuracy, for a table of that shape and that
+  /// number of threads; of a tie, the simplest method. If the profile has none, it is that of
+  /// select_backend(), which names the reason. Throws InvalidArgument as select_backend() does, and
+  /// if threads < 1. The environment has no effect on what the profile selects.
+  Selection select(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options = {},
+                   int threads = 1) const;
+
+ private:
+  std::vector<MeasuredClass> classes_;
+};
+
+/// Why the document cannot be a profile here: another CPU, or other kernels. Empty if it can.
+std::string why_not_of_this_machine(const Measurements& document);
+
+/// The measurements of both. Those of `newer` replace all of the same shape class, type and number
+/// of threads.
+Measurements merge(const Measurements& older, const Measurements& newer);
+
+}  // namespace posenc::suite

@@ -1,0 +1,114 @@
+#include "posenc/suite/reference.h"
+
+#include "posenc/exact/entry.h"
+#include "posenc/exact/sincos.h"
+#include "posenc/support/format.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace posenc::suite {
+namespace {
+
+template <class T>
+double value_of_bits(std::uint64_t bits) noexcept {
+  if constexpr (sizeof(T) == 2) {
+    return to_double(T{static_cast<std::uint16_t>(bits)});
+  } else if constexpr (sizeof(T) == 4) {
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  } else {
+    return std::bit_cast<double>(bits);
+  }
+}
+
+/// An exact value as two doubles: its 53 leading bits, and the rest, rounded.
+struct DoublePair {
+  double leading;
+  double rest;
+};
+
+DoublePair pair_of(const ExactValue& value) noexcept {
+  constexpr int rest_bits = 128 - 53;
+  const double sign = value.negative ? -1.0 : 1.0;
+  const auto leading = static_cast<double>(static_cast<std::uint64_t>(value.mantissa >> rest_bits));
+  const uint128 rest = value.mantissa & ((static_cast<uint128>(1) << rest_bits) - 1);
+  return {sign * std::ldexp(leading, value.exponent + rest_bits),
+          sign * std::ldexp(static_cast<double>(rest), value.exponent)};
+}
+
+}  // namespace
+
+std::string_view to_string(ReferenceMethod method) noexcept {
+  return method == ReferenceMethod::integers ? "integers" : "long double";
+}
+
+Reference::Reference(const EncodingSpec& spec, ReferenceMethod method)
+    : spec_((validate(spec), spec)), method_(method), frequencies_(spec) {
+  if (method == ReferenceMethod::long_double && reference_method != method) {
+    throw InvalidArgument(
+        format_text("reference method is long double, which has {} bits here; allowed: integers",
+                    LDBL_MANT_DIG));
+  }
+}
+
+ReferencePair Reference::operator()(std::int64_t k, std::int64_t position) const noexcept {
+  if (position < 0) {
+    const ReferencePair mirrored = (*this)(k, -position);
+    return {-mirrored.sine, mirrored.cosine, -mirrored.sine_rest, mirrored.cosine_rest};
+  }
+  if (const auto quarters = frequencies_.whole_quarters(k, position)) {
+    constexpr long double sines[] = {0, 1, 0, -1};
+    return {sines[*quarters % 4], sines[(*quarters + 1) % 4]};
+  }
+  const Turns phase = frequencies_.phase(k, position);
+  if (method_ == ReferenceMethod::integers) {
+    const DoublePair exact_sine = pair_of(posenc::sine(phase)),
+                     exact_cosine = pair_of(posenc::cosine(phase));
+    return {exact_sine.leading, exact_cosine.leading, exact_sine.rest, exact_cosine.rest};
+  }
+  const ReducedAngle angle = reduce_to_radians(phase);
+  const long double sign = angle.negative ? -1.0L : 1.0L;
+  const long double high =
+      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa >> 64)),
+                        angle.exponent + 64);
+  const long double low =
+      sign * std::ldexp(static_cast<long double>(static_cast<std::uint64_t>(angle.mantissa)),
+                        angle.exponent);
+  const long double s = std::sin(high), c = std::cos(high);
+  const long double sine = s + low * c, cosine = c - low * s;
+  switch (angle.quadrant) {
+    case 0: return {sine, cosine};
+    case 1: return {cosine, -sine};
+    case 2: return {-sine, -cosine};
+    default: return {-cosine, sine};
+  }
+}
+
+double Reference::nearest(std::int64_t k, std::int64_t position, bool is_cosine, long double value,
+                          DataType type) const noexcept {
+  if (position < 0 && !is_cosine) return -nearest(k, -position, false, -value, type);
+  if (position < 0) return nearest(k, -position, true, value, type);
+  return with_type(type, [&]<class T>(T) {
+    const auto exact = [&] {
+      return value_of_bits<T>(rounded_entry(frequencies_, k, position, is_cosine, type).bits);
+    };
+    if (method_ == ReferenceMethod::integers) return exact();
+    // Values are rounded to double before 16 bits, which could round twice. The wider margin puts
+    // doubles on both sides of a midpoint.
+    constexpr long double margin_of_type = sizeof(T) == 2 ? 0x1p-51L : relative_error;
+    const long double margin = std::fabs(value) * margin_of_type +
+                               std::ldexp(1.0L, Frequencies::log2_phase_error(position));
+    const auto round = [](long double x) {
+      if constexpr (sizeof(T) == 2) {
+        return to_double(posenc::nearest<T>(static_cast<double>(x)));
+      } else {
+        return static_cast<double>(static_cast<T>(x));
+      }
+    };
+    const double below = round(value - margin);
+    return below == round(value + margin) ? round(value) : exact();
+  });
+}
+
+}  // namespace posenc::suite

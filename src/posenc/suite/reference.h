@@ -1,0 +1,70 @@
+// The reference: the exact values that every backend is measured against.
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/exact/frequency.h"
+#include "posenc/spec.h"
+
+#include <cfloat>
+#include <cstdint>
+#include <string_view>
+
+namespace posenc::suite {
+
+/// Sine and cosine of one frequency at one position. Each is the sum of its value and its rest,
+/// whose relative error is within Reference::relative_error.
+struct ReferencePair {
+  long double sine;
+  long double cosine;
+  double sine_rest = 0;  ///< 0 unless the method is integers
+  double cosine_rest = 0;
+};
+
+/// The method that computes the exact values. Both start from the frequencies and phases of
+/// exact/frequency.h, as the vectorised backends do: an error of a frequency would be in both, and
+/// no comparison with the reference would show it. Tests compare the frequencies of every rule with
+/// MPFR instead. From the phases on, no backend computes its values by either method; rotation
+/// recomputes uncertain ones by that of integers.
+enum class ReferenceMethod {
+  /// Phases of 256 bits, reduced to an eighth of a turn in two long doubles, then sinl and cosl.
+  long_double,
+  /// The same phases, then the series of exact/sincos.h in integers. Slower, but available on every
+  /// platform.
+  integers,
+};
+
+std::string_view to_string(ReferenceMethod method) noexcept;
+
+/// The faster method that this platform has. The method long_double needs a format with more bits
+/// than double: x87's 80 bits or IEEE binary128, and not a pair of doubles.
+inline constexpr ReferenceMethod reference_method = LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 113
+                                                        ? ReferenceMethod::long_double
+                                                        : ReferenceMethod::integers;
+
+/// Exact values at every position up to max_position.
+class Reference {
+ public:
+  /// Throws InvalidArgument on a bad spec, or a method that this platform does not have.
+  explicit Reference(const EncodingSpec& spec, ReferenceMethod method = reference_method);
+
+  const EncodingSpec& spec() const noexcept { return spec_; }
+
+  ReferencePair operator()(std::int64_t k, std::int64_t position) const noexcept;
+
+  /// The value of that type nearest to the exact one. `value` is the sine or cosine of operator(),
+  /// which is rounded if its rounding is certain; else the entry is rounded in integers (entry.h).
+  double nearest(std::int64_t k, std::int64_t position, bool cosine, long double value,
+                 DataType type = DataType::float32) const noexcept;
+
+  /// The largest relative error, given the phase, whose own error is below 2^-198 radians. sinl and
+  /// cosl of the C library are within 1 ulp (2^-63), and the rest of the phase adds half an ulp.
+  /// The integers are within 2^-105.
+  static constexpr long double relative_error = 0x1p-62L;
+
+ private:
+  EncodingSpec spec_;
+  ReferenceMethod method_;
+  Frequencies frequencies_;
+};
+
+}  // namespace posenc::suite

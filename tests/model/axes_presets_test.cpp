@@ -1,0 +1,157 @@
+// Golden tests of presets with several axes: each against the formula of its system, written as
+// that system writes it, in long double. The formulas use nothing of the library.
+#include "posenc/model/axes_presets.h"
+
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using Real = long double;
+using testing::HasSubstr;
+
+/// The angle of pair k of the cell at (t, h, w) of a grid, in radians.
+using Angle = std::function<Real(int k, const GridSizes& cell, const GridSizes& sizes)>;
+
+/// get_1d_rotary_pos_embed(dim, pos, theta): freqs = 1 / theta ** (arange(0, dim, 2) / dim)
+Real one_axis_angle(Real position, int k, int dim, Real theta) {
+  return position / std::pow(theta, Real(2 * k) / dim);
+}
+
+/// Blocks of columns of these sizes, one behind the other.
+Angle blocks(std::vector<int> dims, Real theta, bool centred = false) {
+  return [=](int k, const GridSizes& cell, const GridSizes& sizes) {
+    std::size_t axis = 0;
+    for (; k >= dims[axis] / 2; ++axis) k -= dims[axis] / 2;
+    Real position = cell[axis];
+    // Qwen-Image, scale_rope: cat([neg_freqs[-(n - n // 2):], pos_freqs[: n // 2]])
+    if (centred && axis > 0) position -= Real(sizes[axis] - sizes[axis] / 2);
+    return one_axis_angle(position, k, dims[axis], theta);
+  };
+}
+
+/// Qwen2-VL: cat([m[i % 3] for i, m in enumerate(cos.split(mrope_section * 2, dim=-1))])
+Real mrope(int k, const GridSizes& cell, const GridSizes&) {
+  const std::size_t axis = k < 16 ? 0 : k < 40 ? 1 : 2;
+  return one_axis_angle(cell[axis], k, 128, 1e6L);
+}
+
+/// Qwen3-VL, apply_interleaved_mrope: freqs_t[..., slice(offset, 3 * section, 3)] = freqs[offset]
+Real qwen3_vl(int k, const GridSizes& cell, const GridSizes&) {
+  std::size_t axis = 0;
+  for (const int offset : {1, 2}) {
+    if (k >= offset && k < 60 && (k - offset) % 3 == 0) axis = static_cast<std::size_t>(offset);
+  }
+  return one_axis_angle(cell[axis], k, 128, 5e6L);
+}
+
+/// coords = 2 (arange(0.5, n) / n) - 1; inv_freq = 1 / base ** arange(0, 1, 4 / head_dim)
+/// angles = 2 pi coords[:, :, None] inv_freq, flattened: height, then width
+Real dinov3(int k, const GridSizes& cell, const GridSizes& sizes) {
+  const std::size_t axis = k < 16 ? 1 : 2;
+  const Real coordinate = 2 * (Real(cell[axis]) + 0.5L) / Real(sizes[axis]) - 1;
+  return 2 * std::numbers::pi_v<Real> * coordinate / std::pow(100.0L, Real(k % 16) / 16);
+}
+
+/// freqs = theta ** linspace(0, 1, dim // 6) pi / 2; freqs (2 grid - 1), transposed and flattened;
+/// dim % 6 channels of cosines 1 and sines 0 before them. The grid is
+/// (frame 8 / 25 / 20, cell 32 / 2048, cell 32 / 2048).
+Real ltx(int k, const GridSizes& cell, const GridSizes&) {
+  if (k < 1) return 0;
+  const auto axis = static_cast<std::size_t>((k - 1) % 3);
+  const int frequency = (k - 1) / 3;
+  const Real x = axis == 0 ? Real(cell[0]) * 8 / 25 / 20 : Real(cell[axis]) * 32 / 2048;
+  return std::pow(10000.0L, Real(frequency) / 340) * std::numbers::pi_v<Real> / 2 * (2 * x - 1);
+}
+
+struct Golden {
+  std::string name;
+  Angle angle;
+  GridSizes sizes;
+  bool is_interleaved;
+};
+
+std::vector<Golden> all_golden() {
+  return {
+      {"mrope", mrope, {2, 5, 7}, false},
+      {"qwen3_vl", qwen3_vl, {2, 5, 7}, false},
+      {"flux", blocks({16, 56, 56}, 10000), {1, 9, 6}, true},
+      {"wan", blocks({44, 42, 42}, 10000), {3, 4, 5}, true},
+      {"hunyuan_video", blocks({16, 56, 56}, 256), {3, 4, 5}, true},
+      {"cogvideox", blocks({16, 24, 24}, 10000), {3, 4, 5}, true},
+      {"qwen_image", blocks({16, 56, 56}, 10000, true), {1, 5, 8}, true},
+      {"dinov3", dinov3, {1, 6, 7}, false},
+      {"ltx", ltx, {3, 4, 5}, true},
+  };
+}
+
+class AxesPresets : public testing::TestWithParam<Golden> {};
+
+TEST_P(AxesPresets, HaveTheFormulaOfTheirSystem) {
+  const Golden& golden = GetParam();
+  const AxesTable table = axes_table(golden.name, golden.sizes);
+  const std::int64_t pairs = table.spec.d_model() / 2;
+  ASSERT_EQ(table.rows, golden.sizes[0] * golden.sizes[1] * golden.sizes[2]);
+  Matrix encoded(table.rows, 2 * pairs);
+  AxesEncoder(table.spec).encode(table.row_positions(), encoded.view());
+  std::int64_t row = 0;
+  GridSizes cell;
+  for (cell[0] = 0; cell[0] < golden.sizes[0]; ++cell[0]) {
+    for (cell[1] = 0; cell[1] < golden.sizes[1]; ++cell[1]) {
+      for (cell[2] = 0; cell[2] < golden.sizes[2]; ++cell[2], ++row) {
+        for (std::int64_t k = 0; k < pairs; ++k) {
+          const Real angle = golden.angle(static_cast<int>(k), cell, golden.sizes);
+          const std::int64_t sine = golden.is_interleaved ? 2 * k : k,
+                             cosine = golden.is_interleaved ? 2 * k + 1 : pairs + k;
+          ASSERT_NEAR(encoded(row, sine), static_cast<double>(std::sin(angle)), 0x1p-24)
+              << "row " << row << ", pair " << k;
+          ASSERT_NEAR(encoded(row, cosine), static_cast<double>(std::cos(angle)), 0x1p-24)
+              << "row " << row << ", pair " << k;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AxesPresets, testing::ValuesIn(all_golden()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(AxesPresets, AreAllGolden) {
+  std::vector<std::string> names, golden;
+  for (const AxesPreset& each : axes_presets()) names.emplace_back(each.name);
+  for (const Golden& each : all_golden()) golden.push_back(each.name);
+  EXPECT_EQ(names, golden);
+}
+
+TEST(AxesPresets, HaveUsualSizes) {
+  for (const AxesPreset& each : axes_presets()) {
+    const AxesTable table = axes_table(each.name);
+    EXPECT_EQ(table.rows, each.usual[0] * each.usual[1] * each.usual[2]) << each.name;
+  }
+}
+
+TEST(AxesPresets, RefuseBadInput) {
+  EXPECT_THAT(test::refusal([] { axes_table("fluxx"); }),
+              HasSubstr("preset of axes is 'fluxx'; allowed: mrope, qwen3_vl, flux"));
+  EXPECT_THAT(test::refusal([] {
+                axes_table("flux", GridSizes{1, -2, 3});
+              }),
+              HasSubstr("a size of the grid is -2"));
+  EXPECT_THAT(test::refusal([] {
+                axes_table("dinov3", GridSizes{2, 3, 3});
+              }),
+              HasSubstr("along time is 2; allowed for an image: 1"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,545 @@
+// Encodings over several axes: every entry is that of an encoding of one axis, whatever the layout,
+// type, stride, stores and threads; rows that are equal, repeated, scattered; bad input.
+#include "posenc/model/axes.h"
+
+#include "posenc/cpu.h"
+#include "posenc/registry.h"
+#include "posenc/simd/dispatch.h"
+#include "posenc/simd/kernels.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Positions on three axes, of both widths.
+struct Positions {
+  std::int64_t rows;
+  std::vector<std::int64_t> wide;
+  std::vector<std::int32_t> narrow;
+
+  explicit Positions(std::vector<std::int64_t> each)
+      : rows(static_cast<std::int64_t>(each.size()) / 3),
+        wide(std::move(each)),
+        narrow(wide.begin(), wide.end()) {}
+
+  RowPositions of_64_bits() const { return {wide.data(), 3, rows, rows}; }
+  RowPositions of_32_bits() const { return {narrow.data(), 3, rows, rows}; }
+};
+
+Positions grid() {
+  const std::int64_t sizes[] = {3, 5, 11}, firsts[] = {0, -2, -7};
+  return Positions(grid_positions(sizes, firsts));
+}
+
+Positions random_positions(std::int64_t rows) {
+  std::mt19937_64 random(11);
+  std::vector<std::int64_t> each(static_cast<std::size_t>(3 * rows));
+  for (std::int64_t& position : each)
+    position = static_cast<std::int64_t>(random() % 2000001) - 1000000;
+  return Positions(std::move(each));
+}
+
+/// Text, an image, text and another image, as a multimodal model has them.
+Positions text_and_images() {
+  std::vector<std::int64_t> axes[3];
+  std::int64_t next = 0;
+  const auto add_text = [&](std::int64_t rows) {
+    for (; rows > 0; --rows, ++next) {
+      for (auto& axis : axes) axis.push_back(next);
+    }
+  };
+  const auto add_image = [&](std::int64_t height, std::int64_t width) {
+    for (std::int64_t h = 0; h < height; ++h) {
+      for (std::int64_t w = 0; w < width; ++w) {
+        axes[0].push_back(next);
+        axes[1].push_back(next + h);
+        axes[2].push_back(next + w);
+      }
+    }
+    next += std::max(height, width);
+  };
+  add_text(40);
+  add_image(6, 7);
+  add_text(5);
+  add_image(3, 4);
+  add_text(33);
+  std::vector<std::int64_t> all;
+  for (const auto& axis : axes) all.insert(all.end(), axis.begin(), axis.end());
+  return Positions(std::move(all));
+}
+
+struct Case {
+  std::string name;
+  AxesSpec spec;
+};
+
+std::vector<Case> cases() {
+  constexpr std::int64_t blocks[] = {16, 56, 56}, odd_blocks[] = {44, 42, 42},
+                         sections[] = {16, 24, 24}, interleaved[] = {24, 20, 20},
+                         alternating[] = {20, 22, 22};
+  std::vector<Case> all;
+  for (const Layout layout : all_layouts) {
+    const EncodingSpec whole = {.d_model = 128, .base = 1e6, .layout = layout};
+    const std::string suffix = "_" + std::string(to_string(layout));
+    all.push_back({"blocks" + suffix, axes_in_blocks(blocks, whole)});
+    all.push_back({"odd_blocks" + suffix, axes_in_blocks(odd_blocks, whole)});
+    all.push_back({"sections" + suffix, axes_in_sections(sections, whole)});
+    all.push_back({"interleaved" + suffix, axes_interleaved(interleaved, whole)});
+    all.push_back({"alternating" + suffix, axes_alternating(alternating, whole)});
+  }
+  const EncodingSpec scaled = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
+  all.push_back({"rule", axes_in_sections(sections, scaled)});
+  AxesSpec denominators = axes_in_blocks(blocks, {});
+  denominators.parts[1].denominator = 3;
+  denominators.parts[2].denominator = 0.75;
+  all.push_back({"denominators", denominators});
+  AxesSpec side_by_side = {.parts_have_layouts = true};
+  for (const std::int64_t axis : {2, 0, 1}) {
+    side_by_side.parts.push_back(
+        {.axis = axis, .spec = {.d_model = 24 + 8 * axis, .layout = all_layouts[axis]}});
+  }
+  all.push_back({"side_by_side", side_by_side});
+  AxesSpec turns = {.layout = Layout::halves};
+  for (const std::int64_t axis : {0, 1, 2}) {
+    turns.parts.push_back(
+        {.axis = axis,
+         .spec = {.d_model = 8, .frequencies = TurnFrequencies{{1, 1, 3, 0}, {4, 7, 12, 1}}}});
+  }
+  all.push_back({"turns", turns});
+  return all;
+}
+
+/// The channels of a pair in a row.
+ChannelPair channels_in_row(const AxesSpec& spec, std::size_t part, std::int64_t pair) {
+  if (!spec.parts_have_layouts) {
+    return channels_of({.d_model = spec.d_model(), .layout = spec.layout},
+                       places_of(spec)[part][static_cast<std::size_t>(pair)]);
+  }
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < part; ++i) first += spec.parts[i].spec.d_model;
+  const ChannelPair channels = channels_of(spec.parts[part].spec, pair);
+  return {first + channels.sine, first + channels.cosine};
+}
+
+/// The table by encodings of one axis: that of the axis of a pair, at its position.
+template <class T>
+BasicMatrix<T> by_one_axis(const AxesSpec& spec, const RowPositions& positions) {
+  BasicMatrix<T> table(positions.count(), spec.d_model());
+  for (std::size_t i = 0; i < spec.parts.size(); ++i) {
+    const AxisPairs& part = spec.parts[i];
+    EncodingSpec one = part.spec;
+    one.layout = Layout::interleaved;
+    if (part.denominator != 1) one.frequencies = LinearScaling{part.denominator};
+    const auto encoder = backend("rotation").plan(one);
+    BasicMatrix<T> row(1, one.d_model);
+    for (std::int64_t r = 0; r < positions.count(); ++r) {
+      encoder->encode(RowRange{positions(part.axis, r), 1}, row.view());
+      for (std::int64_t pair = 0; pair < part.count(); ++pair) {
+        const std::int64_t k =
+            part.frequencies.empty() ? pair : part.frequencies[static_cast<std::size_t>(pair)];
+        const ChannelPair to = channels_in_row(spec, i, pair);
+        table(r, to.sine) = row(0, 2 * k);
+        table(r, to.cosine) = row(0, 2 * k + 1);
+      }
+    }
+  }
+  return table;
+}
+
+template <class T>
+testing::AssertionResult same_rows(const BasicMatrix<T>& a, const BasicMatrix<T>& b) {
+  for (std::int64_t r = 0; r < a.rows(); ++r) {
+    if (std::memcmp(a.row(r).data(), b.row(r).data(), a.row(r).size_bytes()) != 0)
+      return testing::AssertionFailure() << "row " << r;
+  }
+  return testing::AssertionSuccess();
+}
+
+class Axes : public testing::TestWithParam<Case> {};
+
+template <class T>
+void expect_rows_of_one_axis(const AxesSpec& spec, const Positions& positions) {
+  const AxesEncoder encoder(spec, {}, data_type_of<T>);
+  const BasicMatrix<T> expected = by_one_axis<T>(spec, positions.of_64_bits());
+  BasicMatrix<T> table(positions.rows, spec.d_model());
+  encoder.encode(positions.of_64_bits(), table.view());
+  EXPECT_TRUE(same_rows(table, expected));
+  encoder.encode(positions.of_32_bits(), table.view(), {3, StorePolicy::non_temporal});
+  EXPECT_TRUE(same_rows(table, expected));
+}
+
+TEST_P(Axes, HaveTheRowsOfOneAxis) {
+  for (const Positions& positions : {grid(), random_positions(50), text_and_images()}) {
+    expect_rows_of_one_axis<float>(GetParam().spec, positions);
+    expect_rows_of_one_axis<double>(GetParam().spec, positions);
+    expect_rows_of_one_axis<Float16>(GetParam().spec, positions);
+    expect_rows_of_one_axis<BFloat16>(GetParam().spec, positions);
+  }
+}
+
+TEST_P(Axes, AreEqualIfOnePositionIsGivenForAll) {
+  const AxesSpec& spec = GetParam().spec;
+  const AxesEncoder encoder(spec);
+  std::vector<std::int64_t> each;
+  for (std::int64_t position = -30; position < 40; ++position) each.push_back(position);
+  std::vector<std::int64_t> thrice;
+  for (int axis = 0; axis < 3; ++axis) thrice.insert(thrice.end(), each.begin(), each.end());
+  const Matrix expected = by_one_axis<float>(spec, each);
+  Matrix of_range(70, spec.d_model()), of_list(70, spec.d_model()), of_axes(70, spec.d_model());
+  encoder.encode(RowRange{-30, 70}, of_range.view());
+  encoder.encode(each, of_list.view());
+  encoder.encode(RowPositions(thrice.data(), 3, 70, 70), of_axes.view());
+  EXPECT_TRUE(same_rows(of_range, expected));
+  EXPECT_TRUE(same_rows(of_list, expected));
+  EXPECT_TRUE(same_rows(of_axes, expected));
+}
+
+TEST_P(Axes, WriteRowsOfAnyStrideAndNothingElse) {
+  const AxesSpec& spec = GetParam().spec;
+  const AxesEncoder encoder(spec);
+  const Positions positions = grid();
+  Matrix expected(positions.rows, spec.d_model());
+  encoder.encode(positions.of_64_bits(), expected.view());
+  for (const std::int64_t offset : {0, 1, 5}) {
+    for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+      test::GuardedMatrix guarded(positions.rows, spec.d_model(), spec.d_model() + offset, offset);
+      encoder.encode(positions.of_64_bits(), guarded.view(), {2, stores});
+      for (std::int64_t r = 0; r < positions.rows; ++r)
+        ASSERT_TRUE(test::same_bits(guarded.row(r), expected.row(r))) << "row " << r;
+      EXPECT_TRUE(guarded.surroundings_untouched());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Specs, Axes, testing::ValuesIn(cases()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(Axes, MayLeaveAnAxisOut) {
+  // Positions on axis 0 have no effect, but they are there.
+  const AxesSpec spec = {.parts = {{.axis = 1, .spec = {.d_model = 8}}}};
+  const AxesEncoder encoder(spec);
+  const std::int64_t positions[] = {7, 8, 9, 100, 101, 50};
+  Matrix table(3, 8);
+  encoder.encode(RowPositions(positions, 2, 3, 3), table.view());
+  EXPECT_TRUE(same_rows(table, by_one_axis<float>(spec, RowPositions(positions, 2, 3, 3))));
+}
+
+TEST(Axes, OfWideRowsAreStoredByAnyPolicy) {
+  const std::int64_t channels[] = {1000, 1600};
+  const AxesSpec spec = axes_in_blocks(channels, {});
+  const AxesEncoder encoder(spec);
+  const std::int64_t positions[] = {0, 1, 2, 5, 4, 4};
+  const RowPositions rows(positions, 2, 3, 3);
+  const Matrix expected = by_one_axis<float>(spec, rows);
+  for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
+    Matrix table(3, 2600);
+    encoder.encode(rows, table.view(), {1, stores});
+    EXPECT_TRUE(same_rows(table, expected));
+  }
+}
+
+TEST(Axes, PairsAreThoseOfTheModels) {
+  const auto axes_of = [](const AxesSpec& spec) {
+    std::string axes(static_cast<std::size_t>(spec.d_model() / 2), '-');
+    const auto places = places_of(spec);
+    for (std::size_t i = 0; i < spec.parts.size(); ++i) {
+      for (const std::int64_t place : places[i])
+        axes[static_cast<std::size_t>(place)] = "thw"[spec.parts[i].axis];
+    }
+    return axes;
+  };
+  const std::int64_t sections[] = {3, 2, 3}, interleaved[] = {4, 3, 2}, alternating[] = {2, 3, 3};
+  EXPECT_EQ(axes_of(axes_in_sections(sections, {.d_model = 16})), "ttthhwww");
+  EXPECT_EQ(axes_of(axes_interleaved(interleaved, {.d_model = 18})), "thwthwtht");
+  EXPECT_EQ(axes_of(axes_alternating(alternating, {.d_model = 16})), "hwhwhwtt");
+}
+
+TEST(Axes, TakeRealPositionsWithADenominator) {
+  const std::int64_t channels[] = {8, 8};
+  AxesSpec spec = axes_in_blocks(channels, {});
+  spec.parts[1].denominator = 45;
+  std::vector<double> positions = {3, -4, 1e6};
+  std::vector<float> narrow = {3, -4, 1e6F};
+  for (const int multiple : {7, -31, 1000}) {
+    positions.push_back(multiple / 45.0);
+    narrow.push_back(static_cast<float>(multiple / 45.0));
+  }
+  const std::vector<std::int64_t> expected = {3, -4, 1000000, 7, -31, 1000};
+  EXPECT_EQ(axis_multiples(spec, std::span<const double>(positions)), expected);
+  EXPECT_EQ(axis_multiples(spec, std::span<const float>(narrow)), expected);
+  const auto refused = [&](std::vector<double> each) {
+    return refusal([&] { axis_multiples(spec, std::span<const double>(each)); });
+  };
+  EXPECT_THAT(refused({0.5, 1}), HasSubstr("row 0 on axis 0 is 0.5; allowed: multiples of 1 / 1 "));
+  EXPECT_THAT(refused({1, 0.3}), HasSubstr("row 0 on axis 1 is 0.3; allowed: multiples of 1 / 45"));
+  EXPECT_THAT(refused({1, std::nan("")}), HasSubstr("is nan; allowed"));
+  EXPECT_THAT(refused({1e17, 0}), HasSubstr("is 1e+17; allowed"));
+  EXPECT_THAT(refused({1}), HasSubstr("there are 1 positions; allowed: as many on each of 2 axes"));
+}
+
+TEST(Axes, RefuseBadInput) {
+  const auto refused = [](const AxesSpec& spec) {
+    return refusal([&] { AxesEncoder encoder(spec); });
+  };
+  const EncodingSpec eight = {.d_model = 8};
+  EXPECT_THAT(refused({}), HasSubstr("the parts have 0 channels; allowed: 2 to"));
+  EXPECT_THAT(refused({.parts = {{.axis = -1, .spec = eight}}}),
+              HasSubstr("parts[0].axis is -1; allowed: 0 to 15"));
+  EXPECT_THAT(refused({.parts = {{.spec = {.d_model = 7}}}}), HasSubstr("d_model is 7"));
+  EXPECT_THAT(refused({.parts = {{.spec = eight, .frequencies = {4}}}}),
+              HasSubstr("parts[0].frequencies has 4; allowed: 0 to 3"));
+  EXPECT_THAT(refused({.parts = {{.spec = eight, .pairs = {0}}}}),
+              HasSubstr("parts[0].pairs has 1 values; allowed: one for each frequency, 4"));
+  EXPECT_THAT(refused({.parts = {{.spec = eight}, {.spec = eight, .pairs = {3, 4, 5, 6}}}}),
+              HasSubstr("parts[1].pairs has 3; allowed: 0 to 7, each in one part"));
+  EXPECT_THAT(refused({.parts = {{.spec = eight, .denominator = 0}}}),
+              HasSubstr("parts[0].denominator is 0; allowed: 0.0009765625 to"));
+  EXPECT_THAT(
+      refused({.parts = {{.spec = {.d_model = 8, .frequencies = YarnScaling{.factor = 4}}}}}),
+      HasSubstr("parts[0].spec has an attention factor of 1.13"));
+  EXPECT_THAT(
+      refused({.parts = {{.spec = eight, .pairs = {0, 1, 2, 3}}}, .parts_have_layouts = true}),
+      HasSubstr("parts[0].pairs is given"));
+  const std::int64_t short_sections[] = {1, 2}, negative[] = {-1, 5}, odd[] = {8, 7};
+  EXPECT_THAT(refusal([&] { axes_in_sections(short_sections, eight); }),
+              HasSubstr("sections have the sum 3; allowed: the pairs, d_model / 2 = 4"));
+  EXPECT_THAT(refusal([&] { axes_interleaved(negative, eight); }), HasSubstr("a section is -1"));
+  EXPECT_THAT(refusal([&] { axes_alternating(short_sections, {.d_model = 6}); }),
+              HasSubstr("there are 2 sections"));
+  EXPECT_THAT(refusal([&] { axes_in_blocks(odd, {}); }), HasSubstr("d_model is 7"));
+  const std::int64_t huge[] = {std::int64_t{1} << 40, std::int64_t{1} << 40}, good[] = {2, 2};
+  EXPECT_THAT(refusal([&] { static_cast<void>(grid_positions(negative)); }),
+              HasSubstr("a size of the grid is -1"));
+  EXPECT_THAT(refusal([&] { static_cast<void>(grid_positions(huge)); }), HasSubstr("cells"));
+  EXPECT_THAT(refusal([&] {
+                static_cast<void>(grid_positions(good, {huge, 1}));
+              }),
+              HasSubstr("there are 1 first positions; allowed: none, or 2"));
+  const std::int64_t last[] = {max_position, 0}, far[] = {INT64_MAX, 0};
+  for (const auto& firsts : {last, far}) {
+    EXPECT_THAT(refusal([&] {
+                  static_cast<void>(grid_positions(good, {firsts, 2}));
+                }),
+                HasSubstr("allowed"));
+  }
+  EXPECT_THAT(refused({.parts = {{.spec = eight}}, .layout = static_cast<Layout>(7)}),
+              HasSubstr("layout is 7; allowed: 0 to 2"));
+  EXPECT_EQ(to_string(static_cast<Layout>(-1)), "unknown");
+}
+
+TEST(Axes, AListWithoutMemoryIsNoRange) {
+  const std::int64_t* const wide = nullptr;
+  const std::int32_t* const narrow = nullptr;
+  const AxesEncoder encoder(one_axis({.d_model = 8}));
+  Matrix out(3, 8);
+  for (const RowPositions& rows : {RowPositions(wide, 0, 3, 3), RowPositions(narrow, 1, 3, 3)}) {
+    EXPECT_FALSE(rows.is_range());
+    EXPECT_THAT(refusal([&] { encoder.encode(rows, out.view()); }), HasSubstr("no memory"));
+  }
+  encoder.encode(RowPositions(wide, 0, 0, 0), out.view());
+  EXPECT_FALSE(RowPositions(std::vector<std::int64_t>()).is_range());
+}
+
+TEST(Axes, RefuseBadCallsAndWriteNothing) {
+  const std::int64_t channels[] = {4, 4};
+  const AxesEncoder encoder(axes_in_blocks(channels, {}));
+  test::GuardedMatrix out(2, 8, 9, 1);
+  const auto refused = [&](const RowPositions& positions, MatrixView<float> view, int threads = 1) {
+    return refusal([&] { encoder.encode(positions, view, threads); });
+  };
+  const std::int64_t good[] = {1, 2, 3, 4}, far[] = {1, 2, 3, max_position + 1},
+                     near[] = {std::numeric_limits<std::int64_t>::min(), 2, 3, 4};
+  EXPECT_THAT(refused(RowPositions(far, 2, 2, 2), out.view()),
+              HasSubstr("position of row 1 on axis 1 is 9007199254740993; allowed: -90071"));
+  EXPECT_THAT(refused(RowPositions(near, 2, 2, 2), out.view()),
+              HasSubstr("position of row 0 on axis 0 is -9223372036854775808"));
+  EXPECT_THAT(refused(RowPositions(good, 1, 2, 2), out.view()),
+              HasSubstr("positions are on 1 axes; allowed: 2, or"));
+  EXPECT_THAT(refused(RowPositions(good, 2, -1, 2), out.view()), HasSubstr("row count is -1"));
+  EXPECT_THAT(refused(RowRange{max_position, 2}, out.view()), HasSubstr("row count is 2"));
+  EXPECT_THAT(refused(RowPositions(good, 2, 2, 2), {out.view().data, 1, 8, 8}),
+              HasSubstr("view has 1 rows"));
+  EXPECT_THAT(refused(RowPositions(good, 2, 2, 2), {nullptr, 2, 8, 8}), HasSubstr("no memory"));
+  EXPECT_THAT(refused(RowPositions(good, 2, 2, 2), out.view(), 0), HasSubstr("threads is 0"));
+  EXPECT_TRUE(out.untouched());
+  EXPECT_EQ(refused(RowPositions(good, 2, 0, 2), {nullptr, 0, 8, 8}), "(nothing thrown)");
+}
+
+// ---- Negative positions -------------------------------------------------------------------------
+
+class NegativePositions : public testing::TestWithParam<const Backend*> {};
+
+/// Rows around 0, in every type and layout, by ranges and gathers.
+TEST_P(NegativePositions, NegateTheSines) {
+  constexpr std::int64_t d_model = 70, most = 150;
+  for (const Layout layout : all_layouts) {
+    const EncodingSpec spec = {.d_model = d_model, .layout = layout};
+    const auto encoder = GetParam()->plan(spec);
+    for (const DataType type : all_data_types) {
+      if (!GetParam()->supports(type)) continue;
+      with_type(type, [&]<class T>(T) {
+        BasicMatrix<T> positive(most + 1, d_model), all(2 * most + 1, d_model);
+        encoder->encode(RowRange{0, most + 1}, positive.view());
+        encoder->encode(RowRange{-most, 2 * most + 1}, all.view(), {2, StorePolicy::non_temporal});
+        std::vector<std::int64_t> backwards;
+        for (std::int64_t p = most; p >= -most; --p) backwards.push_back(p);
+        BasicMatrix<T> gathered(2 * most + 1, d_model);
+        encoder->encode(backwards, gathered.view());
+        for (std::int64_t p = -most; p <= most; ++p) {
+          for (std::int64_t k = 0; k < d_model / 2; ++k) {
+            const ChannelPair channels = channels_of(spec, k);
+            const std::int64_t magnitude = p < 0 ? -p : p;
+            const double sine = to_double(positive(magnitude, channels.sine));
+            const double cosine = to_double(positive(magnitude, channels.cosine));
+            ASSERT_EQ(to_double(all(p + most, channels.sine)), p < 0 ? -sine : sine) << p;
+            ASSERT_EQ(to_double(all(p + most, channels.cosine)), cosine) << p;
+            ASSERT_EQ(to_double(gathered(most - p, channels.sine)), p < 0 ? -sine : sine) << p;
+            ASSERT_EQ(to_double(gathered(most - p, channels.cosine)), cosine) << p;
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST_P(NegativePositions, AreAddedAsTheyAreEncoded) {
+  if (!GetParam()->supports_add()) GTEST_SKIP() << "cannot add";
+  constexpr std::int64_t d_model = 40, rows = 90, first = -50;
+  const auto encoder = GetParam()->plan({.d_model = d_model});
+  Matrix table(rows, d_model), x(rows, d_model);
+  encoder->encode(RowRange{first, rows}, table.view());
+  for (std::int64_t i = 0; i < rows * d_model; ++i) x.data()[i] = static_cast<float>(i % 17) - 8;
+  Matrix sum(rows, d_model);
+  encoder->add(RowRange{first, rows}, x.view(), 1.5F, sum.view(), 2);
+  for (std::int64_t i = 0; i < rows * d_model; ++i)
+    ASSERT_EQ(sum.data()[i], x.data()[i] * 1.5F + table.data()[i]) << i;
+}
+
+TEST_P(NegativePositions, ReachAsFarAsPositiveOnes) {
+  const auto encoder = GetParam()->plan({.d_model = 16});
+  Matrix positive(1, 16), negative(1, 16);
+  encoder->encode(RowRange{max_position, 1}, positive.view());
+  encoder->encode(RowRange{-max_position, 1}, negative.view());
+  for (std::int64_t c = 0; c < 16; ++c)
+    EXPECT_EQ(negative(0, c), c % 2 == 0 ? -positive(0, c) : positive(0, c)) << c;
+  EXPECT_EQ(encoder->error_bound({-max_position, 1}), encoder->error_bound({max_position - 1, 1}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(test::running_backends()),
+                         [](const auto& test) { return test::identifier(*test.param); });
+
+// ---- Kernels ------------------------------------------------------------------------------------
+
+TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
+  std::mt19937_64 random(7);
+  constexpr std::int64_t table_rows = 13, rows = 41;
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    for (int repetition = 0; repetition < 60; ++repetition) {
+      const bool is_wide = random() % 2 == 0;
+      std::vector<std::int64_t> wide(rows);
+      for (std::int64_t& at : wide) at = 100 + static_cast<std::int64_t>(random() % table_rows);
+      const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+      std::vector<std::vector<char>> tables;
+      std::vector<simd::JoinPart> parts;
+      std::int64_t row_bytes = 0;
+      for (std::uint64_t p = 0; p < 1 + random() % 4; ++p) {
+        const auto bytes = static_cast<std::int64_t>(2 + 2 * (random() % (p == 3 ? 3000 : 200)));
+        std::vector<char>& table = tables.emplace_back(table_rows * bytes);
+        for (char& byte : table) byte = static_cast<char>(random());
+        parts.push_back({table.data(), bytes,
+                         is_wide ? static_cast<const void*>(wide.data()) : narrow.data(), is_wide,
+                         100, row_bytes, bytes, nullptr});
+        row_bytes += bytes;
+      }
+      const auto gap = static_cast<std::int64_t>(2 * (random() % 40)),
+                 offset = static_cast<std::int64_t>(2 * (random() % 40));
+      std::vector<char> out(static_cast<std::size_t>(offset + rows * (row_bytes + gap) + 64), 'x'),
+          expected = out;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (const simd::JoinPart& part : parts) {
+          std::memcpy(expected.data() + offset + r * (row_bytes + gap) + part.to, part.row(r),
+                      static_cast<std::size_t>(part.bytes));
+        }
+      }
+      each.kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
+                         out.data() + offset, row_bytes + gap, random() % 2 == 0});
+      ASSERT_EQ(out, expected) << to_string(each.isa);
+    }
+  }
+}
+
+TEST(JoinKernels, SelectScatteredBytes) {
+  std::mt19937_64 random(8);
+  constexpr std::int64_t table_rows = 5, rows = 23;
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    for (int repetition = 0; repetition < 40; ++repetition) {
+      const auto count = static_cast<std::int64_t>(2 + random() % 5),
+                 bytes = static_cast<std::int64_t>(2 + 2 * (random() % 300));
+      std::vector<std::vector<char>> tables(count), masks(count, std::vector<char>(bytes));
+      std::vector<std::size_t> owner(bytes);
+      for (std::size_t at = 0; at < owner.size(); ++at) {
+        owner[at] = random() % static_cast<std::size_t>(count);
+        masks[owner[at]][at] = static_cast<char>(0xff);
+      }
+      std::vector<std::int64_t> index(rows);
+      for (std::int64_t& at : index) at = static_cast<std::int64_t>(random() % table_rows);
+      std::vector<simd::JoinPart> parts;
+      for (std::size_t p = 0; p < tables.size(); ++p) {
+        tables[p].resize(table_rows * bytes);
+        for (char& byte : tables[p]) byte = static_cast<char>(random());
+        parts.push_back(
+            {tables[p].data(), bytes, index.data(), true, 0, 0, bytes, masks[p].data()});
+      }
+      std::vector<char> out(rows * bytes + 64, 'x'), expected = out;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t at = 0; at < bytes; ++at)
+          expected[r * bytes + at] = parts[owner[at]].row(r)[at];
+      }
+      each.kernels.join({parts.data(), count, rows, bytes, out.data(), bytes, random() % 2 == 0});
+      ASSERT_EQ(out, expected) << to_string(each.isa);
+    }
+  }
+}
+
+TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
+  std::mt19937_64 random(9);
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    for (std::size_t count = 1; count < 80; ++count) {
+      std::vector<std::int64_t> wide(count);
+      for (std::int64_t& value : wide) value = static_cast<std::int32_t>(random());
+      const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+      const auto [least, most] = std::ranges::minmax(wide);
+      for (const bool is_wide : {false, true}) {
+        std::int64_t low = 5, high = 5;
+        each.kernels.extent(is_wide ? static_cast<const void*>(wide.data()) : narrow.data(),
+                            is_wide, static_cast<std::int64_t>(count), low, high);
+        ASSERT_EQ(low, std::min<std::int64_t>(least, 5));
+        ASSERT_EQ(high, std::max<std::int64_t>(most, 5));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace posenc

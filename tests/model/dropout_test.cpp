@@ -1,0 +1,203 @@
+// Dropout: the generator's published vectors, the rate, the scale, and a mask that depends only on
+// (seed, element).
+#include "posenc/model/dropout.h"
+
+#include "layers/layer_support.h"
+#include "posenc/cpu.h"
+#include "posenc/model/internal/philox.h"
+#include "posenc/simd/dispatch.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::random_floats;
+using test::refusal;
+using test::same_memory;
+using testing::HasSubstr;
+
+// kat_vectors of Random123 1.14, philox4x32 with 7 rounds: counters and keys of all zeros, of all
+// ones, and of digits of pi.
+TEST(Philox, GivesTheKnownVectors) {
+  EXPECT_EQ(philox4x32_7({0, 0, 0, 0}, {0, 0}),
+            (PhiloxCounter{0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}));
+  constexpr std::uint32_t ones = 0xffffffff;
+  EXPECT_EQ(philox4x32_7({ones, ones, ones, ones}, {ones, ones}),
+            (PhiloxCounter{0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662}));
+  EXPECT_EQ(
+      philox4x32_7({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+      (PhiloxCounter{0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a}));
+}
+
+/// Dropout of every element, by its definition.
+std::vector<float> by_definition(const Dropout& dropout, const std::vector<float>& in,
+                                 std::uint64_t seed, std::uint64_t first = 0) {
+  std::vector<float> out;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    out.push_back(dropout.keeps(seed, first + i) ? in[i] * dropout.scale() : 0.0f);
+  }
+  return out;
+}
+
+constexpr double probabilities[] = {0.0, 1e-6, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 1 - 1e-6};
+
+TEST(Dropout, IsItsDefinition) {
+  // 5000 elements are several blocks of the kernel. They begin at 0, at an odd element, shortly
+  // before element 2^32 and counter 2^32, and at a very large element.
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, std::uint64_t{129}, (std::uint64_t{1} << 32) - 700,
+        (std::uint64_t{1} << 36) - 1000, ~std::uint64_t{0} / 8}) {
+    for (const double p : probabilities) {
+      const Dropout dropout(p);
+      const auto in = random_floats(5000);
+      std::vector<float> out(in.size());
+      dropout.apply(in, out, 0x0123456789abcdef, first);
+      EXPECT_TRUE(same_memory(out, by_definition(dropout, in, 0x0123456789abcdef, first)))
+          << p << " from " << first;
+    }
+  }
+}
+
+TEST(Dropout, IsTheSameOnEveryIsa) {
+  const auto x = random_floats(3001, 1), encoding = random_floats(3001, 2);
+  const Dropout dropout(0.3);
+  const double scaled = 0.3 * 256;
+  const simd::DropoutRule rule = {
+      99, static_cast<std::uint8_t>(scaled),
+      static_cast<std::uint32_t>((scaled - std::floor(scaled)) * 0x1p32), dropout.scale()};
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    for (const bool non_temporal : {false, true}) {
+      for (const std::int64_t count : {0, 1, 3, 15, 16, 17, 100, 1024, 2999}) {
+        std::vector<float> out(x.size(), 7.0f);
+        each.kernels.combine({x.data() + 1, encoding.data() + 2, out.data() + 1, count, 1.5f, &rule,
+                              77, non_temporal});
+        each.kernels.fence();
+        std::vector<float> expected(x.size(), 7.0f);
+        for (std::int64_t i = 0; i < count; ++i) {
+          const float sum =
+              x[static_cast<std::size_t>(i + 1)] * 1.5f + encoding[static_cast<std::size_t>(i + 2)];
+          expected[static_cast<std::size_t>(i + 1)] =
+              dropout.keeps(99, 77 + static_cast<std::uint64_t>(i)) ? sum * rule.scale : 0.0f;
+        }
+        EXPECT_TRUE(same_memory(out, expected))
+            << to_string(each.isa) << ", " << count << (non_temporal ? ", non_temporal" : "");
+      }
+    }
+  }
+}
+
+TEST(Dropout, DropsTheGivenFraction) {
+  constexpr int count = 1 << 20;
+  const std::vector<float> ones(count, 1.0f);
+  for (const double p : {0.001, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 0.999}) {
+    std::vector<float> out(count);
+    Dropout(p).apply(ones, out, 42);
+    const auto dropped = static_cast<double>(std::count(out.begin(), out.end(), 0.0f));
+    const double deviation = std::sqrt(count * p * (1 - p));
+    EXPECT_NEAR(dropped, count * p, 5 * deviation) << p;
+  }
+}
+
+// The kernel compares a byte first, and the 32 bits behind it if the byte ties: a probability below
+// 2^-8 depends on those bits only.
+TEST(Dropout, HonoursSmallProbabilities) {
+  constexpr int count = 1 << 22;
+  const std::vector<float> ones(count, 1.0f);
+  std::vector<float> out(count);
+  Dropout(1e-4).apply(ones, out, 7);
+  const auto dropped = static_cast<double>(std::count(out.begin(), out.end(), 0.0f));
+  EXPECT_NEAR(dropped, count * 1e-4, 5 * std::sqrt(count * 1e-4));
+}
+
+TEST(Dropout, KeepsTheExpectedValue) {
+  constexpr int count = 1 << 20;
+  const std::vector<float> ones(count, 1.0f);
+  std::vector<float> out(count);
+  const Dropout dropout(0.1);
+  dropout.apply(ones, out, 1);
+  double sum = 0;
+  for (const float value : out) {
+    ASSERT_TRUE(value == 0.0f || value == dropout.scale());
+    sum += static_cast<double>(value);
+  }
+  EXPECT_EQ(dropout.scale(), static_cast<float>(1 / 0.9));
+  EXPECT_NEAR(sum / count, 1.0, 5 * std::sqrt(0.1 / 0.9 / count));
+}
+
+TEST(Dropout, MasksOfNeighboursAndOfOtherSeedsAreIndependent) {
+  constexpr int count = 1 << 20;
+  const Dropout dropout(0.5);
+  const std::vector<float> ones(count + 128, 1.0f);
+  std::vector<float> a(ones.size()), b(ones.size());
+  dropout.apply(ones, a, 5);
+  dropout.apply(ones, b, 6);
+  const auto agreement = [&](const std::vector<float>& x, const std::vector<float>& y, int lag) {
+    int same = 0;
+    for (int i = 0; i < count; ++i)
+      same += x[static_cast<std::size_t>(i)] == y[static_cast<std::size_t>(i + lag)];
+    return same;
+  };
+  const double tolerance = 5 * std::sqrt(count * 0.25);
+  EXPECT_NEAR(agreement(a, b, 0), count / 2.0, tolerance);
+  for (const int lag : {1, 2, 4, 8, 64, 128})
+    EXPECT_NEAR(agreement(a, a, lag), count / 2.0, tolerance) << lag;
+}
+
+TEST(Dropout, DoesNotDependOnThreadsPlacesOrCalls) {
+  const Dropout dropout(0.2);
+  const auto in = random_floats(10'000);
+  std::vector<float> whole(in.size()), parts(in.size());
+  dropout.apply(in, whole, 11, 3);
+  for (const int threads : {2, 3, 8}) {
+    std::vector<float> shared(in.size());
+    dropout.apply(in, shared, 11, 3, threads);
+    EXPECT_TRUE(same_memory(shared, whole)) << threads;
+  }
+  for (std::size_t begin = 0; begin < in.size(); begin += 777) {
+    const std::size_t count = std::min<std::size_t>(777, in.size() - begin);
+    dropout.apply(std::span(in).subspan(begin, count), std::span(parts).subspan(begin, count), 11,
+                  3 + begin);
+  }
+  EXPECT_TRUE(same_memory(parts, whole));
+  std::vector<float> in_place = in;
+  dropout.apply(in_place, in_place, 11, 3);
+  EXPECT_TRUE(same_memory(in_place, whole));
+}
+
+TEST(Dropout, DropsNanToZero) {
+  const Dropout dropout(0.5);
+  const std::vector<float> in(1000, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> out(in.size());
+  dropout.apply(in, out, 3);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    EXPECT_EQ(std::isnan(out[i]), dropout.keeps(3, i)) << i;
+}
+
+TEST(Dropout, RefusesInvalidArguments) {
+  EXPECT_THAT(refusal([] { Dropout(1.0); }),
+              HasSubstr("dropout is 1; allowed: at least 0 and below 1"));
+  EXPECT_THAT(refusal([] { Dropout(-0.1); }), HasSubstr("dropout is -0.1;"));
+  EXPECT_THAT(refusal([] { Dropout(std::nan("")); }), HasSubstr("dropout is nan;"));
+  std::vector<float> memory(100, 1.0f);
+  const std::span<float> all = memory;
+  const Dropout dropout(0.5);
+  EXPECT_THAT(refusal([&] { dropout.apply(all.first(10), all.last(9), 1); }),
+              HasSubstr("out has 9 elements"));
+  EXPECT_THAT(refusal([&] { dropout.apply(all.first(60), all.last(60), 1); }),
+              HasSubstr("out overlaps in"));
+  EXPECT_THAT(refusal([&] { dropout.apply(all, all, 1, 0, 0); }), HasSubstr("threads is 0"));
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 100);
+}
+
+}  // namespace
+}  // namespace posenc

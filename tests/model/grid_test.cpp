@@ -1,0 +1,140 @@
+// Grids: the formulas of MAE, SimpleViT and DETR, as those systems write them, in double; types,
+// threads and strides; bad input.
+#include "posenc/model/grid.h"
+
+#include "posenc/data_type.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <numbers>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::int64_t grid_rows = 9, grid_columns = 14, d_model = 64;
+constexpr double rounding = 0x1p-25 + 1e-12;
+
+/// What a system computes for the cell of a row and a column: d_model values.
+using Formula = std::function<std::vector<double>(double row, double column)>;
+
+void expect_formula(const GridSpec& spec, const Formula& formula) {
+  const Matrix table = encode_grid(grid_rows, grid_columns, spec);
+  ASSERT_EQ(table.rows(), grid_rows * grid_columns);
+  ASSERT_EQ(table.columns(), d_model);
+  for (std::int64_t row = 0; row < grid_rows; ++row) {
+    for (std::int64_t column = 0; column < grid_columns; ++column) {
+      const std::vector<double> expected =
+          formula(static_cast<double>(row), static_cast<double>(column));
+      ASSERT_EQ(static_cast<std::int64_t>(expected.size()), d_model);
+      for (std::int64_t i = 0; i < d_model; ++i) {
+        ASSERT_NEAR(static_cast<double>(table(row * grid_columns + column, i)),
+                    expected[static_cast<std::size_t>(i)], rounding)
+            << row << ", " << column << ", channel " << i;
+      }
+    }
+  }
+}
+
+/// Sines, then cosines, of one position.
+void append_halves(std::vector<double>& values, double position, const std::vector<double>& omega) {
+  for (const double w : omega) values.push_back(std::sin(position * w));
+  for (const double w : omega) values.push_back(std::cos(position * w));
+}
+
+/// The column's half first, with omega_k = 10000^(-k / denominator).
+void expect_column_first(const GridSpec& spec, double denominator) {
+  std::vector<double> omega;
+  for (int k = 0; k < d_model / 4; ++k) omega.push_back(1.0 / std::pow(10000.0, k / denominator));
+  expect_formula(spec, [&](double row, double column) {
+    std::vector<double> values;
+    append_halves(values, column, omega);
+    append_halves(values, row, omega);
+    return values;
+  });
+}
+
+// models_mae's util/pos_embed.py: get_2d_sincos_pos_embed, where w goes first.
+TEST(Grid, IsThatOfMae) { expect_column_first(mae_grid(d_model), d_model / 4.0); }
+
+// vit-pytorch's simple_vit.py and Big Vision's vit.py: posemb_sincos_2d.
+TEST(Grid, IsThatOfSimpleVit) { expect_column_first(simple_vit_grid(d_model), d_model / 4.0 - 1); }
+
+// detr's models/position_encoding.py: PositionEmbeddingSine with normalize=True and no padding.
+TEST(Grid, IsThatOfDetr) {
+  const auto append = [](std::vector<double>& values, double position, double size) {
+    const double embed = (position + 1) / (size + 1e-6) * 2 * std::numbers::pi;
+    constexpr int features = d_model / 2;
+    for (int i = 0; i < features; ++i) {
+      const double dim_t = std::pow(10000.0, 2.0 * (i / 2) / features);
+      values.push_back(i % 2 == 0 ? std::sin(embed / dim_t) : std::cos(embed / dim_t));
+    }
+  };
+  expect_formula(detr_grid(d_model, grid_rows, grid_columns), [&](double row, double column) {
+    std::vector<double> values;
+    append(values, row, grid_rows);
+    append(values, column, grid_columns);
+    return values;
+  });
+}
+
+template <class T>
+class GridOfType : public testing::Test {};
+using Types = testing::Types<float, double, Float16, BFloat16>;
+TYPED_TEST_SUITE(GridOfType, Types);
+
+TYPED_TEST(GridOfType, HasTheSameBitsForEveryStrideAndThreadCount) {
+  const GridSpec spec = mae_grid(d_model);
+  constexpr std::int64_t cells = grid_rows * grid_columns, stride = d_model + 3;
+  BasicMatrix<TypeParam> dense(cells, d_model), padded(cells, stride);
+  encode_grid(grid_rows, grid_columns, spec, dense.view());
+  encode_grid(grid_rows, grid_columns, spec,
+              MatrixView<TypeParam>{padded.data(), cells, d_model, stride}, {3});
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    EXPECT_EQ(
+        std::memcmp(padded.row(cell).data(), dense.row(cell).data(), d_model * sizeof(TypeParam)),
+        0)
+        << cell;
+  }
+}
+
+TEST(Grid, MayHaveWideCells) {
+  EXPECT_EQ(encode_grid(2, 3, mae_grid(1 << 16))(0, (1 << 16) - 1), 1.0F);  // cos 0
+}
+
+TEST(Grid, MayBeEmptyOrASingleLine) {
+  EXPECT_EQ(encode_grid(0, 5, mae_grid(8)).rows(), 0);
+  EXPECT_EQ(encode_grid(5, 0, mae_grid(8)).rows(), 0);
+  const Matrix line = encode_grid(1, 3, mae_grid(8));
+  EXPECT_EQ(line(0, 2), 1.0F);  // cos 0
+  EXPECT_FLOAT_EQ(line(1, 0), std::sin(1.0F));
+}
+
+TEST(Grid, BadInputIsRefused) {
+  EXPECT_THAT(refusal([] { mae_grid(6); }), HasSubstr("d_model is 6; allowed for a grid"));
+  EXPECT_THAT(refusal([] { detr_grid(8, 0, 1); }), HasSubstr("size of the grid is 0"));
+  EXPECT_THAT(refusal([] { simple_vit_grid(4); }), HasSubstr("d_model is 4"));
+  EXPECT_THAT(refusal([] { encode_grid(-1, 1, mae_grid(8)); }), HasSubstr("grid is -1 x 1"));
+  EXPECT_THAT(refusal([] { encode_grid(1, -1, mae_grid(8)); }), HasSubstr("grid is 1 x -1"));
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  EXPECT_THAT(refusal([] { encode_grid(huge, huge, mae_grid(8)); }),
+              HasSubstr("at most 9007199254740992 cells"));
+  Matrix small(3, 8);
+  EXPECT_THAT(refusal([&] { encode_grid(2, 2, mae_grid(8), small.view()); }),
+              HasSubstr("view has 3 rows; allowed: at least the row count, 4"));
+  EXPECT_THAT(refusal([&] { encode_grid(1, 1, mae_grid(8), small.view(), {0}); }),
+              HasSubstr("threads is 0"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,238 @@
+// Layers on 16-bit elements: conversions against to_double() and nearest() for every ISA, and each
+// layer against the same layer in float32, rounded once.
+#include "layers/layer_support.h"
+#include "posenc/cpu.h"
+#include "posenc/data_type.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
+#include "posenc/simd/dispatch.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using testing::HasSubstr;
+
+template <class T>
+constexpr bool is_bfloat16 = std::is_same_v<T, BFloat16>;
+
+template <class T>
+class HalfTypes : public testing::Test {};
+using Types = testing::Types<Float16, BFloat16>;
+TYPED_TEST_SUITE(HalfTypes, Types);
+
+/// Calls use(kernels) for the kernels of each ISA that runs here.
+template <class Use>
+void for_each_isa(const Use& use) {
+  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+    if (!cpu_has(each.isa)) continue;
+    SCOPED_TRACE(std::string(to_string(each.isa)));
+    use(each.kernels);
+  }
+}
+
+// The helpers below read bits, so that they hold under -ffast-math and where the processor takes
+// subnormal floats for 0.
+
+bool is_finite(float value) {
+  return (std::bit_cast<std::uint32_t>(value) & 0x7f800000) != 0x7f800000;
+}
+
+/// A finite float as a double.
+double exact_value(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const int exponent = static_cast<int>(bits >> 23 & 255);
+  const auto fraction = static_cast<double>((bits & 0x7fffff) | (exponent == 0 ? 0 : 0x800000));
+  const double magnitude = std::ldexp(fraction, std::max(exponent, 1) - 150);
+  return bits >> 31 != 0 ? -magnitude : magnitude;
+}
+
+/// The bits of the float32 that equals a 16-bit value.
+template <class T>
+std::uint32_t widened_bits(T element) {
+  const auto bits = static_cast<std::uint32_t>(element.bits);
+  if constexpr (is_bfloat16<T>) {
+    return bits << 16;
+  } else {
+    const std::uint32_t sign = (bits & 0x8000) << 16;
+    if ((bits & 0x7c00) == 0x7c00) return sign | 0x7f800000 | (bits & 0x3ff) << 13;
+    return sign | std::bit_cast<std::uint32_t>(static_cast<float>(std::fabs(to_double(element))));
+  }
+}
+
+TYPED_TEST(HalfTypes, EveryValueIsWidenedExactly) {
+  std::vector<std::uint16_t> all;
+  for (int bits = 0; bits <= 0xffff; ++bits) all.push_back(static_cast<std::uint16_t>(bits));
+  for_each_isa([&](const simd::Kernels& kernels) {
+    std::vector<float> wide(all.size());
+    kernels.widen(all.data(), std::ssize(all), is_bfloat16<TypeParam>, wide.data());
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      wrong += std::bit_cast<std::uint32_t>(wide[i]) != widened_bits(TypeParam{all[i]});
+    }
+    EXPECT_EQ(wrong, 0);
+  });
+}
+
+/// Every value, the midpoint above it, the floats next to both, and random floats.
+template <class T>
+std::vector<float> floats_to_narrow() {
+  std::vector<float> floats = {std::numeric_limits<float>::max(), 65519.996f, 65520.0f, -65536.0f};
+  const unsigned dropped = is_bfloat16<T> ? 16 : 13;
+  for (std::uint32_t value = 0; value <= 0xffff; ++value) {
+    const std::uint32_t bits = widened_bits(T{static_cast<std::uint16_t>(value)});
+    for (const std::uint32_t around : {bits, bits + (1u << (dropped - 1))}) {
+      for (const std::uint32_t step : {0u, 1u, ~0u}) {
+        floats.push_back(std::bit_cast<float>(around + step));
+      }
+    }
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 200'000; ++i) {
+    floats.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+  }
+  return floats;
+}
+
+TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
+  const std::vector<float> floats = floats_to_narrow<TypeParam>();
+  const std::uint16_t infinity = is_bfloat16<TypeParam> ? 0x7f80 : 0x7c00;
+  for_each_isa([&](const simd::Kernels& kernels) {
+    std::vector<std::uint16_t> narrow(floats.size());
+    kernels.narrow(floats.data(), std::ssize(floats), is_bfloat16<TypeParam>, narrow.data());
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      if (is_finite(floats[i])) {
+        wrong += TypeParam{narrow[i]} != nearest<TypeParam>(exact_value(floats[i]));
+        continue;
+      }
+      const auto bits = std::bit_cast<std::uint32_t>(floats[i]);
+      const bool is_nan = (bits & 0x7fffff) != 0;
+      const std::uint32_t magnitude = is_nan ? infinity | infinity >> 1 : infinity;
+      wrong += narrow[i] != ((bits >> 16 & 0x8000) | (magnitude & 0x7fff));
+    }
+    EXPECT_EQ(wrong, 0);
+  });
+}
+
+/// A tensor in 16 bits, and the same values in float32.
+template <class T>
+struct Tensors {
+  std::vector<T> narrow;
+  std::vector<float> wide;
+
+  explicit Tensors(std::int64_t count) {
+    std::mt19937 random(7);
+    std::normal_distribution<double> normal;
+    for (std::int64_t i = 0; i < count; ++i) {
+      narrow.push_back(nearest<T>(normal(random)));
+      wide.push_back(static_cast<float>(to_double(narrow.back())));
+    }
+  }
+
+  /// The number of elements that are not those of float32, rounded once.
+  std::int64_t differing() const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+      count += narrow[i] != nearest<T>(static_cast<double>(wide[i]));
+    }
+    return count;
+  }
+};
+
+constexpr std::int64_t batch = 3, rows = 50, columns = 46, stride = 50;
+
+/// A view with gaps between rows, of shape (batch, rows, columns) or (rows, batch, columns).
+template <class T>
+SequenceView<T> view_of(T* data, BatchOrder order) {
+  const bool is_batch_first = order == BatchOrder::batch_first;
+  return {data,
+          order,
+          batch,
+          rows,
+          columns,
+          is_batch_first ? rows * stride : stride,
+          is_batch_first ? stride : batch * stride};
+}
+
+TYPED_TEST(HalfTypes, ForwardAndBackwardAreThoseOfFloat32RoundedOnce) {
+  for (const EncodingSource source : {EncodingSource::cached, EncodingSource::fused}) {
+    const PositionalEncoding layer({.d_model = columns}, 1000, 0.25, source);
+    for (const BatchOrder order : {BatchOrder::batch_first, BatchOrder::sequence_first}) {
+      for (const bool training : {false, true}) {
+        const ForwardOptions options = {
+            .offset = 900, .training = training, .seed = 3, .threads = 2};
+        Tensors<TypeParam> x(batch * rows * stride);
+        Tensors<TypeParam> y = x;
+        layer.forward(SequenceView<const TypeParam>(view_of(x.narrow.data(), order)),
+                      view_of(y.narrow.data(), order), options);
+        layer.forward(SequenceView<const float>(view_of(x.wide.data(), order)),
+                      view_of(y.wide.data(), order), options);
+        EXPECT_EQ(y.differing(), 0) << "out of place";
+        layer.forward(view_of(x.narrow.data(), order), options);
+        EXPECT_EQ(x.narrow, y.narrow) << "in place";
+        if (!training) continue;
+        Tensors<TypeParam> gradient(batch * rows * stride);
+        layer.backward(view_of(gradient.narrow.data(), order), options);
+        layer.backward(view_of(gradient.wide.data(), order), options);
+        EXPECT_EQ(gradient.differing(), 0) << "backward";
+      }
+    }
+  }
+}
+
+TYPED_TEST(HalfTypes, RotaryIsThatOfFloat32RoundedOnce) {
+  constexpr std::int64_t dimension = 40, first = 2000;
+  for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
+    for (const FrequencyRule& rule : {FrequencyRule(), FrequencyRule(YarnScaling{.factor = 4})}) {
+      const Rotary rotary(dimension, 10000.0, channels, {}, rule);
+      Tensors<TypeParam> x(batch * rows * stride);
+      rotary.apply(view_of(x.narrow.data(), BatchOrder::sequence_first), first, {.threads = 2});
+      rotary.apply(view_of(x.wide.data(), BatchOrder::sequence_first), first);
+      EXPECT_EQ(x.differing(), 0);
+      BasicMatrix<TypeParam> cache(rows, dimension);
+      rotary.cache(RowRange{first, rows}, RotaryLayout::interleaved, cache.view());
+      const RotaryCacheView cached(cache.view(), RotaryLayout::interleaved);
+      Tensors<TypeParam> y(batch * rows * stride);
+      rotary.apply_cache(cached, view_of(y.narrow.data(), BatchOrder::batch_first), 0,
+                         {.threads = 2});
+      rotary.apply_cache(cached, view_of(y.wide.data(), BatchOrder::batch_first));
+      EXPECT_EQ(y.differing(), 0);
+    }
+  }
+}
+
+TYPED_TEST(HalfTypes, MemoryThatOverlapsIsRefusedByItsBytes) {
+  const PositionalEncoding layer({.d_model = 4}, 100);
+  std::vector<TypeParam> memory(60, TypeParam{7});
+  const auto at = [&](std::int64_t element) {
+    return batch_first(memory.data() + element, 1, 5, 4);
+  };
+  const auto forward = [&](std::int64_t y) {
+    return refusal([&] { layer.forward(SequenceView<const TypeParam>(at(0)), at(y)); });
+  };
+  EXPECT_THAT(forward(1), HasSubstr("output overlaps the input, 2 bytes after it"));
+  EXPECT_THAT(forward(19), HasSubstr("output overlaps the input, 38 bytes after it"));
+  EXPECT_EQ(forward(20), "(nothing thrown)");
+  EXPECT_THAT(refusal([&] { layer.forward(at(0), {.threads = 0}); }), HasSubstr("threads is 0"));
+  const Rotary rotary(6);
+  EXPECT_THAT(refusal([&] { rotary.apply(at(0)); }),
+              HasSubstr("x has 4 columns; allowed: at least the dimension, 6"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,171 @@
+// Lookup and scaling, and the single pass that also encodes, which has the same bits as separate
+// calls.
+#include "posenc/model/input_embedding.h"
+
+#include "layers/layer_support.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::random_floats;
+using test::refusal;
+using test::same_memory;
+using test::Sequences;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::int64_t vocabulary = 101;
+
+template <class Id>
+std::vector<Id> some_ids(std::int64_t count) {
+  std::vector<Id> ids;
+  for (std::int64_t i = 0; i < count; ++i)
+    ids.push_back(static_cast<Id>((i * 37 + i * i) % vocabulary));
+  return ids;
+}
+
+using Parameters = std::tuple<std::int64_t, BatchOrder>;
+
+class Embedding : public testing::TestWithParam<Parameters> {
+ protected:
+  static constexpr std::int64_t batch = 3, rows = 50;
+
+  std::int64_t d_model() const { return std::get<0>(GetParam()); }
+  BatchOrder order() const { return std::get<1>(GetParam()); }
+  Sequences sequences() const { return Sequences(order(), batch, rows, d_model(), d_model() % 5); }
+
+  /// Unaligned weights, with a row stride above their width.
+  MatrixView<const float> weights() const {
+    return {memory_.data() + 1, vocabulary, d_model(), d_model() + 3};
+  }
+
+ private:
+  std::vector<float> memory_ = random_floats(vocabulary * (std::get<0>(GetParam()) + 3) + 1, 9);
+};
+
+TEST_P(Embedding, IsScaledLookup) {
+  const InputEmbedding embedding(weights());
+  const auto ids = some_ids<std::int32_t>(batch * rows);
+  const std::vector<std::int64_t> wide_ids(ids.begin(), ids.end());
+  const auto root = static_cast<float>(std::sqrt(static_cast<double>(d_model())));
+  for (const int threads : {1, 2, 7}) {
+    Sequences narrow = sequences(), wide = sequences();
+    embedding.forward(ids, narrow.view(), threads);
+    embedding.forward(wide_ids, wide.view(), threads);
+    std::int64_t wrong = 0;
+    narrow.each([&](auto b, auto r, auto c) {
+      const std::int32_t id = ids[narrow.index(b, r, 0) / static_cast<std::uint64_t>(d_model())];
+      wrong += narrow.at(b, r, c) != weights().data[id * weights().stride + c] * root;
+    });
+    EXPECT_EQ(wrong, 0);
+    EXPECT_TRUE(same_memory(narrow.memory(), wide.memory()));
+    EXPECT_TRUE(narrow.gaps_untouched());
+  }
+}
+
+TEST_P(Embedding, InOnePassHasTheSameBitsAsSeparateCalls) {
+  const InputEmbedding embedding(weights());
+  const auto ids = some_ids<std::int64_t>(batch * rows);
+  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached}) {
+    const PositionalEncoding encoding({.d_model = d_model()}, 200, 0.2, source);
+    for (const bool training : {false, true}) {
+      const ForwardOptions options = {.offset = 100, .training = training, .seed = 3, .threads = 2};
+      Sequences in_turn = sequences(), at_once = sequences();
+      embedding.forward(ids, in_turn.view());
+      encoding.forward(in_turn.view(), options);
+      embedding.forward(ids, encoding, at_once.view(), options);
+      EXPECT_TRUE(same_memory(in_turn.memory(), at_once.memory()));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Embedding,
+                         testing::Combine(testing::Values(2, 6, 64, 130, 512),
+                                          testing::Values(BatchOrder::batch_first,
+                                                          BatchOrder::sequence_first)),
+                         [](const auto& each) {
+                           return std::to_string(std::get<0>(each.param)) + "_" +
+                                  test::name_of(std::get<1>(each.param));
+                         });
+
+TEST(InputEmbedding, OwnsItsWeights) {
+  InputEmbedding made(3, 4);
+  for (std::int64_t i = 0; i < 12; ++i) made.own_weights().data[i] = static_cast<float>(i);
+  const InputEmbedding embedding = std::move(made);
+  std::vector<float> y(8);
+  embedding.forward(std::vector<std::int32_t>{2, 0}, batch_first(y.data(), 1, 2, 4));
+  EXPECT_EQ(y, (std::vector<float>{16, 18, 20, 22, 0, 2, 4, 6}));
+  EXPECT_EQ(embedding.scale(), 2.0f);
+}
+
+TEST(InputEmbedding, AcceptsZeroIds) {
+  const InputEmbedding embedding(3, 4);
+  embedding.forward(std::vector<std::int32_t>{}, batch_first<float>(nullptr, 0, 7, 4));
+  embedding.forward(std::vector<std::int64_t>{}, PositionalEncoding({.d_model = 4}, 10),
+                    sequence_first<float>(nullptr, 0, 2, 4));
+}
+
+TEST(InputEmbedding, NamesAnIdOutOfRange) {
+  const InputEmbedding embedding(50, 4);
+  const PositionalEncoding encoding({.d_model = 4}, 10);
+  const std::vector<float> before(24, 7.0f);
+  std::vector<float> y = before;
+  const std::vector<std::int32_t> ids = {0, 1, 2, 3, 50, 5};
+  EXPECT_THAT(
+      refusal([&] { embedding.forward(ids, batch_first(y.data(), 2, 3, 4)); }),
+      HasSubstr("id is 50 at sequence 1, row 1; allowed: 0 to 49, the vocabulary has 50 rows"));
+  EXPECT_THAT(refusal([&] { embedding.forward(ids, encoding, sequence_first(y.data(), 3, 2, 4)); }),
+              HasSubstr("id is 50 at sequence 0, row 2;"));
+  const std::vector<std::int64_t> wide = {0, -1, std::int64_t{1} << 32, 3, 4, 5};
+  EXPECT_THAT(refusal([&] { embedding.forward(wide, batch_first(y.data(), 2, 3, 4)); }),
+              HasSubstr("id is -1 at sequence 0, row 1"));
+  EXPECT_EQ(y, before);
+}
+
+TEST(InputEmbedding, RefusesInvalidArguments) {
+  EXPECT_THAT(refusal([] { InputEmbedding(0, 4); }),
+              HasSubstr("vocabulary is 0; allowed: at least 1"));
+  EXPECT_THAT(refusal([] { InputEmbedding(4, 0); }), HasSubstr("d_model is 0"));
+  std::vector<float> memory(64, 1.0f);
+  EXPECT_THAT(refusal([&] {
+                InputEmbedding({memory.data(), 4, 4, 3});
+              }),
+              HasSubstr("stride 3; allowed: at least"));
+  EXPECT_THAT(refusal([&] { InputEmbedding({nullptr, 4, 4, 4}); }), HasSubstr("no memory"));
+  EXPECT_THAT(refusal([&] {
+                InputEmbedding({memory.data(), 0, 4, 4});
+              }),
+              HasSubstr("weights have 0 rows"));
+  const InputEmbedding embedding({memory.data(), 4, 4, 4});
+  const std::vector<std::int32_t> ids = {0, 1};
+  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 16, 1, 3, 4)); }),
+              HasSubstr("ids are 2; allowed: one for each row of the output, 1 x 3"));
+  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 12, 1, 2, 4)); }),
+              HasSubstr("output overlaps the weights"));
+  EXPECT_THAT(refusal([&] { embedding.forward(ids, batch_first(memory.data() + 16, 1, 2, 6)); }),
+              HasSubstr("output has 6 columns"));
+  EXPECT_THAT(refusal([&] {
+                embedding.forward(ids, PositionalEncoding({.d_model = 8}, 9),
+                                  batch_first(memory.data() + 16, 1, 2, 4));
+              }),
+              HasSubstr("encoding has d_model 8; allowed: that of the embedding, 4"));
+  EXPECT_THAT(refusal([&] {
+                embedding.forward(ids, PositionalEncoding({.d_model = 4}, 1),
+                                  batch_first(memory.data() + 16, 1, 2, 4));
+              }),
+              AllOf(HasSubstr("rows end at 2"), HasSubstr("max_rows, 1")));
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0f), 64);
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,361 @@
+// y = dropout(x + PE), in both batch orders, in place and out of place, from both sources.
+#include "posenc/model/positional_encoding.h"
+
+#include "layers/layer_support.h"
+#include "posenc/cpu.h"
+#include "posenc/registry.h"
+#include "posenc/suite/reference.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using test::same_memory;
+using test::Sequences;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr EncodingSource sources[] = {EncodingSource::automatic, EncodingSource::fused,
+                                      EncodingSource::cached};
+
+struct Shape {
+  std::int64_t batch, rows, d_model, gap;
+};
+
+// One row, widths that are not a multiple of a vector, more rows than a block, gaps, batches.
+constexpr Shape shapes[] = {{1, 1, 2, 0},     {1, 5, 4, 0},   {3, 7, 6, 0},    {2, 20, 20, 3},
+                            {1, 600, 64, 0},  {8, 33, 96, 0}, {2, 70, 512, 1}, {5, 1, 128, 0},
+                            {1, 40, 1026, 0}, {4, 3, 4098, 6}};
+
+using Parameters = std::tuple<Shape, BatchOrder, EncodingSource>;
+
+class Forward : public testing::TestWithParam<Parameters> {
+ protected:
+  static constexpr std::int64_t offset = 1000;
+
+  Shape shape() const { return std::get<0>(GetParam()); }
+  EncodingSpec spec() const { return {.d_model = shape().d_model}; }
+  Sequences sequences() const {
+    return Sequences(std::get<1>(GetParam()), shape().batch, shape().rows, shape().d_model,
+                     shape().gap);
+  }
+  PositionalEncoding layer(double dropout = 0) const {
+    return {spec(), 2000, dropout, std::get<2>(GetParam())};
+  }
+
+  /// The correctly rounded encodings, by the reference.
+  Matrix table() const {
+    const Reference reference(spec());
+    Matrix rows(shape().rows, shape().d_model);
+    for (std::int64_t r = 0; r < shape().rows; ++r) {
+      for (std::int64_t k = 0; k < shape().d_model / 2; ++k) {
+        const ReferencePair pair = reference(k, offset + r);
+        const ChannelPair channel = channels_of(spec(), k);
+        float* const row = rows.data() + r * shape().d_model;
+        row[channel.sine] = static_cast<float>(reference.nearest(k, offset + r, false, pair.sine));
+        row[channel.cosine] =
+            static_cast<float>(reference.nearest(k, offset + r, true, pair.cosine));
+      }
+    }
+    return rows;
+  }
+};
+
+TEST_P(Forward, RoundsTheSumOnce) {
+  Sequences x = sequences();
+  x.fill();
+  const Sequences before = x;
+  layer().forward(x.view(), {.offset = offset});
+  const Matrix exact = table();
+  std::int64_t wrong = 0;
+  x.each([&](auto b, auto r, auto c) {
+    // Rounding the sum of two floats to double, and then to float, gives the float nearest to the
+    // exact sum, since double has more than twice the precision of float.
+    const auto in = static_cast<double>(
+        before.memory()[static_cast<std::size_t>(&x.at(b, r, c) - x.memory().data())]);
+    wrong += x.at(b, r, c) != static_cast<float>(in + static_cast<double>(exact(r, c)));
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(x.gaps_untouched());
+}
+
+TEST_P(Forward, HasTheSameBitsOutOfPlaceAndOnManyThreads) {
+  Sequences x = sequences();
+  x.fill();
+  const PositionalEncoding with_dropout = layer(0.3);
+  for (const bool training : {false, true}) {
+    const ForwardOptions options = {.offset = offset, .training = training, .seed = 5};
+    Sequences expected = x;
+    Sequences in_place = sequences();
+    in_place.fill();
+    with_dropout.forward(in_place.view(), options);
+    for (const int threads : {1, 2, 3, 16}) {
+      Sequences y = sequences();
+      ForwardOptions shared = options;
+      shared.threads = threads;
+      with_dropout.forward(x.view(), y.view(), shared);
+      EXPECT_TRUE(same_memory(y.memory(), in_place.memory())) << threads << " threads";
+    }
+    EXPECT_TRUE(same_memory(x.memory(), expected.memory())) << "the input was written";
+  }
+}
+
+TEST_P(Forward, AppliesTheMaskOfTheSeed) {
+  Sequences plain = sequences(), dropped = sequences(), gradient = sequences();
+  plain.fill();
+  dropped.fill();
+  gradient.fill(2);
+  Sequences back = sequences();
+  back.fill(2);
+  const PositionalEncoding with_dropout = layer(0.3);
+  const ForwardOptions training = {.offset = offset, .training = true, .seed = 1234567890123};
+  with_dropout.forward(plain.view(), {.offset = offset});
+  with_dropout.forward(dropped.view(), training);
+  with_dropout.backward(back.view(), training);
+  const Dropout& dropout = with_dropout.dropout();
+  std::int64_t wrong = 0;
+  plain.each([&](auto b, auto r, auto c) {
+    const bool keeps = dropout.keeps(training.seed, plain.index(b, r, c));
+    wrong += dropped.at(b, r, c) != (keeps ? plain.at(b, r, c) * dropout.scale() : 0.0f);
+    wrong += back.at(b, r, c) != (keeps ? gradient.at(b, r, c) * dropout.scale() : 0.0f);
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(dropped.gaps_untouched());
+  EXPECT_TRUE(back.gaps_untouched());
+}
+
+TEST_P(Forward, HasTheSameBitsRowByRow) {
+  Sequences whole = sequences(), steps = sequences();
+  whole.fill();
+  steps.fill();
+  const PositionalEncoding encoding = layer();
+  encoding.forward(whole.view(), {.offset = offset});
+  for (std::int64_t r = 0; r < shape().rows; ++r) {
+    SequenceView<float> row = steps.view();
+    row.data = steps.row(0, r);
+    row.rows = 1;
+    encoding.forward(row, {.offset = offset + r});
+  }
+  EXPECT_TRUE(same_memory(whole.memory(), steps.memory()));
+}
+
+std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
+  const auto& [shape, order, source] = info.param;
+  constexpr const char* names[] = {"automatic", "fused", "cached"};
+  return std::to_string(shape.batch) + "x" + std::to_string(shape.rows) + "x" +
+         std::to_string(shape.d_model) + "_" + test::name_of(order) + "_" +
+         names[static_cast<int>(source)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Forward,
+                         testing::Combine(testing::ValuesIn(shapes),
+                                          testing::Values(BatchOrder::batch_first,
+                                                          BatchOrder::sequence_first),
+                                          testing::ValuesIn(sources)),
+                         parameter_name);
+
+// d_model is 4: sine and cosine of 0, 1, 2 and of a hundredth of them, each plus 1.
+TEST(PositionalEncoding, GivesGoldenValues) {
+  std::vector<float> x(12, 1.0f);
+  PositionalEncoding({.d_model = 4}, 3).forward(batch_first(x.data(), 1, 3, 4));
+  const double expected[] = {1,
+                             2,
+                             1,
+                             2,
+                             1.8414709848078965,
+                             1.5403023058681398,
+                             1.0099998333341667,
+                             1.9999500004166653,
+                             1.9092974268256817,
+                             0.5838531634528576,
+                             1.0199986666933331,
+                             1.9998000066665778};
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 1.5 * 0x1p-24) << i;
+}
+
+TEST(PositionalEncoding, GivesTheSameBitsFromBothSourcesBeyondTheCache) {
+  const std::int64_t d_model = 512;
+  const std::int64_t rows =
+      std::min<std::int64_t>(2 * std::max<std::int64_t>(cpu().l3_bytes, 1 << 20) / 2048, 40'000);
+  const PositionalEncoding fused({.d_model = d_model}, rows, 0.1, EncodingSource::fused);
+  const PositionalEncoding cached({.d_model = d_model}, rows, 0.1, EncodingSource::cached);
+  Matrix x(rows, d_model), a(rows, d_model), b(rows, d_model);
+  const auto noise = test::random_floats(d_model);
+  for (std::int64_t r = 0; r < rows; ++r)
+    std::copy(noise.begin(), noise.end(), x.data() + r * d_model);
+  const auto view = [&](Matrix& m) { return batch_first(m.data(), 1, rows, d_model); };
+  for (const bool training : {false, true}) {
+    fused.forward(view(x), view(a), {.training = training, .seed = 1, .threads = 2});
+    cached.forward(view(x), view(b), {.training = training, .seed = 1});
+    EXPECT_TRUE(test::same_bits({a.data(), static_cast<std::size_t>(rows * d_model)},
+                                {b.data(), static_cast<std::size_t>(rows * d_model)}));
+  }
+}
+
+/// Rows that begin at cache lines, a part of a page, half pages, pages and one and a half pages
+/// apart.
+TEST(PositionalEncoding, GivesTheSameBitsWithNonTemporalStores) {
+  const std::int64_t rows = 77;
+  for (const std::int64_t d_model : {64, 512, 1024, 1536}) {
+    const EncodingSpec spec = {.d_model = d_model};
+    const PositionalEncoding fused(spec, 2 * rows, 0, EncodingSource::fused);
+    const PositionalEncoding cached(spec, 2 * rows, 0, EncodingSource::cached);
+    const auto input = test::random_floats(rows * d_model);
+    Matrix x(rows, d_model), y(rows, d_model);
+    std::copy(input.begin(), input.end(), x.data());
+    std::vector<float> expected = input;
+    cached.forward(batch_first(expected.data(), 1, rows, d_model), {.offset = 5});
+    for (const int threads : {1, 3}) {
+      std::fill_n(y.data(), rows * d_model, 0.0f);
+      fused.forward(batch_first(x.data(), 1, rows, d_model),
+                    batch_first(y.data(), 1, rows, d_model),
+                    {.offset = 5, .threads = threads, .stores = StorePolicy::non_temporal});
+      EXPECT_TRUE(test::same_bits({y.data(), expected.size()}, expected))
+          << "d_model " << d_model << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(PositionalEncoding, PicksItsSourceByShape) {
+  const PositionalEncoding small({.d_model = 64}, 64);
+  EXPECT_EQ(small.source(1, 64), EncodingSource::cached);
+  EXPECT_EQ(small.source(1 << 20, 64), EncodingSource::fused);
+  const PositionalEncoding large({.d_model = 512}, max_position + 1, 0, EncodingSource::fused);
+  EXPECT_EQ(large.source(1, 1), EncodingSource::fused);
+  EXPECT_EQ(PositionalEncoding({.d_model = 64}, 64, 0, EncodingSource::fused).source(1, 1),
+            EncodingSource::fused);
+  EXPECT_EQ(PositionalEncoding({.d_model = 4096}, 1 << 20).source(1, 1), EncodingSource::fused);
+}
+
+TEST(PositionalEncoding, AcceptsTheLastPosition) {
+  const PositionalEncoding far({.d_model = 8}, max_position + 1);
+  std::vector<float> x(8, 0.0f), row(8);
+  far.forward(batch_first(x.data(), 1, 1, 8), {.offset = max_position});
+  backend("rotation")
+      .plan({.d_model = 8})
+      ->encode({.first = max_position, .count = 1}, {row.data(), 1, 8, 8});
+  EXPECT_TRUE(same_memory(x, row));
+}
+
+TEST(PositionalEncoding, AcceptsEmptyBatchesAndZeroRows) {
+  const PositionalEncoding encoding({.d_model = 4}, 10);
+  encoding.forward(batch_first<float>(nullptr, 0, 5, 4));
+  encoding.forward(batch_first<float>(nullptr, 5, 0, 4));
+  encoding.forward(sequence_first<float>(nullptr, 0, 0, 4), {.offset = 10, .threads = 4});
+  encoding.backward(batch_first<float>(nullptr, 0, 5, 4), {.training = true});
+  PositionalEncoding({.d_model = 4}, 0).forward(batch_first<float>(nullptr, 2, 0, 4));
+}
+
+TEST(PositionalEncoding, AppliesNoDropoutOutsideTraining) {
+  const PositionalEncoding dropping({.d_model = 4}, 10, 0.5), plain({.d_model = 4}, 10);
+  std::vector<float> a(40, 1.0f), b(40, 1.0f);
+  dropping.forward(batch_first(a.data(), 1, 10, 4));
+  plain.forward(batch_first(b.data(), 1, 10, 4), {.training = true});
+  EXPECT_TRUE(same_memory(a, b));
+}
+
+TEST(PositionalEncoding, RefusesRowsBeyondMaxRows) {
+  const PositionalEncoding encoding({.d_model = 4}, 512);
+  std::vector<float> x(4 * 20, 1.0f);
+  EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 20, 4), {.offset = 500}); }),
+              AllOf(HasSubstr("520"), HasSubstr("max_rows, 512")));
+  EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 1, 4), {.offset = 513}); }),
+              HasSubstr("offset is 513; allowed: 0 to max_rows, 512"));
+  EXPECT_THAT(refusal([&] { encoding.forward(batch_first(x.data(), 1, 1, 4), {.offset = -1}); }),
+              HasSubstr("offset is -1"));
+  EXPECT_EQ(x, std::vector<float>(80, 1.0f));
+}
+
+TEST(PositionalEncoding, RefusesInvalidArguments) {
+  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 3}, 5); }), HasSubstr("d_model"));
+  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, -1); }), HasSubstr("max_rows is -1"));
+  EXPECT_THAT(refusal([] { PositionalEncoding({.d_model = 4}, 5, 1.5); }),
+              HasSubstr("dropout is 1.5"));
+  const PositionalEncoding encoding({.d_model = 4}, 512);
+  std::vector<float> memory(400, 1.0f);
+  const auto x = batch_first(memory.data(), 2, 5, 4);
+  const auto refused = [&](SequenceView<float> view, ForwardOptions options = {}) {
+    return refusal([&] { encoding.forward(view, options); });
+  };
+  EXPECT_THAT(refused(batch_first(memory.data(), 2, 5, 6)),
+              HasSubstr("has 6 columns; allowed: d_model, 4"));
+  EXPECT_THAT(refused(batch_first<float>(nullptr, 2, 5, 4)), HasSubstr("has no memory"));
+  EXPECT_THAT(refused(batch_first(memory.data(), -2, 5, 4)), HasSubstr("has -2 sequences"));
+  EXPECT_THAT(refused(batch_first(memory.data(), 2, -5, 4)), HasSubstr("has -5 rows"));
+  EXPECT_THAT(refused(x, {.threads = 0}), HasSubstr("threads is 0"));
+  for (const auto& [batch_stride, row_stride] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {20, 3}, {0, 4}, {19, 4}, {4, 7}, {-20, 4}, {20, -4}, {1, 4}}) {
+    auto overlapping = x;
+    overlapping.batch_stride = batch_stride;
+    overlapping.row_stride = row_stride;
+    EXPECT_THAT(refused(overlapping), HasSubstr("allowed: strides that keep"))
+        << batch_stride << ", " << row_stride;
+  }
+  auto huge = x;
+  huge.batch_stride = std::int64_t{1} << 62;
+  EXPECT_THAT(refused(huge), HasSubstr("allowed: at most 2^63 - 1 bytes"));
+  EXPECT_EQ(memory, std::vector<float>(400, 1.0f));
+}
+
+TEST(PositionalEncoding, RefusesInvalidOutputs) {
+  const PositionalEncoding encoding({.d_model = 4}, 512);
+  std::vector<float> memory(400, 1.0f);
+  const auto x = batch_first(memory.data(), 2, 5, 4);
+  const auto refused = [&](SequenceView<float> y) {
+    return refusal([&] { encoding.forward(x, y); });
+  };
+  float* const apart = memory.data() + 200;
+  EXPECT_THAT(refused(batch_first(apart, 2, 6, 4)), HasSubstr("output has 2 sequences of 6 rows"));
+  EXPECT_THAT(refused(sequence_first(apart, 5, 2, 4)), HasSubstr("output is sequence_first"));
+  EXPECT_THAT(refused(batch_first(memory.data() + 12, 2, 5, 4)),
+              HasSubstr("output overlaps the input, 48 bytes after"));
+  auto strided = batch_first(memory.data(), 2, 5, 4);
+  strided.row_stride = 8;
+  strided.batch_stride = 40;
+  EXPECT_THAT(refused(strided), HasSubstr("with other strides"));
+  EXPECT_EQ(memory, std::vector<float>(400, 1.0f));
+  // The left and right halves of wider rows: their memory ranges overlap, but they share no
+  // element.
+  auto right = strided;
+  right.data += 4;
+  encoding.forward(strided, right);
+  EXPECT_EQ(memory[0], 1.0f);
+  EXPECT_EQ(memory[5], 2.0f);
+  right.data -= 1;
+  EXPECT_THAT(refusal([&] { encoding.forward(strided, right); }),
+              HasSubstr("output overlaps the input, 12 bytes"));
+}
+
+// CMake labels tests by the prefix "Threads" of their suite, and the preset tsan runs them.
+TEST(ThreadsOfLayers, MayShareOneLayer) {
+  constexpr std::int64_t rows = 100, d_model = 34;
+  for (const EncodingSource source : {EncodingSource::fused, EncodingSource::cached}) {
+    const PositionalEncoding encoding({.d_model = d_model}, rows, 0.2, source);
+    const ForwardOptions options = {.training = true, .seed = 8};
+    std::vector<float> expected(rows * d_model, 1.0f);
+    encoding.forward(batch_first(expected.data(), 1, rows, d_model), options);
+    std::vector<std::vector<float>> tensors(8, std::vector<float>(rows * d_model, 1.0f));
+    {
+      std::vector<test::JoiningThread> threads;
+      for (auto& tensor : tensors) {
+        threads.emplace_back(
+            [&] { encoding.forward(batch_first(tensor.data(), 1, rows, d_model), options); });
+      }
+    }
+    for (const auto& tensor : tensors) EXPECT_TRUE(same_memory(tensor, expected));
+  }
+}
+
+}  // namespace
+}  // namespace posenc

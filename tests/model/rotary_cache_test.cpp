@@ -1,0 +1,256 @@
+// Caches of cosines and sines in every layout: the same values, gathers, and heads turned by them.
+#include "layers/layer_support.h"
+#include "posenc/model/rotary.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::random_floats;
+using test::refusal;
+using testing::HasSubstr;
+
+constexpr std::int64_t dimension = 34, pairs = dimension / 2, rows = 530;
+
+std::vector<std::int64_t> positions() {
+  std::vector<std::int64_t> all(rows);
+  for (std::int64_t i = 0; i < rows; ++i)
+    all[static_cast<std::size_t>(i)] = i % 5 == 0 ? i : i * i * 104'729 - 9'000'000;
+  return all;
+}
+
+std::int64_t first_column(Repeat repeat, std::int64_t k) {
+  return repeat == Repeat::interleaved ? 2 * k : k;
+}
+
+/// The column of the repetition, or the same one.
+std::int64_t second_column(Repeat repeat, std::int64_t k) {
+  return repeat == Repeat::once ? k : repeat == Repeat::halves ? pairs + k : 2 * k + 1;
+}
+
+template <class T>
+class RotaryCaches : public testing::Test {
+ protected:
+  using Element = T;
+
+  /// With and without a factor.
+  std::vector<Rotary> both() const {
+    std::vector<Rotary> all;
+    all.emplace_back(dimension);
+    all.emplace_back(dimension, 1e4, RotaryLayout::interleaved, Accuracy(),
+                     YarnScaling{.factor = 16});
+    return all;
+  }
+};
+using Types = testing::Types<float, double, Float16, BFloat16>;
+TYPED_TEST_SUITE(RotaryCaches, Types);
+
+TYPED_TEST(RotaryCaches, HaveTheSameValuesInEveryLayout) {
+  const auto list = positions();
+  for (const Rotary& rotary : this->both()) {
+    BasicMatrix<TypeParam> cache(rows, dimension), interleaved(rows, dimension);
+    rotary.cache(list, RotaryLayout::halves, cache.view(), 2);
+    rotary.cache(list, RotaryLayout::interleaved, interleaved.view(), 3);
+    std::int64_t wrong = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t k = 0; k < pairs; ++k) {
+        wrong += interleaved(r, 2 * k) != cache(r, k);
+        wrong += interleaved(r, 2 * k + 1) != cache(r, pairs + k);
+      }
+    }
+    EXPECT_EQ(wrong, 0);
+    for (const Repeat repeat : {Repeat::once, Repeat::halves, Repeat::interleaved}) {
+      // Both are columns of one table, with a gap.
+      const std::int64_t each = repeat == Repeat::once ? pairs : dimension, stride = 2 * each + 3;
+      std::vector<TypeParam> table(rows * stride);
+      rotary.cosines_and_sines(list, repeat,
+                               MatrixView<TypeParam>{table.data(), rows, each, stride},
+                               MatrixView<TypeParam>{table.data() + each, rows, each, stride}, 2);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const TypeParam* const cosines = table.data() + r * stride;
+        const TypeParam* const sines = cosines + each;
+        for (std::int64_t k = 0; k < pairs; ++k) {
+          for (const std::int64_t column : {first_column(repeat, k), second_column(repeat, k)}) {
+            wrong += cosines[column] != cache(r, k);
+            wrong += sines[column] != cache(r, pairs + k);
+          }
+        }
+        for (std::int64_t gap = 2 * each; gap < stride; ++gap) wrong += cosines[gap] != TypeParam{};
+      }
+      EXPECT_EQ(wrong, 0) << static_cast<int>(repeat);
+    }
+  }
+}
+
+TYPED_TEST(RotaryCaches, OfAListHoldTheRowsOfRanges) {
+  const auto list = positions();
+  for (const Rotary& rotary : this->both()) {
+    BasicMatrix<TypeParam> cache(rows, dimension), row(1, dimension);
+    rotary.cache(list, RotaryLayout::interleaved, cache.view(), 2);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      rotary.cache(RowRange{list[static_cast<std::size_t>(r)], 1}, RotaryLayout::interleaved,
+                   row.view());
+      ASSERT_TRUE(std::equal(row.data(), row.data() + dimension, cache.row(r).data())) << r;
+    }
+  }
+}
+
+TYPED_TEST(RotaryCaches, AreThoseOfTheAnglesTimesTheFactor) {
+  using Angle = std::conditional_t<std::is_same_v<TypeParam, double>, double, float>;
+  const YarnScaling rule = {.factor = 16};
+  const Rotary rotary(dimension, 1e4, RotaryLayout::halves, {}, rule);
+  const AxesEncoder angles(one_axis({.d_model = dimension,
+                                     .layout = Layout::halves_cos_first,
+                                     .frequencies = without_attention_factor(rule)}));
+  BasicMatrix<Angle> exact(rows, dimension);
+  BasicMatrix<TypeParam> cache(rows, dimension);
+  angles.encode(positions(), exact.view());
+  rotary.cache(positions(), RotaryLayout::halves, cache.view());
+  std::int64_t wrong = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < dimension; ++c) {
+      const double product = static_cast<double>(exact(r, c)) * attention_factor(rule);
+      wrong += cache(r, c) != nearest<TypeParam>(product);
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Rows of a cache in another order than theirs.
+std::vector<std::int32_t> picked_rows(std::int64_t count) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    all[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i * 77 % rows);
+  return all;
+}
+
+TYPED_TEST(RotaryCaches, TurnHeadsByTheRowsThatArePicked) {
+  if constexpr (!std::is_same_v<TypeParam, double>) {
+    constexpr std::int64_t batch = 2, heads = 3, length = 275;
+    const auto list = positions();
+    const auto picked = picked_rows(batch * length);
+    for (const Rotary& rotary : this->both()) {
+      BasicMatrix<TypeParam> cache(rows, dimension), other(rows, dimension),
+          cosines(rows, dimension), sines(rows, dimension), once(rows, 2 * pairs);
+      rotary.cache(list, RotaryLayout::halves, cache.view());
+      rotary.cache(list, RotaryLayout::interleaved, other.view());
+      rotary.cosines_and_sines(list, Repeat::interleaved, cosines.view(), sines.view());
+      const MatrixView<TypeParam> left = {once.data(), rows, pairs, dimension},
+                                  right = {once.data() + pairs, rows, pairs, dimension};
+      rotary.cosines_and_sines(list, Repeat::once, left, right);
+      const RotaryCacheView caches[] = {{cache.view(), RotaryLayout::halves},
+                                        {other.view(), RotaryLayout::interleaved},
+                                        {cosines.view(), sines.view(), Repeat::interleaved},
+                                        {left, right, Repeat::once}};
+      std::vector<float> expected;
+      for (const RotaryCacheView& each : caches) {
+        for (const bool inverse : {false, true}) {
+          std::vector<float> x = random_floats(batch * heads * length * dimension);
+          rotary.apply_cache(each, rows_first(x.data(), batch, length, heads, dimension), picked,
+                             {.inverse = inverse, .threads = 2});
+          if (inverse) continue;
+          if (expected.empty()) expected = x;
+          EXPECT_EQ(x, expected);
+        }
+      }
+      if constexpr (std::is_same_v<TypeParam, float>) {
+        std::vector<std::int64_t> real;
+        for (const std::int32_t row : picked) real.push_back(list[static_cast<std::size_t>(row)]);
+        for (const bool inverse : {false, true}) {
+          std::vector<float> x = random_floats(batch * heads * length * dimension), y = x;
+          const auto view = [&](std::vector<float>& values) {
+            return rows_first(values.data(), batch, length, heads, dimension);
+          };
+          rotary.apply_cache(caches[2], view(x), picked, {.inverse = inverse});
+          rotary.apply(view(y), real, {.inverse = inverse});
+          EXPECT_EQ(x, y);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(RotaryCaches, TurnHeadsOfEveryType) {
+  if constexpr (!std::is_same_v<TypeParam, double>) {
+    const Rotary rotary(dimension);
+    BasicMatrix<TypeParam> cache(rows, dimension);
+    rotary.cache(RowRange{9, rows}, RotaryLayout::halves, cache.view());
+    const auto values = random_floats(rows * dimension);
+    std::vector<float> wide(values.size());
+    std::vector<BFloat16> narrow(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      narrow[i] = nearest<BFloat16>(static_cast<double>(values[i]));
+      wide[i] = static_cast<float>(to_double(narrow[i]));
+    }
+    const RotaryCacheView view(cache.view(), RotaryLayout::halves);
+    rotary.apply_cache(view, heads_first(wide.data(), 1, 1, rows, dimension));
+    rotary.apply_cache(view, heads_first(narrow.data(), 1, 1, rows, dimension));
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      wrong += narrow[i] != nearest<BFloat16>(static_cast<double>(wide[i]));
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TEST(RotaryCaches, MayHaveNoRows) {
+  const Rotary rotary(4);
+  const MatrixView<double> none = {nullptr, 0, 2, 2};
+  rotary.cosines_and_sines(RowRange{5, 0}, Repeat::once, none, none);
+  const MatrixView<float> empty = {nullptr, 0, 4, 4};
+  rotary.apply_cache({empty, RotaryLayout::halves}, heads_first<float>(nullptr, 2, 3, 0, 4));
+}
+
+TEST(RotaryCaches, AreRefusedWithTheirReason) {
+  const Rotary rotary(4);
+  std::vector<float> memory(200, 1.0f), x(5 * 4, 1.0f);
+  std::vector<double> doubles(20);
+  const auto table = [&](std::int64_t at, std::int64_t columns, std::int64_t stride = 8) {
+    return MatrixView<float>{memory.data() + at, 5, columns, stride};
+  };
+  const auto apart = [&](OutputView cosines, OutputView sines, Repeat repeat = Repeat::once) {
+    return refusal([&] { rotary.cosines_and_sines(RowRange{0, 5}, repeat, cosines, sines); });
+  };
+  EXPECT_THAT(apart(table(0, 4), table(50, 2)), HasSubstr("cosines has 4 columns; allowed: 2"));
+  EXPECT_THAT(apart(table(0, 4), table(50, 2), Repeat::halves),
+              HasSubstr("sines has 2 columns; allowed: 4"));
+  EXPECT_THAT(apart(table(0, 2, 1), table(50, 2)), HasSubstr("cosines has stride 1"));
+  EXPECT_THAT(apart(table(0, 2), table(1, 2)), HasSubstr("sines overlaps the cosines"));
+  EXPECT_THAT(apart(table(0, 2), table(4, 2, 9)), HasSubstr("sines overlaps the cosines"));
+  EXPECT_THAT(apart(table(0, 2), MatrixView<double>{doubles.data(), 5, 2, 2}),
+              HasSubstr("sines.type is float64; allowed: that of the cosines, float32"));
+  EXPECT_THAT(apart(table(0, 2), MatrixView<float>{memory.data(), 4, 2, 2}),
+              HasSubstr("sines has 4 rows; allowed: at least 5"));
+
+  const HeadsView heads = heads_first(x.data(), 1, 1, 5, 4);
+  const RotaryCacheView cache(table(0, 4), RotaryLayout::halves);
+  const auto at = [&](const RowPositions& rows_of_cache) {
+    return refusal([&] { rotary.apply_cache(cache, heads, rows_of_cache); });
+  };
+  EXPECT_THAT(at(std::vector<std::int64_t>{0, 1, 2, 3, 5}),
+              HasSubstr("row of the cache is 5; allowed: 0 to 4"));
+  EXPECT_THAT(at(std::vector<std::int64_t>{0, 1, -1, 3, 4}), HasSubstr("row of the cache is -1"));
+  EXPECT_THAT(at(RowRange{1, 5}), HasSubstr("cache has 5 rows; allowed: at least 6"));
+  EXPECT_THAT(at(RowRange{-1, 5}), HasSubstr("row of the cache is -1"));
+  EXPECT_THAT(at(RowRange{INT64_MAX, 5}), HasSubstr("row of the cache is 9223372036854775807"));
+  const std::vector<std::int64_t> on_axes(10);
+  EXPECT_THAT(at(RowPositions(on_axes.data(), 2, 5, 5)), HasSubstr("on 2 axes; allowed: 1"));
+  const auto by = [&](const RotaryCacheView& view) {
+    return refusal([&] { rotary.apply_cache(view, heads); });
+  };
+  const MatrixView<double> of_doubles = {doubles.data(), 5, 4, 4};
+  EXPECT_THAT(by({of_doubles, RotaryLayout::halves}), HasSubstr("cache.type is float64"));
+  EXPECT_THAT(by({table(0, 2), MatrixView<float>{memory.data() + 50, 4, 2, 2}, Repeat::once}),
+              HasSubstr("cache has 4 rows; allowed: at least 5"));
+  EXPECT_EQ(memory, std::vector<float>(200, 1.0f));
+  EXPECT_EQ(x, std::vector<float>(20, 1.0f));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,335 @@
+// Rotary::apply() on views of heads: every order of dimensions, type and kind of positions against
+// plain arithmetic, several tensors at once, the inverse, and what is refused.
+#include "layers/layer_support.h"
+#include "posenc/cpu.h"
+#include "posenc/model/rotary.h"
+#include "posenc/simd/dispatch.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::random_floats;
+using test::refusal;
+using testing::HasSubstr;
+
+constexpr std::int64_t batch = 2, heads = 3, dimension = 6, columns = 9;
+/// More than are turned at once.
+constexpr std::int64_t rows = 530;
+
+enum class Order { heads_first, rows_first, rows_outermost };
+
+/// Heads in memory with a gap after each.
+template <class T>
+struct Tensor {
+  static constexpr std::int64_t head = columns + 2;
+  std::vector<T> memory = std::vector<T>(batch * heads * rows * head);
+  Order order;
+
+  explicit Tensor(Order in, unsigned seed = 1) : order(in) {
+    const auto values = random_floats(static_cast<std::int64_t>(memory.size()), seed);
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      memory[i] = nearest<T>(static_cast<double>(values[i]));
+  }
+
+  HeadsView view() {
+    switch (order) {
+      case Order::heads_first:
+        return {memory.data(), batch, heads, rows, columns, heads * rows * head, rows * head, head};
+      case Order::rows_first:
+        return {memory.data(),       batch, heads,       rows, columns,
+                heads * rows * head, head,  heads * head};
+      case Order::rows_outermost: break;
+    }
+    return {memory.data(), batch, heads, rows, columns, heads * head, head, batch * heads * head};
+  }
+};
+
+float widened(float value) { return value; }
+template <class T>
+float widened(T value) {
+  return static_cast<float>(to_double(value));
+}
+
+/// Turns heads as the definition says, one pair after another.
+template <class T>
+void turn_plainly(const HeadsView& x, RotaryLayout channels, double factor, bool inverse,
+                  const std::vector<std::int64_t>& positions) {
+  const AxesEncoder angles(one_axis({.d_model = dimension, .layout = Layout::halves_cos_first}));
+  Matrix table(static_cast<std::int64_t>(positions.size()), dimension);
+  angles.encode(positions, table.view());
+  const bool own = static_cast<std::int64_t>(positions.size()) == batch * rows;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    for (std::int64_t h = 0; h < heads; ++h) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        T* const data =
+            static_cast<T*>(x.data) + b * x.batch_stride + h * x.head_stride + r * x.row_stride;
+        for (std::int64_t k = 0; k < dimension / 2; ++k) {
+          const auto of_table = [&](std::int64_t column) {
+            const auto value = static_cast<double>(table(own ? b * rows + r : r, column));
+            return static_cast<float>(value * factor);
+          };
+          const float cosine = of_table(k), angle_sine = of_table(dimension / 2 + k),
+                      sine = inverse ? -angle_sine : angle_sine;
+          const bool interleaved = channels == RotaryLayout::interleaved;
+          T& first = data[interleaved ? 2 * k : k];
+          T& second = data[interleaved ? 2 * k + 1 : dimension / 2 + k];
+          const float a = widened(first), b_ = widened(second);
+          const float ac = a * cosine, bs = b_ * sine, bc = b_ * cosine, as = a * sine;
+          first = nearest<T>(static_cast<double>(ac - bs));
+          second = nearest<T>(static_cast<double>(bc + as));
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+class RotaryHeads : public testing::Test {};
+using Types = testing::Types<float, Float16, BFloat16>;
+TYPED_TEST_SUITE(RotaryHeads, Types);
+
+TYPED_TEST(RotaryHeads, AreTurnedAsTheDefinitionSays) {
+  std::vector<std::int64_t> shared(rows), own(batch * rows);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    own[i] = static_cast<std::int64_t>(i * i) - 1000;
+    if (i < shared.size()) shared[i] = 100'000 - 3 * static_cast<std::int64_t>(i);
+  }
+  for (const Order order : {Order::heads_first, Order::rows_first, Order::rows_outermost}) {
+    for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
+      for (const auto* positions : {&shared, &own}) {
+        for (const auto& [inverse, factor] : {std::tuple(false, 1.0), {true, 1.0}, {true, 1.25}}) {
+          const Rotary rotary({.angles = one_axis({.d_model = dimension}),
+                               .channels = channels,
+                               .attention_factor = factor});
+          Tensor<TypeParam> x(order), expected(order);
+          rotary.apply(x.view(), *positions, {.inverse = inverse, .threads = 3});
+          turn_plainly<TypeParam>(expected.view(), channels, factor, inverse, *positions);
+          EXPECT_TRUE(x.memory == expected.memory) << static_cast<int>(order);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(RotaryHeads, OfSeveralTensorsAreTurnedAsEachAlone) {
+  // Queries, keys and values of a row are one behind the other; values are not turned.
+  constexpr std::int64_t of_keys = 1, row = (heads + 2 * of_keys) * columns;
+  const auto values = random_floats(batch * rows * row);
+  std::vector<TypeParam> together(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    together[i] = nearest<TypeParam>(static_cast<double>(values[i]));
+  std::vector<TypeParam> apart = together;
+  const auto view = [&](std::vector<TypeParam>& memory, std::int64_t first, std::int64_t count) {
+    return HeadsView(memory.data() + first * columns, batch, count, rows, columns, rows * row,
+                     columns, row);
+  };
+  const Rotary rotary(dimension);
+  const HeadsView both[] = {view(together, 0, heads), view(together, heads, of_keys)};
+  rotary.apply(both, RowRange{5, rows}, {.threads = 2});
+  rotary.apply(view(apart, 0, heads), 5);
+  rotary.apply(view(apart, heads, of_keys), 5);
+  EXPECT_TRUE(together == apart);
+}
+
+TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
+  for (const std::int64_t pairs : {1, 3, 8, 33, 64}) {
+    const auto angles = random_floats(2 * pairs, 2), x = random_floats(2 * pairs);
+    for (const bool interleaved : {false, true}) {
+      std::vector<float> expected = x;
+      for (std::int64_t k = 0; k < pairs; ++k) {
+        const auto i = static_cast<std::size_t>(interleaved ? 2 * k : k),
+                   j = static_cast<std::size_t>(interleaved ? 2 * k + 1 : pairs + k),
+                   sine = static_cast<std::size_t>(pairs + k);
+        const float cosine = angles[static_cast<std::size_t>(k)];
+        const float ac = x[i] * cosine, bs = x[j] * angles[sine], bc = x[j] * cosine,
+                    as = x[i] * angles[sine];
+        expected[i] = ac - bs;
+        expected[j] = bc + as;
+      }
+      for (const simd::IsaKernels& each : simd::compiled_kernels()) {
+        if (!cpu_has(each.isa)) continue;
+        std::vector<float> turned = x;
+        each.kernels.rotate(angles.data(), angles.data() + pairs, pairs, interleaved,
+                            turned.data());
+        EXPECT_EQ(turned, expected) << to_string(each.isa) << ", " << pairs << " pairs";
+      }
+    }
+  }
+}
+
+TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
+  constexpr std::int64_t d = 128, count = 500;
+  for (const RotaryLayout channels : {RotaryLayout::halves, RotaryLayout::interleaved}) {
+    const Rotary rotary(d, 10000.0, channels);
+    std::vector<float> x = random_floats(count * d);
+    const std::vector<float> before = x;
+    const HeadsView view = heads_first(x.data(), 1, 1, count, d);
+    rotary.apply(view, -100);
+    rotary.apply(view, -100, {.inverse = true});
+    for (std::int64_t r = 0; r < count; ++r) {
+      for (std::int64_t k = 0; k < d / 2; ++k) {
+        const bool interleaved = channels == RotaryLayout::interleaved;
+        const auto i = static_cast<std::size_t>(r * d + (interleaved ? 2 * k : k)),
+                   j = interleaved ? i + 1 : i + d / 2;
+        const double most = 0x1p-21 * std::hypot(before[i], before[j]);
+        ASSERT_NEAR(x[i], before[i], most);
+        ASSERT_NEAR(x[j], before[j], most);
+      }
+    }
+  }
+}
+
+TEST(RotaryPositions, OfAListTurnAsOneRowAtATime) {
+  constexpr std::int64_t d = 64, count = 300;
+  const Rotary rotary(d, 5e5);
+  std::vector<std::int64_t> wide(count);
+  for (std::int64_t i = 0; i < count; ++i)
+    wide[static_cast<std::size_t>(i)] = i % 3 == 0 ? i / 3 : -i * i * 7919 % 1'000'003;
+  const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+  std::vector<float> x = random_floats(count * d), of_narrow = x, one_by_one = x;
+  rotary.apply(heads_first(x.data(), 1, 1, count, d), wide, {.threads = 3});
+  rotary.apply(heads_first(of_narrow.data(), 1, 1, count, d), narrow);
+  for (std::int64_t r = 0; r < count; ++r) {
+    rotary.apply(heads_first(one_by_one.data() + r * d, 1, 1, 1, d),
+                 wide[static_cast<std::size_t>(r)]);
+  }
+  EXPECT_EQ(x, one_by_one);
+  EXPECT_EQ(of_narrow, one_by_one);
+}
+
+TEST(RotaryPositions, OnSeveralAxesTurnEachPairByItsAxis) {
+  constexpr std::int64_t d = 64, count = 130;
+  const std::vector<std::int64_t> sections = {8, 12, 12};
+  for (const bool interleaved : {false, true}) {
+    const EncodingSpec spec = {.d_model = d, .base = 1e6};
+    const Rotary rotary({.angles = interleaved ? axes_interleaved(sections, spec)
+                                               : axes_in_sections(sections, spec)});
+    std::vector<std::int64_t> positions(3 * count);
+    for (std::int64_t r = 0; r < count; ++r) {  // text, then an image
+      const bool text = r < 20;
+      positions[static_cast<std::size_t>(r)] = text ? r : 20;
+      positions[static_cast<std::size_t>(count + r)] = text ? r : 20 + (r - 20) / 11;
+      positions[static_cast<std::size_t>(2 * count + r)] = text ? r : 20 + (r - 20) % 11;
+    }
+    std::vector<float> x = random_floats(count * d);
+    const std::vector<float> before = x;
+    rotary.apply(heads_first(x.data(), 1, 1, count, d),
+                 RowPositions(positions.data(), 3, count, count), {.threads = 2});
+    const Rotary of_one_axis(d, 1e6);
+    std::int64_t wrong = 0;
+    for (std::int64_t axis = 0; axis < 3; ++axis) {
+      std::vector<float> turned = before;
+      const std::span of_axis(positions.data() + axis * count, static_cast<std::size_t>(count));
+      of_one_axis.apply(heads_first(turned.data(), 1, 1, count, d),
+                        std::span<const std::int64_t>(of_axis));
+      for (std::int64_t k = 0; k < d / 2; ++k) {
+        const std::int64_t by_section = k < 8 ? 0 : k < 20 ? 1 : 2;
+        const std::int64_t by_cycle = k % 3 > 0 && k < 36 ? k % 3 : 0;
+        if ((interleaved ? by_cycle : by_section) != axis) continue;
+        for (std::int64_t r = 0; r < count; ++r) {
+          const auto i = static_cast<std::size_t>(r * d + k), j = i + d / 2;
+          wrong += x[i] != turned[i] || x[j] != turned[j];
+        }
+      }
+    }
+    EXPECT_EQ(wrong, 0) << interleaved;
+
+    // Text alone is turned as by one axis.
+    std::vector<float> text = before, same = before;
+    rotary.apply(heads_first(text.data(), 1, 1, count, d), 7);
+    of_one_axis.apply(heads_first(same.data(), 1, 1, count, d), 7);
+    EXPECT_EQ(text, same);
+  }
+}
+
+TEST(RotaryHeads, MayBeNone) {
+  const Rotary rotary(dimension);
+  const std::vector<std::int64_t> none;
+  rotary.apply(heads_first<float>(nullptr, 0, 3, 5, 6));
+  rotary.apply(heads_first<float>(nullptr, 2, 0, 5, 6));
+  rotary.apply(HeadsView(static_cast<float*>(nullptr), INT64_MAX, 0, max_position, 6, 0, 0, 0));
+  rotary.apply(heads_first<Float16>(nullptr, 2, 3, 0, 6), none);
+  rotary.apply(std::span<const HeadsView>(), RowRange{0, 5});
+  rotary.apply(rows_first<float>(nullptr, 0, 1, 0, 6), RowRange{0, 1}, {.inverse = true});
+}
+
+TEST(RotaryHeads, AreRefusedWithTheirReasonAndUnchanged) {
+  const Rotary rotary(dimension);
+  const Rotary on_axes(
+      {.angles = axes_in_sections(std::vector<std::int64_t>{1, 1, 1}, {.d_model = dimension})});
+  std::vector<float> memory(2 * 3 * 4 * 6, 1.0f);
+  std::vector<double> doubles(memory.size());
+  const HeadsView x = heads_first(memory.data(), 2, 3, 4, 6);
+  const auto with = [&](const auto& change) {
+    HeadsView changed = x;
+    change(changed);
+    return refusal([&] { rotary.apply(changed); });
+  };
+  EXPECT_THAT(with([](HeadsView& v) { v.batch = -1; }), HasSubstr("x has -1 sequences; allowed"));
+  EXPECT_THAT(with([](HeadsView& v) { v.heads = -2; }), HasSubstr("x has -2 heads; allowed"));
+  EXPECT_THAT(with([](HeadsView& v) { v.rows = -3; }), HasSubstr("row count is -3; allowed"));
+  EXPECT_THAT(with([](HeadsView& v) { v.columns = 5; }), HasSubstr("x has 5 columns; allowed"));
+  EXPECT_THAT(with([](HeadsView& v) { v.data = nullptr; }), HasSubstr("x has no memory"));
+  EXPECT_THAT(with([](HeadsView& v) { v.head_stride = 23; }), HasSubstr("head_stride 23"));
+  EXPECT_THAT(with([](HeadsView& v) { v.row_stride = 0; }), HasSubstr("row_stride 0"));
+  EXPECT_THAT(with([](HeadsView& v) { v.batch_stride = -72; }), HasSubstr("batch_stride -72"));
+  EXPECT_THAT(with([](HeadsView& v) { v.batch_stride = INT64_MAX / 2; }), HasSubstr("2^63 - 1"));
+  EXPECT_THAT(refusal([&] { rotary.apply(heads_first(doubles.data(), 2, 3, 4, 6)); }),
+              HasSubstr("x.type is float64; allowed: float32, float16, bfloat16"));
+
+  const std::vector<std::int64_t> few(3), all(8), far = {0, 1, max_position + 1, 3};
+  EXPECT_THAT(refusal([&] { rotary.apply(x, few); }),
+              HasSubstr("positions has 3 rows; allowed: 4, or 4 for each of 2 sequences"));
+  EXPECT_THAT(refusal([&] { rotary.apply(x, far); }), HasSubstr("9007199254740993"));
+  EXPECT_THAT(refusal([&] { rotary.apply(x, RowPositions(all.data(), 2, 4, 4)); }),
+              HasSubstr("2 axes"));
+  EXPECT_THAT(refusal([&] { on_axes.apply(x, RowPositions(all.data(), 2, 4, 4)); }),
+              HasSubstr("2 axes"));
+  const std::vector<std::int64_t> far_on_one = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -max_position - 1};
+  EXPECT_THAT(refusal([&] { on_axes.apply(x, RowPositions(far_on_one.data(), 3, 4, 4)); }),
+              HasSubstr("-9007199254740993"));
+
+  const HeadsView fewer_rows = heads_first(memory.data() + 72, 1, 3, 4, 6);
+  const HeadsView one = heads_first(memory.data(), 2, 1, 4, 6);
+  EXPECT_THAT(refusal([&] {
+                rotary.apply(std::vector{x, fewer_rows}, RowRange{0, 4});
+              }),
+              HasSubstr("x[1] has 1 sequences of 4 rows; allowed: as many as x[0], 2 of 4"));
+  EXPECT_THAT(refusal([&] {
+                rotary.apply(std::vector{x, one}, RowRange{0, 4});
+              }),
+              HasSubstr("x[1] has the memory of x[0]"));
+  EXPECT_EQ(memory, std::vector<float>(memory.size(), 1.0f));
+}
+
+TEST(Rotary, IsMadeOfItsSpec) {
+  const RotarySpec spec = {.angles = axes_in_blocks(std::vector<std::int64_t>{4, 2}, {.base = 256}),
+                           .channels = RotaryLayout::interleaved,
+                           .attention_factor = 0.5};
+  EXPECT_EQ(Rotary(spec).spec(), spec);
+  const Rotary yarn(64, 1e4, RotaryLayout::halves, {}, YarnScaling{.factor = 40});
+  EXPECT_EQ(yarn.spec().attention_factor, attention_factor(YarnScaling{.factor = 40}));
+  EXPECT_EQ(yarn.spec().dimension(), 64);
+  std::vector<float> x = random_floats(64 * 3), y = x;
+  yarn.apply(heads_first(x.data(), 1, 1, 3, 64), 1000);
+  Rotary(yarn.spec()).apply(heads_first(y.data(), 1, 1, 3, 64), 1000);
+  EXPECT_EQ(x, y);
+  for (const double factor : {0.0, -1.0, 0x1p21, std::nan("")}) {
+    EXPECT_THAT(refusal([&] { Rotary({.angles = spec.angles, .attention_factor = factor}); }),
+                HasSubstr("attention_factor is "));
+  }
+  EXPECT_THAT(refusal([&] { Rotary(RotarySpec{}); }), HasSubstr("0 channels"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,281 @@
+// Rotary embeddings: caches against the exact values rounded once, their application against its
+// definition, norms, and relative positions.
+#include "posenc/model/rotary.h"
+
+#include "layers/layer_support.h"
+#include "posenc/suite/reference.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::random_floats;
+using test::refusal;
+using test::same_memory;
+using test::Sequences;
+using testing::HasSubstr;
+
+constexpr RotaryLayout layouts[] = {RotaryLayout::halves, RotaryLayout::interleaved};
+
+std::int64_t first_of(RotaryLayout layout, std::int64_t k) {
+  return layout == RotaryLayout::halves ? k : 2 * k;
+}
+std::int64_t second_of(RotaryLayout layout, std::int64_t k, std::int64_t dimension) {
+  return layout == RotaryLayout::halves ? dimension / 2 + k : 2 * k + 1;
+}
+
+/// The T nearest to a long double: rounds by way of double, then tries both neighbours. It does not
+/// handle ties, which no sine or cosine gives.
+template <class T>
+T nearest_by_search(long double value) {
+  T best = nearest<T>(static_cast<double>(value));
+  for (const std::uint64_t step : {std::uint64_t(-1), std::uint64_t{1}}) {
+    T other = best;
+    if constexpr (std::is_same_v<T, float>) {
+      other = std::bit_cast<float>(
+          static_cast<std::uint32_t>(std::bit_cast<std::uint32_t>(best) + step));
+    } else {
+      other.bits = static_cast<std::uint16_t>(best.bits + step);
+    }
+    const auto distance = [value](T x) {
+      return std::fabs(static_cast<long double>(to_double(x)) - value);
+    };
+    if (distance(other) < distance(best)) best = other;
+  }
+  return best;
+}
+
+template <class T>
+class RotaryCache : public testing::Test {};
+using Types = testing::Types<float, Float16, BFloat16>;
+TYPED_TEST_SUITE(RotaryCache, Types);
+
+TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
+  for (const std::int64_t dimension : {2, 6, 64, 130}) {
+    const Rotary rotary(dimension);
+    const Reference reference({.d_model = dimension});
+    for (const RotaryLayout layout : layouts) {
+      for (const std::int64_t first :
+           {std::int64_t{0}, std::int64_t{5000}, std::int64_t{1} << 40}) {
+        const std::int64_t rows = 40, stride = dimension + 3;
+        std::vector<TypeParam> cache(static_cast<std::size_t>(rows * stride));
+        rotary.cache(RowRange{first, rows}, layout,
+                     MatrixView<TypeParam>{cache.data(), rows, dimension, stride}, 2);
+        std::int64_t wrong = 0;
+        for (std::int64_t r = 0; r < rows; ++r) {
+          for (std::int64_t k = 0; k < dimension / 2; ++k) {
+            const ReferencePair pair = reference(k, first + r);
+            const auto at = [&](std::int64_t column) {
+              return cache[static_cast<std::size_t>(r * stride + column)];
+            };
+            wrong += at(first_of(layout, k)) != nearest_by_search<TypeParam>(pair.cosine);
+            wrong += at(second_of(layout, k, dimension)) != nearest_by_search<TypeParam>(pair.sine);
+          }
+          for (std::int64_t c = dimension; c < stride; ++c) {
+            wrong += cache[static_cast<std::size_t>(r * stride + c)] != TypeParam{};
+          }
+        }
+        EXPECT_EQ(wrong, 0) << "dimension " << dimension << " from " << first;
+      }
+    }
+  }
+}
+
+TYPED_TEST(RotaryCache, HoldsTheFrequenciesOfARuleTimesItsAttentionFactor) {
+  constexpr std::int64_t dimension = 64, rows = 150, first = 1000;
+  const YarnScaling rule = {.factor = 40, .trained_rows = 4096};
+  const double factor = attention_factor(rule);
+  ASSERT_GT(factor, 1.3);
+  const Rotary rotary(dimension, 10000.0, RotaryLayout::halves, {}, rule);
+  Matrix exact(rows, dimension);
+  backend("rotation")
+      .plan({.d_model = dimension,
+             .layout = Layout::halves_cos_first,
+             .frequencies = without_attention_factor(rule)})
+      ->encode({.first = first, .count = rows}, exact.view());
+  for (const RotaryLayout layout : layouts) {
+    BasicMatrix<TypeParam> cache(rows, dimension);
+    rotary.cache(RowRange{first, rows}, layout, cache.view(), 2);
+    std::int64_t wrong = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t k = 0; k < dimension / 2; ++k) {
+        const auto expected = [&](std::int64_t column) {
+          return nearest<TypeParam>(static_cast<double>(exact(r, column)) * factor);
+        };
+        wrong += cache(r, first_of(layout, k)) != expected(k);
+        wrong += cache(r, second_of(layout, k, dimension)) != expected(dimension / 2 + k);
+      }
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TYPED_TEST(RotaryCache, AppliesTheCachedValues) {
+  constexpr std::int64_t dimension = 34, rows = 9, heads = 3;
+  for (const RotaryLayout channels : layouts) {
+    const Rotary rotary(dimension, 10000.0, channels);
+    for (const RotaryLayout layout : layouts) {
+      std::vector<TypeParam> cache(rows * dimension);
+      const MatrixView<TypeParam> view = {cache.data(), rows, dimension, dimension};
+      rotary.cache(RowRange{7, rows}, layout, view);
+      Sequences x(BatchOrder::sequence_first, heads, rows, dimension, 2);
+      x.fill();
+      const Sequences before = x;
+      rotary.apply_cache({view, layout}, x.view(), 0, {.threads = 2});
+      std::int64_t wrong = 0;
+      for (std::int64_t h = 0; h < heads; ++h) {
+        for (std::int64_t r = 0; r < rows; ++r) {
+          for (std::int64_t k = 0; k < dimension / 2; ++k) {
+            const auto cached = [&](std::int64_t column) {
+              return static_cast<float>(
+                  to_double(cache[static_cast<std::size_t>(r * dimension + column)]));
+            };
+            const float cosine = cached(first_of(layout, k)),
+                        sine = cached(second_of(layout, k, dimension));
+            const std::int64_t i = first_of(channels, k), j = second_of(channels, k, dimension);
+            const float a = before.at(h, r, i), b = before.at(h, r, j);
+            const float ac = a * cosine, bs = b * sine, bc = b * cosine, as = a * sine;
+            wrong += x.at(h, r, i) != ac - bs;
+            wrong += x.at(h, r, j) != bc + as;
+          }
+        }
+      }
+      EXPECT_EQ(wrong, 0);
+      EXPECT_TRUE(x.gaps_untouched());
+    }
+  }
+}
+
+TEST(Rotary, HasTheSameBitsWithAndWithoutACache) {
+  constexpr std::int64_t dimension = 128, rows = 150, heads = 2, first = 4000;
+  const std::tuple<RotaryLayout, FrequencyRule> cases[] = {
+      {RotaryLayout::halves, {}},
+      {RotaryLayout::interleaved, {}},
+      {RotaryLayout::halves, Llama3Scaling{}},
+      {RotaryLayout::halves, YarnScaling{.factor = 4}},
+  };
+  for (const auto& [channels, rule] : cases) {
+    const Rotary rotary(dimension, 500000.0, channels, {}, rule);
+    Matrix cache(rows, dimension);
+    rotary.cache(RowRange{first, rows}, RotaryLayout::halves, cache.view());
+    for (const BatchOrder order : {BatchOrder::batch_first, BatchOrder::sequence_first}) {
+      Sequences a(order, heads, rows, dimension), b(order, heads, rows, dimension);
+      a.fill();
+      b.fill();
+      rotary.apply(a.view(), first, {.threads = 3});
+      rotary.apply_cache({cache.view(), RotaryLayout::halves}, b.view());
+      EXPECT_TRUE(same_memory(a.memory(), b.memory()));
+    }
+  }
+}
+
+TEST(Rotary, IsItsDefinitionInDouble) {
+  constexpr std::int64_t dimension = 16, rows = 20;
+  const Rotary rotary(dimension, 10000.0, RotaryLayout::interleaved);
+  Sequences x(BatchOrder::batch_first, 1, rows, dimension);
+  x.fill();
+  const Sequences before = x;
+  rotary.apply(x.view(), 3);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t k = 0; k < dimension / 2; ++k) {
+      const double angle =
+          static_cast<double>(3 + r) * std::pow(10000.0, -2.0 * static_cast<double>(k) / dimension);
+      const double a = before.at(0, r, 2 * k), b = before.at(0, r, 2 * k + 1);
+      EXPECT_NEAR(x.at(0, r, 2 * k), a * std::cos(angle) - b * std::sin(angle), 1e-6);
+      EXPECT_NEAR(x.at(0, r, 2 * k + 1), b * std::cos(angle) + a * std::sin(angle), 1e-6);
+    }
+  }
+}
+
+TEST(Rotary, PreservesNormsAndLeavesOtherChannels) {
+  constexpr std::int64_t dimension = 32, columns = 48, rows = 100, heads = 4;
+  for (const RotaryLayout channels : layouts) {
+    const Rotary rotary(dimension, 10000.0, channels);
+    Sequences x(BatchOrder::sequence_first, heads, rows, columns);
+    x.fill();
+    const Sequences before = x;
+    rotary.apply(x.view(), 1'000'000'000'000);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        double norm = 0, norm_before = 0;
+        for (std::int64_t c = 0; c < dimension; ++c) {
+          norm += std::pow(static_cast<double>(x.at(h, r, c)), 2);
+          norm_before += std::pow(static_cast<double>(before.at(h, r, c)), 2);
+        }
+        EXPECT_NEAR(norm, norm_before, 1e-6 * norm_before);
+        for (std::int64_t c = dimension; c < columns; ++c)
+          EXPECT_EQ(x.at(h, r, c), before.at(h, r, c));
+      }
+    }
+  }
+}
+
+// The purpose of rotary embeddings: the product of a query and a key depends only on the distance
+// between their positions.
+TEST(Rotary, MakesProductsDependOnDistanceAlone) {
+  constexpr std::int64_t dimension = 64;
+  const Rotary rotary(dimension);
+  const auto q = random_floats(dimension, 1), k = random_floats(dimension, 2);
+  const auto product = [&](std::int64_t query_position, std::int64_t key_position) {
+    auto query = q, key = k;
+    rotary.apply(batch_first(query.data(), 1, 1, dimension), query_position);
+    rotary.apply(batch_first(key.data(), 1, 1, dimension), key_position);
+    double sum = 0;
+    for (std::size_t i = 0; i < query.size(); ++i)
+      sum += static_cast<double>(query[i]) * static_cast<double>(key[i]);
+    return sum;
+  };
+  EXPECT_NEAR(product(105, 100), product(5, 0), 2e-5);
+  EXPECT_NEAR(product(1'000'000'005, 1'000'000'000), product(5, 0), 2e-5);
+}
+
+TEST(Rotary, AcceptsZeroRows) {
+  const Rotary rotary(4);
+  rotary.apply(sequence_first<float>(nullptr, 0, 3, 4));
+  rotary.cache(RowRange{5, 0}, RotaryLayout::interleaved, MatrixView<float>{nullptr, 0, 4, 4});
+  rotary.cache(RowRange{5, 0}, RotaryLayout::halves, MatrixView<Float16>{nullptr, 0, 4, 4});
+}
+
+TEST(Rotary, RefusesInvalidArguments) {
+  EXPECT_THAT(refusal([] { Rotary(5); }), HasSubstr("d_model is 5"));
+  EXPECT_THAT(refusal([] { Rotary(4, 1.0); }), HasSubstr("base is 1"));
+  EXPECT_THAT(refusal([] { Rotary(4, 1e4, RotaryLayout::halves, {}, NtkScaling{0}); }),
+              HasSubstr("factor is 0"));
+  const Rotary rotary(4);
+  std::vector<float> x(40, 1.0f);
+  std::vector<Float16> half(40);
+  const auto heads = sequence_first(x.data(), 5, 2, 4);
+  EXPECT_THAT(refusal([&] { rotary.apply(sequence_first(x.data(), 5, 2, 2)); }),
+              HasSubstr("x has 2 columns; allowed: at least the dimension, 4"));
+  EXPECT_THAT(refusal([&] { rotary.apply(heads, -max_position - 1); }), HasSubstr("is -9007"));
+  EXPECT_THAT(refusal([&] { rotary.apply(heads, max_position - 3); }), HasSubstr("position"));
+  EXPECT_THAT(refusal([&] { rotary.apply(heads, 0, {.threads = 0}); }), HasSubstr("threads is 0"));
+  const auto apply_cache = [&](MatrixView<const Float16> cache) {
+    return refusal([&] { rotary.apply_cache({cache, RotaryLayout::halves}, heads); });
+  };
+  EXPECT_THAT(apply_cache({half.data(), 4, 4, 4}),
+              HasSubstr("cache has 4 rows; allowed: at least 5"));
+  EXPECT_THAT(apply_cache({half.data(), 5, 6, 6}), HasSubstr("cache has 6 columns; allowed: 4"));
+  EXPECT_THAT(apply_cache({half.data(), 5, 4, 3}), HasSubstr("cache has stride 3"));
+  EXPECT_THAT(apply_cache({nullptr, 5, 4, 4}), HasSubstr("cache has no memory"));
+  EXPECT_EQ(x, std::vector<float>(40, 1.0f));
+  const MatrixView<BFloat16> out = {nullptr, 2, 4, 4};
+  EXPECT_THAT(refusal([&] {
+                rotary.cache(RowRange{0, 2}, RotaryLayout::halves, out);
+              }),
+              HasSubstr("no memory"));
+  EXPECT_THAT(refusal([&] {
+                rotary.cache(RowRange{-max_position - 1, 2}, RotaryLayout::halves, out);
+              }),
+              HasSubstr("is -9007199254740993; allowed"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,136 @@
+// Logits against a plain loop in double, and softmax against its definition.
+#include "posenc/model/tied_output.h"
+
+#include "layers/layer_support.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::GuardedMatrix;
+using test::random_floats;
+using test::refusal;
+using testing::HasSubstr;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+struct Shape {
+  std::int64_t rows, d_model, vocabulary;
+};
+
+class Logits : public testing::TestWithParam<Shape> {};
+
+TEST_P(Logits, MatchAPlainLoopInDouble) {
+  const auto [rows, d_model, vocabulary] = GetParam();
+  const auto weights = random_floats(vocabulary * (d_model + 1), 1),
+             hidden = random_floats(rows * (d_model + 2), 2);
+  const InputEmbedding embedding({weights.data(), vocabulary, d_model, d_model + 1});
+  const TiedOutput output(embedding);
+  for (const int threads : {1, 2, 5}) {
+    GuardedMatrix logits(rows, vocabulary, vocabulary + 3, 1);
+    output.logits({hidden.data(), rows, d_model, d_model + 2}, logits.view(), threads);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t v = 0; v < vocabulary; ++v) {
+        double sum = 0, magnitude = 0;
+        for (std::int64_t c = 0; c < d_model; ++c) {
+          const double term =
+              static_cast<double>(hidden[static_cast<std::size_t>(r * (d_model + 2) + c)]) *
+              static_cast<double>(weights[static_cast<std::size_t>(v * (d_model + 1) + c)]);
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+        // This bound holds for every order of summation.
+        const double bound = static_cast<double>(d_model) * 0x1p-24 * 1.01 * magnitude;
+        ASSERT_NEAR(logits.row(r)[static_cast<std::size_t>(v)], sum, bound) << r << ", " << v;
+      }
+    }
+    EXPECT_TRUE(logits.surroundings_untouched());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Logits,
+                         testing::Values(Shape{1, 2, 1}, Shape{1, 64, 1000}, Shape{7, 20, 33},
+                                         Shape{40, 130, 257}, Shape{3, 1024, 50}),
+                         [](const auto& each) {
+                           return std::to_string(each.param.rows) + "x" +
+                                  std::to_string(each.param.d_model) + "_" +
+                                  std::to_string(each.param.vocabulary);
+                         });
+
+TEST(TiedOutput, AcceptsZeroRows) {
+  const InputEmbedding embedding(3, 4);
+  TiedOutput(embedding).logits({nullptr, 0, 4, 4}, {nullptr, 0, 3, 3});
+  softmax({nullptr, 0, 3, 3});
+}
+
+TEST(TiedOutput, RefusesInvalidArguments) {
+  const InputEmbedding embedding(3, 4);
+  const TiedOutput output(embedding);
+  std::vector<float> x(8, 1.0f), logits(6, 1.0f);
+  EXPECT_THAT(refusal([&] {
+                output.logits({x.data(), 2, 3, 4}, {logits.data(), 2, 3, 3});
+              }),
+              HasSubstr("x has 3 columns; allowed: d_model, 4"));
+  EXPECT_THAT(refusal([&] {
+                output.logits({x.data(), 2, 4, 4}, {logits.data(), 2, 2, 3});
+              }),
+              HasSubstr("logits have 2 columns; allowed: the vocabulary, 3"));
+  EXPECT_THAT(refusal([&] {
+                output.logits({x.data(), 2, 4, 4}, {logits.data(), 1, 3, 3});
+              }),
+              HasSubstr("logits have 1 rows; allowed: as many as x, 2"));
+  EXPECT_THAT(refusal([&] {
+                output.logits({x.data(), 2, 4, 3}, {logits.data(), 2, 3, 3});
+              }),
+              HasSubstr("x has stride 3"));
+  EXPECT_THAT(refusal([&] {
+                output.logits({x.data(), 2, 4, 4}, {x.data() + 1, 2, 3, 3});
+              }),
+              HasSubstr("logits overlaps x"));
+  EXPECT_THAT(refusal([&] {
+                output.logits({x.data(), 2, 4, 4}, {logits.data(), 2, 3, 3}, 0);
+              }),
+              HasSubstr("threads is 0"));
+  EXPECT_EQ(logits, std::vector<float>(6, 1.0f));
+}
+
+TEST(Softmax, IsItsDefinition) {
+  std::vector<float> row = random_floats(1000, 3);
+  const std::vector<float> x = row;
+  softmax({row.data(), 1, 1000, 1000});
+  double sum = 0;
+  for (const float value : x) sum += std::exp(static_cast<double>(value));
+  double total = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const double expected = std::exp(static_cast<double>(x[i])) / sum;
+    EXPECT_NEAR(row[i], expected, 1e-6 * expected);
+    total += static_cast<double>(row[i]);
+  }
+  EXPECT_NEAR(total, 1, 1e-6);
+}
+
+TEST(Softmax, NeitherOverflowsNorDividesByZero) {
+  std::vector<float> rows = {3e38f, 3e38f,     -3e38f, -3e38f, -3e38f, -3e38f,
+                             0,     -infinity, 0,      1000,   0,      -1000};
+  softmax({rows.data(), 4, 3, 3}, 2);
+  const float third = 1.0f / 3;
+  EXPECT_EQ(rows, (std::vector<float>{0.5f, 0.5f, 0, third, third, third, 0.5f, 0, 0.5f, 1, 0, 0}));
+}
+
+TEST(Softmax, GivesNanIfTheLargestIsNotFinite) {
+  std::vector<float> rows = {-infinity, -infinity, infinity, 0, std::nanf(""), 0, 0, std::nanf("")};
+  softmax({rows.data(), 4, 2, 2});
+  for (const float value : rows) EXPECT_TRUE(std::isnan(value) || value == 0.0f);
+  EXPECT_TRUE(std::isnan(rows[0]) && std::isnan(rows[1]) && std::isnan(rows[2]) &&
+              std::isnan(rows[5]) && std::isnan(rows[6]));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,338 @@
+// The accuracy report against planted errors: the encoders are correct, except where a test changes
+// their values.
+#include "posenc/simd/row_task.h"
+#include "posenc/suite/accuracy_report.h"
+
+#include "fake_backend.h"
+#include "posenc/registry.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const EncodingSpec small_spec = {.d_model = 8, .base = 100};
+
+/// The formula in long double, which is accurate enough at the small positions of these tests.
+long double exact(const EncodingSpec& spec, std::int64_t position, std::int64_t channel) {
+  const auto k = static_cast<long double>(channel / 2);
+  const long double frequency = std::pow(static_cast<long double>(spec.base),
+                                         -2 * k / static_cast<long double>(spec.d_model));
+  const long double angle = static_cast<long double>(position) * frequency;
+  return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+using Wrong = std::function<float(std::int64_t position, std::int64_t channel, float right)>;
+
+const Backend& some_backend() {
+  static const test::FakeBackend fake({.name = "fake"});
+  return fake;
+}
+
+class FakeEncoder final : public Encoder {
+ public:
+  explicit FakeEncoder(
+      const EncodingSpec& spec, Wrong wrong = [](auto, auto, float right) { return right; })
+      : Encoder(spec, some_backend()), wrong_(std::move(wrong)) {}
+
+  double error_bound(RowRange, DataType) const noexcept override { return 0x1p-25; }
+
+ private:
+  void encode_rows(const RowTask& task) const noexcept override {
+    for (std::int64_t row = 0; row < task.count; ++row) {
+      for (std::int64_t channel = 0; channel < spec().d_model; ++channel) {
+        const auto right = static_cast<float>(exact(spec(), task.first + row, channel));
+        const float value = wrong_(task.first + row, channel, right);
+        with_type(task.type,
+                  [&]<class T>(T) { task.row<T>(row)[channel] = nearest<T>(to_double(value)); });
+      }
+    }
+  }
+
+  Wrong wrong_;
+};
+
+Wrong planted_at(std::int64_t position, std::int64_t channel, float error) {
+  return [=](std::int64_t p, std::int64_t c, float right) {
+    return p == position && c == channel ? right + error : right;
+  };
+}
+
+AccuracyReport report_of(const Encoder& encoder, RowRange rows,
+                         const AccuracyOptions& options = {}) {
+  const Encoder* const one[] = {&encoder};
+  return measure_accuracy(one, rows, options).front();
+}
+
+/// The absolute errors of an encoder by the formula above, in the order of positions and channels.
+std::vector<double> errors_of(const Encoder& encoder, RowRange rows) {
+  const std::int64_t d_model = encoder.spec().d_model;
+  Matrix table(rows.count, d_model);
+  encoder.encode(rows, table.view());
+  std::vector<double> errors;
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    for (std::int64_t c = 0; c < d_model; ++c) {
+      errors.push_back(static_cast<double>(std::fabs(static_cast<long double>(table(r, c)) -
+                                                     exact(encoder.spec(), rows.first + r, c))));
+    }
+  }
+  return errors;
+}
+
+double rms(const std::vector<double>& errors) {
+  double squares = 0;
+  for (const double error : errors) squares += error * error;
+  return std::sqrt(squares / static_cast<double>(errors.size()));
+}
+
+TEST(Accuracy, ACorrectEncoderIsCorrectlyRoundedEverywhere) {
+  const FakeEncoder right(small_spec);
+  const AccuracyReport report = report_of(right, {0, 100});
+  EXPECT_EQ(report.wrongly_rounded, 0);
+  EXPECT_EQ(report.correctly_rounded, 1.0);
+  EXPECT_EQ(report.entries, 800);
+  EXPECT_LE(report.error.max_abs, 0x1p-25);
+  EXPECT_LE(report.error.max_ulp, 0.5);
+  EXPECT_EQ(report.backend, "fake");
+  EXPECT_EQ(report.isa, Isa::scalar);
+  EXPECT_EQ(report.spec, small_spec);
+  EXPECT_EQ(report.rows, (RowRange{0, 100}));
+  EXPECT_EQ(report.promise.max_abs, 0x1p-25);
+}
+
+TEST(Accuracy, APlantedErrorIsReportedWhereItIs) {
+  constexpr std::int64_t position = 37, channel = 5;
+  const RowRange rows{0, 64};
+  const FakeEncoder fake(small_spec, planted_at(position, channel, 0.25F));
+  const long double expected = exact(small_spec, position, channel);
+  const float got = static_cast<float>(expected) + 0.25F;
+  const auto error = static_cast<double>(std::fabs(static_cast<long double>(got) - expected));
+  const double ulp = std::ldexp(1.0, std::ilogb(static_cast<double>(expected)) - 23);
+
+  const AccuracyReport report = report_of(fake, rows);
+  EXPECT_EQ(report.worst.position, position);
+  EXPECT_EQ(report.worst.channel, channel);
+  EXPECT_EQ(report.worst.got, got);
+  EXPECT_DOUBLE_EQ(report.worst.expected, static_cast<double>(expected));
+  EXPECT_DOUBLE_EQ(report.error.max_abs, error);
+  EXPECT_DOUBLE_EQ(report.error.max_ulp, error / ulp);
+  EXPECT_DOUBLE_EQ(report.error.rms, rms(errors_of(fake, rows)));
+  EXPECT_EQ(report.wrongly_rounded, 1);
+  EXPECT_DOUBLE_EQ(report.correctly_rounded, 1 - 1.0 / 512);
+
+  ASSERT_EQ(report.by_channel.size(), 8U);
+  for (std::size_t c = 0; c < 8; ++c) {
+    if (c == channel) {
+      EXPECT_DOUBLE_EQ(report.by_channel[c].max_abs, error);
+      EXPECT_NEAR(report.by_channel[c].rms, error / 8, 1e-9);  // one of 64 rows
+    } else {
+      EXPECT_LE(report.by_channel[c].max_abs, 0x1p-25) << c;
+    }
+  }
+  ASSERT_EQ(report.by_position.size(), 7U);
+  for (const PositionError& octave : report.by_position) {
+    if (octave.rows == RowRange{32, 32}) {
+      EXPECT_DOUBLE_EQ(octave.error.max_abs, error);
+      EXPECT_NEAR(octave.error.rms, error / 16, 1e-9);  // one of 32 x 8 entries
+    } else {
+      EXPECT_LE(octave.error.max_abs, 0x1p-25) << octave.rows.first;
+    }
+  }
+}
+
+TEST(Accuracy, UlpsGrowAtTheZerosOfSineWhereAbsoluteErrorsDoNot) {
+  // Channel 0 at position 355 is sin(355) = -3.0e-5: an error of 2^-16 is small, but many ulps.
+  const FakeEncoder fake(small_spec, planted_at(355, 0, 0x1p-16F));
+  const AccuracyReport report = report_of(fake, {350, 10});
+  EXPECT_NEAR(report.error.max_abs, 0x1p-16, 1e-11);
+  EXPECT_NEAR(report.error.max_ulp, 0x1p-16 / 0x1p-39, 1);  // 2^-16 <= |sin 355| < 2^-15
+}
+
+TEST(Accuracy, ShortOctavesAreCutToTheRows) {
+  const AccuracyReport report = report_of(FakeEncoder(small_spec), {5, 30});
+  std::vector<RowRange> octaves;
+  for (const PositionError& each : report.by_position) octaves.push_back(each.rows);
+  EXPECT_EQ(octaves, (std::vector<RowRange>{{5, 3}, {8, 8}, {16, 16}, {32, 3}}));
+
+  const AccuracyReport from_zero = report_of(FakeEncoder(small_spec), {0, 4});
+  octaves.clear();
+  for (const PositionError& each : from_zero.by_position) octaves.push_back(each.rows);
+  EXPECT_EQ(octaves, (std::vector<RowRange>{{0, 1}, {1, 1}, {2, 2}}));
+}
+
+TEST(Accuracy, QuantilesAreThoseOfTheSortedErrors) {
+  // The n-th entry has an error of n * 1e-6, so that errors of all sizes occur.
+  const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
+    return right + 1e-6F * static_cast<float>(position * 8 + channel);
+  });
+  const RowRange rows{1, 2000};
+  std::vector<double> sorted = errors_of(fake, rows);
+  std::sort(sorted.begin(), sorted.end());
+  const AccuracyReport report = report_of(fake, rows);
+  std::vector<double> shares;
+  for (const auto& [share, abs_error] : report.quantiles) {
+    shares.push_back(share);
+    const double at_share = sorted[static_cast<std::size_t>(std::ceil(share * 16000)) - 1];
+    EXPECT_GE(abs_error, at_share) << share;
+    EXPECT_LE(abs_error, at_share * 1.02) << share;
+  }
+  EXPECT_EQ(shares, (std::vector<double>{0.5, 0.9, 0.99, 0.999, 0.9999, 1}));
+  EXPECT_DOUBLE_EQ(report.quantiles.back().abs_error, report.error.max_abs);
+}
+
+TEST(Accuracy, WronglyRoundedEntriesAreCountedOneByOne) {
+  const FakeEncoder fake(small_spec, [](std::int64_t position, std::int64_t channel, float right) {
+    return position % 10 == 3 && channel == 2 ? std::nextafter(right, 2.0F) : right;
+  });
+  const AccuracyReport report = report_of(fake, {0, 200});
+  EXPECT_EQ(report.wrongly_rounded, 20);
+  EXPECT_DOUBLE_EQ(report.correctly_rounded, 1 - 20.0 / 1600);
+  EXPECT_GT(report.error.max_ulp, 0.5);
+  EXPECT_LE(report.error.max_ulp, 1.5);
+}
+
+TEST(Accuracy, NanAndInfinityAreTheLargestErrors) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    const FakeEncoder fake(small_spec,
+                           [bad](std::int64_t position, std::int64_t channel, float right) {
+                             return position == 6 && channel == 1 ? bad : right;
+                           });
+    const AccuracyReport report = report_of(fake, {0, 10});
+    EXPECT_FALSE(report.error.max_abs < 2) << bad;
+    EXPECT_EQ(report.wrongly_rounded, 1) << bad;
+    EXPECT_EQ(report.worst.position, 6) << bad;
+    EXPECT_EQ(report.worst.channel, 1) << bad;
+    EXPECT_THAT(verify(fake, {0, 10}), Not(IsEmpty())) << bad;
+  }
+}
+
+TEST(Accuracy, TheDifferenceFromDivTermIsMeasuredSeparately) {
+  const auto div_term = backend("div_term").plan({.d_model = 64});
+  const AccuracyReport of_itself = report_of(*div_term, {0, 5000});
+  EXPECT_EQ(of_itself.max_abs_from_div_term, 0);
+  EXPECT_GT(of_itself.error.max_abs, 1e-5);
+
+  const auto naive = backend("naive").plan({.d_model = 64});
+  const AccuracyReport of_naive = report_of(*naive, {0, 5000});
+  EXPECT_NEAR(of_naive.max_abs_from_div_term, of_itself.error.max_abs, 1e-7);
+
+  const AccuracyReport planted = report_of(FakeEncoder(small_spec, planted_at(3, 3, 0.5F)), {0, 8});
+  EXPECT_NEAR(planted.max_abs_from_div_term, 0.5, 1e-6);
+}
+
+TEST(Accuracy, SeveralEncodersAreMeasuredTogetherAndReportedSeparately) {
+  const FakeEncoder right(small_spec);
+  const FakeEncoder wrong(small_spec, planted_at(9, 4, 0.125F));
+  const Encoder* const both[] = {&right, &wrong, &right};
+  const auto reports = measure_accuracy(both, {0, 20});
+  ASSERT_EQ(reports.size(), 3U);
+  EXPECT_EQ(reports[0].wrongly_rounded, 0);
+  EXPECT_EQ(reports[1].wrongly_rounded, 1);
+  EXPECT_EQ(reports[2].wrongly_rounded, 0);
+  EXPECT_THAT(measure_accuracy({}, {0, 20}), IsEmpty());
+}
+
+TEST(Accuracy, IsTheSameFromAnyNumberOfThreads) {
+  const auto encoder = backend("div_term").plan({.d_model = 20});
+  const AccuracyReport one = report_of(*encoder, {7, 3000});
+  for (const int threads : {2, 3, 7}) {
+    const AccuracyReport many =
+        report_of(*encoder, {7, 3000}, {.threads = threads, .progress = {}});
+    EXPECT_EQ(many.error.max_abs, one.error.max_abs);
+    EXPECT_EQ(many.error.max_ulp, one.error.max_ulp);
+    EXPECT_NEAR(many.error.rms, one.error.rms, one.error.rms * 1e-12);
+    EXPECT_EQ(many.wrongly_rounded, one.wrongly_rounded);
+    EXPECT_EQ(many.worst.position, one.worst.position);
+    EXPECT_EQ(many.worst.channel, one.worst.channel);
+    EXPECT_EQ(many.by_position.size(), one.by_position.size());
+  }
+}
+
+TEST(Accuracy, ProgressRisesToOne) {
+  std::vector<double> shares;
+  report_of(FakeEncoder(small_spec), {0, 1000},
+            {.threads = 2, .progress = [&](double share) { shares.push_back(share); }});
+  ASSERT_FALSE(shares.empty());
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.back(), 1);
+}
+
+TEST(Accuracy, RefusesInvalidArguments) {
+  const FakeEncoder one(small_spec);
+  const FakeEncoder other({.d_model = 8, .base = 101});
+  const Encoder* const two_specs[] = {&one, &other};
+  const Encoder* const just_one[] = {&one};
+  EXPECT_THAT(refusal([&] { measure_accuracy(two_specs, {0, 10}); }), HasSubstr("spec"));
+  EXPECT_THAT(refusal([&] {
+                measure_accuracy(just_one, {0, 0});
+              }),
+              AllOf(HasSubstr("row count is 0"), HasSubstr("at least 1")));
+  EXPECT_THAT(refusal([&] {
+                measure_accuracy(just_one, {-max_position - 1, 5});
+              }),
+              HasSubstr("first position is -9007199254740993"));
+  EXPECT_THAT(refusal([&] {
+                measure_accuracy(just_one, {0, 5}, {.threads = 0, .progress = {}});
+              }),
+              HasSubstr("threads is 0"));
+}
+
+TEST(Verify, FindsNothingInCorrectEncoders) {
+  EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 1000}), IsEmpty());
+  EXPECT_THAT(verify(FakeEncoder(small_spec), {999, 1}), IsEmpty());
+  EXPECT_THAT(verify(FakeEncoder(small_spec), {0, 0}), IsEmpty());
+}
+
+TEST(Verify, NamesTheFirstEntryThatIsWrong) {
+  const FakeEncoder fake(small_spec, planted_at(3, 4, 1e-6F));
+  EXPECT_THAT(verify(fake, {0, 1000}), AllOf(HasSubstr("position 3"), HasSubstr("channel 4")));
+}
+
+TEST(Verify, CatchesTheMistakesThatMethodsMake) {
+  const RowRange rows{0, 1000};
+  const auto caught = [&](const char* mistake, Wrong wrong) {
+    EXPECT_THAT(verify(FakeEncoder(small_spec, std::move(wrong)), rows), Not(IsEmpty())) << mistake;
+  };
+  caught("all zeros", [](auto, auto, float) { return 0.0F; });
+  caught("one channel off",
+         [](auto, std::int64_t c, float right) { return c == 6 ? right + 1e-5F : right; });
+  caught("drift",
+         [](std::int64_t p, auto, float right) { return right + 1e-9F * static_cast<float>(p); });
+  caught("sign lost", [](auto, auto, float right) { return std::fabs(right); });
+  caught("last row missing",
+         [](std::int64_t p, auto, float right) { return p == 999 ? 7.0F : right; });
+  caught("off by one position", [](std::int64_t p, std::int64_t c, float) {
+    return static_cast<float>(exact(small_spec, p + 1, c));
+  });
+}
+
+TEST(Verify, ChecksEveryChannelOfWideModels) {
+  const EncodingSpec wide{.d_model = 4096};
+  for (const std::int64_t channel : {0, 1, 50, 51, 2001, 4094, 4095}) {
+    const FakeEncoder fake(wide, [channel](auto, std::int64_t c, float right) {
+      return c == channel ? right + 0.01F : right;
+    });
+    EXPECT_THAT(verify(fake, {0, 8192}), HasSubstr("channel " + std::to_string(channel)));
+  }
+}
+
+}  // namespace
+}  // namespace posenc

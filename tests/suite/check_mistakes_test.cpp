@@ -1,0 +1,379 @@
+// Tables as other programs make them, right ones and wrong ones, each a line of a table: what the
+// program computes, with its rounding, and what a check must say of it.
+#include "posenc/data_type.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/suite/checking/arrangement.h"
+#include "posenc/suite/checking/check.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using testing::HasSubstr;
+
+/// Rounds to a type, as NumPy and PyTorch round every operation of it.
+using Round = double (*)(double);
+double f32(double value) { return static_cast<float>(value); }
+double bf16(double value) { return to_double(nearest<BFloat16>(f32(value))); }
+double f16(double value) { return to_double(nearest<Float16>(f32(value))); }
+
+/// An entry at a row and a column.
+using Entry = std::function<double(int row, int column)>;
+
+struct Case {
+  const char* what;
+  const char* says;  ///< in the report: a cause, or what a good table is
+  DataType type;
+  int rows, columns;
+  Entry entry;
+  CheckOptions claimed = {};
+  bool is_good = false;
+};
+
+CheckReport report_of(const Case& each) {
+  return with_type(each.type, [&]<class T>(T) {
+    BasicMatrix<T> table(each.rows, each.columns);
+    for (int row = 0; row < each.rows; ++row)
+      for (int column = 0; column < each.columns; ++column)
+        table(row, column) = nearest<T>(each.entry(row, column));
+    return check(table.view(), each.claimed);
+  });
+}
+
+/// The phase of frequency k at a row.
+using Phase = std::function<double(int k, int row)>;
+
+double frequency(double k, double h, double base = 1e4) { return std::pow(base, -k / h); }
+
+Phase exact(double h, double base = 1e4, double first = 0, double step = 1) {
+  return [=](int k, int row) { return (first + step * row) * frequency(k, h, base); };
+}
+
+Entry arranged(Arrangement arrangement, int columns, const Phase& phase) {
+  return [=](int row, int column) {
+    const auto [k, is_cosine] = content_of(arrangement, columns, column);
+    const double at = phase(static_cast<int>(k), row);
+    return is_cosine ? std::cos(at) : std::sin(at);
+  };
+}
+
+constexpr auto interleaved = Arrangement::interleaved, halves = Arrangement::halves,
+               cos_first = Arrangement::halves_cos_first,
+               turns = Arrangement::interleaved_cos_first,
+               cosines_twice = Arrangement::cosines_twice, sines = Arrangement::sines;
+constexpr DataType float32 = DataType::float32, float64 = DataType::float64,
+                   bfloat16 = DataType::bfloat16, float16 = DataType::float16;
+
+CheckOptions claimed(const EncodingSpec& spec, std::vector<Arrangement> arrangements,
+                     std::optional<std::int64_t> first) {
+  CheckOptions options;
+  options.spec = spec;
+  options.spec->d_model = 0;
+  options.arrangements = std::move(arrangements);
+  options.first = first;
+  return options;
+}
+
+double llama3_factor(int k, int h) {
+  const double turns_in_rows = 8192 * frequency(k, h, 5e5) / 6.283185307179586;
+  if (turns_in_rows >= 4) return 1;
+  if (turns_in_rows <= 1) return 8;
+  const double share = (turns_in_rows - 1) / 3;
+  return 1 / (share + (1 - share) / 8);
+}
+
+/// ggml: multiplied from channel to channel, divided by the factors of a file.
+double ggml_phase(int k, int row, int h) {
+  double theta = row;
+  const double step = f32(std::pow(5e5, -1.0 / h));
+  for (int i = 0; i < k; ++i) theta = f32(theta * step);
+  return f32(theta / f32(llama3_factor(k, h)));
+}
+
+/// A sine of a fast library: up to two units in the last place away.
+double fast(double value, int row, int column) {
+  const auto noise = static_cast<std::uint32_t>(row * 92821 + column * 68917) * 2654435761U;
+  return value + (static_cast<double>(noise >> 8) * 0x1p-23 - 1) * 2 * 0x1p-23 * std::fabs(value);
+}
+
+std::vector<Case> cases() {
+  const Phase tutorial = exact(64);
+  const auto in = [](Round r, int h, auto phase) {
+    return [=](int k, int row) {
+      return phase(r, static_cast<double>(k), static_cast<double>(h), row);
+    };
+  };
+  const auto keras = [](Round r, double k, double h, int row) {
+    return r(r(row) * r(std::pow(r(1e-4), r(r(2 * k) / r(2 * h)))));
+  };
+  const auto audiocraft = [](Round r, double k, double h, int row) {
+    return r(r(row) / r(std::pow(1e4, r(r(k) / r(h - 1)))));
+  };
+  const auto tinygrad = [](Round r, double k, double h, int row) {
+    return r(r(row) * r(1 / r(std::pow(1e4, r(r(2 * k) / (2 * h))))));
+  };
+  const auto depthcharge = [](Round r, double k, double h, int row) {
+    return r(r(row) / r(std::pow(r(1e4 / 6.283185307179586), r(r(k) / r(h - 1)))));
+  };
+  const auto diffusers = [](Round r, double k, double h, int row) {
+    return r(row * r(std::exp(r(r(r(-std::log(1e4)) * k) / (h - 1)))));
+  };
+  const auto exp2 = [](Round r, double k, double h, int row) {
+    return r(row * r(std::exp2(r(r(-k / h) * r(std::log2(1e4))))));
+  };
+  return {
+      {"cosines twice from position 5", "positions 5 .. 204", float32, 200, 128,
+       arranged(cosines_twice, 128, exact(64, 1e4, 5)), claimed({}, {}, 5), true},
+      {"cosines twice from position 4096", "positions 4096 .. 4295", float32, 200, 128,
+       arranged(cosines_twice, 128, exact(64, 1e4, 4096)), claimed({}, {}, 4096), true},
+      {"cosines twice from position 5, of which nothing is claimed",
+       "positions 5 .. 204",
+       float32,
+       200,
+       128,
+       arranged(cosines_twice, 128, exact(64, 1e4, 5)),
+       {},
+       true},
+      {"sines repeated under the tutorial's claim", "the table is sines_repeated, not interleaved",
+       float32, 300, 128, arranged(Arrangement::sines_repeated, 128, tutorial),
+       claimed({}, {interleaved}, 0)},
+      {"cosines under the tutorial's claim", "the table is cosines, not interleaved", float32, 300,
+       64, arranged(Arrangement::cosines, 64, tutorial), claimed({}, {interleaved}, 0)},
+      {"sines repeated, as claimed", "sines_repeated", float32, 300, 128,
+       arranged(Arrangement::sines_repeated, 128, tutorial),
+       claimed({}, {Arrangement::cosines_repeated, Arrangement::sines_repeated}, 0), true},
+      {"repeated sines of 32 rows in float16",
+       "base 10000",
+       float16,
+       32,
+       512,
+       arranged(Arrangement::sines_repeated, 512, exact(256)),
+       {},
+       true},
+      {"four rows in bfloat16",
+       "base 10000",
+       bfloat16,
+       4,
+       64,
+       arranged(interleaved, 64, exact(32)),
+       {},
+       true},
+      {"diffusers' timesteps",
+       "base 10000, spacing inclusive (preset diffusers)\ncause: phases in float32, of "
+       "exp(-ln(base) * k / h), multiplied, then divided",
+       float32, 1000, 320, arranged(halves, 320, in(f32, 160, diffusers))},
+      {"diffusers' timesteps, as claimed", "multiplied, then divided", float32, 1000, 320,
+       arranged(halves, 320, in(f32, 160, diffusers)),
+       claimed({.spacing = Spacing::inclusive}, {halves}, 0)},
+      {"exp2 of a logarithm", "exp2", float32, 2048, 128,
+       arranged(interleaved, 128, in(f32, 64, exp2))},
+      {"KerasHub in bfloat16", "computed in bfloat16, and phases", bfloat16, 512, 128,
+       arranged(interleaved, 128, in(bf16, 64, keras))},
+      {"KerasHub in float16", "computed in float16, and phases", float16, 512, 128,
+       arranged(interleaved, 128, in(f16, 64, keras))},
+      {"audiocraft in bfloat16", "computed in bfloat16, and phases", bfloat16, 1024, 128,
+       arranged(cos_first, 128, in(bf16, 64, audiocraft))},
+      {"tinygrad in float16", "computed in float16, and phases", float16, 1024, 128,
+       arranged(turns, 128, in(f16, 64, tinygrad))},
+      {"depthcharge in bfloat16", "computed in bfloat16, and phases", bfloat16, 200, 128,
+       arranged(halves, 128, in(bf16, 64, depthcharge))},
+      {"ggml with freq_factors",
+       "base 500000, spacing paper, frequencies llama3:factor=8,"
+       "trained_rows=8192,low_frequency_factor=1,high_frequency_factor=4\ncause: phases multiplied",
+       float32, 4096, 128,
+       arranged(turns, 128, [](int k, int row) { return ggml_phase(k, row, 64); })},
+      {"flux timesteps in bfloat16", "thousandths in bfloat16", float32, 1000, 256,
+       arranged(cos_first, 256,
+                [](int k, int row) {
+                  const double w = f32(std::exp(f32(f32(f32(-std::log(1e4)) * k) / 128)));
+                  return f32(bf16(bf16(row / 1000.0) * 1000) * w);
+                })},
+      {"fast sines", "off by up to", float32, 600, 128,
+       [=](int row, int column) {
+         return fast(arranged(interleaved, 128, tutorial)(row, column), row, column);
+       }},
+      {"positions 299 .. 0",
+       "positions 299 .. 0",
+       float32,
+       300,
+       128,
+       arranged(interleaved, 128, exact(64, 1e4, 299, -1)),
+       {},
+       true},
+      {"packed positions",
+       "positions 0 .. 299, 0 .. 199",
+       float32,
+       500,
+       128,
+       arranged(interleaved, 128, [=](int k, int row) { return tutorial(k, row % 300); }),
+       {},
+       true},
+      {"positions 0, 3, ..",
+       "positions 0, 3 .. 897",
+       float32,
+       300,
+       128,
+       arranged(interleaved, 128, exact(64, 1e4, 0, 3)),
+       {},
+       true},
+      {"positions 0, 0, 1, 1 ..",
+       "positions 0, 0, 1, 1, 2, 2, ...",
+       float32,
+       300,
+       128,
+       arranged(interleaved, 128, [=](int k, int row) { return tutorial(k, row / 2); }),
+       {},
+       true},
+      {"over 2.7182818",
+       "base 10000",
+       float32,
+       500,
+       128,
+       arranged(halves, 128, exact(64, 1e4, 0, 1 / 2.7182818)),
+       {},
+       true},
+      {"times 2 pi",
+       "base 10000",
+       float32,
+       500,
+       128,
+       arranged(halves, 128, exact(64, 1e4, 0, 6.283185307179586)),
+       {},
+       true},
+      {"degrees",
+       "base 10000",
+       float64,
+       500,
+       128,
+       arranged(halves, 128, exact(64, 1e4, 0, 0.017453292519943295)),
+       {},
+       true},
+      {"column j of 1e4^(2j/d)", "each column has a frequency of its own", float32, 500, 128,
+       arranged(Arrangement::alternating, 128, exact(64))},
+      {"column j of 1e4^(j/d)", "each column has a frequency of its own", float32, 500, 128,
+       arranged(Arrangement::alternating, 128, exact(128))},
+      {"a missing minus", "minus of the exponent is missing", float64, 500, 128,
+       arranged(interleaved, 128, [](int k, int row) { return row / frequency(k, 64); })},
+      {"sines in even rows, cosines in odd ones", "rows are sines and cosines by turns", float32,
+       500, 128,
+       [=](int row, int column) {
+         const double phase = tutorial(column / 2, row);
+         return row % 2 == 0 ? std::sin(phase) : std::cos(phase);
+       }},
+      {"transposed", "transposed", float32, 128, 500,
+       [=](int row, int column) { return arranged(interleaved, 128, tutorial)(column, row); }},
+      {"int8 positions", "wrap at 8 bits", float32, 500, 128,
+       arranged(interleaved, 128,
+                [=](int k, int row) { return tutorial(k, static_cast<std::int8_t>(row)); })},
+      {"a column of zeros at the end",
+       "the last column is zeros",
+       float32,
+       300,
+       129,
+       [=](int row, int column) {
+         return column == 128 ? 0 : arranged(halves, 128, tutorial)(row, column);
+       },
+       {},
+       true},
+      {"float32 frequencies, phases in double", "frequencies in float32", float64, 2048, 128,
+       arranged(sines, 128, [](int k, int row) { return row * f32(frequency(k, 128)); })},
+  };
+}
+
+TEST(CheckMistakes, EachIsNamed) {
+  int named = 0;
+  const std::vector<Case> all = cases();
+  for (const Case& each : all) {
+    const CheckReport report = report_of(each);
+    const std::string text = to_string(report);
+    const bool is_named = report.is_good == each.is_good && text.find(each.says) != text.npos;
+    named += is_named;
+    EXPECT_EQ(report.is_good, each.is_good) << each.what << "\n" << text;
+    EXPECT_THAT(text, HasSubstr(each.says)) << each.what;
+  }
+  std::printf("%d of %zu named\n", named, all.size());
+}
+
+/// What is right, of any convention, type, arrangement and size, is called good.
+TEST(CheckMistakes, FiveHundredRightTablesRaiseAtMostOneAlarm) {
+  std::uint32_t state = 7;
+  const auto draw = [&](std::size_t count) {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<std::size_t>(state >> 8) % count;
+  };
+  const std::vector<Preset> from(presets().begin(), presets().end());
+  constexpr int sizes[] = {4, 8, 20, 64, 150, 400};
+  constexpr std::int64_t widths[] = {32, 64, 128, 320};
+  int alarms = 0;
+  constexpr int tables = test::sanitized ? 20 : 500;
+  for (int i = 0; i < tables; ++i) {
+    EncodingSpec spec = from[draw(from.size())].spec;
+    spec.d_model = widths[draw(std::size(widths))];
+    spec.layout = Layout::interleaved;
+    const Arrangement arrangement = all_arrangements[draw(std::size(all_arrangements) - 1)];
+    const std::int64_t rows = sizes[draw(std::size(sizes))];
+    const std::int64_t first =
+        has_both_functions(arrangement) ? static_cast<std::int64_t>(draw(3)) : 0;
+    const DataType type = all_data_types[draw(std::size(all_data_types))];
+    with_type(type, [&]<class T>(T) {
+      BasicMatrix<T> exact_rows(rows, spec.d_model);
+      backend("rotation").plan(spec)->encode(RowRange{first, rows}, exact_rows.view());
+      const bool is_once = arrangement == Arrangement::cosines || arrangement == sines;
+      BasicMatrix<T> table(rows, is_once ? spec.d_model / 2 : spec.d_model);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t column = 0; column < table.columns(); ++column) {
+          const auto [k, is_cosine] = content_of(arrangement, table.columns(), column);
+          table(row, column) = exact_rows(row, 2 * k + (is_cosine ? 1 : 0));
+        }
+      }
+      const CheckReport report = check(table.view());
+      if (report.is_good) return;
+      ++alarms;
+      std::printf("%s of d %d from %d\n%s\n", std::string(to_string(arrangement)).c_str(),
+                  static_cast<int>(spec.d_model), static_cast<int>(first),
+                  to_string(report).c_str());
+    });
+  }
+  std::printf("%d alarms in %d right tables\n", alarms, tables);
+  EXPECT_LE(alarms, 1);
+}
+
+/// inv_freq as models hold it.
+TEST(CheckMistakes, FrequenciesAreNamed) {
+  std::vector<double> right;
+  for (int k = 0; k < 32; ++k) right.push_back(f32(frequency(k, 32)));
+  const auto changed = [&](auto change) {
+    std::vector<double> all = right;
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = change(k);
+    return check_frequencies(all);
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(check_frequencies(right).is_good);
+  EXPECT_THAT(changed([](std::size_t) { return 0.0; }).cause, HasSubstr("0 .. 31 are zero"));
+  EXPECT_THAT(changed([](std::size_t) { return 8.4e-45; }).cause, HasSubstr("0 .. 31 are zero"));
+  EXPECT_THAT(changed([&](std::size_t k) { return k == 7 ? nan : right[k]; }).cause,
+              HasSubstr("frequency 7 is NaN"));
+  EXPECT_THAT(changed([&](std::size_t k) { return right[31 - k]; }).cause,
+              HasSubstr("in reversed order"));
+  EXPECT_THAT(changed([&](std::size_t k) { return k < 24 ? right[k] : 1e30; }).cause,
+              HasSubstr("frequencies 24 .. 31 have other values"));
+  const FrequencyReport narrow = changed([&](std::size_t k) { return bf16(right[k]); });
+  EXPECT_EQ(narrow.spec.base, 1e4);
+  EXPECT_EQ(narrow.cause, "frequencies in bfloat16");
+}
+
+}  // namespace
+}  // namespace posenc

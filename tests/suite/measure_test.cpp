@@ -1,0 +1,303 @@
+// The engine: what it measures, how many processes it takes, and when it reports noise. Times are
+// made up where a test depends on them.
+#include "posenc/suite/measuring/measure.h"
+
+#include "fake_backend.h"
+#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/pick.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <set>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using test::RegisteredFake;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const MeasuredTable small = table_of({.d_model = 64}, {0, 40});
+/// Positions at which float32 phases are inaccurate.
+const MeasuredTable long_one = table_of({.d_model = 16}, {100'000, 2000});
+
+/// In this process, for tests that do not depend on the times.
+MeasureOptions quick(std::vector<MeasuredTable> tables) {
+  MeasureOptions options;
+  options.tables = std::move(tables);
+  options.processes = 3;
+  options.samples = 2;
+  options.seconds_per_sample = 1e-4;
+  return options;
+}
+
+const Measurement& row_of(const Measurements& document, std::string_view full_name,
+                          const MeasuredTable& table = small) {
+  for (const Measurement& each : document.all) {
+    if (each.full_name() == full_name && each.table == table) return each;
+  }
+  throw std::runtime_error("no measurement of " + std::string(full_name));
+}
+
+double noise_of(const Measurements& document) { return classes_of(document).front().noise_floor; }
+
+TEST(Measure, EveryBackendAndLimitIsARowOfEveryTable) {
+  const Measurements document = measure(quick({small, long_one}));
+  for (const MeasuredTable& table : {small, long_one}) {
+    for (const Backend* each : test::running_backends()) {
+      const Measurement& row = row_of(document, each->full_name(), table);
+      EXPECT_EQ(row.role, each->can_be_picked() ? Role::backend : Role::peer);
+      EXPECT_EQ(row.seconds.size(), 1U);
+      ASSERT_TRUE(row.error && row.promise);
+      EXPECT_LE(row.error->max_abs, row.promise->max_abs);
+      EXPECT_EQ(row.error->correctly_rounded == 1.0 && row.promise->is_correctly_rounded,
+                row.promise->is_correctly_rounded);
+    }
+    for (const char* limit : {"store", "non_temporal_store", "copy"}) {
+      const Measurement& row = row_of(document, limit, table);
+      EXPECT_EQ(row.role, Role::limit);
+      EXPECT_EQ(row.seconds.size(), 1U);
+      EXPECT_FALSE(row.error || row.promise);
+    }
+  }
+  EXPECT_GT(row_of(document, "div_term:scalar", long_one).error->max_abs, 1e-6);
+}
+
+TEST(Measure, OneBackendOfEveryTableIsTimedTwice) {
+  const Measurements document = measure(quick({small, long_one}));
+  for (const MeasuredTable& table : {small, long_one}) {
+    std::vector<std::string> twice;
+    for (const Measurement& each : document.all) {
+      if (each.table == table && !each.self_ratios.empty()) twice.push_back(each.full_name());
+    }
+    EXPECT_THAT(twice, testing::ElementsAre(backend("rotation").full_name()));
+  }
+}
+
+TEST(Measure, TakesTheBackendsAndTheTypeThatItIsAskedFor) {
+  MeasureOptions options = quick({table_of({.d_model = 64}, {0, 40}, DataType::float64)});
+  options.backends = {&backend("naive"), &backend("rotation32")};
+  options.limits = false;
+  const Measurements document = measure(options);
+  ASSERT_EQ(document.all.size(), 1U) << "rotation32 writes no float64";
+  EXPECT_EQ(document.all.front().backend, "naive");
+  options.backends = {&backend("rotation32")};
+  EXPECT_THAT(refusal([&] { measure(options); }), HasSubstr("can write float64"));
+}
+
+TEST(Measure, ABackendThatBreaksItsBoundIsNotTimed) {
+  const RegisteredFake fake({.name = "breaks_bound", .can_be_picked = true, .error_bound = 1e-9});
+  const Measurements document = measure(quick({small}));
+  const Measurement& row = row_of(document, "breaks_bound:scalar");
+  EXPECT_GT(row.error->max_abs, 0.4);
+  EXPECT_FALSE(row.keeps_its_promise());
+  EXPECT_THAT(row.seconds, IsEmpty());
+}
+
+TEST(Measure, PeersAreMeasuredAndNeverPicked) {
+  // The fake fills memory: it is within this accuracy and faster than any method.
+  const RegisteredFake fake({.name = "peer", .can_be_picked = false, .error_bound = 2});
+  const Measurements document = measure(quick({small}));
+  EXPECT_EQ(row_of(document, "peer:scalar").role, Role::peer);
+  EXPECT_THAT(row_of(document, "peer:scalar").seconds, Not(IsEmpty()));
+  EXPECT_NE(pick(document, Accuracy::within(2)).front().pick.value().candidate.backend, "peer");
+}
+
+TEST(Measure, DefaultTablesGoFromTheFirstCacheToMemory) {
+  for (const DataType type : all_data_types) {
+    std::set<ShapeClass> classes;
+    std::set<std::string> names;
+    for (const MeasuredTable& each : default_tables(type)) {
+      EXPECT_TRUE(names.insert(each.name).second) << each.name;
+      EXPECT_EQ(each.type, type);
+      classes.insert(shape_class(each.bytes()));
+    }
+    EXPECT_TRUE(classes.contains(ShapeClass::l1));
+    EXPECT_TRUE(classes.contains(ShapeClass::memory) || cpu().l3_bytes >= (std::int64_t{1} << 30));
+  }
+}
+
+TEST(Measure, ProgressRisesAndNamesTheCurrentStep) {
+  MeasureOptions options = quick({small, long_one});
+  std::vector<double> shares;
+  bool silent = false;
+  options.progress = [&](double share, std::string_view doing) {
+    shares.push_back(share);
+    silent |= doing.empty();
+  };
+  measure(options);
+  ASSERT_FALSE(shares.empty());
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.back(), 1);
+  EXPECT_FALSE(silent);
+}
+
+TEST(Measure, RefusesBadOptions) {
+  const auto refused = [](auto change) {
+    MeasureOptions options = quick({small});
+    change(options);
+    return refusal([&] { measure(options); });
+  };
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THAT(refused([&](auto& o) { o.seconds_per_sample = bad; }),
+                HasSubstr("seconds_per_sample is"));
+  }
+  EXPECT_THAT(refused([](auto& o) { o.processes = 0; }), HasSubstr("processes is 0"));
+  EXPECT_THAT(refused([](auto& o) { o.samples = 0; }), HasSubstr("samples is 0"));
+  EXPECT_THAT(refused([](auto& o) { o.tables[0].spec.d_model = 3; }), HasSubstr("d_model is 3"));
+  EXPECT_THAT(refused([](auto& o) { o.tables[0].threads = 0; }), HasSubstr("threads is 0"));
+  EXPECT_THAT(refusal([] { table_of({.d_model = 8}, {0, 0}); }), HasSubstr("rows are 0"));
+}
+
+double rotation_first(std::size_t process, const std::string& name) {
+  const double noise = 1 + 0.001 * static_cast<double>(process % 3);
+  return noise * (name.starts_with("rotation:") ? 1e-6 : 3e-6);
+}
+
+/// Replaces the timing processes by made-up times for each process and row.
+class MadeUpProcesses {
+ public:
+  std::vector<TimingRequest> requests;
+  std::function<double(std::size_t process, const std::string& name)> seconds = rotation_first;
+  double noise = 0;  ///< relative difference between two timings of the same backend
+  double lost_share = 0;
+
+  MeasureOptions options() {
+    MeasureOptions made = quick({small});
+    made.time_in_process = [this](const TimingRequest& request) {
+      const std::size_t process = requests.size();
+      requests.push_back(request);
+      Timing timing = {
+          .seconds = {}, .second_half = {}, .timed_seconds = 1, .lost_seconds = lost_share};
+      for (const TimingRequest::Row& row : request.rows) {
+        timing.seconds.push_back(seconds(process, row.what.full_name()));
+        timing.second_half.push_back(row.twice ? timing.seconds.back() * (1 + noise) : 0);
+      }
+      return timing;
+    };
+    return made;
+  }
+};
+
+TEST(MeasuringProcesses, EachTimesEveryRowInItsOwnOrder) {
+  MadeUpProcesses processes;
+  const Measurements document = measure(processes.options());
+  ASSERT_EQ(processes.requests.size(), 3U);
+  std::set<std::uint64_t> seeds;
+  for (const TimingRequest& each : processes.requests) {
+    seeds.insert(each.seed);
+    EXPECT_EQ(each.rows.size(), document.all.size());
+    for (const auto& row : each.rows) EXPECT_EQ(row.samples, 2);
+  }
+  EXPECT_EQ(seeds.size(), 3U);
+  for (const Measurement& each : document.all) EXPECT_EQ(each.seconds.size(), 3U);
+  EXPECT_EQ(document.disturbed, "");
+  EXPECT_EQ(pick(document).front().pick.value().candidate.backend, "rotation");
+}
+
+TEST(MeasuringProcesses, OneDisturbedProcessDecidesNothing) {
+  MadeUpProcesses processes;
+  // In the first process, the fastest backend takes a hundred times as long.
+  processes.seconds = [](std::size_t process, const std::string& name) {
+    const double first = process == 0 && name.starts_with("rotation:") ? 100 : 1;
+    return first * rotation_first(process, name);
+  };
+  MeasureOptions options = processes.options();
+  options.processes = 5;
+  options.samples = 9;
+  const Measurements document = measure(options);
+  for (const TimingRequest& each : processes.requests) {
+    for (const auto& row : each.rows) {
+      if (row.what.backend == "rotation") {
+        EXPECT_EQ(row.samples, 9);
+      }
+    }
+  }
+  // If the decision is uncertain, it is a tie that includes the fastest backend.
+  const Verdict verdict = pick(document).front();
+  const bool is_named = verdict.pick.value().candidate.backend == "rotation" ||
+                        std::ranges::any_of(verdict.others, [](const JudgedCandidate& each) {
+                          return each.candidate.backend == "rotation" && each.tied;
+                        });
+  EXPECT_TRUE(is_named) << verdict.pick->candidate.backend;
+}
+
+TEST(MeasuringProcesses, BackendsThatCannotWinGetFewerSamplesAfterThreeProcesses) {
+  MadeUpProcesses processes;
+  MeasureOptions options = processes.options();
+  options.processes = 5;
+  options.samples = 9;
+  measure(options);
+  ASSERT_EQ(processes.requests.size(), 5U);
+  for (std::size_t process = 0; process < 5; ++process) {
+    for (const auto& [what, samples, twice] : processes.requests[process].rows) {
+      const bool is_slow = what.role == Role::backend && what.backend != "rotation";
+      EXPECT_EQ(samples, is_slow && process >= 3 ? 3 : 9)
+          << what.full_name() << ", process " << process;
+    }
+  }
+}
+
+TEST(MeasuringProcesses, NoiseAddsProcessesAndIsReported) {
+  MadeUpProcesses processes;
+  processes.noise = 0.05;
+  Measurements document = measure(processes.options());
+  EXPECT_EQ(processes.requests.size(), 6U);
+  EXPECT_EQ(document.disturbed, "");
+  EXPECT_NEAR(noise_of(document), 0.05, 1e-6);
+  processes.noise = 0.3;
+  document = measure(processes.options());
+  EXPECT_THAT(document.disturbed, AllOf(HasSubstr("other work runs"), HasSubstr("30 %")));
+}
+
+TEST(MeasuringProcesses, VariationBetweenProcessesIsNoise) {
+  MadeUpProcesses processes;
+  // There is no noise within a process, but rotation takes 25 % longer in every second process.
+  processes.seconds = [](std::size_t process, const std::string& name) {
+    const bool is_slow = process % 2 == 1 && name.starts_with("rotation:");
+    return (is_slow ? 1.25 : 1.0) * rotation_first(0, name);
+  };
+  const Measurements document = measure(processes.options());
+  EXPECT_NEAR(noise_of(document), 0.25, 1e-6);
+  EXPECT_THAT(document.disturbed, HasSubstr("25 %"));
+}
+
+TEST(MeasuringProcesses, ASlowdownCommonToAProcessIsNotNoise) {
+  MadeUpProcesses processes;
+  processes.seconds = [](std::size_t process, const std::string& name) {
+    return (process % 2 == 1 ? 1.6 : 1.0) * rotation_first(0, name);
+  };
+  const Measurements document = measure(processes.options());
+  EXPECT_NEAR(noise_of(document), 0, 1e-6);
+  EXPECT_EQ(pick(document).front().pick.value().candidate.backend, "rotation");
+  EXPECT_EQ(document.disturbed, "");
+}
+
+TEST(MeasuringProcesses, LostProcessorTimeIsReportedAndAHopelessMachineLeftEarly) {
+  MadeUpProcesses processes;
+  MeasureOptions options = processes.options();
+  options.processes = 7;
+  const auto processes_for = [&](double lost_share, const char* said) {
+    processes.lost_share = lost_share;
+    processes.requests.clear();
+    EXPECT_THAT(measure(options).disturbed, HasSubstr(said));
+    return processes.requests.size();
+  };
+  EXPECT_EQ(processes_for(0.01, ""), 7U);
+  EXPECT_EQ(processes_for(0.06, "6 %"), 7U) << "quieter processes could follow";
+  EXPECT_EQ(processes_for(0.16, "16 %"), 3U);
+}
+
+}  // namespace
+}  // namespace posenc

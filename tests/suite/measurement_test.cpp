@@ -1,0 +1,260 @@
+// Documents of measurements, and the profile, which is one.
+#include "posenc/suite/measuring/measurement.h"
+
+#include "measurements.h"
+#include "posenc/error.h"
+#include "posenc/suite/profile.h"
+#include "posenc/version.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <system_error>
+
+namespace posenc {
+namespace {
+
+using nlohmann::json;
+using test::document_of;
+using test::measured;
+using test::read_file;
+using test::refusal;
+using test::ScratchFolder;
+using test::write_file;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Measurements some_document() {
+  Measurement limit;
+  limit.backend = "store";
+  limit.role = Role::limit;
+  limit.table = measured("x", 1).table;
+  limit.seconds = {1e-7, 2e-7};
+  Measurement broken = measured("broken", 1e-6);
+  broken.error->max_ulp = std::nan("");
+  broken.promise->max_ulp = std::numeric_limits<double>::infinity();
+  broken.table = table_of({.d_model = 8,
+                           .base = 500.5,
+                           .layout = Layout::halves_cos_first,
+                           .spacing = Spacing::inclusive,
+                           .frequencies = parse_frequency_rule("linear:factor=4")},
+                          {-7, 300}, DataType::bfloat16, 3);
+  broken.self_ratios = {1.25};
+  broken.phases = "float32";
+  return document_of({measured("naive", 2e-6), measured("rotation", 1e-6), limit, broken});
+}
+
+/// A document as JSON, for tests to corrupt.
+json saved() {
+  const ScratchFolder folder;
+  write_measurements(some_document(), folder / "a.json");
+  return json::parse(read_file(folder / "a.json"));
+}
+
+/// The reason why a profile of that content is not used; empty if it is.
+std::string reason_of(const std::string& content) {
+  const ScratchFolder folder;
+  write_file(folder / "profile.json", content);
+  const LoadedProfile loaded = load_profile(folder / "profile.json");
+  EXPECT_EQ(loaded.measurements.has_value(), loaded.reason.empty());
+  EXPECT_EQ(loaded.reason.find('\n'), std::string::npos) << loaded.reason;
+  return loaded.reason;
+}
+
+TEST(Measurements, RoundTripThroughTheirFile) {
+  const ScratchFolder folder;
+  const auto file = folder / "a" / "b" / "profile.json";
+  const Measurements document = some_document();
+  write_measurements(document, file);
+  write_measurements(document, file);
+  const Measurements read = read_measurements(file);
+  EXPECT_EQ(read.machine, document.machine);
+  EXPECT_EQ(read.compiler, document.compiler);
+  EXPECT_EQ(read.library_version, document.library_version);
+  EXPECT_EQ(read.kernels, kernels_digest());
+  EXPECT_EQ(read.measured_at, document.measured_at);
+  EXPECT_EQ(read.disturbed, "");
+  ASSERT_EQ(read.all.size(), document.all.size());
+  for (std::size_t i = 0; i < read.all.size(); ++i) {
+    const Measurement &a = read.all[i], &b = document.all[i];
+    EXPECT_EQ(a.full_name(), b.full_name());
+    EXPECT_EQ(a.role, b.role);
+    EXPECT_EQ(a.table, b.table) << i;
+    EXPECT_EQ(a.seconds, b.seconds);
+    EXPECT_EQ(a.self_ratios, b.self_ratios);
+    EXPECT_EQ(a.promise, b.promise);
+    EXPECT_EQ(a.phases, b.phases);
+    ASSERT_EQ(a.error.has_value(), b.error.has_value());
+    if (a.error && !std::isnan(b.error->max_ulp)) {
+      EXPECT_EQ(a.error, b.error);
+    }
+  }
+  EXPECT_TRUE(std::isnan(read.all.back().error->max_ulp)) << "JSON has no NaN: null";
+  EXPECT_THAT(folder.listing(), ElementsAre("a")) << "no temporary file stays";
+}
+
+TEST(Measurements, ATableWithoutAPromiseKeptIsSeen) {
+  Measurement row = measured("x", 1);
+  EXPECT_TRUE(row.keeps_its_promise());
+  row.error->max_abs = std::nan("");
+  EXPECT_FALSE(row.keeps_its_promise());
+  row.promise.reset();
+  EXPECT_TRUE(row.keeps_its_promise());
+}
+
+TEST(Measurements, WhatIsNoDocumentIsRefusedWithItsPlace) {
+  const auto spoiled = [](const char* place, const json& value) {
+    json document = saved();
+    document[json::json_pointer(place)] = value;
+    return reason_of(document.dump());
+  };
+  const std::vector<std::pair<const char*, json>> wrong = {
+      {"/version", "4"},
+      {"/machine", 5},
+      {"/machine/cpu", ""},
+      {"/machine/isas", "avx2"},
+      {"/machine/l1_bytes", -1},
+      {"/kernels", 7},
+      {"/measured_at", nullptr},
+      {"/disturbed", 1},
+      {"/measurements", json::object()},
+      {"/measurements/1/backend", "a\033[31m"},
+      {"/measurements/1/backend", "a\u009b31m"},
+      {"/measurements/1/backend", "a\u202eb"},
+      {"/measurements/1/backend", std::string(1001, 'a')},
+      {"/measurements/1/isa", 2},
+      {"/measurements/1/role", "boss"},
+      {"/measurements/1/seconds", 1},
+      {"/measurements/1/seconds/1", 0},
+      {"/measurements/1/seconds/1", "fast"},
+      {"/measurements/1/self_ratios", nullptr},
+      {"/measurements/1/error", 3},
+      {"/measurements/1/error/max_abs", -1},
+      {"/measurements/1/bound/correctly_rounded", 1},
+      {"/measurements/1/table/name", json::array()},
+      {"/measurements/1/table/spec/d_model", 3},
+      {"/measurements/1/table/spec/base", 0.5},
+      {"/measurements/1/table/spec/layout", "diagonal"},
+      {"/measurements/1/table/spec/frequencies", "spiral"},
+      {"/measurements/1/table/rows/count", 0},
+      {"/measurements/1/table/rows/first", 1.5},
+      {"/measurements/1/table/dtype", "float8"},
+      {"/measurements/1/table/stride", 0},
+      {"/measurements/1/table/threads", 0},
+      {"/measurements/1/table/stores", "fast"}};
+  for (const auto& [place, value] : wrong) {
+    std::string name(place + 1);  // the last part of the path
+    name = name.substr(name.rfind('/') + 1);
+    if (name == "1") name = "seconds[1]";
+    EXPECT_THAT(spoiled(place, value), HasSubstr(name)) << place << " = " << value;
+  }
+  json twice = saved();
+  twice["measurements"][0] = twice["measurements"][1];
+  EXPECT_THAT(reason_of(twice.dump()), HasSubstr("measurements[1] repeats"));
+  const std::string text = saved().dump();
+  EXPECT_THAT(reason_of(text + std::string("\0 {}", 4)), HasSubstr("NUL byte"));
+  EXPECT_THAT(reason_of("{\"version\": 4, " + text.substr(1)), HasSubstr("version is given twice"));
+  json without = saved();
+  without.erase("compiler");
+  EXPECT_THAT(reason_of(without.dump()), HasSubstr("compiler is missing"));
+  json newer = saved();
+  newer["version"] = Measurements::format_version + 1;
+  EXPECT_THAT(reason_of(newer.dump()),
+              AllOf(HasSubstr("its format is 5"), HasSubstr("run posenc pick --save again")));
+}
+
+TEST(Measurements, GarbageAndTruncatedFilesAreRefused) {
+  for (const std::string& content :
+       {std::string(), std::string("not JSON"), std::string("[]"), std::string("null"),
+        std::string("{}"), std::string("\0\xff\xfe garbage", 12), std::string(100'000, '[')})
+    EXPECT_THAT(reason_of(content), HasSubstr("is ignored")) << content.substr(0, 20);
+  EXPECT_THAT(reason_of(std::string(17 << 20, ' ')), HasSubstr("cannot be read: File too large"));
+  const std::string whole = saved().dump(1);
+  for (std::size_t size = 0; size + 1 < whole.size(); size += 29)
+    EXPECT_THAT(reason_of(whole.substr(0, size)), HasSubstr("is ignored"));
+  const ScratchFolder folder;
+  write_file(folder / "a.json", "{");
+  EXPECT_THAT(refusal([&] { read_measurements(folder / "a.json"); }),
+              AllOf(HasSubstr((folder / "a.json").string()), HasSubstr("allowed: JSON of posenc")));
+  EXPECT_THAT(refusal([&] { read_measurements(folder / "nothing"); }), HasSubstr("No such file"));
+}
+
+TEST(Measurements, AFailedSaveNamesThePathAndLeavesTheOldFile) {
+  const ScratchFolder folder;
+  write_file(folder / "file", "not a folder");
+  try {
+    write_measurements(some_document(), folder / "file" / "profile.json");
+    FAIL() << "nothing thrown";
+  } catch (const std::system_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr((folder / "file").string()));
+  }
+  EXPECT_EQ(read_file(folder / "file"), "not a folder");
+}
+
+TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {
+  EXPECT_EQ(reason_of(saved().dump()), "");
+  json document = saved();
+  document["library_version"] = "99.0.0";
+  EXPECT_EQ(reason_of(document.dump()), "") << "other versions may have the same kernels";
+  document["kernels"] = "0123456789ab";
+  EXPECT_THAT(reason_of(document.dump()),
+              AllOf(HasSubstr("0123456789ab"), HasSubstr(std::string(kernels_digest()))));
+  document = saved();
+  document["machine"]["cpu"] = "Another CPU 9000";
+  EXPECT_THAT(reason_of(document.dump()), HasSubstr("Another CPU 9000"));
+  document = saved();
+  document["machine"]["isas"] = {"scalar"};
+  EXPECT_THAT(reason_of(document.dump()), HasSubstr("a CPU with scalar"));
+}
+
+TEST(Profile, MissingAndUnreadableFilesGiveAReason) {
+  const ScratchFolder folder;
+  const LoadedProfile loaded = load_profile(folder / "nothing.json");
+  EXPECT_FALSE(loaded.measurements.has_value());
+  EXPECT_THAT(loaded.reason, HasSubstr((folder / "nothing.json").string()));
+  EXPECT_FALSE(load_profile({}).reason.empty());
+  EXPECT_THAT(load_profile(folder.path()).reason, HasSubstr("not a regular file"));
+  EXPECT_FALSE(load_profile("/dev/null").measurements.has_value());
+  write_measurements(some_document(), folder / "closed.json");
+  std::filesystem::permissions(folder / "closed.json", std::filesystem::perms::none);
+  if (!std::ifstream(folder / "closed.json").is_open()) {  // root reads everything
+    EXPECT_THAT(load_profile(folder / "closed.json").reason,
+                HasSubstr("cannot be read: Permission denied"));
+  }
+#ifdef __linux__
+  // A file that can be opened, but whose first byte cannot be read.
+  if (std::filesystem::exists("/proc/self/mem")) {
+    EXPECT_EQ(load_profile("/proc/self/mem").reason,
+              "profile /proc/self/mem cannot be read: Input/output error");
+  }
+#endif
+}
+
+TEST(Profile, MergeReplacesMeasuredClassesAndKeepsTheOthers) {
+  const auto row = [](const char* backend, std::int64_t rows, int threads) {
+    Measurement made = measured(backend, 1e-6);
+    made.table = table_of({.d_model = 64}, {0, rows}, DataType::float32, threads);
+    return made;
+  };
+  const Measurements older =
+      document_of({row("old", 8, 1), row("old", 1 << 20, 1), row("old", 8, 2), row("old", 16, 1)});
+  const Measurements newer = document_of({row("new", 10, 1), row("new", 1 << 22, 4)});
+  const Measurements merged = merge(older, newer);
+  std::vector<std::string> rows;
+  for (const Measurement& each : merged.all)
+    rows.push_back(each.backend + " " + each.table.name + " " + std::to_string(each.table.threads));
+  EXPECT_THAT(rows,
+              ElementsAre("new 10x64 1", "new 4194304x64 4", "old 1048576x64 1", "old 8x64 2"));
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,198 @@
+// Tables like those of other systems, against each system's formula as plain loops in float32.
+#include "posenc/suite/parity.h"
+
+#include "posenc/backend.h"
+#include "posenc/encoder.h"
+#include "posenc/suite/accuracy_report.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace posenc {
+namespace {
+
+using test::refusal;
+using testing::HasSubstr;
+
+/// The float nearest to a double: of a function's value, the correctly rounded one, unless the
+/// double is within an ulp of a midpoint of floats, which none is here.
+float f(double value) { return static_cast<float>(value); }
+
+/// Expects that entries are the sines and cosines of these phases.
+void expect_phases(const Encoder& encoder, RowRange rows,
+                   const std::function<std::vector<float>(float)>& phases_at) {
+  const EncodingSpec& spec = encoder.spec();
+  Matrix table(rows.count, spec.d_model);
+  encoder.encode(rows, table.view());
+  for (std::int64_t row = 0; row < rows.count; ++row) {
+    const std::vector<float> phases = phases_at(static_cast<float>(rows.first + row));
+    for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
+      const double phase = phases[static_cast<std::size_t>(k)];
+      const ChannelPair channel = channels_of(spec, k);
+      ASSERT_EQ(table(row, channel.sine), f(std::sin(phase))) << "row " << row << ", k " << k;
+      ASSERT_EQ(table(row, channel.cosine), f(std::cos(phase))) << "row " << row << ", k " << k;
+    }
+  }
+}
+
+/// Phases that are a frequency times the position.
+std::function<std::vector<float>(float)> products(const std::vector<float>& frequencies) {
+  return [frequencies](float position) {
+    std::vector<float> phases;
+    for (const float frequency : frequencies) phases.push_back(position * frequency);
+    return phases;
+  };
+}
+
+/// 1 / base^(2k / d)
+std::vector<float> inverse_powers(float base, int dimension) {
+  std::vector<float> all;
+  for (int i = 0; i < dimension; i += 2) {
+    const float exponent = static_cast<float>(i) / static_cast<float>(dimension);
+    all.push_back(1.0F / f(std::pow(static_cast<double>(base), static_cast<double>(exponent))));
+  }
+  return all;
+}
+
+constexpr RowRange ranges[] = {{0, 70}, {131'000, 70}, {16'777'210, 20}};
+
+TEST(Parity, TheTutorialsPhases) {
+  std::vector<float> div_term;
+  const float scale = f(-std::log(10000.0) / 512);
+  for (int i = 0; i < 512; i += 2)
+    div_term.push_back(f(std::exp(static_cast<double>(static_cast<float>(i) * scale))));
+  const auto encoder = plan_like(System::tutorial, {});
+  for (const RowRange rows : ranges) expect_phases(*encoder, rows, products(div_term));
+}
+
+TEST(Parity, TheBackendDivTermHasThePhasesOfTheTutorial) {
+  const EncodingSpec spec = {.d_model = 128};
+  Matrix like(50, 128), fast(50, 128);
+  plan_like(System::tutorial, spec)->encode({.first = 100'000, .count = 50}, like.view());
+  backend("div_term").plan(spec)->encode({.first = 100'000, .count = 50}, fast.view());
+  for (int i = 0; i < 50 * 128; ++i) ASSERT_NEAR(like.data()[i], fast.data()[i], 0x1p-24);
+}
+
+TEST(Parity, TransformersPhases) {
+  const EncodingSpec spec = {.d_model = 128, .base = 5e5, .layout = Layout::halves_cos_first};
+  const auto encoder = plan_like(System::transformers, spec);
+  for (const RowRange rows : ranges)
+    expect_phases(*encoder, rows, products(inverse_powers(5e5F, 128)));
+}
+
+TEST(Parity, TransformersLinearScaling) {
+  std::vector<float> frequencies = inverse_powers(1e4F, 64);
+  for (float& each : frequencies) each /= 3.0F;
+  const auto encoder =
+      plan_like(System::transformers, {.d_model = 64, .frequencies = LinearScaling{3}});
+  expect_phases(*encoder, ranges[1], products(frequencies));
+}
+
+TEST(Parity, TransformersNtkScaling) {
+  const auto encoder =
+      plan_like(System::transformers, {.d_model = 64, .frequencies = NtkScaling{4}});
+  expect_phases(*encoder, ranges[1],
+                products(inverse_powers(f(1e4 * std::pow(4.0, 64.0 / 62)), 64)));
+}
+
+TEST(Parity, TransformersLlama3Scaling) {
+  std::vector<float> frequencies = inverse_powers(5e5F, 128);
+  for (float& each : frequencies) {
+    const float wavelength = (1.0F / each) * 6.2831853F;
+    if (wavelength > 8192.0F) {
+      each = each / 8.0F;
+    } else if (wavelength >= 2048.0F) {
+      const float smooth = (8192.0F * (1.0F / wavelength) - 1.0F) / 3.0F;
+      each = (1.0F - smooth) * each / 8.0F + smooth * each;
+    }
+  }
+  const EncodingSpec spec = {.d_model = 128, .base = 5e5, .frequencies = Llama3Scaling{}};
+  expect_phases(*plan_like(System::transformers, spec), ranges[1], products(frequencies));
+}
+
+TEST(Parity, VllmConvertsTheFloat32ValuesOfTransformersToBfloat16) {
+  const EncodingSpec spec = {.d_model = 128, .layout = Layout::halves_cos_first};
+  const RowRange rows = {4000, 40};
+  Matrix wide(rows.count, 128);
+  plan_like(System::transformers, spec)->encode(rows, wide.view());
+  BasicMatrix<BFloat16> narrow(rows.count, 128);
+  plan_like(System::vllm_bfloat16, spec)->encode(rows, narrow.view());
+  for (std::int64_t i = 0; i < rows.count * 128; ++i) {
+    ASSERT_EQ(narrow.data()[i], nearest<BFloat16>(to_double(wide.data()[i])));
+  }
+}
+
+TEST(Parity, GgmlMultipliesFromChannelToChannel) {
+  const auto phases_at = [](float factor) {
+    return [factor](float position) {
+      const float theta_scale = f(std::pow(10000.0, static_cast<double>(-2.0F / 128.0F)));
+      std::vector<float> phases;
+      for (float theta = position; phases.size() < 64; theta *= theta_scale)
+        phases.push_back(theta * (1.0F / factor));
+      return phases;
+    };
+  };
+  const auto plain = plan_like(System::ggml, {.d_model = 128});
+  const auto scaled =
+      plan_like(System::ggml, {.d_model = 128, .frequencies = LinearScaling{.factor = 4}});
+  for (const RowRange rows : ranges) {
+    expect_phases(*plain, rows, phases_at(1));
+    expect_phases(*scaled, rows, phases_at(4));
+  }
+}
+
+TEST(Parity, ErrorsAreWithinTheirBounds) {
+  const EncodingSpec spec = {.d_model = 128, .base = 5e5};
+  for (const System system : all_systems) {
+    const auto encoder = plan_like(system, spec);
+    const DataType type = system == System::vllm_bfloat16 ? DataType::bfloat16 : DataType::float32;
+    for (const RowRange rows : {RowRange{0, 3000}, RowRange{1'000'000, 3000}})
+      EXPECT_EQ(verify(*encoder, rows, type), "") << to_string(system);
+    EXPECT_LT(encoder->error_bound({0, 4096}, type), 1e-2) << to_string(system);
+  }
+}
+
+TEST(Parity, RowsAreTheSameInEveryRangeAndThread) {
+  for (const System system : {System::tutorial, System::transformers, System::ggml}) {
+    const auto encoder = plan_like(system, {.d_model = 66});
+    Matrix whole(100, 66), one(1, 66);
+    encoder->encode({.first = 5000, .count = 100}, whole.view(), {3});
+    for (std::int64_t row = 0; row < 100; ++row) {
+      encoder->encode({.first = 5000 + row, .count = 1}, one.view());
+      EXPECT_TRUE(test::same_bits(one.row(0), whole.row(row))) << to_string(system);
+    }
+  }
+}
+
+TEST(Parity, WhatASystemDoesNotHaveIsRefused) {
+  const auto planned = [](System system, const EncodingSpec& spec) {
+    return refusal([&] { plan_like(system, spec); });
+  };
+  for (const System system : all_systems) {
+    EXPECT_EQ(planned(system, {.spacing = Spacing::inclusive}),
+              "spacing is inclusive; allowed like " + std::string(to_string(system)) + ": paper");
+    EXPECT_THAT(planned(system, {.d_model = 7}), HasSubstr("d_model is 7; allowed: even"));
+    EXPECT_THAT(planned(system, {.d_model = 2, .frequencies = OwnFrequencies{{1.0}}}),
+                HasSubstr("frequencies is own; allowed like"));
+  }
+  EXPECT_EQ(planned(System::tutorial, {.frequencies = Llama3Scaling{}}),
+            "frequencies is llama3; allowed like tutorial: base");
+  EXPECT_EQ(planned(System::ggml, {.frequencies = NtkScaling{2}}),
+            "frequencies is ntk; allowed like ggml: base, linear");
+  Matrix table(1, 64);
+  const auto vllm = plan_like(System::vllm_bfloat16, {.d_model = 64});
+  EXPECT_THAT(refusal([&] { vllm->encode({.first = 0, .count = 1}, table.view()); }),
+              HasSubstr("dtype is float32; allowed for backend vllm_bfloat16: bfloat16"));
+  EXPECT_EQ(refusal([] { parse_system("torch"); }),
+            "system is 'torch'; allowed: tutorial, transformers, vllm_bfloat16, ggml");
+  for (const System system : all_systems) EXPECT_EQ(parse_system(to_string(system)), system);
+}
+
+}  // namespace
+}  // namespace posenc

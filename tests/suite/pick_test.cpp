@@ -1,0 +1,186 @@
+// The verdict on given measurements. No test here reads a clock, so that each gives the same result
+// on every machine.
+#include "posenc/suite/pick.h"
+
+#include "measurements.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace posenc {
+namespace {
+
+using test::document_of;
+using test::measured;
+using test::samples;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Verdict verdict_on(std::vector<Measurement> rows,
+                   const Accuracy& accuracy = Accuracy::within(1e-6)) {
+  const auto verdicts = pick(document_of(std::move(rows)), accuracy);
+  EXPECT_THAT(verdicts, SizeIs(1));
+  return verdicts.front();
+}
+
+std::string picked_from(const std::vector<Measurement>& rows,
+                        const Accuracy& accuracy = Accuracy::within(1e-6)) {
+  const Verdict verdict = verdict_on(rows, accuracy);
+  return verdict.pick ? verdict.pick->candidate.backend : "none";
+}
+
+std::vector<std::string> tied_with_pick(const Verdict& verdict) {
+  std::vector<std::string> names;
+  for (const JudgedCandidate& each : verdict.others) {
+    if (each.tied) names.push_back(each.candidate.backend);
+  }
+  return names;
+}
+
+TEST(Verdict, TheFastestWinsByItsMargin) {
+  const Verdict verdict =
+      verdict_on({measured("simple", 2e-6), measured("fast", 1e-6), measured("slow", 9e-6)});
+  ASSERT_TRUE(verdict.pick.has_value());
+  EXPECT_EQ(verdict.pick->candidate.backend, "fast");
+  EXPECT_NEAR(verdict.pick->candidate.gfloats_per_second, 2.56, 0.01);
+  EXPECT_THAT(tied_with_pick(verdict), IsEmpty());
+  ASSERT_NE(verdict.next(), nullptr);
+  EXPECT_EQ(verdict.next()->candidate.backend, "simple");
+  EXPECT_NEAR(verdict.next()->ratio, 2, 0.01);
+  EXPECT_LT(verdict.next()->low, 2.001);
+  EXPECT_GT(verdict.next()->high, 1.999);
+  ASSERT_THAT(verdict.others, SizeIs(2));
+  EXPECT_EQ(verdict.others.back().candidate.backend, "slow");
+  EXPECT_NEAR(verdict.others.back().ratio, 9, 0.1);
+}
+
+TEST(Verdict, ATieGoesToTheSimplestAndItsCostIsReported) {
+  const Verdict verdict = verdict_on({measured("simple", 1.01e-6), measured("fast", 1e-6)});
+  EXPECT_EQ(verdict.pick->candidate.backend, "simple");
+  EXPECT_THAT(tied_with_pick(verdict), ElementsAre("fast"));
+  EXPECT_NEAR(verdict.next()->ratio, 1 / 1.01, 0.001);
+}
+
+TEST(Verdict, RatiosWithinTheNoiseFloorAreTies) {
+  std::vector<Measurement> rows = {measured("simple", 1.2e-6), measured("fast", 1e-6)};
+  EXPECT_THAT(tied_with_pick(verdict_on(rows)), IsEmpty());
+
+  rows.back().self_ratios = samples(1, 0.3);
+  const Verdict noisy = verdict_on(rows);
+  EXPECT_NEAR(noisy.measured.noise_floor, 0.43, 0.02);  // 1 / 0.7 - 1, the ratio of two of nine
+  EXPECT_EQ(noisy.pick->candidate.backend, "fast") << "being simpler is worth no 20 %";
+  EXPECT_THAT(tied_with_pick(noisy), ElementsAre("simple"));
+}
+
+TEST(Verdict, VariationBetweenProcessesIsNoise) {
+  std::vector<Measurement> rows = {measured("simple", 1.1e-6), measured("fast", 1e-6)};
+  rows.back().seconds = samples(1e-6, 0.1);
+  rows.back().self_ratios = std::vector<double>(9, 1.0);
+  const Verdict verdict = verdict_on(rows);
+  EXPECT_NEAR(verdict.measured.noise_floor, 0.2, 0.05) << "1.1 after 0.9";
+  EXPECT_THAT(tied_with_pick(verdict), SizeIs(1));
+}
+
+TEST(Verdict, AnUncertainOrderIsATieAtAnyRatio) {
+  std::vector<Measurement> rows = {measured("one", 1.3e-6), measured("other", 1e-6)};
+  rows.front().seconds = samples(1.3e-6, 0.7, 1);
+  EXPECT_THAT(tied_with_pick(verdict_on(rows)), SizeIs(1));
+  rows.front().seconds = samples(1.3e-6, 0.1, 1);
+  EXPECT_THAT(tied_with_pick(verdict_on(rows)), IsEmpty());
+}
+
+TEST(Verdict, WithOneProcessAllCandidatesTie) {
+  std::vector<Measurement> rows = {measured("simple", 5e-6), measured("fast", 1e-6)};
+  for (Measurement& each : rows) each.seconds.resize(1);
+  const Verdict verdict = verdict_on(rows);
+  EXPECT_EQ(verdict.pick->candidate.backend, "fast");
+  EXPECT_THAT(tied_with_pick(verdict), ElementsAre("simple"));
+}
+
+TEST(Verdict, ThePromiseDecidesWhoMayWinWhateverWasMeasured) {
+  std::vector<Measurement> rows = {measured("exact", 2e-6, 1e-8), measured("rough", 1e-6, 3e-7)};
+  EXPECT_EQ(picked_from(rows), "rough");
+  EXPECT_EQ(picked_from(rows, Accuracy::within(5e-7)), "exact")
+      << "3e-7 is measured, 6e-7 promised";
+  EXPECT_EQ(picked_from(rows, Accuracy::within(1e-12)), "none");
+  EXPECT_EQ(picked_from(rows, Accuracy::within_ulp(11)), "rough");
+  EXPECT_EQ(picked_from(rows, Accuracy::within_ulp(9)), "exact") << "5 measured, 10 promised";
+  EXPECT_EQ(picked_from(rows, {}), "none") << "none is correctly rounded";
+  rows.front().promise->is_correctly_rounded = true;
+  EXPECT_EQ(picked_from(rows, {}), "exact") << "the default";
+  rows.front().promise.reset();
+  EXPECT_EQ(picked_from(rows, Accuracy::within(5e-7)), "none") << "no promise, no pick";
+}
+
+TEST(Verdict, ABackendThatBreaksItsPromiseCannotWin) {
+  std::vector<Measurement> rows = {measured("breaks", 1e-7), measured("keeps", 1e-6)};
+  rows.front().promise->max_abs = 1e-9;
+  const Verdict verdict = verdict_on(rows);
+  EXPECT_EQ(verdict.pick->candidate.backend, "keeps");
+  EXPECT_FALSE(verdict.others.front().promises);
+}
+
+TEST(Verdict, PeersAreComparedAndLimitsAreNot) {
+  std::vector<Measurement> rows = {measured("ours", 2e-6), measured("peer", 1e-6),
+                                   measured("store", 1e-7)};
+  rows[1].role = Role::peer;
+  rows[2].role = Role::limit;
+  const Verdict verdict = verdict_on(rows);
+  EXPECT_EQ(verdict.pick->candidate.backend, "ours");
+  ASSERT_THAT(verdict.others, SizeIs(1));
+  EXPECT_NEAR(verdict.others.front().ratio, 0.5, 0.01);
+  EXPECT_EQ(verdict.next(), nullptr);
+}
+
+TEST(Verdict, ABackendNotTimedOnEveryTableCannotWin) {
+  std::vector<Measurement> rows = {measured("whole", 2e-6), measured("whole", 2e-6),
+                                   measured("partial", 1e-6)};
+  rows[1].table = table_of({.d_model = 64}, {0, 41});
+  EXPECT_EQ(picked_from(rows), "whole");
+  rows.push_back(measured("partial", 1e-6));
+  rows.back().table = rows[1].table;
+  EXPECT_EQ(picked_from(rows), "partial");
+  rows.back().seconds.clear();
+  EXPECT_EQ(picked_from(rows), "whole");
+}
+
+TEST(Verdict, ClassesDifferInSizeTypeAndThreads) {
+  std::vector<Measurement> rows;
+  for (const std::int64_t count : {1 << 22, 40}) {
+    for (const DataType type : {DataType::float32, DataType::float16}) {
+      for (const int threads : {1, 4}) {
+        rows.push_back(measured("one", 1e-6));
+        rows.back().table = table_of({.d_model = 64}, {0, count}, type, threads);
+      }
+    }
+  }
+  rows.push_back(measured("padded", 1e-9));
+  rows.back().table.stride = 65;
+  rows.push_back(measured("forced", 1e-9));
+  rows.back().table.stores = StorePolicy::cached;
+  const std::vector<MeasuredClass> classes = classes_of(document_of(rows));
+  std::vector<std::string> names;
+  for (const MeasuredClass& each : classes) {
+    names.push_back(each.text());
+    EXPECT_THAT(each.candidates, SizeIs(1)) << "dense tables, stored as the library decides";
+  }
+  EXPECT_THAT(names, ElementsAre("l1, float32, 1 thread", "l1, float32, 4 threads",
+                                 "l1, float16, 1 thread", "l1, float16, 4 threads",
+                                 "memory, float32, 1 thread", "memory, float32, 4 threads",
+                                 "memory, float16, 1 thread", "memory, float16, 4 threads"));
+  const auto threads_found = [&](ShapeClass shape, DataType type, int threads) {
+    const MeasuredClass* found = find_class(classes, shape, type, threads);
+    return found == nullptr ? 0 : found->threads;
+  };
+  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::float32, 3), 1);
+  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::float32, 9), 4);
+  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::float32, 0), 0);
+  EXPECT_EQ(threads_found(ShapeClass::l2, DataType::float32, 1), 0);
+  EXPECT_EQ(threads_found(ShapeClass::l1, DataType::bfloat16, 1), 0);
+}
+
+}  // namespace
+}  // namespace posenc

@@ -1,0 +1,108 @@
+// The reference, with each of its methods, against MPFR: for random entries and for those that are
+// hardest to round.
+#include "posenc/suite/reference.h"
+
+#include "exact/mpfr_value.h"
+#include "posenc/exact/sincos.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace posenc::test {
+namespace {
+
+void expect_matches(const Reference& reference, double log2_relative_error, std::int64_t k,
+                    std::int64_t position) {
+  const ReferencePair pair = reference(k, position);
+  for (const bool cosine : {false, true}) {
+    const long double value = cosine ? pair.cosine : pair.sine;
+    const MpfrValue expected = exact_entry(reference.spec(), k, position, cosine);
+    MpfrValue got;
+    mpfr_set_ld(got.get(), value, MPFR_RNDN);
+    mpfr_add_d(got.get(), got.get(), cosine ? pair.cosine_rest : pair.sine_rest, MPFR_RNDN);
+    const double allowed = static_cast<double>(mpfr_get_exp(expected.get())) + log2_relative_error;
+    ASSERT_LE(log2_distance(got, expected), allowed)
+        << "k " << k << " position " << position << " cosine " << cosine;
+    ASSERT_EQ(reference.nearest(k, position, cosine, value),
+              mpfr_get_flt(expected.get(), MPFR_RNDN))
+        << "k " << k << " position " << position << " cosine " << cosine;
+  }
+}
+
+class ReferenceTest : public testing::TestWithParam<std::tuple<EncodingSpec, ReferenceMethod>> {
+ protected:
+  const EncodingSpec& spec() const { return std::get<0>(GetParam()); }
+  ReferenceMethod method() const { return std::get<1>(GetParam()); }
+  double log2_relative_error() const { return method() == ReferenceMethod::integers ? -105 : -62; }
+};
+
+TEST_P(ReferenceTest, RandomEntries) {
+  const Reference reference(spec(), method());
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    const auto k =
+        static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spec().d_model / 2));
+    // Positions in every octave up to 2^53.
+    const auto position = static_cast<std::int64_t>((random() >> 11) >> (random() % 53)) + 1;
+    expect_matches(reference, log2_relative_error(), k, std::min(position, max_position));
+  }
+}
+
+/// The distance of a value from the nearest midpoint of two floats, in units of their spacing.
+double distance_to_midpoint(long double value) {
+  const int exponent = std::ilogb(value) - 23;
+  const long double scaled = std::ldexp(std::fabs(value), -exponent);
+  return static_cast<double>(std::fabs(scaled - std::floor(scaled) - 0.5L));
+}
+
+/// Of many entries, those nearest to a midpoint, where an error in the last bit changes the rounded
+/// float, and those nearest to zero.
+TEST_P(ReferenceTest, HardestEntries) {
+  const Reference reference(spec(), method());
+  struct Entry {
+    std::int64_t k;
+    std::int64_t position;
+  };
+  for (const std::int64_t first :
+       {std::int64_t{1}, std::int64_t{1000000}, std::int64_t{1000000000000}}) {
+    std::vector<Entry> hardest;
+    for (std::int64_t position = first; position < first + 2000; ++position) {
+      for (std::int64_t k = 0; k < spec().d_model / 2; k += 1 + spec().d_model / 128) {
+        const ReferencePair pair = reference(k, position);
+        const double midpoint =
+            std::min(distance_to_midpoint(pair.sine), distance_to_midpoint(pair.cosine));
+        const long double zero = std::min(std::fabs(pair.sine), std::fabs(pair.cosine));
+        if (midpoint < 2e-5 || zero < 2e-5L) hardest.push_back({k, position});
+      }
+    }
+    EXPECT_FALSE(hardest.empty());
+    for (const Entry& entry : hardest)
+      expect_matches(reference, log2_relative_error(), entry.k, entry.position);
+  }
+}
+
+std::string case_and_method(const testing::TestParamInfo<ReferenceTest::ParamType>& test) {
+  const bool is_integers = std::get<1>(test.param) == ReferenceMethod::integers;
+  return "case_" + std::to_string(test.index) + (is_integers ? "_integers" : "_long_double");
+}
+
+const auto specs =
+    testing::Values(EncodingSpec{128}, EncodingSpec{512, 1e4, Layout::halves, Spacing::inclusive},
+                    EncodingSpec{4096}, EncodingSpec{64, 5e5}, EncodingSpec{32, 1.001});
+INSTANTIATE_TEST_SUITE_P(OfThisPlatform, ReferenceTest,
+                         testing::Combine(specs, testing::Values(reference_method)),
+                         case_and_method);
+INSTANTIATE_TEST_SUITE_P(OfEveryPlatform, ReferenceTest,
+                         testing::Combine(specs, testing::Values(ReferenceMethod::integers)),
+                         case_and_method);
+
+TEST(ReferenceTest, RefusesABadSpec) { EXPECT_THROW(Reference({.d_model = 3}), InvalidArgument); }
+
+}  // namespace
+}  // namespace posenc::test

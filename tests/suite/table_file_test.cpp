@@ -1,0 +1,133 @@
+// The readers of tables in files: types, byte orders and shapes that the command does not write.
+#include "posenc/suite/checking/table_file.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace posenc {
+namespace {
+
+using test::ScratchFolder;
+using testing::HasSubstr;
+
+/// A .npy file of version 1 whose elements are these bytes.
+std::string npy(const std::string& descr, const std::string& shape, const std::string& elements) {
+  const std::string fields =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(fields.size()) + '\0' + fields +
+         elements;
+}
+
+TableInMemory read(const ScratchFolder& folder, const std::string& content) {
+  const auto file = folder / "table.npy";
+  test::write_file(file, content);
+  return read_table(file, {});
+}
+
+/// 1 and -2 in every type and byte order.
+TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
+  const ScratchFolder folder;
+  const std::pair<const char*, std::string> files[] = {
+      {"<f4", {"\0\0\x80\x3f\0\0\0\xc0", 8}},
+      {">f4", {"\x3f\x80\0\0\xc0\0\0\0", 8}},
+      {"<f8", {"\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\xc0", 16}},
+      {">f8", {"\x3f\xf0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16}},
+      {"<f2", {"\0\x3c\0\xc0", 4}},
+      {">f2", {"\x3c\0\xc0\0", 4}},
+      {"|V2", {"\x80\x3f\0\xc0", 4}},
+      {"<u2", {"\x80\x3f\0\xc0", 4}},
+      {">u2", {"\x3f\x80\xc0\0", 4}}};
+  for (const auto& [descr, elements] : files) {
+    const TableInMemory table = read(folder, npy(descr, "(1, 2)", elements));
+    const TableView view = table.view();
+    EXPECT_EQ(view.rows, 1) << descr;
+    EXPECT_EQ(view.columns, 2) << descr;
+    EXPECT_EQ(view(0, 0), 1) << descr;
+    EXPECT_EQ(view(0, 1), -2) << descr;
+  }
+}
+
+TEST(TableFile, LeavesOutDimensionsOfSize1) {
+  const auto shape = [](const std::string& text) {
+    const std::string file = npy("<f4", text, std::string(24, '\0'));
+    const auto bytes = static_cast<std::int64_t>(file.size());
+    const std::int64_t header = npy_header_bytes(file.substr(0, npy_prefix_bytes), bytes);
+    const StoredTable table = parse_npy(file.substr(0, static_cast<std::size_t>(header)), bytes);
+    return std::pair(table.rows, table.columns);
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(shape("(2, 3)"), Pair(2, 3));
+  EXPECT_EQ(shape("(1, 2, 1, 3)"), Pair(2, 3));
+  EXPECT_EQ(shape("(2L, 3L)"), Pair(2, 3));
+  EXPECT_EQ(shape("(6, 1)"), Pair(6, 1));
+  EXPECT_EQ(shape("(1, 6)"), Pair(1, 6));
+  const auto refused = [&](const std::string& text) { return test::refusal([&] { shape(text); }); };
+  EXPECT_THAT(refused("(6,)"), HasSubstr("shape is (6,); allowed: two dimensions"));
+  EXPECT_THAT(refused("()"), HasSubstr("allowed: two dimensions"));
+  EXPECT_THAT(refused("(2, 3, 2)"), HasSubstr("allowed: two dimensions"));
+  EXPECT_THAT(refused("(0, 3)"), HasSubstr("at least one row and column"));
+  EXPECT_THAT(refused("(-2, -3)"), HasSubstr("damaged"));
+  EXPECT_THAT(refused("(9223372036854775807, 9)"), HasSubstr("more than 2^63"));
+}
+
+/// What test::refusal() returns if a call throws nothing.
+constexpr std::string_view nothing_thrown = "(nothing thrown)";
+
+TEST(TableFile, NpyIsWhatNumPyReads) {
+  const auto refused = [](std::string fields, const std::string& version) {
+    const auto length = static_cast<unsigned>(fields.size());
+    const std::string file = "\x93NUMPY" + version + static_cast<char>(length & 0xff) +
+                             static_cast<char>(length >> 8) + fields;
+    return test::refusal([&] { parse_npy_header(file, static_cast<std::int64_t>(file.size())); });
+  };
+  const std::string v1("\1\0", 2),
+      good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}";
+  EXPECT_EQ(refused(good, v1), nothing_thrown);
+  EXPECT_EQ(refused(good + "   \n", v1), nothing_thrown);
+  for (const std::string& each :
+       {good + "x", good + good, good + std::string(1, '\0'), "(" + good + ")", "[" + good + "]",
+        std::string("'descr' '<f4' 'fortran_order' False 'shape' (2, 3)"),
+        good.substr(0, good.size() - 1) + ", 'shape': (2, 3)}",
+        std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (6)}")})
+    EXPECT_THAT(refused(each, v1), HasSubstr("damaged")) << each;
+  for (const std::string& version : {std::string("\x09\0", 2), std::string("\1\1", 2),
+                                     std::string("\0\0", 2), std::string("\xff\0", 2)})
+    EXPECT_THAT(refused(good, version), HasSubstr("the version of the .npy file is"));
+  EXPECT_THAT(refused(good + std::string(10'000, ' '), v1), HasSubstr("allowed: at most 10000"));
+}
+
+TEST(TableFile, SafetensorsAreStrictJson) {
+  const auto refused = [](const std::string& header) {
+    return test::refusal([&] { parse_safetensors(header, 1000, ""); });
+  };
+  const std::string tensor = R"("t": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]})";
+  EXPECT_EQ(refused("{" + tensor + "}"), nothing_thrown);
+  EXPECT_THAT(refused("{" + tensor + "," + tensor + "}"), HasSubstr("t is given twice"));
+  EXPECT_THAT(refused("{" + tensor + "}" + std::string("\0garbage", 8)), HasSubstr("NUL byte"));
+  std::string prefix = std::string("\0\0\x98\0\0\0\0\0", 8);  // 10 MB
+  EXPECT_THAT(test::refusal([&] { safetensors_header_bytes(prefix, 1 << 30); }),
+              HasSubstr("up to 4194304"));
+}
+
+TEST(TableFile, NoLengthIsUsedBeforeItIsHeldAgainstTheFile) {
+  const auto refused = [](const std::string& prefix) {
+    return test::refusal([&] { safetensors_header_bytes(prefix, 100); });
+  };
+  EXPECT_EQ(safetensors_header_bytes(std::string("\x5c\0\0\0\0\0\0\0", 8), 100), 92);
+  EXPECT_THAT(refused(std::string("\x5d\0\0\0\0\0\0\0", 8)), HasSubstr("has 93 bytes"));
+  EXPECT_THAT(refused(std::string(8, '\xff')), HasSubstr("has 18446744073709551615 bytes"));
+  const std::string huge("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
+  // Also not one that a file with holes has.
+  for (const std::int64_t bytes : {std::int64_t{100}, std::int64_t{1} << 33}) {
+    EXPECT_THAT(test::refusal([&] { npy_header_bytes(huge, bytes); }),
+                HasSubstr("4294967295 bytes; allowed: at most 10000"));
+  }
+}
+
+}  // namespace
+}  // namespace posenc
