@@ -4,7 +4,7 @@
 #include "posenc/exact/entry.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

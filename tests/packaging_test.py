@@ -13,13 +13,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILL = ROOT / "packaging" / "fill.py"
 
 # The names of a CMake package in each recipe.
-PACKAGES = {"fmt": "fmt", "nlohmann_json": "nlohmann[-_]json", "xsimd": "xsimd"}
+PACKAGES = {"nlohmann_json": "nlohmann[-_]json", "xsimd": "xsimd"}
 
 
 def required_packages() -> set[str]:
     """What the library does not build without."""
     text = (ROOT / "src/posenc/dependencies.cmake").read_text(encoding="utf-8")
-    return set(re.findall(r"^ *posenc_need\((\w+) ", text, re.MULTILINE)) - {"CLI11"}
+    return set(re.findall(r"^ *posenc_need\((\w+) ", text, re.MULTILINE)) - {"CLI11", "fmt"}
 
 
 class Recipes(unittest.TestCase):

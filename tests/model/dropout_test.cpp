@@ -2,7 +2,7 @@
 // (seed, element).
 #include "posenc/model/dropout.h"
 
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "posenc/cpu.h"
 #include "posenc/model/internal/philox.h"
 #include "posenc/simd/dispatch.h"

@@ -1,6 +1,6 @@
 // Layers on 16-bit elements: conversions against to_double() and nearest() for every ISA, and each
 // layer against the same layer in float32, rounded once.
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "posenc/cpu.h"
 #include "posenc/data_type.h"
 #include "posenc/model/positional_encoding.h"

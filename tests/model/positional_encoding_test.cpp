@@ -1,7 +1,7 @@
 // y = dropout(x + PE), in both batch orders, in place and out of place, from both sources.
 #include "posenc/model/positional_encoding.h"
 
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "posenc/cpu.h"
 #include "posenc/registry.h"
 #include "posenc/suite/reference.h"

@@ -1,5 +1,5 @@
 // Caches of cosines and sines in every layout: the same values, gathers, and heads turned by them.
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "posenc/model/rotary.h"
 #include "support.h"
 

@@ -1,6 +1,6 @@
 // Rotary::apply() on views of heads: every order of dimensions, type and kind of positions against
 // plain arithmetic, several tensors at once, the inverse, and what is refused.
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "posenc/cpu.h"
 #include "posenc/model/rotary.h"
 #include "posenc/simd/dispatch.h"

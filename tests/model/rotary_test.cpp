@@ -2,7 +2,7 @@
 // definition, norms, and relative positions.
 #include "posenc/model/rotary.h"
 
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "posenc/suite/reference.h"
 #include "support.h"
 

@@ -28,7 +28,6 @@ class PosencConan(ConanFile):
 
     def requirements(self):
         # Headers that the library alone includes, and only in its sources.
-        self.requires("fmt/[>=9 <13]", visible=False, libs=False, options={"header_only": True})
         for headers in ("nlohmann_json/[>=3.11 <4]", "xsimd/[>=8.1]"):
             self.requires(headers, visible=False, libs=False)
 
@@ -74,15 +73,19 @@ class PosencConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "posenc")
-        for component, library in (("posenc", "posenc"), ("tuning", "posenc_tuning")):
+        for component in ("posenc", "model", "suite", "c"):
+            name = component if component == "posenc" else f"posenc_{component}"
             info = self.cpp_info.components[component]
             info.set_property("cmake_target_name", f"posenc::{component}")
-            info.libs = [library]
+            info.set_property("pkg_config_name", name.replace("_", "-"))
+            info.libs = [name]
             if self.settings.os in ("Linux", "FreeBSD"):
                 info.system_libs = ["m", "pthread"]
-        self.cpp_info.components["posenc"].set_property("pkg_config_name", "posenc")
-        self.cpp_info.components["posenc"].requires = [
-            "fmt::fmt", "nlohmann_json::nlohmann_json", "xsimd::xsimd"
-        ]  # fmt: skip
-        self.cpp_info.components["tuning"].set_property("pkg_config_name", "posenc-tuning")
-        self.cpp_info.components["tuning"].requires = ["posenc"]
+        requires = {
+            "posenc": ["xsimd::xsimd"],
+            "model": ["posenc", "nlohmann_json::nlohmann_json"],
+            "suite": ["model"],
+            "c": ["suite"],
+        }
+        for component, needed in requires.items():
+            self.cpp_info.components[component].requires = needed
