@@ -1,9 +1,13 @@
 // The subcommands of posenc.
 #pragma once
 
-#include "cli/subcommand.h"
+namespace CLI {
+class App;
+}
 
 namespace posenc::cli {
+
+struct Options;
 
 /// Exit codes of the command.
 inline constexpr int good = 0;
@@ -14,13 +18,13 @@ inline constexpr int bad_input = 2;
 /// afterwards.
 int run_command(int argc, char** argv);
 
-// Each adds a subcommand that sets `action` if it is chosen.
-void add_list_command(CLI::App& app, Action& action);
-void add_accuracy_command(CLI::App& app, Action& action);
-void add_measure_command(CLI::App& app, Action& action);
-void add_pick_command(CLI::App& app, Action& action);
-void add_generate_command(CLI::App& app, Action& action);
-void add_check_command(CLI::App& app, Action& action);
-void add_compare_command(CLI::App& app, Action& action);
+// Each adds a subcommand that fills `options`, and sets Options::run if it is chosen.
+void add_list(CLI::App& app, Options& options);
+void add_accuracy(CLI::App& app, Options& options);
+void add_measure(CLI::App& app, Options& options);
+void add_pick(CLI::App& app, Options& options);
+void add_generate(CLI::App& app, Options& options);
+void add_check(CLI::App& app, Options& options);
+void add_compare(CLI::App& app, Options& options);
 
 }  // namespace posenc::cli

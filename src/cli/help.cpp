@@ -1,5 +1,5 @@
-// The text of --help: what CLI11 formats, and the sections below it.
-#include "cli/subcommand.h"
+#include "cli/help.h"
+
 #include "cli/table.h"
 
 #include <fmt/format.h>
@@ -9,28 +9,19 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <utility>
 
 namespace posenc::cli {
 namespace {
 
 /// help2man takes a name and its description apart if the description begins here or further right.
 constexpr std::size_t help_column = 24;
+/// Newer versions of the parser break lines at 65 columns, older ones do not.
+constexpr std::size_t help_width = 65;
 
 constexpr const char* common_sections = R"(
 Environment:
   POSENC_BACKEND        for experiments: the backend, or backend:isa, that the library uses if a
                         program names none, of those that promise the accuracy asked for
-  POSENC_PROFILE        the profile to use instead of the file below
-  XDG_CONFIG_HOME       folder of the user's settings (default: .config in HOME)
-  HOME                  folder of the user
-  LOCALAPPDATA          on Windows, the folder of settings instead of these two
-
-Files:
-  $XDG_CONFIG_HOME/posenc/profile.json
-                        the profile: what posenc pick --save measured on this CPU, and the library
-                        selects by
 
 Exit status:
   0                     success
@@ -39,70 +30,47 @@ Exit status:
 
 class Formatter : public CLI::Formatter {
  public:
-  /// At most one blank line in a row.
+  /// What each version of the parser words or breaks in its own way is put together here.
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
-    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-    for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;)
-      text.erase(at, 1);
-    return text;
+    std::string arguments = app->get_require_subcommand_min() > 0 ? " SUBCOMMAND" : "";
+    for (const CLI::Option* each : app->get_options()) {
+      if (each->nonpositional()) continue;
+      const std::string& argument = each->get_name();
+      arguments += each->get_required() ? ' ' + argument : " [" + argument + ']';
+    }
+    return fmt::format("{}\n\nUsage: {} [OPTIONS]{}\n{}{}{}\n{}\n", app->get_description(), name,
+                       arguments, make_positionals(app), make_groups(app, mode),
+                       make_subcommands(app, mode), app->get_footer());
   }
 
-  /// The parser's newer versions leave "Usage:" out.
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
-    usage.erase(0, usage.find_first_not_of('\n'));
-    usage.erase(usage.find_last_not_of('\n') + 1);
-    return (usage.starts_with("Usage:") ? "\n" : "\nUsage: ") + usage + "\n";
-  }
-
-  /// " NAME ...", " [FILE]"; without the options that this one excludes, whose order would vary.
+  /// " NAME ..."; without the options that this one excludes, whose order would vary.
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_items_expected_max() == 0) return "";
-    const std::string value = option->get_type_name();
-    return (option->get_expected_min() == 0 ? " [" + value + "]" : " " + value) +
-           (option->get_expected_max() > 1 ? " ..." : "");
-  }
-
-  /// The parser's older versions break no lines.
-  std::string make_option_desc(const CLI::Option* option) const override {
-    return help_lines(option->get_description());
+    return ' ' + option->get_type_name() + (option->get_expected_max() > 1 ? " ..." : "");
   }
 };
-
-/// What only newer versions of the parser format, and so only they have settings for.
-template <class Newer>
-void keep_lines(Newer& formatter) {
-  if constexpr (requires { formatter.enable_footer_formatting(false); }) {
-    formatter.enable_footer_formatting(false);
-    formatter.enable_description_formatting(false);
-    formatter.right_column_width(page_width - help_column);
-  }
-  if constexpr (requires { formatter.long_option_alignment_ratio(0.0f); })
-    formatter.long_option_alignment_ratio(2.0f / help_column);
-}
 
 }  // namespace
 
 std::string help_lines(const std::string& text) {
-  return fmt::format("{}", fmt::join(broken(text, page_width - help_column), "\n"));
+  return fmt::format("{}", fmt::join(broken(text, help_width), "\n"));
 }
 
-void describe(CLI::App& command, const std::vector<Example>& examples) {
+std::string help_footer(const std::vector<Example>& examples) {
   std::string footer = "Examples:\n";
   for (const auto& [line, what] : examples) {
     const bool fits = line.size() + 4 <= help_column;
     footer += fits ? fmt::format("  {:<{}}{}\n", line, help_column - 2, what)
                    : fmt::format("  {}\n{:{}}{}\n", line, "", help_column, what);
   }
-  command.footer(footer + common_sections);
+  return footer + common_sections;
 }
 
 void set_help_style(CLI::App& app) {
   const auto formatter = std::make_shared<Formatter>();
   formatter->column_width(help_column);
   formatter->label("POSITIONALS", "Positionals");
-  keep_lines(*formatter);
   app.formatter(formatter);
   app.option_defaults()->group("Options");
 }

@@ -1,8 +1,10 @@
 #include "cli/output.h"
 
+#include "posenc/cpu.h"
 #include "posenc/support/limits.h"
 #include "posenc/support/printable.h"
 #include "posenc/support/streams.h"
+#include "posenc/version.h"
 
 #include <fmt/format.h>
 
@@ -17,12 +19,6 @@ void throw_if_interrupted() {
   if (was_interrupted()) throw Interrupted();
 }
 
-/// True if opening waits, as it does for the reader of a pipe: a signal must end that.
-bool may_wait(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::is_fifo(file, ignored);
-}
-
 }  // namespace
 
 Output::Output(const std::string& file) {
@@ -30,7 +26,9 @@ Output::Output(const std::string& file) {
     file_.emplace(standard_output, "standard output");
     return;
   }
-  if (!may_wait(file)) until_removed_.emplace();
+  // Opening a pipe waits for its reader: a signal must end that.
+  std::error_code ignored;
+  if (!std::filesystem::is_fifo(file, ignored)) until_removed_.emplace();
   file_.emplace(file);
   // By default a signal ends a blocked write to a device at once.
   if (!file_->is_temporary()) until_removed_.reset();
@@ -52,8 +50,15 @@ void write_all(const std::string& file, std::string_view text) {
   output.finish();
 }
 
-void write_page(const std::string& file, std::string_view text) {
-  write_all(file, escaped_lines(text));
+Json new_document() {
+  return {{"version", 1},
+          {"library_version", library_version()},
+          {"compiler", compiler()},
+          {"machine", to_json(cpu())}};
+}
+
+void write_document(const Options& options, const Json& document, const std::string& page) {
+  write_all(options.output, options.is_json() ? text_of(document) : escaped_lines(page));
 }
 
 void print_message(std::string_view message) {

@@ -1,6 +1,9 @@
 // The output of a subcommand: standard output, or a file that appears whole or not at all.
 #pragma once
 
+#include "cli/options.h"
+
+#include "posenc/measuring/measurement_json.h"
 #include "posenc/support/atomic_file.h"
 #include "posenc/support/interrupts.h"
 
@@ -28,13 +31,17 @@ class Output {
   std::optional<OutputFile> file_;              ///< always set after construction
 };
 
+bool is_standard_output(const std::string& file);
+
 /// Opens, writes, finishes.
 void write_all(const std::string& file, std::string_view text);
 
-/// The same for lines of text that may quote a file: a terminal gets no control characters.
-void write_page(const std::string& file, std::string_view text);
+/// A document with "version", "library_version", "compiler" and "machine".
+Json new_document();
 
-bool is_standard_output(const std::string& file);
+/// Writes the document as JSON, or the page for people that was made from it. A page may quote a
+/// file: a terminal gets no control characters.
+void write_document(const Options& options, const Json& document, const std::string& page);
 
 /// Writes "posenc: ", the message, escaped and shortened to one line, and its end to standard
 /// error. Where that cannot be written, the exit code alone tells.

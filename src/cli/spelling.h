@@ -1,9 +1,10 @@
 // Suggestions for mistyped names.
 #pragma once
 
-#include "posenc/spec.h"
 #include "posenc/support/edit_distance.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,31 +12,24 @@
 
 namespace posenc::cli {
 
-/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
-/// is known.
-std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
+using Names = std::vector<std::string>;
 
 template <class Range, class NameOf>
-std::vector<std::string> names_of(const Range& all, NameOf name_of) {
-  std::vector<std::string> names;
+Names names_of(const Range& all, NameOf name_of) {
+  Names names;
   for (const auto& each : all) names.emplace_back(std::invoke(name_of, each));
   return names;
 }
 
-/// Names that the library knows; backends as "rotation" and as "rotation:avx2".
-std::vector<std::string> known_backends();
-std::vector<std::string> known_presets();
-std::vector<std::string> known_benchmark_shapes();
-
-/// Calls `find`, and adds a suggestion to its error.
-template <class Find>
-decltype(auto) with_suggestion(const Find& find, std::string_view name,
-                               const std::vector<std::string>& known) {
-  try {
-    return find();
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(error.what() + did_you_mean(name, known));
-  }
+/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
+/// is known.
+inline std::string did_you_mean(std::string_view given, const Names& known) {
+  // One edit per three letters, and at most two: two edits turn a short name into nearly any other.
+  const std::size_t most_edits = std::min<std::size_t>(2, given.size() / 3);
+  const auto distance = [given](const std::string& name) { return edit_distance(given, name); };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  if (nearest == known.end() || *nearest == given || distance(*nearest) > most_edits) return "";
+  return "; did you mean '" + *nearest + "'?";
 }
 
 }  // namespace posenc::cli
