@@ -59,17 +59,16 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
                               number("RMS", "/error/rms", error_text),
                               number("median", "/report/quantiles/0/abs_error", error_text),
                               number("99.9 %", "/report/quantiles/3/abs_error", error_text)});
-  page += "\n" + table(rows, {backend, isa,
-                              number("correct", "/error/correctly_rounded", percent_text),
-                              number("wrong", "/report/wrongly_rounded", count_text),
-                              number("to div_term", "/report/max_abs_from_div_term", error_text),
-                              text("worst at position", "/report/worst/position", Align::right),
-                              text("channel", "/report/worst/channel", Align::right)});
+  page +=
+      "\n" + table(rows, {backend, isa, number("correct", "/error/correctly_rounded", percent_text),
+                          number("wrong", "/report/wrongly_rounded", count_text),
+                          number("to div_term", "/report/max_abs_from_div_term", error_text),
+                          text("worst at position", "/report/worst/position", Align::right),
+                          text("channel", "/report/worst/channel", Align::right)});
   page += explained_mark(rows);
   if (measurements.size() > 1) return page;
   const auto content = [&](std::int64_t channel) { return content_of(first.spec, channel); };
-  return page + "\n" +
-         details_page(measurements[0].at("report"), first.type, content);
+  return page + "\n" + details_page(measurements[0].at("report"), first.type, content);
 }
 
 int accuracy(const Options& options) {
@@ -88,22 +87,19 @@ int accuracy(const Options& options) {
 
 }  // namespace
 
-void add_accuracy(CLI::App& app, Options& options) {
-  Subcommand command(app, options, "accuracy",
-                     "Measure the errors of backends; exit 1 if one breaks its error bound",
-                     accuracy);
-  command.shape();
-  command.backend(Times::often);
-  command.type();
-  command.threads("all cores");
-  command.output({"table", "json"}, "table");
-  command.describe({{"posenc accuracy --preset whisper", "all backends over one model's table"},
-                    {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
-                     "one backend in detail: by position and channel, with its worst entry"},
-                    {"posenc accuracy --first 1000000000000 --rows 1000",
-                     "large positions, where float32 phases fail"},
-                    {"posenc accuracy --format json --output report.json",
-                     "a report to keep, for posenc compare"}});
+Subcommand accuracy_command() {
+  return {.name = "accuracy",
+          .description = "Measure the errors of backends; exit 1 if one breaks its error bound",
+          .run = accuracy,
+          .options = "--preset --rows" + spec_options + "--backend... --isa --dtype --threads",
+          .examples = {{"posenc accuracy --preset whisper", "all backends over one model's table"},
+                       {"posenc accuracy --backend rotation32 --rows 131072 --d-model 128",
+                        "one backend in detail: by position and channel, with its worst entry"},
+                       {"posenc accuracy --first 1000000000000 --rows 1000",
+                        "large positions, where float32 phases fail"},
+                       {"posenc accuracy --format json --output report.json",
+                        "a report to keep, for posenc compare"}},
+          .descriptions = {{"--threads", "number of threads (default: all cores)"}}};
 }
 
 }  // namespace posenc::cli

@@ -135,44 +135,32 @@ int check_table(const Options& options) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Options& options) {
-  Subcommand command(app, options, "check",
-                     "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
-                     check_table);
-  command.required_file("TABLE", options.table,
-                        "the table: .npy, .safetensors, or raw little-endian elements with "
-                        "--d-model");
-  command.preset(Times::once);
-  command.spec();
-  command.config();
-  command.exclude("--config", {"--preset", "--base", "--layout", "--spacing", "--frequencies"});
-  command.flag("--twice", options.is_twice,
-               "cosines or sines, and the same again: cos_cached of Transformers");
-  command.flag("--repeated", options.is_repeated,
-               "cosines or sines, each in two columns side by side");
-  command.exclude("--twice", {"--repeated", "--layout"});
-  command.exclude("--repeated", {"--layout"});
-  command.text("--positions", "FILE", options.positions,
-               "positions of the rows: a .npy file of int32 or int64, of shape (rows)");
-  command.exclude("--positions", {"--first"});
-  command.text("--tensor", "NAME", options.tensor,
-               "the tensor of a .safetensors file (default: the only table in it)");
-  command.type();
-  command.positive("--max-error", options.max_error,
-                   "an entry is good if |error| is up to X (default: an ulp of the type at 1, and "
-                   "what phases in double cost)");
-  command.threads("all cores");
-  command.output({"table", "json"}, "table");
-  command.describe(
-      {{"posenc check table.npy", "find out what it is, and judge it"},
-       {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
-        "judge it as a model's table, and as nothing else"},
-       {"posenc check cos_cached.npy --config config.json",
-        "judge it as the cache of a model's rotary embedding"},
-       {"posenc check table.raw --d-model 512 --dtype bfloat16",
-        "raw elements, whose shape no header says"},
-       {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
-        "another limit, and a report for programs"}});
+Subcommand check_command() {
+  return {
+      .name = "check",
+      .description =
+          "Say how wrong a table in a file is, what it is, and why; exit 1 if it is wrong",
+      .run = check_table,
+      .options = "TABLE --preset" + spec_options +
+                 "--config --layers --longest --twice --repeated --positions --tensor --dtype "
+                 "--max-error --threads",
+      .examples = {{"posenc check table.npy", "find out what it is, and judge it"},
+                   {"posenc check cache.safetensors --preset llama_3_1 --twice --tensor cos_cached",
+                    "judge it as a model's table, and as nothing else"},
+                   {"posenc check cos_cached.npy --config config.json",
+                    "judge it as the cache of a model's rotary embedding"},
+                   {"posenc check table.raw --d-model 512 --dtype bfloat16",
+                    "raw elements, whose shape no header says"},
+                   {"posenc check table.npy --max-error 1e-3 --format json --output check.json",
+                    "another limit, and a report for programs"}},
+      .descriptions = {{"--threads", "number of threads (default: all cores)"},
+                       {"--max-error",
+                        "an entry is good if |error| is up to X (default: an ulp of the type at 1, "
+                        "and what phases in double cost)"}},
+      .excludes = {{"--config", "--preset --base --layout --spacing --frequencies"},
+                   {"--twice", "--repeated --layout"},
+                   {"--repeated", "--layout"},
+                   {"--positions", "--first"}}};
 }
 
 }  // namespace posenc::cli

@@ -1,13 +1,9 @@
 // The subcommands of posenc.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/options.h"
 
 namespace posenc::cli {
-
-struct Options;
 
 /// Exit codes of the command.
 inline constexpr int good = 0;
@@ -18,13 +14,12 @@ inline constexpr int bad_input = 2;
 /// afterwards.
 int run_command(int argc, char** argv);
 
-// Each adds a subcommand that fills `options`, and sets Options::run if it is chosen.
-void add_list(CLI::App& app, Options& options);
-void add_accuracy(CLI::App& app, Options& options);
-void add_measure(CLI::App& app, Options& options);
-void add_pick(CLI::App& app, Options& options);
-void add_generate(CLI::App& app, Options& options);
-void add_check(CLI::App& app, Options& options);
-void add_compare(CLI::App& app, Options& options);
+Subcommand list_command();
+Subcommand accuracy_command();
+Subcommand measure_command();
+Subcommand pick_command();
+Subcommand generate_command();
+Subcommand check_command();
+Subcommand compare_command();
 
 }  // namespace posenc::cli

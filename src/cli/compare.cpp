@@ -198,20 +198,19 @@ std::string changes_page(const Comparison& comparison) {
   }
   const auto speed = [](double value) { return fmt::format("{:.2f}", value); };
   std::string page =
-      shown.empty() ? ""
-                    : table(shown, {text("backend", "/backend"), text("table", "/table"),
-                                    number("max |error| A", "/a/error/max_abs", error_text),
-                                    number("B", "/b/error/max_abs", error_text),
-                                    number("Gfloat/s A", "/a/speed", speed),
-                                    number("B", "/b/speed", speed),
-                                    text("time B/A, 95 %", "/ratio", Align::right),
-                                    text("", "/verdict")});
+      shown.empty()
+          ? ""
+          : table(shown, {text("backend", "/backend"), text("table", "/table"),
+                          number("max |error| A", "/a/error/max_abs", error_text),
+                          number("B", "/b/error/max_abs", error_text),
+                          number("Gfloat/s A", "/a/speed", speed), number("B", "/b/speed", speed),
+                          text("time B/A, 95 %", "/ratio", Align::right), text("", "/verdict")});
   Names counted;
   for (const auto& [verdict, count] : others)
     if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
   if (!counted.empty())
-    page += wrapped(fmt::format("{}Not shown: {}\n", page.empty() ? "" : "\n",
-                                fmt::join(counted, ", ")));
+    page += wrapped(
+        fmt::format("{}Not shown: {}\n", page.empty() ? "" : "\n", fmt::join(counted, ", ")));
   return page;
 }
 
@@ -272,12 +271,15 @@ std::string reports_page(const Options& options, const std::regex& pattern) try 
     if (each.at("table") != reports[0].at("table")) return "";
   const MeasuredTable table = measurement_from({reports[0], "measurement"}).table;
   const auto worst = [](const Json& row) {
-    return at(row, "/report/worst/position").dump() + ", " + at(row, "/report/worst/channel").dump();
+    return at(row, "/report/worst/position").dump() + ", " +
+           at(row, "/report/worst/channel").dump();
   };
   return fmt::format(
       "{}\n{}\nLargest |error| by position\n\n{}\nLargest |error| of the worst channels\n\n{}",
       wrapped(table_title(table.spec, table.rows, table.type)),
-      cli::table(reports, {text("in", "/origin"), text("backend", "/backend"), text("ISA", "/isa"),
+      cli::table(reports, {text("in", "/origin"),
+                           text("backend", "/backend"),
+                           text("ISA", "/isa"),
                            number("max |error|", "/error/max_abs", error_text),
                            number("RMS", "/error/rms", error_text),
                            number("correct", "/error/correctly_rounded", percent_text),
@@ -350,31 +352,20 @@ int compare(const Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Options& options) {
-  Subcommand command(
-      app, options, "compare",
-      "Compare two documents of measurements; exit 1 on a regression, or if B lacks a row of A",
-      compare);
-  const std::string what = "JSON of posenc measure or posenc accuracy";
-  command.required_file("A", options.before, what);
-  command.required_file("B", options.after, what + ", compared with A");
-  command.real("--tolerance", options.tolerance,
-               "relative growth of an error, or of the share wrongly rounded, that is no "
-               "regression (default: 0; for builds of two compilers: 0.01)",
-               "a finite number of at least 0", [](double number) { return number >= 0; });
-  command.text("--filter", "REGEX", options.filter,
-               "compare only the backends whose names, such as rotation:avx2, contain a match of "
-               "this extended regular expression");
-  command.flag("--allow-missing", options.allows_missing,
-               "accept that B lacks backends or tables of A");
-  command.output({"table", "json"}, "table");
-  command.describe(
-      {{"posenc compare before.json after.json", "what changed in errors and in times"},
-       {"posenc compare rotation32.json div_term.json",
-        "accuracy reports of two backends side by side, by position and channel"},
-       {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",
-        "one backend, whose errors may grow by one percent"},
-       {"posenc compare --format json a.json b.json", "the same for programs"}});
+Subcommand compare_command() {
+  return {
+      .name = "compare",
+      .description =
+          "Compare two documents of measurements; exit 1 on a regression, or if B "
+          "lacks a row of A",
+      .run = compare,
+      .options = "A B --tolerance --filter --allow-missing",
+      .examples = {{"posenc compare before.json after.json", "what changed in errors and in times"},
+                   {"posenc compare rotation32.json div_term.json",
+                    "accuracy reports of two backends side by side, by position and channel"},
+                   {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",
+                    "one backend, whose errors may grow by one percent"},
+                   {"posenc compare --format json a.json b.json", "the same for programs"}}};
 }
 
 }  // namespace posenc::cli

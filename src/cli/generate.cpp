@@ -24,9 +24,6 @@ namespace posenc::cli {
 namespace {
 
 const Names formats = {"npy", "safetensors", "raw", "csv"};
-const Names rotary_tables = {"halves", "interleaved", "cosines", "sines", "apart"};
-const Names repeats = {"once", "halves", "interleaved"};  // in the order of Repeat
-constexpr int most_digits = 17;
 constexpr std::int64_t most_entries_shown = 10000;
 
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
@@ -59,10 +56,10 @@ void check_format(const TableFile& file) {
     throw InvalidArgument(fmt::format("{}; allowed {}", is, allowed));
   };
   if (file.digits && file.format != "csv")
-    refuse(fmt::format("--digits is {} and --format {}", *file.digits, file.format), "with csv only");
+    refuse(fmt::format("--digits is {} and --format {}", *file.digits, file.format),
+           "with csv only");
   if (file.type == DataType::bfloat16 && file.format == "npy")
-    refuse("--dtype is bfloat16",
-           "in npy: float32, float64, float16 (give --format safetensors)");
+    refuse("--dtype is bfloat16", "in npy: float32, float64, float16 (give --format safetensors)");
   if (file.tensors.size() > 1 && file.format != "safetensors")
     refuse("--rotary is 'apart'",
            fmt::format("in {}: halves, interleaved, cosines, sines (give --format safetensors)",
@@ -89,27 +86,25 @@ int threads_of(const Options& options) { return options.threads.value_or(1); }
 
 /// The rows of a shape, by one backend.
 void add_encoding(TableFile& file, const Options& options, const TableShape& shape) {
-  const std::shared_ptr<const Encoder> encoder =
-      options.like ? plan_like(*options.like, shape.spec)
-                   : backend_of(options, shape).plan(shape.spec);
+  const std::shared_ptr<const Encoder> encoder = options.like
+                                                     ? plan_like(*options.like, shape.spec)
+                                                     : backend_of(options, shape).plan(shape.spec);
   encoder->backend().check_supports(file.type);
-  file.tensors.push_back({"positional_encoding", shape.spec.d_model,
-                          [=, threads = threads_of(options)](const RowPositions& rows,
-                                                             const OutputView& out) {
-                            rows.of_axis(0, [&](auto of_axis) {
-                              encoder->encode(of_axis, out, threads);
-                            });
-                          }});
+  file.tensors.push_back(
+      {"positional_encoding", shape.spec.d_model,
+       [=, threads = threads_of(options)](const RowPositions& rows, const OutputView& out) {
+         rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
+       }});
 }
 
 /// Rows at any positions of one or more axes.
 void add_encoding(TableFile& file, const Options& options, const AxesSpec& spec) {
   const auto encoder = std::make_shared<const AxesEncoder>(spec, options.accuracy(), file.type);
-  file.tensors.push_back({"positional_encoding", encoder->d_model(),
-                          [=, threads = threads_of(options)](const RowPositions& rows,
-                                                             const OutputView& out) {
-                            encoder->encode(rows, out, threads);
-                          }});
+  file.tensors.push_back(
+      {"positional_encoding", encoder->d_model(),
+       [=, threads = threads_of(options)](const RowPositions& rows, const OutputView& out) {
+         encoder->encode(rows, out, threads);
+       }});
 }
 
 /// Cosines or sines. The library computes both, and the others are not kept.
@@ -146,7 +141,8 @@ void add_rotary(TableFile& file, const Options& options, const RotarySpec& spec)
                               rotary->cache(positions, layout, out, threads);
                             }});
   }
-  const auto repeat = options.repeat.empty() ? repeats.begin() : std::ranges::find(repeats, options.repeat);
+  const auto repeat =
+      options.repeat.empty() ? repeats.begin() : std::ranges::find(repeats, options.repeat);
   for (const bool is_cosines : {true, false}) {
     if (tables != "apart" && tables != (is_cosines ? "cosines" : "sines")) continue;
     file.tensors.push_back(
@@ -240,64 +236,40 @@ int generate(const Options& options) {
 
 }  // namespace
 
-void add_generate(CLI::App& app, Options& options) {
-  Subcommand command(app, options, "generate",
-                     "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
-                     generate);
-  const Names of_shape = {"--preset", "--d-model", "--base",    "--layout", "--spacing",
-                          "--frequencies", "--backend", "--isa"};
-  command.shape();
-  command.backend(Times::once);
-  command.positive(
-      "--max-error", options.max_error,
-      "take the fastest backend that promises |error| up to X (default: correctly rounded)");
-  command.positive("--max-ulp", options.max_ulp, "the same in ulp");
-  command.exclude("--max-error", {"--backend", "--max-ulp"});
-  command.exclude("--max-ulp", {"--backend"});
-  command.choice("--rotary",
-                 "the cache of a rotary embedding, whose dimension is --d-model, times the "
-                 "attention factor of its frequencies (apart: two tensors of .safetensors)",
-                 rotary_tables, "", [&](const std::string& name) { options.rotary = name; });
-  command.choice("--repeat", "of cosines and sines apart", repeats, "once",
-                 [&](const std::string& name) { options.repeat = name; });
-  command.need("--repeat", "--rotary");
-  command.exclude("--rotary", {"--backend", "--isa", "--layout"});
-  command.config();
-  command.exclude("--config", of_shape);
-  command.choice("--axes", "system whose positions are on several axes, the cells of a grid",
-                 names_of(axes_presets(), &AxesPreset::name), "",
-                 [&](const std::string& name) { options.axes = name; });
-  command.grid();
-  command.exclude("--axes", of_shape);
-  command.exclude("--axes", {"--rows", "--first", "--config"});
-  command.text("--positions", "FILE", options.positions,
-               "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
-               "rows)");
-  command.exclude("--positions", {"--rows", "--first", "--backend", "--isa", "--axes"});
-  command.choice("--like",
-                 "phases rounded in float32 as a system rounds them, instead of exact ones",
-                 all_systems, "", options.like);
-  command.exclude("--like", {"--backend", "--isa", "--max-error", "--max-ulp", "--rotary",
-                             "--config", "--axes", "--positions"});
-  command.type();
-  command.threads("1");
-  command.output(formats, "npy; csv on standard output");
-  command.integer("--digits", options.digits, 0, most_digits,
-                  "decimals in csv (default: as many as it takes to read the values back exactly)");
-  command.describe(
-      {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
-       {"posenc generate --preset whisper --output whisper.npy",
-        "a model's table, for numpy.load"},
-       {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
-        "vLLM's cache of cosines and sines"},
-       {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
-        "the rotary cache of an image's cells"},
-       {"posenc generate --config config.json --output rotary.safetensors",
-        "the rotary cache of a model, from its config.json"},
-       {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
-        "phases of float32, as Transformers computes them"},
-       {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
-        "the tensor positional_encoding, for safetensors.torch.load_file"}});
+Subcommand generate_command() {
+  const std::string of_shape =
+      "--preset --d-model --base --layout --spacing --frequencies --backend --isa ";
+  return {.name = "generate",
+          .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
+          .run = generate,
+          .options = "--preset --rows" + spec_options +
+                     "--backend --isa --max-error --max-ulp --rotary --repeat --config --layers "
+                     "--longest --axes --grid --positions --like --dtype --threads --digits",
+          .examples =
+              {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
+               {"posenc generate --preset whisper --output whisper.npy",
+                "a model's table, for numpy.load"},
+               {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
+                "vLLM's cache of cosines and sines"},
+               {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
+                "the rotary cache of an image's cells"},
+               {"posenc generate --config config.json --output rotary.safetensors",
+                "the rotary cache of a model, from its config.json"},
+               {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
+                "phases of float32, as Transformers computes them"},
+               {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
+                "the tensor positional_encoding, for safetensors.torch.load_file"}},
+          .excludes = {{"--max-error", "--backend --max-ulp"},
+                       {"--max-ulp", "--backend"},
+                       {"--rotary", "--backend --isa --layout"},
+                       {"--config", of_shape},
+                       {"--axes", of_shape + "--rows --first --config"},
+                       {"--positions", "--rows --first --backend --isa --axes"},
+                       {"--like",
+                        "--backend --isa --max-error --max-ulp --rotary --config --axes "
+                        "--positions"}},
+          .formats = formats,
+          .default_format = "npy; csv on standard output"};
 }
 
 }  // namespace posenc::cli

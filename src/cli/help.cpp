@@ -44,10 +44,9 @@ class Formatter : public CLI::Formatter {
                        make_subcommands(app, mode), app->get_footer());
   }
 
-  /// " NAME ..."; without the options that this one excludes, whose order would vary.
+  /// " NAME"; without the options that this one excludes, whose order would vary.
   std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_items_expected_max() == 0) return "";
-    return ' ' + option->get_type_name() + (option->get_expected_max() > 1 ? " ..." : "");
+    return option->get_type_name().empty() ? "" : ' ' + option->get_type_name();
   }
 };
 
@@ -57,7 +56,7 @@ std::string help_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(broken(text, help_width), "\n"));
 }
 
-std::string help_footer(const std::vector<Example>& examples) {
+std::string help_footer(const std::vector<Subcommand::Example>& examples) {
   std::string footer = "Examples:\n";
   for (const auto& [line, what] : examples) {
     const bool fits = line.size() + 4 <= help_column;

@@ -16,6 +16,6 @@ void set_help_style(CLI::App& app);
 std::string help_lines(const std::string& text);
 
 /// The end of a help: examples, environment, exit status.
-std::string help_footer(const std::vector<Example>& examples);
+std::string help_footer(const std::vector<Subcommand::Example>& examples);
 
 }  // namespace posenc::cli

@@ -75,21 +75,25 @@ std::string list_page(const Json& document) {
       here.logical_cores, cache_text(most_cached_bytes()));
   const Json rows = joined_by_isa(document.at("backends"));
   const auto runs_here = [](const Json& row) { return row.at("runs_here") ? "yes" : "no"; };
-  page += table(rows, {backend_column(), text("ISA", "/isa"), {"runs here", runs_here, Align::left},
+  page += table(rows, {backend_column(),
+                       text("ISA", "/isa"),
+                       {"runs here", runs_here, Align::left},
                        text("method", "/description", Align::wrapped)}) +
           explained_mark(rows);
   page +=
-      "\nError bounds: the largest |error| that each promises, at d_model 512, and what decides it:\n"
+      "\nError bounds: the largest |error| that each promises, at d_model 512, and what decides "
+      "it:\n"
       "how the phase, position times frequency, is rounded before the sine\n\n" +
       table(rows, {backend_column(), text("ISA", "/isa"), text("phases", "/phases"),
                    number("5000 rows", "/error_bounds/0/error_bound", error_text),
                    number("2^20 rows", "/error_bounds/1/error_bound", error_text)});
   Json used = document.at("used");
   used.push_back(document.at("used_within")[0]);
-  page += "\nUsed if a program names no backend: the first of rotation32 and rotation that promises\n"
-          "the accuracy asked for, at its best ISA; POSENC_BACKEND may choose another that does\n\n" +
-          table(used, {text("accuracy", "/accuracy"), backend_column(true),
-                       text("why", "/reason", Align::wrapped)});
+  page +=
+      "\nUsed if a program names no backend: the first of rotation32 and rotation that promises\n"
+      "the accuracy asked for, at its best ISA; POSENC_BACKEND may choose another that does\n\n" +
+      table(used, {text("accuracy", "/accuracy"), backend_column(true),
+                   text("why", "/reason", Align::wrapped)});
   return page;
 }
 
@@ -102,10 +106,11 @@ Json presets_document() {
                                    {"rows", to_json(each.rows)}});
   }
   for (const AxesPreset& each : axes_presets()) {
-    document["axes"].push_back({{"name", each.name},
-                                {"description", each.description},
-                                {"d_model", axes_table(each.name, GridSizes{1, 1, 1}).spec.d_model()},
-                                {"grid", each.usual}});
+    document["axes"].push_back(
+        {{"name", each.name},
+         {"description", each.description},
+         {"d_model", axes_table(each.name, GridSizes{1, 1, 1}).spec.d_model()},
+         {"grid", each.usual}});
   }
   return document;
 }
@@ -121,18 +126,22 @@ std::string presets_page(const Json& document) {
   return fmt::format(
       "Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}\n"
       "Systems whose positions are on several axes (posenc generate --axes)\n\n{}",
-      table(document.at("presets"),
-            {text("preset", "/name"), text("system", "/description", Align::wrapped),
-             text("layout", "/spec/layout"), text("spacing", "/spec/spacing"),
-             number("base", "/spec/base", base), {"rows x d", shape},
-             text("first", "/rows/first", Align::right)}),
-      wrapped("d is d_model, and first the position of the first row.\n"
-              "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
-              "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
-              "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"),
-      table(document.at("axes"),
-            {text("axes", "/name"), text("system", "/description", Align::wrapped),
-             text("channels", "/d_model", Align::right), {"usual grid", grid}}));
+      table(document.at("presets"), {text("preset", "/name"),
+                                     text("system", "/description", Align::wrapped),
+                                     text("layout", "/spec/layout"),
+                                     text("spacing", "/spec/spacing"),
+                                     number("base", "/spec/base", base),
+                                     {"rows x d", shape},
+                                     text("first", "/rows/first", Align::right)}),
+      wrapped(
+          "d is d_model, and first the position of the first row.\n"
+          "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
+          "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
+          "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"),
+      table(document.at("axes"), {text("axes", "/name"),
+                                  text("system", "/description", Align::wrapped),
+                                  text("channels", "/d_model", Align::right),
+                                  {"usual grid", grid}}));
 }
 
 int list(const Options& options) {
@@ -144,17 +153,17 @@ int list(const Options& options) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Options& options) {
-  Subcommand command(app, options, "list",
-                     "List the backends of this build: which run here, which one is used, and why",
-                     list);
-  command.flag("--presets", options.lists_presets, "list the conventions of real systems instead");
-  command.output({"table", "json"}, "table");
-  command.describe(
-      {{"posenc list", "what runs here, which backend is used, and why"},
-       {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
-       {"posenc list --presets", "the named conventions, and how they differ"},
-       {"posenc list --format json", "the same for programs"}});
+Subcommand list_command() {
+  return {
+      .name = "list",
+      .description = "List the backends of this build: which run here, which one is used, and why",
+      .run = list,
+      .options = "--presets",
+      .examples = {
+          {"posenc list", "what runs here, which backend is used, and why"},
+          {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+          {"posenc list --presets", "the named conventions, and how they differ"},
+          {"posenc list --format json", "the same for programs"}}};
 }
 
 }  // namespace posenc::cli

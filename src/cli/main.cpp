@@ -36,11 +36,12 @@ std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
     if (word == "--") continue;
     const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word;
     const bool is_subcommand = chosen.empty() && !word.starts_with('-');
-    const Names allowed =
-        is_subcommand ? names_of(app.get_subcommands({}), name_of)
-                      : names_of(command.get_options([](const CLI::Option* each) {
-                          return each->nonpositional() && !each->get_group().empty();
-                        }), name_of);
+    const Names allowed = is_subcommand
+                              ? names_of(app.get_subcommands({}), name_of)
+                              : names_of(command.get_options([](const CLI::Option* each) {
+                                  return each->nonpositional() && !each->get_group().empty();
+                                }),
+                                         name_of);
     return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument", name,
                        fmt::join(allowed, ", "), did_you_mean(name, allowed));
   }
@@ -64,9 +65,9 @@ int run(const std::vector<std::string>& arguments) {
                           {"posenc accuracy --help", "the options and examples of a command"}}));
   app.require_subcommand(1);
   Options options;
-  for (const auto add : {add_list, add_accuracy, add_measure, add_pick, add_generate, add_check,
-                         add_compare})
-    add(app, options);
+  for (const auto command : {list_command, accuracy_command, measure_command, pick_command,
+                             generate_command, check_command, compare_command})
+    add(app, options, command());
   try {
     app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
   } catch (const CLI::Success& wanted) {                           // --help and --version

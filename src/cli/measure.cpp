@@ -50,14 +50,14 @@ std::vector<const Measurement*> in_order(const Measurements& document) {
 /// Says of how many entries the errors are, unless it is all.
 std::string heading_of(const Measurement& first, const Cpu& machine) {
   const MeasuredTable& table = first.table;
-  std::string heading = fmt::format("{}: {}, {}, {}, {}", table.name,
-                                    bytes_text(static_cast<double>(table.bytes())),
-                                    to_string(shape_class(table.bytes(), machine)),
-                                    to_string(table.type), to_string(table.spec.layout));
+  std::string heading =
+      fmt::format("{}: {}, {}, {}, {}", table.name, bytes_text(static_cast<double>(table.bytes())),
+                  to_string(shape_class(table.bytes(), machine)), to_string(table.type),
+                  to_string(table.spec.layout));
   if (!first.error || first.error->checked >= 1) return heading;
-  return heading + (first.error->checked == 0
-                        ? "; errors of some rows"
-                        : fmt::format("; errors of {:.2g} % of the rows", 100 * first.error->checked));
+  return heading + (first.error->checked == 0 ? "; errors of some rows"
+                                              : fmt::format("; errors of {:.2g} % of the rows",
+                                                            100 * first.error->checked));
 }
 
 std::string page_of(const Measurements& document) {
@@ -95,9 +95,9 @@ std::string page_of(const Measurements& document) {
           processes, document.measured_at)),
       table(rows, {backend_column(true), number("max |error|", "/error/max_abs", error_text),
                    number("max ulp", "/error/max_ulp", ulp_text),
-                   number("time per table", "/median", seconds_text), number("IQR/2", "/noise", noise),
-                   number("Gfloat/s", "/speed", speed), number("of limit", "/of_limit", share),
-                   text("", "/note")}),
+                   number("time per table", "/median", seconds_text),
+                   number("IQR/2", "/noise", noise), number("Gfloat/s", "/speed", speed),
+                   number("of limit", "/of_limit", share), text("", "/note")}),
       explained_mark(rows));
 }
 
@@ -112,14 +112,6 @@ int run_measure(const Options& options) {
 }
 
 }  // namespace
-
-void add_measuring_options(Subcommand& command) {
-  command.preset(Times::often);
-  command.backend(Times::often);
-  command.type();
-  command.threads("1");
-  command.processes();
-}
 
 std::vector<MeasuredTable> tables_of(const Options& options) {
   const int threads = options.threads.value_or(1);
@@ -157,20 +149,18 @@ int check_promises(const Measurements& document) {
   return code;
 }
 
-void add_measure(CLI::App& app, Options& options) {
-  Subcommand command(
-      app, options, "measure",
-      "Measure errors and times of all backends, and what the memory allows, as one document",
-      run_measure);
-  add_measuring_options(command);
-  command.output({"table", "json"}, "table");
-  command.hidden_flag(timing_option, options.times_on_request);
-  command.describe(
-      {{"posenc measure", "tables of all sizes, in about two minutes"},
-       {"posenc measure --format json --output here.json",
-        "a document for posenc pick, posenc compare and scripts/report.py"},
-       {"posenc measure --preset whisper --backend rotation --backend rotation32",
-        "one table, two methods"}});
+Subcommand measure_command() {
+  return {.name = "measure",
+          .description =
+              "Measure errors and times of all backends, and what the memory allows, as "
+              "one document",
+          .run = run_measure,
+          .options = measuring_options + timing_option,
+          .examples = {{"posenc measure", "tables of all sizes, in about two minutes"},
+                       {"posenc measure --format json --output here.json",
+                        "a document for posenc pick, posenc compare and scripts/report.py"},
+                       {"posenc measure --preset whisper --backend rotation --backend rotation32",
+                        "one table, two methods"}}};
 }
 
 }  // namespace posenc::cli

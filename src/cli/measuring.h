@@ -1,4 +1,4 @@
-// What measure and pick share: their options, and the engine at work in processes of its own.
+// What measure and pick share: the engine at work in processes of its own.
 #pragma once
 
 #include "cli/options.h"
@@ -8,9 +8,6 @@
 #include <vector>
 
 namespace posenc::cli {
-
-/// --preset, --backend, --isa, --dtype, --threads and --processes.
-void add_measuring_options(Subcommand& command);
 
 /// The tables of the presets, or tables of all sizes.
 std::vector<MeasuredTable> tables_of(const Options& options);

@@ -17,6 +17,8 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -25,22 +27,115 @@
 namespace posenc::cli {
 namespace {
 
-/// The table of Student's t ends at twice this number.
-constexpr int most_processes = 15;
+Names words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
-[[noreturn]] void refuse(const std::string& option, const std::string& text,
-                         const std::string& allowed) {
-  throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", option, text, allowed));
+/// An option or an argument, and what takes its value. The parser's own conversions are not used:
+/// they round twice, read octal numbers, and differ by version.
+struct Rule {
+  std::string key;    ///< "--rows", "TABLE"; "--preset..." may be repeated, "DOCUMENT?" left out
+  std::string value;  ///< its name in the help; empty: a flag
+  std::string description;
+  /// Returns what is allowed if the value is not.
+  std::function<std::string(Options& options, const std::string& text)> take;
+};
+
+Rule flag(const char* key, bool Options::*field, const char* description) {
+  return {key, "", description, [field](Options& options, const std::string& text) {
+            options.*field = true;
+            return text == "true" ? "" : "no value";
+          }};
+}
+
+Rule text_rule(const char* key, const char* value, std::string Options::*field,
+               const char* description) {
+  return {key, value, description, [field](Options& options, const std::string& text) {
+            options.*field = text;
+            return text.empty() ? "at least one character" : "";
+          }};
 }
 
 /// Refuses numbers that do not print as they were typed, such as 010.
-std::int64_t parse_integer(const std::string& option, const std::string& text, std::int64_t least,
-                           std::int64_t most) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fmt::to_string(value) != text || value < least || value > most)
-    refuse(option, text, fmt::format("an integer, {} to {}", least, most));
-  return value;
+template <class T>
+Rule integer(const char* key, std::optional<T> Options::*field, const char* description,
+             T least = std::numeric_limits<T>::min(), T most = std::numeric_limits<T>::max()) {
+  return {key, "N", description, [=](Options& options, const std::string& text) {
+            T value = 0;
+            std::from_chars(text.data(), text.data() + text.size(), value);
+            options.*field = value;
+            const bool is_read = fmt::to_string(value) == text && value >= least && value <= most;
+            return is_read ? "" : fmt::format("an integer, {} to {}", least, most);
+          }};
+}
+
+bool is_any(double) { return true; }
+bool is_positive(double number) { return number > 0; }
+bool is_not_negative(double number) { return number >= 0; }
+
+Rule real(const char* key, std::optional<double> Options::*field, const char* description,
+          bool (*is_allowed)(double), const char* allowed) {
+  return {key, "X", description, [=](Options& options, const std::string& text) {
+            const auto value = options.*field = parse_real(text);
+            return value && std::isfinite(*value) && is_allowed(*value) ? "" : allowed;
+          }};
+}
+
+/// One of the names, which the description lists.
+Rule choice(const std::string& key, const std::string& what, const Names& known,
+            const std::string& by_default,
+            const std::function<void(Options& options, const std::string& name)>& use) {
+  const std::string names = fmt::format("{}", fmt::join(known, ", "));
+  return {key, "NAME",
+          (what.empty() ? "" : what + ": ") + names +
+              (by_default.empty() ? "" : " (default: " + by_default + ")"),
+          [=](Options& options, const std::string& name) {
+            if (std::ranges::count(known, name) == 0) return names + did_you_mean(name, known);
+            use(options, name);
+            return std::string();
+          }};
+}
+
+Rule choice(const char* key, const char* what, const Names& known, const char* by_default,
+            std::string Options::*field) {
+  return choice(key, what, known, by_default,
+                [field](Options& options, const std::string& name) { options.*field = name; });
+}
+
+template <class Enum, std::size_t count>
+Rule choice(const char* key, const char* what, const Enum (&all)[count], const char* by_default,
+            std::optional<Enum> Options::*field) {
+  return choice(key, what, names_of(all, [](Enum each) { return to_string(each); }), by_default,
+                [&all, field](Options& options, const std::string& name) {
+                  for (const Enum each : all)
+                    if (to_string(each) == name) options.*field = each;
+                });
+}
+
+void add_preset(Options& options, const std::string& name) { options.presets.push_back(name); }
+
+std::string add_backend(Options& options, const std::string& name) {
+  options.backends.push_back(name);
+  return "";
+}
+
+std::string take_frequencies(Options& options, const std::string& rule) {
+  options.frequencies = parse_frequency_rule(rule);
+  return "";
+}
+
+std::string take_grid(Options& options, const std::string& text) {
+  GridSizes sizes = {};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::int64_t& size : sizes) {
+    at = std::from_chars(at, end, size).ptr;
+    at += at != end ? 1 : 0;
+  }
+  options.grid = sizes;
+  const bool is_read = fmt::format("{}", fmt::join(sizes, ",")) == text;
+  return is_read ? "" : "three integers with commas between them";
 }
 
 /// The format that the suffix of the file names; empty if it names none of any command.
@@ -52,6 +147,111 @@ std::string format_of_suffix(const std::string& file, const Names& allowed) {
   if (!is_in(Names{"json", "csv", "npy", "safetensors", "raw"})) return "";
   throw InvalidArgument(fmt::format("--output is '{}'; allowed formats: {} (give --format)", file,
                                     fmt::join(allowed, ", ")));
+}
+
+/// All options.
+std::vector<Rule> rules(const Subcommand& subcommand) {
+  const Names names = names_of(presets(), &Preset::name);
+  Names and_shapes = names;
+  std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
+  const char* const positive = "a finite number greater than 0";
+  return {
+      choice("--preset", "convention and shape of a real system", names, "", add_preset),
+      choice("--preset...",
+             "convention and shape of a real system, or a benchmark shape; may be repeated",
+             and_shapes, "", add_preset),
+      integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
+      integer("--d-model", &Options::d_model, "channels per row, even (default: the preset's)"),
+      integer("--first", &Options::first, "first position, -2^53 to 2^53 (default: the preset's)"),
+      real("--base", &Options::base, "base of the frequencies, above 1 (default: the preset's)",
+           is_any, "a finite decimal number"),
+      choice("--layout", "", all_layouts, "the preset's", &Options::layout),
+      choice("--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
+             "the preset's", &Options::spacing),
+      {"--frequencies", "RULE",
+       fmt::format("rule, and its parameters after a colon, as in linear:factor=4: {} (default: "
+                   "the preset's)",
+                   fmt::join(given_rule_names, ", ")),
+       take_frequencies},
+      choice("--dtype", "type of an entry", all_data_types, "float32", &Options::type),
+      {"--backend", "NAME",
+       "backend, or backend:isa (default: the library's selection, correctly rounded)",
+       add_backend},
+      {"--backend...", "NAME",
+       "backend, or backend:isa; may be repeated (default: all that run here)", add_backend},
+      choice("--isa", "instruction set", all_isas, "the best, or all if no backend is named",
+             &Options::isa),
+      real("--max-error", &Options::max_error,
+           "take the fastest backend that promises |error| up to X (default: correctly rounded)",
+           is_positive, positive),
+      real("--max-ulp", &Options::max_ulp, "the same in ulp", is_positive, positive),
+      integer("--threads", &Options::threads, "number of threads (default: 1)", 1, most_threads),
+      text_rule("--config", "FILE", &Options::config,
+                "a model's rotary embedding: its config.json, or the folder that holds it"),
+      text_rule("--layers", "KIND", &Options::layers,
+                "kind of layers, for a model with several, such as sliding_attention"),
+      integer("--longest", &Options::longest,
+              "rows of the longest sequence, on which some rules depend (default: the model's "
+              "max_position_embeddings)",
+              1),
+      choice("--axes", "system whose positions are on several axes, the cells of a grid",
+             names_of(axes_presets(), &AxesPreset::name), "", &Options::axes),
+      {"--grid", "T,H,W", "cells along time, height and width (default: a usual grid)", take_grid},
+      text_rule("--positions", "FILE", &Options::positions,
+                "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
+                "rows)"),
+      choice("--like", "phases rounded in float32 as a system rounds them, instead of exact ones",
+             all_systems, "", &Options::like),
+      choice("--rotary",
+             "the cache of a rotary embedding, whose dimension is --d-model, times the attention "
+             "factor of its frequencies (apart: two tensors of .safetensors)",
+             {"halves", "interleaved", "cosines", "sines", "apart"}, "", &Options::rotary),
+      choice("--repeat", "of cosines and sines apart", repeats, "once", &Options::repeat),
+      integer("--digits", &Options::digits,
+              "decimals in csv (default: as many as it takes to read the values back exactly)", 0,
+              17),
+      text_rule("TABLE", "FILE", &Options::table,
+                "the table: .npy, .safetensors, or raw little-endian elements with --d-model"),
+      text_rule("--tensor", "NAME", &Options::tensor,
+                "the tensor of a .safetensors file (default: the only table in it)"),
+      flag("--twice", &Options::is_twice,
+           "cosines or sines, and the same again: cos_cached of Transformers"),
+      flag("--repeated", &Options::is_repeated,
+           "cosines or sines, each in two columns side by side"),
+      text_rule("A", "FILE", &Options::before, "JSON of posenc measure or posenc accuracy"),
+      text_rule("B", "FILE", &Options::after, "the same, compared with A"),
+      real("--tolerance", &Options::tolerance,
+           "relative growth of an error, or of the share wrongly rounded, that is no regression "
+           "(default: 0; for builds of two compilers: 0.01)",
+           is_not_negative, "a finite number of at least 0"),
+      text_rule(
+          "--filter", "REGEX", &Options::filter,
+          "compare only the backends whose names, such as rotation:avx2, contain a match of this "
+          "extended regular expression"),
+      flag("--allow-missing", &Options::allows_missing,
+           "accept that B lacks backends or tables of A"),
+      text_rule("DOCUMENT?", "FILE", &Options::document,
+                "JSON of posenc measure to judge (default: measure now)"),
+      // The table of Student's t ends at 30 processes.
+      integer("--processes", &Options::processes,
+              "number of processes to time in; up to twice as many if the figures are noisy "
+              "(default: 7)",
+              2, 15),
+      flag("--time-on-request", &Options::times_on_request, ""),
+      text_rule("--save", "FILE", &Options::save,
+                "add the measurements to a profile, which a program may load"),
+      flag("--force", &Options::force, "accept and save the times even if other work ran"),
+      flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
+      choice("--format", "", subcommand.formats,
+             "by the suffix of --output, else " + subcommand.default_format,
+             [](Options& options, const std::string& name) { options.format = name; }),
+      {"--output", "FILE", "file to write (default: standard output)",
+       [formats = subcommand.formats](Options& options, const std::string& file) {
+         options.output = file;
+         if (options.format.empty()) options.format = format_of_suffix(file, formats);
+         return file.empty() ? "at least one character" : "";
+       }},
+  };
 }
 
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
@@ -76,205 +276,43 @@ Accuracy Options::accuracy() const {
   return max_ulp ? Accuracy::within_ulp(*max_ulp) : Accuracy();
 }
 
-Subcommand::Subcommand(CLI::App& app, Options& options, const std::string& name,
-                       const std::string& description, int (*run)(const Options&))
-    : app_(*app.add_subcommand(name, help_lines(description))->group("Subcommands")),
-      options_(options) {
-  app_.get_help_ptr()->group("Options");
-  app_.callback([&options, run] { options.run = run; });
-}
-
-CLI::Option* Subcommand::take(const std::string& option, const std::string& value_name,
-                              const std::string& description, Take use, Times times) {
-  const auto use_each = [use = std::move(use)](const Names& values) {
-    for (const std::string& each : values) use(each);
-  };
-  CLI::Option* const added =
-      app_.add_option_function<Names>(option, use_each, help_lines(description));
-  added->type_name(value_name);
-  return times == Times::once ? added->expected(1) : added;
-}
-
-CLI::Option* Subcommand::text(const std::string& option, const std::string& value_name,
-                              std::string& value, const std::string& description) {
-  return take(option, value_name, description, [&value, option](const std::string& given) {
-    if (given.empty()) refuse(option, given, "at least one character");
-    value = given;
-  });
-}
-
-void Subcommand::required_file(const std::string& name, std::string& value,
-                               const std::string& description) {
-  text(name, "FILE", value, description)->required();
-}
-
-CLI::Option* Subcommand::choice(const std::string& option, const std::string& description,
-                                const Names& known, const std::string& by_default, Take use,
-                                Times times) {
-  const std::string names = fmt::format("{}", fmt::join(known, ", "));
-  const std::string text =
-      (description.empty() ? "" : description + ": ") + names +
-      (by_default.empty() ? "" : " (default: " + by_default + ")");
-  return take(
-      option, "NAME", text,
-      [=](const std::string& given) {
-        if (std::ranges::count(known, given) == 0)
-          refuse(option, given, names + did_you_mean(given, known));
-        use(given);
-      },
-      times);
-}
-
-void Subcommand::integer(const std::string& option, std::optional<int>& value, int least, int most,
-                         const std::string& description) {
-  take(option, "N", description, [=, &value](const std::string& given) {
-    value = static_cast<int>(parse_integer(option, given, least, most));
-  });
-}
-
-void Subcommand::integer(const std::string& option, std::optional<std::int64_t>& value,
-                         const std::string& description) {
-  using Limits = std::numeric_limits<std::int64_t>;
-  take(option, "N", description, [=, &value](const std::string& given) {
-    value = parse_integer(option, given, Limits::min(), Limits::max());
-  });
-}
-
-void Subcommand::real(const std::string& option, std::optional<double>& value,
-                      const std::string& description, const std::string& allowed,
-                      bool (*is_allowed)(double)) {
-  take(option, "X", description, [=, &value](const std::string& given) {
-    value = parse_real(given);
-    if (!value || !std::isfinite(*value) || !is_allowed(*value)) refuse(option, given, allowed);
-  });
-}
-
-void Subcommand::positive(const std::string& option, std::optional<double>& value,
-                          const std::string& description) {
-  real(option, value, description, "a finite number greater than 0",
-       [](double number) { return number > 0; });
-}
-
-void Subcommand::flag(const std::string& option, bool& value, const std::string& description) {
-  app_.add_flag(option, value, help_lines(description));
-}
-
-void Subcommand::hidden_flag(const std::string& option, bool& value) {
-  app_.add_flag(option, value)->group("");
-}
-
-void Subcommand::need(const std::string& option, const std::string& other) {
-  app_.get_option(option)->needs(app_.get_option(other));
-}
-
-void Subcommand::exclude(const std::string& option, const Names& others) {
-  for (const std::string& each : others) app_.get_option(option)->excludes(each);
-}
-
-void Subcommand::preset(Times times) {
-  // An option that may be repeated is one of a command that measures: benchmark shapes serve too.
-  Names known = names_of(presets(), &Preset::name);
-  if (times == Times::often)
-    std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(known));
-  choice("--preset",
-         times == Times::once ? "convention and shape of a real system"
-                              : "convention and shape of a real system, or a benchmark shape; may "
-                                "be repeated",
-         known, "", [&options = options_](const std::string& name) { options.presets.push_back(name); }, times);
-}
-
-void Subcommand::spec() {
-  integer("--d-model", options_.d_model, "channels per row, even (default: the preset's)");
-  integer("--first", options_.first, "first position, -2^53 to 2^53 (default: the preset's)");
-  real("--base", options_.base, "base of the frequencies, above 1 (default: the preset's)",
-       "a finite decimal number", [](double) { return true; });
-  choice("--layout", "", all_layouts, "the preset's", options_.layout);
-  choice("--spacing", "exponents of the frequencies: paper is 2i/d, inclusive i/(d/2-1)",
-         all_spacings, "the preset's", options_.spacing);
-  take("--frequencies", "RULE",
-       fmt::format("rule, and its parameters after a colon, as in linear:factor=4: {} (default: the "
-                   "preset's)",
-                   fmt::join(given_rule_names, ", ")),
-       [&options = options_](const std::string& rule) {
-         options.frequencies = parse_frequency_rule(rule);
-       });
-}
-
-void Subcommand::shape() {
-  preset(Times::once);
-  integer("--rows", options_.rows, "number of positions (default: the preset's)");
-  spec();
-}
-
-void Subcommand::backend(Times times) {
-  const bool is_one = times == Times::once;
-  take("--backend", "NAME",
-       is_one ? "backend, or backend:isa (default: the library's selection, correctly rounded)"
-              : "backend, or backend:isa; may be repeated (default: all that run here)",
-       [&options = options_](const std::string& name) { options.backends.push_back(name); }, times);
-  choice("--isa", "instruction set", all_isas,
-         is_one ? "the best that runs here" : "all that run here; of a named backend, the best",
-         options_.isa);
-}
-
-void Subcommand::type() {
-  choice("--dtype", "type of an entry", all_data_types, "float32", options_.type);
-}
-
-void Subcommand::threads(const std::string& by_default) {
-  integer("--threads", options_.threads, 1, most_threads,
-          fmt::format("number of threads (default: {})", by_default));
-}
-
-void Subcommand::config() {
-  text("--config", "FILE", options_.config,
-       "a model's rotary embedding: its config.json, or the folder that holds it");
-  text("--layers", "KIND", options_.layers,
-       "kind of layers, for a model with several, such as sliding_attention");
-  integer("--longest", options_.longest, 1, std::numeric_limits<int>::max(),
-          "rows of the longest sequence, on which some rules depend (default: the model's "
-          "max_position_embeddings)");
-  need("--layers", "--config");
-  need("--longest", "--config");
-}
-
-void Subcommand::grid() {
-  const auto read = [&options = options_](const std::string& text) {
-    GridSizes sizes = {};
-    std::istringstream parts(text);
-    std::string part;
-    bool is_read = std::ranges::count(text, ',') == 2;
-    for (std::int64_t& size : sizes) {
-      is_read &= static_cast<bool>(std::getline(parts, part, ','));
-      std::from_chars(part.data(), part.data() + part.size(), size);
-      is_read &= fmt::to_string(size) == part;
-    }
-    if (!is_read) refuse("--grid", text, "three integers with commas between them");
-    options.grid = sizes;
-  };
-  take("--grid", "T,H,W", "cells along time, height and width (default: a usual grid)", read);
-  need("--grid", "--axes");
-}
-
-void Subcommand::processes() {
-  integer("--processes", options_.processes, 2, most_processes,
-          "number of processes to time in; up to twice as many if the figures are noisy (default: "
-          "7)");
-}
-
-void Subcommand::output(const Names& formats, const std::string& by_default) {
-  choice("--format", "", formats, fmt::format("by the suffix of --output, else {}", by_default),
-         [&options = options_](const std::string& name) { options.format = name; });
-  take("--output", "FILE", "file to write (default: standard output)",
-       [&options = options_, formats](const std::string& file) {
-         if (file.empty()) refuse("--output", file, "at least one character");
-         options.output = file;
-         if (options.format.empty()) options.format = format_of_suffix(file, formats);
-       });
-}
-
-void Subcommand::describe(const std::vector<Example>& examples) {
-  app_.footer(help_footer(examples));
+void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
+  CLI::App& command = *app.add_subcommand(subcommand.name, help_lines(subcommand.description));
+  command.group("Subcommands")->get_help_ptr()->group("Options");
+  command.callback([&options, run = subcommand.run] { options.run = run; });
+  command.footer(help_footer(subcommand.examples));
+  const std::vector<Rule> known = rules(subcommand);
+  for (const std::string& key : words_of(subcommand.options + " --format --output")) {
+    const Rule& rule = *std::ranges::find(known, key, &Rule::key);
+    const auto end = key.find_last_not_of(".?") + 1;
+    const std::string name = key.substr(0, end), kind = key.substr(end);
+    const auto take = [&options, name, take = rule.take](const Names& values) {
+      for (const std::string& each : values) {
+        if (const std::string allowed = take(options, each); !allowed.empty())
+          throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", name, each, allowed));
+      }
+      return true;
+    };
+    const auto other = subcommand.descriptions.find(key);
+    const bool is_other = other != subcommand.descriptions.end();
+    CLI::Option& option =
+        *command.add_option(name, take, help_lines(is_other ? other->second : rule.description));
+    option.type_name(rule.value)->expected(rule.value.empty() ? 0 : 1);
+    if (kind == "...")
+      option.type_name(rule.value + " ...")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    option.required(!name.starts_with("--") && kind != "?");
+    if (rule.description.empty()) option.group("");
+  }
+  for (const auto& [option, others] : subcommand.excludes) {
+    for (const std::string& each : words_of(others)) command.get_option(option)->excludes(each);
+  }
+  for (const auto& [option, other] : {std::pair{"--layers", "--config"},
+                                      {"--longest", "--config"},
+                                      {"--grid", "--axes"},
+                                      {"--repeat", "--rotary"}}) {
+    if (CLI::Option* const given = command.get_option_no_throw(option); given != nullptr)
+      given->needs(other);
+  }
 }
 
 TableShape shape_of(const Options& options) {
@@ -289,18 +327,17 @@ TableShape shape_of(const Options& options) {
                .count = options.rows.value_or(base.rows.count)}};
   validate(shape.spec);
   validate(shape.rows);
-  table_bytes(shape.spec, shape.rows.count, size_of(options.data_type()));  // throws if they overflow
+  table_bytes(shape.spec, shape.rows.count,
+              size_of(options.data_type()));  // throws if they overflow
   return shape;
 }
 
 const Backend& backend_of(const Options& options, const TableShape& shape) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
   const Accuracy accuracy = options.accuracy();
-  const Selection selected =
-      select_backend(shape.spec, shape.rows,
-                     {.accuracy = accuracy,
-                      .type = options.data_type(),
-                      .threads = options.threads.value_or(1)});
+  const Selection selected = select_backend(
+      shape.spec, shape.rows,
+      {.accuracy = accuracy, .type = options.data_type(), .threads = options.threads.value_or(1)});
   if (!options.isa) return *selected.backend;
   const Backend& chosen = backend(selected.backend->name(), *options.isa);
   // A bound may be larger at another ISA.

@@ -1,4 +1,5 @@
-// What a command line says, and how a subcommand declares which options it takes.
+// What a command line says, and how a subcommand is declared. The parser's headers are included by
+// few files: they take many seconds to compile.
 #pragma once
 
 #include "cli/spelling.h"
@@ -14,15 +15,15 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
 class App;
-class Option;
-}  // namespace CLI
+}
 
 namespace posenc::cli {
 
@@ -75,79 +76,37 @@ struct Options {
   bool is_json() const { return format == "json"; }
 };
 
-struct Example {
-  std::string line;  ///< as typed
-  std::string what;
+/// A subcommand, as it is declared.
+struct Subcommand {
+  struct Example {
+    std::string line;  ///< as typed
+    std::string what;
+  };
+
+  std::string name, description;
+  int (*run)(const Options& options);
+  std::string options;  ///< names, with blanks between them, of those that options.cpp describes
+  std::vector<Example> examples;
+  /// Of options that are described otherwise than there.
+  std::map<std::string, std::string> descriptions = {};
+  /// Options, and those that are refused beside them.
+  std::vector<std::pair<std::string, std::string>> excludes = {};
+  Names formats = {"table", "json"};
+  std::string default_format = "table";
 };
 
-/// How often an option may be given.
-enum class Times { once, often };
+/// Those that override parts of a preset.
+inline const std::string spec_options =
+    " --d-model --first --base --layout --spacing --frequencies ";
+/// Those of a command that measures.
+inline const std::string measuring_options =
+    " --preset... --backend... --isa --dtype --threads --processes ";
 
-/// Declares a subcommand. The parser's own conversions are not used: they round twice, read octal
-/// numbers, and differ by version. Its headers are not included here because every file that
-/// includes them takes many seconds longer to compile.
-class Subcommand {
- public:
-  using Take = std::function<void(const std::string& text)>;
+/// The values of --repeat, in the order of Repeat.
+inline const Names repeats = {"once", "halves", "interleaved"};
 
-  Subcommand(CLI::App& app, Options& options, const std::string& name,
-             const std::string& description, int (*run)(const Options&));
-
-  /// `use` is called with the value, and throws InvalidArgument if it is not allowed.
-  CLI::Option* take(const std::string& option, const std::string& value_name,
-                    const std::string& description, Take use, Times times = Times::once);
-  /// Any text but an empty one. A name without dashes is that of an argument.
-  CLI::Option* text(const std::string& option, const std::string& value_name, std::string& value,
-                    const std::string& description);
-  void required_file(const std::string& name, std::string& value, const std::string& description);
-  /// One of the names; the description lists them.
-  CLI::Option* choice(const std::string& option, const std::string& description, const Names& known,
-                      const std::string& by_default, Take use, Times times = Times::once);
-  template <class Enum, std::size_t count>
-  void choice(const std::string& option, const std::string& description,
-              const Enum (&all)[count], const std::string& by_default, std::optional<Enum>& value) {
-    choice(option, description, names_of(all, [](Enum each) { return to_string(each); }),
-           by_default, [&all, &value](const std::string& name) {
-             for (const Enum each : all)
-               if (to_string(each) == name) value = each;
-           });
-  }
-  void integer(const std::string& option, std::optional<int>& value, int least, int most,
-               const std::string& description);
-  /// Any integer of 64 bits: the library says which are allowed.
-  void integer(const std::string& option, std::optional<std::int64_t>& value,
-               const std::string& description);
-  /// A finite number for which `is_allowed` holds.
-  void real(const std::string& option, std::optional<double>& value, const std::string& description,
-            const std::string& allowed, bool (*is_allowed)(double));
-  void positive(const std::string& option, std::optional<double>& value,
-                const std::string& description);
-  void flag(const std::string& option, bool& value, const std::string& description);
-  void hidden_flag(const std::string& option, bool& value);
-  /// Refuses a command line that has `option` and not the other, which must have been added.
-  void need(const std::string& option, const std::string& other);
-  /// Refuses a command line that has `option` and one of `others`, which must have been added.
-  void exclude(const std::string& option, const Names& others);
-
-  // Options that several subcommands share.
-  void preset(Times times);
-  void spec();  ///< those that override parts of a preset
-  void shape();  ///< --preset (once), --rows, and spec()
-  void backend(Times times);  ///< and --isa
-  void type();
-  void threads(const std::string& by_default);
-  void config();  ///< and --layers and --longest
-  void grid();    ///< of --axes
-  void processes();
-  /// --format and --output, whose suffix names the format unless --format does.
-  void output(const Names& formats, const std::string& by_default);
-  /// Last: the examples, and what the help of every command has.
-  void describe(const std::vector<Example>& examples);
-
- private:
-  CLI::App& app_;
-  Options& options_;
-};
+/// Adds it to the parser. `options` is filled, and Options::run is set if it is chosen.
+void add(CLI::App& app, Options& options, const Subcommand& subcommand);
 
 /// The table that a command is asked for.
 struct TableShape {
@@ -158,8 +117,7 @@ struct TableShape {
 /// The preset (by default the tutorial's) with what the other options override; validated.
 TableShape shape_of(const Options& options);
 
-/// The one backend that --backend and --isa name; if they name none, the library's selection for
-/// the shape.
+/// The one backend that --backend and --isa name; if they name none, the library's selection.
 const Backend& backend_of(const Options& options, const TableShape& shape);
 
 /// Every backend that --backend names, each once; if it names none, every backend that runs here,

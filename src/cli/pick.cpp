@@ -41,13 +41,13 @@ void check_possible(const Options& options) {
     if (is_promised) continue;
     const bool is_ulp = accuracy.measure() == Accuracy::Measure::ulp;
     const std::string wish =
-        accuracy == Accuracy() ? "--max-error is not given: correct rounding"
-                               : fmt::format("{} is {}", is_ulp ? "--max-ulp" : "--max-error",
-                                             accuracy.most());
+        accuracy == Accuracy()
+            ? "--max-error is not given: correct rounding"
+            : fmt::format("{} is {}", is_ulp ? "--max-ulp" : "--max-error", accuracy.most());
     // All digits, so that the number that is allowed is allowed.
-    throw InvalidArgument(fmt::format(
-        "{}, which no backend promises for {} in {}; allowed: at least {}", wish, table.name,
-        to_string(table.type), is_ulp ? least.max_ulp : least.max_abs));
+    throw InvalidArgument(
+        fmt::format("{}, which no backend promises for {} in {}; allowed: at least {}", wish,
+                    table.name, to_string(table.type), is_ulp ? least.max_ulp : least.max_abs));
   }
 }
 
@@ -83,11 +83,12 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
       if (other.tied) tied.push_back(other.candidate.full_name());
     row["tied"] = fmt::format("{}", fmt::join(tied, ", "));
   }
-  return table(rows, {text("table", "/shape"), text("picked", "/picked"),
-                      number("Gfloat/s", "/speed", [](double x) { return fmt::format("{:.2f}", x); }),
-                      number("bound", "/bound", error_text), text("next", "/next"),
-                      number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
-                      text("tied with", "/tied", Align::wrapped)});
+  return table(rows,
+               {text("table", "/shape"), text("picked", "/picked"),
+                number("Gfloat/s", "/speed", [](double x) { return fmt::format("{:.2f}", x); }),
+                number("bound", "/bound", error_text), text("next", "/next"),
+                number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
+                text("tied with", "/tied", Align::wrapped)});
 }
 
 /// What makes a program use the picks.
@@ -204,7 +205,8 @@ int run_pick(const Options& options) {
   if (!file.empty()) check_writable(file, Folders::are_made);
   const bool is_new = options.document.empty();
   if (is_new) check_possible(options);
-  const Measurements document = is_new ? measure_here(options) : read_measurements(options.document);
+  const Measurements document =
+      is_new ? measure_here(options) : read_measurements(options.document);
   if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
     throw InvalidArgument(
         fmt::format("--save is given with {}: {}; allowed: measurements of this "
@@ -229,29 +231,19 @@ int run_pick(const Options& options) {
 
 }  // namespace
 
-void add_pick(CLI::App& app, Options& options) {
-  Subcommand command(app, options, "pick",
-                     "Find the fastest backend that promises an accuracy, by measurements",
-                     run_pick);
-  command.text("DOCUMENT", "FILE", options.document,
-               "JSON of posenc measure to judge (default: measure now)");
-  command.positive("--max-error", options.max_error,
-                   "accept backends that promise this |error| (default: correctly rounded ones)");
-  command.positive("--max-ulp", options.max_ulp,
-                   "accept backends that promise this error in ulp, instead of --max-error");
-  command.exclude("--max-ulp", {"--max-error"});
-  add_measuring_options(command);
-  command.exclude("DOCUMENT",
-                  {"--preset", "--backend", "--isa", "--dtype", "--threads", "--processes"});
-  command.text("--save", "FILE", options.save,
-               "add the measurements to a profile, which a program may load");
-  command.flag("--force", options.force, "accept and save the times even if other work ran");
-  command.output({"table", "json"}, "table");
-  command.describe({{"posenc pick", "the fastest that is correctly rounded, measured now"},
-                    {"posenc pick --save profile.json", "the same, kept for programs that load it"},
-                    {"posenc pick here.json --max-error 1e-6",
-                     "the fastest within 1e-6, by measurements made earlier"},
-                    {"posenc pick --format json", "the same for programs"}});
+Subcommand pick_command() {
+  return {
+      .name = "pick",
+      .description = "Find the fastest backend that promises an accuracy, by measurements",
+      .run = run_pick,
+      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save --force",
+      .examples = {{"posenc pick", "the fastest that is correctly rounded, measured now"},
+                   {"posenc pick --save profile.json", "the same, kept for programs that load it"},
+                   {"posenc pick here.json --max-error 1e-6",
+                    "the fastest within 1e-6, by measurements made earlier"},
+                   {"posenc pick --format json", "the same for programs"}},
+      .excludes = {{"--max-ulp", "--max-error"},
+                   {"DOCUMENT", "--preset --backend --isa --dtype --threads --processes"}}};
 }
 
 }  // namespace posenc::cli

@@ -12,8 +12,7 @@ namespace posenc::cli {
 namespace {
 
 bool is_marked(const Json& row) {
-  return row.is_object() &&
-         (row.value("role", "") == "peer" || !row.value("can_be_picked", true));
+  return row.is_object() && (row.value("role", "") == "peer" || !row.value("can_be_picked", true));
 }
 
 std::string share_text(double share) { return fmt::format("{:g} %", 100 * share); }
@@ -38,12 +37,14 @@ Column backend_column(bool with_isa) {
 }
 
 std::string explained_mark(const Json& rows) {
-  return std::ranges::any_of(rows, is_marked) ? "* not part of the library, cannot be picked\n" : "";
+  return std::ranges::any_of(rows, is_marked) ? "* not part of the library, cannot be picked\n"
+                                              : "";
 }
 
 Column positions_column(const std::string& header) {
   const auto cell = [](const Json& row) {
-    return positions_text({row.at("first").get<std::int64_t>(), row.at("count").get<std::int64_t>()});
+    return positions_text(
+        {row.at("first").get<std::int64_t>(), row.at("count").get<std::int64_t>()});
   };
   return {header, cell, Align::left};
 }
@@ -101,15 +102,14 @@ std::string details_page(const Json& report, DataType type,
       "  got    {:.{}g}\n  exact  {:.17g}\n  error  {}\n"
       "\nQuantiles\n\n{}\nBy position\n\n{}\nWorst channels\n\n{}",
       worst.at("position").get<std::int64_t>(), worst.at("channel").get<std::int64_t>(),
-      worst.at("got").get<double>(), type == DataType::float64 ? 17 : 9, worst.at("expected").get<double>(),
-      error_text(worst.at("abs_error").get<double>()),
-      table(report.at("quantiles"),
-            {number("share of entries", "/share", share_text),
-             number("|error| at most", "/abs_error", error_text)}),
+      worst.at("got").get<double>(), type == DataType::float64 ? 17 : 9,
+      worst.at("expected").get<double>(), error_text(worst.at("abs_error").get<double>()),
+      table(report.at("quantiles"), {number("share of entries", "/share", share_text),
+                                     number("|error| at most", "/abs_error", error_text)}),
       table(report.at("by_position"), with_errors({positions_column("positions")})),
       table(largest(report.at("by_channel"), "/max_abs", 8),
-            with_errors({text("channel", "/channel", Align::right),
-                         {"holds", content, Align::left}})));
+            with_errors(
+                {text("channel", "/channel", Align::right), {"holds", content, Align::left}})));
 }
 
 std::string table_title(const EncodingSpec& spec, RowRange rows, DataType type) {

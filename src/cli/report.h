@@ -12,7 +12,8 @@
 
 namespace posenc::cli {
 
-/// The "backend" of rows, with its ISA after a colon if `with_isa`, and marked if it cannot be picked.
+/// The "backend" of rows, with its ISA after a colon if `with_isa`, and marked if it cannot be
+/// picked.
 Column backend_column(bool with_isa = false);
 /// What the mark means, if a row has it.
 std::string explained_mark(const Json& rows);

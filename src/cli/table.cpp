@@ -2,10 +2,10 @@
 
 #include "posenc/support/printable.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+#include <sstream>
+#include <string_view>
 
 namespace posenc::cli {
 namespace {
@@ -21,31 +21,13 @@ std::size_t width_of(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-std::string_view trimmed(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-/// The text up to where a line may end: a blank that does not precede "%"; in a word that is longer
-/// than a line, a slash.
-std::string_view next_word(std::string_view text, std::size_t width, std::size_t room) {
-  std::size_t end = text.find(' ');
-  while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] == '%')
-    end = text.find(' ', end + 1);
-  const std::string_view word =
-      text.substr(0, end == std::string_view::npos ? end : text.find_first_not_of(' ', end));
-  if (word.size() <= width) return word;
-  std::size_t slash =
-      room > 1 ? word.rfind('/', room - 1) : std::string_view::npos;  // the last on this line
-  if (slash == 0 || slash == std::string_view::npos) slash = word.find('/', 1);
-  return slash == std::string_view::npos ? word : word.substr(0, slash + 1);
-}
-
 /// Of the columns: as wide as their cells, and narrower for wrapped ones if the page ends before.
 std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
                                    const std::vector<Cells>& lines) {
   std::vector<std::size_t> widths(columns.size());
   for (const Cells& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+    for (std::size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], width_of(line[i]));
   }
   std::size_t total =
       std::accumulate(widths.begin(), widths.end(), gap.size() * (widths.size() - 1));
@@ -79,7 +61,8 @@ std::string row_text(const Cells& cells, const std::vector<Column>& columns,
       if (i > 0) line += gap;
       line += columns[i].align == Align::right ? padding + content : content + padding;
     }
-    text += fmt::format("{}\n", trimmed(line));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
   }
   return text;
 }
@@ -145,29 +128,26 @@ Json joined_by_isa(const Json& rows) {
   return joined;
 }
 
-std::vector<std::string> broken(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines;
-  std::string line;
-  while (!text.empty()) {
-    const std::string_view word = next_word(text, width, width - std::min(width, width_of(line)));
-    text.remove_prefix(word.size());
-    if (!line.empty() && width_of(line) + width_of(trimmed(word)) > width) {
-      lines.emplace_back(trimmed(line));
-      line.clear();
+std::vector<std::string> broken(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::size_t used = width_of(lines.back());
+    if (used > 0 && used + 1 + width_of(word) > width) lines.emplace_back();
+    for (; word.size() > width; word.erase(0, width)) {
+      lines.back() = word.substr(0, width);
+      lines.emplace_back();
     }
-    line += word;
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
   }
-  lines.emplace_back(trimmed(line));
   return lines;
 }
 
-std::string wrapped(std::string_view text, std::string_view indent) {
-  std::string page;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    for (const std::string& line : broken(text.substr(0, end), page_width - indent.size()))
-      page += fmt::format("{}{}\n", indent, line);
-    text.remove_prefix(std::min(end + 1, text.size()));
+std::string wrapped(const std::string& text) {
+  std::string page, line;
+  std::istringstream lines(text);
+  while (std::getline(lines, line)) {
+    for (const std::string& each : broken(line, page_width)) page += each + '\n';
   }
   return page;
 }

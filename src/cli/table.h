@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace posenc::cli {
@@ -42,10 +41,10 @@ std::string table(const Json& rows, const std::vector<Column>& columns);
 /// Neighbours that differ in "isa" alone become one, which has all their ISAs: "sse2 avx2".
 Json joined_by_isa(const Json& rows);
 
-/// Lines of at most `width` characters, broken at blanks, and within longer words at slashes.
-std::vector<std::string> broken(std::string_view text, std::size_t width);
+/// Lines of at most `width` characters, broken at blanks, and within longer words.
+std::vector<std::string> broken(const std::string& text, std::size_t width);
 
 /// Every line of the text broken to the width of a page.
-std::string wrapped(std::string_view text, std::string_view indent = "");
+std::string wrapped(const std::string& text);
 
 }  // namespace posenc::cli

@@ -8,13 +8,13 @@
 
 namespace posenc::cli {
 
-std::string error_text(double error);    ///< "2.98e-08", "0"
-std::string ulp_text(double ulp);        ///< "0.500", "1785.5", "2.73e+05"
-std::string percent_text(double share);  ///< "99.9998 %"; never 100 for a share below 1
-std::string count_text(double count);    ///< "2 560 000"
-std::string bytes_text(double bytes);    ///< "9.77 MiB"
-std::string seconds_text(double seconds);      ///< "1.23 ms"
-std::string positions_text(RowRange rows);     ///< "0 .. 4999"
+std::string error_text(double error);       ///< "2.98e-08", "0"
+std::string ulp_text(double ulp);           ///< "0.500", "1785.5", "2.73e+05"
+std::string percent_text(double share);     ///< "99.9998 %"; never 100 for a share below 1
+std::string count_text(double count);       ///< "2 560 000"
+std::string bytes_text(double bytes);       ///< "9.77 MiB"
+std::string seconds_text(double seconds);   ///< "1.23 ms"
+std::string positions_text(RowRange rows);  ///< "0 .. 4999"
 /// "base 10000, layout interleaved, spacing paper", and a rule of frequencies if there is one.
 std::string spec_text(const EncodingSpec& spec);
 
