@@ -3,7 +3,6 @@
 #include "cli/measuring.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/text.h"
 
@@ -73,7 +72,7 @@ std::string page_of(const Json& document, const AccuracyReport& first) {
 
 int accuracy(const Options& options) {
   std::vector<AccuracyReport> reports = reports_of(options);
-  if (!options.is_json() && reports.size() > 1)  // not shown
+  if (options.format != "json" && reports.size() > 1)  // not shown
     for (AccuracyReport& each : reports) each.by_channel.clear();
   // A document of measurements without times, whose rows also have a "report".
   Measurements measured = measurements_of_this_machine();

@@ -4,9 +4,8 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/positions_file.h"
-#include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/table_file.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
@@ -160,7 +159,8 @@ Subcommand check_command() {
       .excludes = {{"--config", "--preset --base --layout --spacing --frequencies"},
                    {"--twice", "--repeated --layout"},
                    {"--repeated", "--layout"},
-                   {"--positions", "--first"}}};
+                   {"--positions", "--first"}},
+      .needs = {{"--layers", "--config"}, {"--longest", "--config"}}};
 }
 
 }  // namespace posenc::cli

@@ -2,8 +2,6 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/positions_file.h"
-#include "cli/progress.h"
 #include "cli/table_file.h"
 #include "cli/text.h"
 
@@ -14,10 +12,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 namespace posenc::cli {
@@ -64,22 +60,6 @@ void check_format(const TableFile& file) {
     refuse("--rotary is 'apart'",
            fmt::format("in {}: halves, interleaved, cosines, sines (give --format safetensors)",
                        file.format));
-}
-
-void check_space(const std::string& file, std::int64_t bytes) {
-  std::error_code error;
-  if (const auto status = std::filesystem::status(file, error);
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return;  // a device or a pipe
-  }
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  const auto space = std::filesystem::space(folder, error);
-  if (error || static_cast<std::uintmax_t>(bytes) <= space.available)
-    return;  // opening the file will fail with the reason
-  throw std::system_error(ENOSPC, std::generic_category(),
-                          fmt::format("cannot write {}: the table takes {}, {} are free", file,
-                                      bytes_text(static_cast<double>(bytes)),
-                                      bytes_text(static_cast<double>(space.available))));
 }
 
 int threads_of(const Options& options) { return options.threads.value_or(1); }
@@ -224,10 +204,8 @@ int generate(const Options& options) {
   const TableFile table = file_of(options, given ? &*given : nullptr, grid ? &*grid : nullptr);
   check_format(table);
   check_terminal(options, table);
-  const bool is_file = !is_standard_output(options.output);
-  if (is_file) check_space(options.output, least_bytes(table));
-
-  Progress progress(is_file);  // on a terminal it would mix with the rows
+  Progress progress(
+      !is_standard_output(options.output));  // on a terminal it would mix with the rows
   Output output(options.output);
   write_table(output, table, progress);
   output.finish();
@@ -268,6 +246,10 @@ Subcommand generate_command() {
                        {"--like",
                         "--backend --isa --max-error --max-ulp --rotary --config --axes "
                         "--positions"}},
+          .needs = {{"--layers", "--config"},
+                    {"--longest", "--config"},
+                    {"--grid", "--axes"},
+                    {"--repeat", "--rotary"}},
           .formats = formats,
           .default_format = "npy; csv on standard output"};
 }

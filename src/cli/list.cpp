@@ -20,9 +20,6 @@ namespace {
 const EncodingSpec bound_spec = {.d_model = 512};
 constexpr RowRange bound_rows[] = {{0, 5000}, {0, 1 << 20}};
 
-/// The accuracy that is shown besides the default.
-constexpr double larger_error = 1e-6;
-
 Json entry_of(const Backend& backend) {
   Json entry = {{"backend", backend.name()},
                 {"isa", to_string(backend.isa())},

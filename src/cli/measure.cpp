@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/text.h"
 

@@ -1,7 +1,6 @@
 #include "cli/options.h"
 
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/text.h"
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
@@ -12,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -26,21 +24,6 @@
 
 namespace posenc::cli {
 namespace {
-
-Names words_of(const std::string& text) {
-  std::istringstream words(text);
-  return {std::istream_iterator<std::string>(words), {}};
-}
-
-/// An option or an argument, and what takes its value. The parser's own conversions are not used:
-/// they round twice, read octal numbers, and differ by version.
-struct Rule {
-  std::string key;    ///< "--rows", "TABLE"; "--preset..." may be repeated, "DOCUMENT?" left out
-  std::string value;  ///< its name in the help; empty: a flag
-  std::string description;
-  /// Returns what is allowed if the value is not.
-  std::function<std::string(Options& options, const std::string& text)> take;
-};
 
 Rule flag(const char* key, bool Options::*field, const char* description) {
   return {key, "", description, [field](Options& options, const std::string& text) {
@@ -142,14 +125,35 @@ std::string take_grid(Options& options, const std::string& text) {
 std::string format_of_suffix(const std::string& file, const Names& allowed) {
   const std::string suffix = std::filesystem::path(file).extension().string();
   const std::string format = suffix.empty() ? "" : suffix.substr(1);
-  const auto is_in = [&](const auto& formats) { return std::ranges::count(formats, format) > 0; };
+  const auto is_in = [&](const Names& names) { return std::ranges::count(names, format) > 0; };
   if (is_in(allowed)) return format;
   if (!is_in(Names{"json", "csv", "npy", "safetensors", "raw"})) return "";
   throw InvalidArgument(fmt::format("--output is '{}'; allowed formats: {} (give --format)", file,
                                     fmt::join(allowed, ", ")));
 }
 
-/// All options.
+const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
+  if (isa && name.find(':') != std::string::npos) {
+    throw InvalidArgument(
+        fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
+                    to_string(*isa), name));
+  }
+  try {
+    return isa ? backend(name, *isa) : posenc::backend(name);
+  } catch (const InvalidArgument& error) {
+    Names known = names_of(backends(), &Backend::name);
+    std::ranges::copy(names_of(backends(), &Backend::full_name), std::back_inserter(known));
+    throw InvalidArgument(error.what() + did_you_mean(name, known));
+  }
+}
+
+}  // namespace
+
+Names words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
 std::vector<Rule> rules(const Subcommand& subcommand) {
   const Names names = names_of(presets(), &Preset::name);
   Names and_shapes = names;
@@ -254,65 +258,9 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   };
 }
 
-const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
-  if (isa && name.find(':') != std::string::npos) {
-    throw InvalidArgument(
-        fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
-                    to_string(*isa), name));
-  }
-  try {
-    return isa ? backend(name, *isa) : posenc::backend(name);
-  } catch (const InvalidArgument& error) {
-    Names known = names_of(backends(), &Backend::name);
-    std::ranges::copy(names_of(backends(), &Backend::full_name), std::back_inserter(known));
-    throw InvalidArgument(error.what() + did_you_mean(name, known));
-  }
-}
-
-}  // namespace
-
 Accuracy Options::accuracy() const {
   if (max_error) return Accuracy::within(*max_error);
   return max_ulp ? Accuracy::within_ulp(*max_ulp) : Accuracy();
-}
-
-void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
-  CLI::App& command = *app.add_subcommand(subcommand.name, help_lines(subcommand.description));
-  command.group("Subcommands")->get_help_ptr()->group("Options");
-  command.callback([&options, run = subcommand.run] { options.run = run; });
-  command.footer(help_footer(subcommand.examples));
-  const std::vector<Rule> known = rules(subcommand);
-  for (const std::string& key : words_of(subcommand.options + " --format --output")) {
-    const Rule& rule = *std::ranges::find(known, key, &Rule::key);
-    const auto end = key.find_last_not_of(".?") + 1;
-    const std::string name = key.substr(0, end), kind = key.substr(end);
-    const auto take = [&options, name, take = rule.take](const Names& values) {
-      for (const std::string& each : values) {
-        if (const std::string allowed = take(options, each); !allowed.empty())
-          throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", name, each, allowed));
-      }
-      return true;
-    };
-    const auto other = subcommand.descriptions.find(key);
-    const bool is_other = other != subcommand.descriptions.end();
-    CLI::Option& option =
-        *command.add_option(name, take, help_lines(is_other ? other->second : rule.description));
-    option.type_name(rule.value)->expected(rule.value.empty() ? 0 : 1);
-    if (kind == "...")
-      option.type_name(rule.value + " ...")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    option.required(!name.starts_with("--") && kind != "?");
-    if (rule.description.empty()) option.group("");
-  }
-  for (const auto& [option, others] : subcommand.excludes) {
-    for (const std::string& each : words_of(others)) command.get_option(option)->excludes(each);
-  }
-  for (const auto& [option, other] : {std::pair{"--layers", "--config"},
-                                      {"--longest", "--config"},
-                                      {"--grid", "--axes"},
-                                      {"--repeat", "--rotary"}}) {
-    if (CLI::Option* const given = command.get_option_no_throw(option); given != nullptr)
-      given->needs(other);
-  }
 }
 
 TableShape shape_of(const Options& options) {

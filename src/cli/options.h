@@ -1,8 +1,5 @@
-// What a command line says, and how a subcommand is declared. The parser's headers are included by
-// few files: they take many seconds to compile.
+// What a command line says, and how a subcommand is declared.
 #pragma once
-
-#include "cli/spelling.h"
 
 #include "posenc/accuracy.h"
 #include "posenc/axes_presets.h"
@@ -15,17 +12,23 @@
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace posenc::cli {
+
+using Names = std::vector<std::string>;
+
+template <class Range, class NameOf>
+Names names_of(const Range& all, NameOf name_of) {
+  Names names;
+  for (const auto& each : all) names.emplace_back(std::invoke(name_of, each));
+  return names;
+}
 
 /// What a command line says. Text is empty, and an optional has no value, if it is not given.
 struct Options {
@@ -73,7 +76,6 @@ struct Options {
   DataType data_type() const { return type.value_or(DataType::float32); }
   /// That --max-error or --max-ulp asks for.
   Accuracy accuracy() const;
-  bool is_json() const { return format == "json"; }
 };
 
 /// A subcommand, as it is declared.
@@ -91,9 +93,13 @@ struct Subcommand {
   std::map<std::string, std::string> descriptions = {};
   /// Options, and those that are refused beside them.
   std::vector<std::pair<std::string, std::string>> excludes = {};
+  std::vector<std::pair<std::string, std::string>> needs = {};  ///< options, and what they need
   Names formats = {"table", "json"};
   std::string default_format = "table";
 };
+
+/// The accuracy that is shown besides the default.
+inline constexpr double larger_error = 1e-6;
 
 /// Those that override parts of a preset.
 inline const std::string spec_options =
@@ -105,8 +111,21 @@ inline const std::string measuring_options =
 /// The values of --repeat, in the order of Repeat.
 inline const Names repeats = {"once", "halves", "interleaved"};
 
-/// Adds it to the parser. `options` is filled, and Options::run is set if it is chosen.
-void add(CLI::App& app, Options& options, const Subcommand& subcommand);
+/// An option or an argument, and what takes its value. The parser's own conversions are not used:
+/// they round twice, read octal numbers, and differ by version.
+struct Rule {
+  std::string key;    ///< "--rows", "TABLE"; "--preset..." may be repeated, "DOCUMENT?" left out
+  std::string value;  ///< its name in the help; empty: a flag
+  std::string description;
+  /// Returns what is allowed if the value is not.
+  std::function<std::string(Options& options, const std::string& text)> take;
+};
+
+/// All that a subcommand may have.
+std::vector<Rule> rules(const Subcommand& subcommand);
+
+/// The words between blanks.
+Names words_of(const std::string& text);
 
 /// The table that a command is asked for.
 struct TableShape {

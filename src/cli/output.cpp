@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -17,6 +19,13 @@ namespace {
 
 void throw_if_interrupted() {
   if (was_interrupted()) throw Interrupted();
+}
+
+/// Replaces the last line of a terminal, which may have gone: that is no reason to stop.
+void show(const std::string& line) {
+  const std::string text = "\r\033[K" + line;
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace
@@ -44,6 +53,8 @@ void Output::finish() {
   file_->commit();
 }
 
+bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
+
 void write_all(const std::string& file, std::string_view text) {
   Output output(file);
   output.write(text);
@@ -58,7 +69,7 @@ Json new_document() {
 }
 
 void write_document(const Options& options, const Json& document, const std::string& page) {
-  write_all(options.output, options.is_json() ? text_of(document) : escaped_lines(page));
+  write_all(options.output, options.format == "json" ? text_of(document) : escaped_lines(page));
 }
 
 void print_message(std::string_view message) {
@@ -66,6 +77,32 @@ void print_message(std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
+Progress::Progress(bool wanted)
+    : is_wanted_(wanted && is_terminal(standard_error)),
+      next_(start_ + std::chrono::milliseconds(300)) {}
+
+Progress::~Progress() {
+  if (is_shown_) show("");
+}
+
+void Progress::operator()(double share, std::string_view doing) {
+  constexpr int bar_width = 30;
+  constexpr double least_share = 0.05;  // after which the time left is estimated
+  const auto now = Clock::now();
+  if (!is_wanted_ || now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  is_shown_ = true;
+  const double done = std::clamp(share, 0.0, 1.0);
+  const auto filled = static_cast<int>(done * bar_width);
+  std::string left;
+  if (done >= least_share) {
+    const double passed = std::chrono::duration<double>(now - start_).count();
+    const auto seconds = static_cast<int>(std::ceil(passed * (1 - done) / done));
+    left = seconds < 60 ? fmt::format("{} s left  ", seconds)
+                        : fmt::format("{} min {:02} s left  ", seconds / 60, seconds % 60);
+  }
+  show(fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}{}", "", filled, "", bar_width - filled,
+                   100 * done, left, doing));
+}
 
 }  // namespace posenc::cli

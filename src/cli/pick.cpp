@@ -10,6 +10,7 @@
 
 #include "posenc/cpu.h"
 #include "posenc/profile.h"
+#include "posenc/selection.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,36 +21,6 @@
 
 namespace posenc::cli {
 namespace {
-
-/// The accuracy whose picks are shown below those of the default.
-constexpr double larger_error = 1e-6;
-
-/// Throws InvalidArgument, with the least error, unless a backend that runs here promises the
-/// accuracy for each table: nothing need be measured to know that.
-void check_possible(const Options& options) {
-  const Accuracy accuracy = options.accuracy();
-  for (const MeasuredTable& table : tables_of(options)) {
-    Promise least;
-    bool is_promised = false;
-    for (const Backend* each : backends_of(options)) {
-      if (!each->can_be_picked() || !each->supports(table.type)) continue;
-      const Promise promise = promise_of(*each->plan(table.spec), table.rows, table.type);
-      is_promised |= accuracy.is_kept_by(promise);
-      least.max_abs = std::min(least.max_abs, promise.max_abs);
-      least.max_ulp = std::min(least.max_ulp, promise.max_ulp);
-    }
-    if (is_promised) continue;
-    const bool is_ulp = accuracy.measure() == Accuracy::Measure::ulp;
-    const std::string wish =
-        accuracy == Accuracy()
-            ? "--max-error is not given: correct rounding"
-            : fmt::format("{} is {}", is_ulp ? "--max-ulp" : "--max-error", accuracy.most());
-    // All digits, so that the number that is allowed is allowed.
-    throw InvalidArgument(
-        fmt::format("{}, which no backend promises for {} in {}; allowed: at least {}", wish,
-                    table.name, to_string(table.type), is_ulp ? least.max_ulp : least.max_abs));
-  }
-}
 
 /// "l2, to 1 MiB": the bytes of a table of that class.
 std::string class_text(ShapeClass shape, const Cpu& machine) {
@@ -202,9 +173,13 @@ int exit_code(const Measurements& document, const Accuracy& accuracy,
 
 int run_pick(const Options& options) {
   const std::string& file = options.save;
+  const Accuracy accuracy = options.accuracy();
   if (!file.empty()) check_writable(file, Folders::are_made);
   const bool is_new = options.document.empty();
-  if (is_new) check_possible(options);
+  if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
+    for (const MeasuredTable& each : tables_of(options))
+      select_backend(each.spec, each.rows, {.accuracy = accuracy, .type = each.type});
+  }
   const Measurements document =
       is_new ? measure_here(options) : read_measurements(options.document);
   if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
@@ -213,7 +188,6 @@ int run_pick(const Options& options) {
                     "machine and these kernels",
                     options.document, why));
   }
-  const Accuracy accuracy = options.accuracy();
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
   const bool is_refused =

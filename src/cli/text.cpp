@@ -1,7 +1,10 @@
 #include "cli/text.h"
 
+#include "posenc/support/edit_distance.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -53,6 +56,15 @@ std::string spec_text(const EncodingSpec& spec) {
   return fmt::format("base {}, layout {}, spacing {}{}", spec.base, to_string(spec.layout),
                      to_string(spec.spacing),
                      is_base(spec.frequencies) ? "" : ", frequencies " + rule);
+}
+
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
+  // One edit per three letters, and at most two: two edits turn a short name into nearly any other.
+  const std::size_t most_edits = std::min<std::size_t>(2, given.size() / 3);
+  const auto distance = [given](const std::string& name) { return edit_distance(given, name); };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  if (nearest == known.end() || *nearest == given || distance(*nearest) > most_edits) return "";
+  return "; did you mean '" + *nearest + "'?";
 }
 
 }  // namespace posenc::cli

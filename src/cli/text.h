@@ -1,10 +1,11 @@
-// Figures for people: a sensible number of digits, with units.
+// Text for people: figures with a sensible number of digits and units, and suggestions.
 #pragma once
 
 #include "posenc/spec.h"
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace posenc::cli {
 
@@ -17,5 +18,9 @@ std::string seconds_text(double seconds);   ///< "1.23 ms"
 std::string positions_text(RowRange rows);  ///< "0 .. 4999"
 /// "base 10000, layout interleaved, spacing paper", and a rule of frequencies if there is one.
 std::string spec_text(const EncodingSpec& spec);
+
+/// "; did you mean 'rotation'?" for the nearest known name; empty if none is near or the given one
+/// is known.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 }  // namespace posenc::cli
