@@ -18,7 +18,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <regex>
 #include <set>
 #include <tuple>
 
@@ -29,29 +28,6 @@ namespace {
 constexpr double rounding = 1e-12;
 
 constexpr std::size_t most_rows_shown = 24, most_channels_shown = 8, most_octaves = 128;
-
-struct ComparedRow {
-  const Measurement* before = nullptr;  ///< null: only in B
-  const Measurement* after = nullptr;   ///< null: only in A
-  bool is_worse = false, is_better = false, is_slower = false, is_faster = false;
-  PairedRatio time = {};  ///< of B over A
-
-  const Measurement& any() const { return before != nullptr ? *before : *after; }
-  bool is_regression() const { return is_worse || is_slower; }
-  bool is_timed() const {
-    return before != nullptr && after != nullptr && before->is_timed() && after->is_timed();
-  }
-  std::string verdict() const {
-    if (before == nullptr) return "only in B";
-    if (after == nullptr) return "only in A";
-    Names said;
-    if (is_worse) said.emplace_back("error grew");
-    if (is_better) said.emplace_back("error shrank");
-    if (is_slower) said.emplace_back("slower");
-    if (is_faster) said.emplace_back("faster");
-    return said.empty() ? "same" : fmt::format("{}", fmt::join(said, ", "));
-  }
-};
 
 /// Errors are deterministic: unless the tolerance accepts it, any growth of max |error| or of the
 /// share that is wrongly rounded counts.
@@ -87,33 +63,51 @@ struct Comparison {
   double tolerance, noise;
   bool same_machine;  ///< else times are shown and not judged
   double factor;      ///< of the machine
-  std::vector<ComparedRow> rows = {};
+  int regressions = 0, missing = 0, common = 0;
+  Json rows = Json::array();  ///< of the document
 
-  auto regressions() const { return std::ranges::count_if(rows, &ComparedRow::is_regression); }
-  auto missing() const { return std::ranges::count(rows, nullptr, &ComparedRow::after); }
-  auto common() const {
-    return std::ranges::ssize(rows) - missing() -
-           std::ranges::count(rows, nullptr, &ComparedRow::before);
-  }
-
+  /// One of both may be null.
   void add(const Measurement* before, const Measurement* after) {
-    ComparedRow& row = rows.emplace_back(ComparedRow{.before = before, .after = after});
-    if (before != nullptr && after != nullptr && before->error && after->error) {
-      row.is_worse = has_grown(*before->error, *after->error, tolerance);
-      row.is_better = !row.is_worse && has_grown(*after->error, *before->error, tolerance);
+    const Measurement& any = before != nullptr ? *before : *after;
+    Names verdict;
+    PairedRatio time;  // of B over A
+    bool is_regression = false;
+    if (before == nullptr || after == nullptr) {
+      verdict.emplace_back(before == nullptr ? "only in B" : "only in A");
+      missing += after == nullptr ? 1 : 0;
+    } else {
+      ++common;
+      if (before->error && after->error) {
+        is_regression = has_grown(*before->error, *after->error, tolerance);
+        if (is_regression) {
+          verdict.emplace_back("error grew");
+        } else if (has_grown(*after->error, *before->error, tolerance)) {
+          verdict.emplace_back("error shrank");
+        }
+      }
+      if (before->is_timed() && after->is_timed()) {
+        time = paired_ratio(after->seconds, before->seconds);
+        for (double* const each : {&time.ratio, &time.low, &time.high}) *each /= factor;
+        if (same_machine && !is_tie(time, noise)) {
+          verdict.emplace_back(time.ratio > 1 ? "slower" : "faster");
+          is_regression |= time.ratio > 1;
+        }
+      }
     }
-    if (!row.is_timed()) return;
-    row.time = paired_ratio(after->seconds, before->seconds);
-    for (double* const each : {&row.time.ratio, &row.time.low, &row.time.high}) *each /= factor;
-    const bool differs = same_machine && !is_tie(row.time, noise);
-    row.is_slower = differs && row.time.ratio > 1;
-    row.is_faster = differs && row.time.ratio < 1;
+    regressions += is_regression ? 1 : 0;
+    rows.push_back({{"backend", any.full_name()},
+                    {"table", any.table.name},
+                    {"before", before != nullptr ? to_json(*before) : Json()},
+                    {"after", after != nullptr ? to_json(*after) : Json()},
+                    {"time_ratio", time.ratio},
+                    {"time_low", number_or_null(time.low)},
+                    {"time_high", number_or_null(time.high)},
+                    {"verdict", verdict.empty() ? "same" : join(verdict, ", ")}});
   }
 };
 
 /// The rows whose names match. Throws InvalidArgument, listing the names, if there is none.
-Comparison comparison_of(const Measurements& a, const Measurements& b, const Options& options,
-                         const std::regex& pattern) {
+Comparison comparison_of(const Measurements& a, const Measurements& b, const Options& options) {
   const bool same_machine = a.machine.model == b.machine.model && a.machine.isas == b.machine.isas;
   Comparison result = {.tolerance = options.tolerance.value_or(0),
                        .noise = std::max(noise_floor_of(a), noise_floor_of(b)),
@@ -123,37 +117,51 @@ Comparison comparison_of(const Measurements& a, const Measurements& b, const Opt
   const auto is_wanted = [&](const Measurement& each) {
     if (each.role != Role::backend) return false;
     names.insert(each.full_name());
-    return std::regex_search(each.full_name(), pattern);
+    return each.full_name().find(options.filter) != std::string::npos;
   };
   for (const Measurement& each : a.all)
     if (is_wanted(each)) result.add(&each, find(b, each));
   for (const Measurement& each : b.all)
     if (is_wanted(each) && find(a, each) == nullptr) result.add(nullptr, &each);
   if (!result.rows.empty()) return result;
-  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: what matches one of {}",
-                                    options.filter, fmt::join(names, ", ")));
+  throw InvalidArgument(fmt::format("--filter is '{}'; allowed: a part of {}", options.filter,
+                                    fmt::join(names, ", ")));
 }
 
 /// "5000x512 float16, 2 threads, layout halves": what differs from the usual.
-std::string name_of(const MeasuredTable& table) {
-  const EncodingSpec usual = {.d_model = table.spec.d_model};
+std::string table_text(const Json& row) {
+  const Json& side = row.at(row.at("before").is_null() ? "after" : "before");
+  const MeasuredTable table = measurement_from({side, ""}).table;
   std::string name = table.name;
   if (table.type != DataType::float32) name += fmt::format(" {}", to_string(table.type));
   if (table.threads > 1) name += fmt::format(", {} threads", table.threads);
   if (table.rows.first != 0) name += fmt::format(", first {}", table.rows.first);
+  const EncodingSpec usual = {.d_model = table.spec.d_model};
   return table.spec == usual ? name : name + ", " + spec_text(table.spec);
 }
 
-std::string ratio_text(const ComparedRow& row) {
-  if (!row.is_timed()) return "-";
-  if (!std::isfinite(row.time.high)) return fmt::format("{:.3f}", row.time.ratio);
-  return fmt::format("{:.3f} ({:.3f} .. {:.3f})", row.time.ratio, row.time.low, row.time.high);
+bool is_timed(const Json& side) { return !side.is_null() && !side.at("seconds").empty(); }
+
+std::string ratio_text(const Json& row) {
+  if (!is_timed(row.at("before")) || !is_timed(row.at("after"))) return "-";
+  const std::string ratio = fmt::format("{:.3f}", row.at("time_ratio").get<double>());
+  if (row.at("time_high").is_null()) return ratio;
+  return fmt::format("{} ({:.3f} .. {:.3f})", ratio, row.at("time_low").get<double>(),
+                     row.at("time_high").get<double>());
+}
+
+Column speed_column(const std::string& header, const char* side) {
+  return {header, [side](const Json& row) {
+            if (!is_timed(row.at(side))) return std::string("-");
+            const Measurement measured = measurement_from({row.at(side), ""});
+            return fmt::format("{:.2f}", measured.table.entries() / median(measured.seconds) / 1e9);
+          }};
 }
 
 std::string verdict_text(const Comparison& comparison) {
-  const auto bad = comparison.regressions(), missing = comparison.missing();
+  const int bad = comparison.regressions, missing = comparison.missing;
   std::string text =
-      fmt::format("{} compared, noise {:.1f} %: {}", comparison.common(), 100 * comparison.noise,
+      fmt::format("{} compared, noise {:.1f} %: {}", comparison.common, 100 * comparison.noise,
                   bad == 0   ? "no regression"
                   : bad == 1 ? "1 regression"
                              : fmt::format("{} regressions", bad));
@@ -166,63 +174,53 @@ std::string verdict_text(const Comparison& comparison) {
         "are without that factor",
         comparison.factor);
   }
-  return wrapped(text + "\n");
+  return wrapped(text);
 }
 
 /// The rows that changed, the worst first; the others are counted.
 std::string changes_page(const Comparison& comparison) {
-  std::vector<const ComparedRow*> changed;
+  const auto verdict_of = [](const Json& row) { return row.at("verdict").get<std::string>(); };
+  std::vector<Json> changed;
   std::map<std::string, int> others;
-  for (const ComparedRow& row : comparison.rows) {
-    ++others[row.verdict()];
-    if (row.verdict() != "same" || !comparison.same_machine) changed.push_back(&row);
+  for (const Json& row : comparison.rows) {
+    ++others[verdict_of(row)];
+    if (verdict_of(row) != "same" || !comparison.same_machine) changed.push_back(row);
   }
-  std::ranges::stable_sort(changed, {}, [](const ComparedRow* row) {
-    return std::tuple(!row->is_worse, !row->is_slower, row->after != nullptr,
-                      row->before == nullptr, row->is_slower ? -row->time.ratio : row->time.ratio);
+  std::ranges::stable_sort(changed, {}, [&](const Json& row) {
+    const std::string verdict = verdict_of(row);
+    const bool is_slower = verdict.ends_with("slower");
+    const double ratio = row.at("time_ratio").get<double>();
+    return std::tuple(!verdict.starts_with("error grew"), !is_slower, verdict != "only in A",
+                      verdict == "only in B", is_slower ? -ratio : ratio);
   });
   changed.resize(std::min(changed.size(), most_rows_shown));
-  Json shown = Json::array();
-  for (const ComparedRow* const row : changed) {
-    --others[row->verdict()];
-    Json& view = shown.emplace_back(Json{{"backend", row->any().full_name()},
-                                         {"table", name_of(row->any().table)},
-                                         {"ratio", ratio_text(*row)},
-                                         {"verdict", row->verdict()}});
-    for (const auto& [name, side] : {std::pair{"a", row->before}, {"b", row->after}}) {
-      if (side == nullptr) continue;
-      view[name] = to_json(*side);
-      if (side->is_timed())
-        view[name]["speed"] = side->table.entries() / median(side->seconds) / 1e9;
-    }
-  }
-  const auto speed = [](double value) { return fmt::format("{:.2f}", value); };
-  std::string page =
-      shown.empty()
-          ? ""
-          : table(shown, {text("backend", "/backend"), text("table", "/table"),
-                          number("max |error| A", "/a/error/max_abs", error_text),
-                          number("B", "/b/error/max_abs", error_text),
-                          number("Gfloat/s A", "/a/speed", speed), number("B", "/b/speed", speed),
-                          text("time B/A, 95 %", "/ratio", Align::right), text("", "/verdict")});
+  for (const Json& row : changed) --others[verdict_of(row)];
+  std::string page;
+  if (!changed.empty())
+    page = table(changed, {text("backend", "/backend"),
+                           {"table", table_text, Align::wrapped},
+                           number("max |error| A", "/before/error/max_abs", error_text),
+                           number("B", "/after/error/max_abs", error_text),
+                           speed_column("Gfloat/s A", "before"),
+                           speed_column("B", "after"),
+                           {"time B/A, 95 %", ratio_text},
+                           text("", "/verdict", Align::wrapped)});
   Names counted;
   for (const auto& [verdict, count] : others)
     if (count > 0) counted.push_back(fmt::format("{} {}", count, verdict));
-  if (!counted.empty())
-    page += wrapped(
-        fmt::format("{}Not shown: {}\n", page.empty() ? "" : "\n", fmt::join(counted, ", ")));
-  return page;
+  if (counted.empty()) return page;
+  return page + (page.empty() ? "" : "\n") + wrapped("Not shown: " + join(counted, ", "));
 }
 
 /// The rows of an accuracy report whose names match; of another document, none. Backends with the
 /// same errors share a row.
-Json reports_in(const std::string& origin, const std::string& file, const std::regex& pattern) {
+Json reports_in(const std::string& origin, const std::string& file, const Options& options) {
   Json reports = Json::array();
   const Json document = parse_json(read_document(file));
   for (Json row : document.at("measurements")) {
     const Measurement measured = measurement_from({row, "measurement"});
-    if (!row.contains("report") || !measured.error) continue;
-    if (!std::regex_search(measured.full_name(), pattern)) continue;
+    if (!row.contains("report") || measured.full_name().find(options.filter) == std::string::npos)
+      continue;
     row["origin"] = origin;
     reports.push_back(std::move(row));
   }
@@ -262,9 +260,9 @@ std::string parts_page(const Json& reports, const std::string& list, const Colum
 
 /// The errors of two accuracy reports over the whole table, by position, and by channel. Empty
 /// unless both documents have accuracy reports, all of one table.
-std::string reports_page(const Options& options, const std::regex& pattern) try {
-  Json reports = reports_in("A", options.before, pattern);
-  const Json others = reports_in("B", options.after, pattern);
+std::string reports_page(const Options& options) try {
+  Json reports = reports_in("A", options.before, options);
+  const Json others = reports_in("B", options.after, options);
   if (reports.empty() || others.empty()) return "";
   reports.insert(reports.end(), others.begin(), others.end());
   for (const Json& each : reports)
@@ -291,27 +289,6 @@ std::string reports_page(const Options& options, const std::regex& pattern) try 
                                     options.before, options.after, error.what()));
 }
 
-Json document_of(const Options& options, const Comparison& comparison) {
-  Json document = new_document();
-  document["before"] = options.before;
-  document["after"] = options.after;
-  document["noise_floor"] = comparison.noise;
-  document["common_factor"] = comparison.factor;
-  document["times_are_judged"] = comparison.same_machine;
-  document["regressions"] = comparison.regressions();
-  document["missing"] = comparison.missing();
-  document["rows"] = Json::array();
-  for (const ComparedRow& row : comparison.rows) {
-    document["rows"].push_back({{"backend", row.any().full_name()},
-                                {"table", row.any().table.name},
-                                {"before", row.before ? to_json(*row.before) : Json()},
-                                {"after", row.after ? to_json(*row.after) : Json()},
-                                {"time_ratio", row.time.ratio},
-                                {"verdict", row.verdict()}});
-  }
-  return document;
-}
-
 std::string origin_text(const std::string& name, const std::string& file,
                         const Measurements& document) {
   return fmt::format("{}  {}\n   {}\n   {}, posenc {}, kernels {}\n", name, escaped(file),
@@ -320,18 +297,11 @@ std::string origin_text(const std::string& name, const std::string& file,
 }
 
 int compare(const Options& options) {
-  std::regex pattern;
-  try {
-    pattern = std::regex(options.filter.empty() ? ".*" : options.filter, std::regex::extended);
-  } catch (const std::regex_error&) {
-    throw InvalidArgument(
-        fmt::format("--filter is '{}'; allowed: an extended regular expression", options.filter));
-  }
   const Measurements before = read_measurements(options.before);
   const Measurements after = read_measurements(options.after);
-  const Comparison comparison = comparison_of(before, after, options, pattern);
-  const std::string reports = reports_page(options, pattern);
-  const bool shares_rows = comparison.common() > 0;
+  const Comparison comparison = comparison_of(before, after, options);
+  const std::string reports = reports_page(options);
+  const bool shares_rows = comparison.common > 0;
   if (!shares_rows && reports.empty()) {
     throw InvalidArgument(fmt::format(
         "{} and {} have no backend and table in common; allowed: documents that share one, or "
@@ -344,9 +314,18 @@ int compare(const Options& options) {
     page += fmt::format("\n{}\n{}", changes_page(comparison), verdict_text(comparison));
   if (!reports.empty()) page += "\n" + reports;
   if (!shares_rows) page += "\nDifferent backends are not judged.\n";
-  write_document(options, document_of(options, comparison), page);
+  Json document = new_document();
+  document.update({{"before", options.before},
+                   {"after", options.after},
+                   {"noise_floor", comparison.noise},
+                   {"common_factor", comparison.factor},
+                   {"times_are_judged", comparison.same_machine},
+                   {"regressions", comparison.regressions},
+                   {"missing", comparison.missing},
+                   {"rows", comparison.rows}});
+  write_document(options, document, page);
   const bool is_good =
-      comparison.regressions() == 0 && (options.allows_missing || comparison.missing() == 0);
+      comparison.regressions == 0 && (options.allows_missing || comparison.missing == 0);
   return !shares_rows || is_good ? good : check_failed;
 }
 
@@ -363,7 +342,7 @@ Subcommand compare_command() {
       .examples = {{"posenc compare before.json after.json", "what changed in errors and in times"},
                    {"posenc compare rotation32.json div_term.json",
                     "accuracy reports of two backends side by side, by position and channel"},
-                   {"posenc compare --filter ^rotation: --tolerance 0.01 a.json b.json",
+                   {"posenc compare --filter rotation: --tolerance 0.01 a.json b.json",
                     "one backend, whose errors may grow by one percent"},
                    {"posenc compare --format json a.json b.json", "the same for programs"}}};
 }

@@ -58,9 +58,7 @@ class Formatter : public CLI::Formatter {
   }
 };
 
-std::string help_lines(const std::string& text) {
-  return fmt::format("{}", fmt::join(broken(text, help_width), "\n"));
-}
+std::string help_lines(const std::string& text) { return join(broken(text, help_width), "\n"); }
 
 std::string footer_of(const std::vector<Subcommand::Example>& examples) {
   std::string footer = "Examples:\n";

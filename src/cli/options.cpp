@@ -69,7 +69,7 @@ Rule real(const char* key, std::optional<double> Options::*field, const char* de
 Rule choice(const std::string& key, const std::string& what, const Names& known,
             const std::string& by_default,
             const std::function<void(Options& options, const std::string& name)>& use) {
-  const std::string names = fmt::format("{}", fmt::join(known, ", "));
+  const std::string names = join(known, ", ");
   return {key, "NAME",
           (what.empty() ? "" : what + ": ") + names +
               (by_default.empty() ? "" : " (default: " + by_default + ")"),
@@ -129,7 +129,7 @@ std::string format_of_suffix(const std::string& file, const Names& allowed) {
   if (is_in(allowed)) return format;
   if (!is_in(Names{"json", "csv", "npy", "safetensors", "raw"})) return "";
   throw InvalidArgument(fmt::format("--output is '{}'; allowed formats: {} (give --format)", file,
-                                    fmt::join(allowed, ", ")));
+                                    join(allowed, ", ")));
 }
 
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
@@ -161,8 +161,7 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
   const char* const positive = "a finite number greater than 0";
   return {
       choice("--preset", "convention and shape of a real system", names, "", add_preset),
-      choice("--preset...",
-             "convention and shape of a real system, or a benchmark shape; may be repeated",
+      choice("--preset...", "convention and shape of a system, or a benchmark's; may be repeated",
              and_shapes, "", add_preset),
       integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
       integer("--d-model", &Options::d_model, "channels per row, even (default: the preset's)"),
@@ -173,14 +172,11 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
       choice("--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
              "the preset's", &Options::spacing),
       {"--frequencies", "RULE",
-       fmt::format("rule, and its parameters after a colon, as in linear:factor=4: {} (default: "
-                   "the preset's)",
-                   fmt::join(given_rule_names, ", ")),
+       "rule, and its parameters after a colon, as in linear:factor=4: " +
+           join(given_rule_names, ", ") + " (default: the preset's)",
        take_frequencies},
       choice("--dtype", "type of an entry", all_data_types, "float32", &Options::type),
-      {"--backend", "NAME",
-       "backend, or backend:isa (default: the library's selection, correctly rounded)",
-       add_backend},
+      {"--backend", "NAME", "backend, or backend:isa (default: by the accuracy)", add_backend},
       {"--backend...", "NAME",
        "backend, or backend:isa; may be repeated (default: all that run here)", add_backend},
       choice("--isa", "instruction set", all_isas, "the best, or all if no backend is named",
@@ -202,48 +198,39 @@ std::vector<Rule> rules(const Subcommand& subcommand) {
              names_of(axes_presets(), &AxesPreset::name), "", &Options::axes),
       {"--grid", "T,H,W", "cells along time, height and width (default: a usual grid)", take_grid},
       text_rule("--positions", "FILE", &Options::positions,
-                "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
-                "rows)"),
+                "positions of the rows: .npy of int32 or int64, shape (rows) or (axes, rows)"),
       choice("--like", "phases rounded in float32 as a system rounds them, instead of exact ones",
              all_systems, "", &Options::like),
       choice("--rotary",
-             "the cache of a rotary embedding, whose dimension is --d-model, times the attention "
-             "factor of its frequencies (apart: two tensors of .safetensors)",
+             "the cache of a rotary embedding of dimension --d-model, times the attention factor "
+             "of its frequencies (apart: two tensors of .safetensors)",
              {"halves", "interleaved", "cosines", "sines", "apart"}, "", &Options::rotary),
       choice("--repeat", "of cosines and sines apart", repeats, "once", &Options::repeat),
       integer("--digits", &Options::digits,
-              "decimals in csv (default: as many as it takes to read the values back exactly)", 0,
-              17),
+              "decimals in csv (default: as many as read back as the same value)", 0, 17),
       text_rule("TABLE", "FILE", &Options::table,
-                "the table: .npy, .safetensors, or raw little-endian elements with --d-model"),
+                ".npy, .safetensors, or raw little-endian elements with --d-model"),
       text_rule("--tensor", "NAME", &Options::tensor,
                 "the tensor of a .safetensors file (default: the only table in it)"),
       flag("--twice", &Options::is_twice,
            "cosines or sines, and the same again: cos_cached of Transformers"),
-      flag("--repeated", &Options::is_repeated,
-           "cosines or sines, each in two columns side by side"),
+      flag("--repeated", &Options::is_repeated, "cosines or sines, each in two adjacent columns"),
       text_rule("A", "FILE", &Options::before, "JSON of posenc measure or posenc accuracy"),
       text_rule("B", "FILE", &Options::after, "the same, compared with A"),
       real("--tolerance", &Options::tolerance,
            "relative growth of an error, or of the share wrongly rounded, that is no regression "
            "(default: 0; for builds of two compilers: 0.01)",
            is_not_negative, "a finite number of at least 0"),
-      text_rule(
-          "--filter", "REGEX", &Options::filter,
-          "compare only the backends whose names, such as rotation:avx2, contain a match of this "
-          "extended regular expression"),
-      flag("--allow-missing", &Options::allows_missing,
-           "accept that B lacks backends or tables of A"),
+      text_rule("--filter", "TEXT", &Options::filter,
+                "compare only backends whose names, such as rotation:avx2, have this part"),
+      flag("--allow-missing", &Options::allows_missing, "accept that B lacks rows of A"),
       text_rule("DOCUMENT?", "FILE", &Options::document,
                 "JSON of posenc measure to judge (default: measure now)"),
       // The table of Student's t ends at 30 processes.
       integer("--processes", &Options::processes,
-              "number of processes to time in; up to twice as many if the figures are noisy "
-              "(default: 7)",
-              2, 15),
+              "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
       flag("--time-on-request", &Options::times_on_request, ""),
-      text_rule("--save", "FILE", &Options::save,
-                "add the measurements to a profile, which a program may load"),
+      text_rule("--save", "FILE", &Options::save, "add the measurements to this profile"),
       flag("--force", &Options::force, "accept and save the times even if other work ran"),
       flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
       choice("--format", "", subcommand.formats,

@@ -52,7 +52,7 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy&
     Names tied;
     for (const JudgedCandidate& other : each.others)
       if (other.tied) tied.push_back(other.candidate.full_name());
-    row["tied"] = fmt::format("{}", fmt::join(tied, ", "));
+    row["tied"] = join(tied, ", ");
   }
   return table(rows,
                {text("table", "/shape"), text("picked", "/picked"),
@@ -155,22 +155,6 @@ std::string save(const Measurements& measured, const std::filesystem::path& file
   return line + "\n";
 }
 
-int exit_code(const Measurements& document, const Accuracy& accuracy,
-              const std::vector<Verdict>& verdicts) {
-  int code = check_promises(document);
-  const auto fail = [&code](const std::string& message) {
-    print_message(message);
-    code = check_failed;
-  };
-  for (const Verdict& each : verdicts) {
-    if (!each.pick)
-      fail(fmt::format("no backend is {} on all tables of {}", to_string(accuracy),
-                       each.measured.text()));
-  }
-  if (verdicts.empty()) fail("the document has no measurement to pick from");
-  return code;
-}
-
 int run_pick(const Options& options) {
   const std::string& file = options.save;
   const Accuracy accuracy = options.accuracy();
@@ -196,11 +180,21 @@ int run_pick(const Options& options) {
   const std::string saved = is_saved ? save(document, file) : "";
   write_document(options, document_of(document, accuracy, verdicts, is_saved ? file : ""),
                  page_of(document, accuracy, verdicts) + saved);
-  const int code = exit_code(document, accuracy, verdicts);
-  if (!is_refused) return code;
-  print_message(document.disturbed +
-                (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
-  return check_failed;
+  int code = check_promises(document);
+  const auto fail = [&code](const std::string& message) {
+    print_message(message);
+    code = check_failed;
+  };
+  for (const Verdict& each : verdicts) {
+    if (!each.pick)
+      fail(fmt::format("no backend is {} on all tables of {}", to_string(accuracy),
+                       each.measured.text()));
+  }
+  if (verdicts.empty()) fail("the document has no measurement to pick from");
+  if (is_refused)
+    fail(document.disturbed +
+         (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
+  return code;
 }
 
 }  // namespace

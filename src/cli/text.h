@@ -2,6 +2,7 @@
 #pragma once
 
 #include "posenc/spec.h"
+#include "posenc/support/format.h"
 
 #include <string>
 #include <string_view>
