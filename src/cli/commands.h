@@ -1,7 +1,7 @@
 // The subcommands of posenc.
 #pragma once
 
-#include "cli/subcommand.h"
+#include "cli/options.h"
 
 namespace posenc::cli {
 
@@ -14,13 +14,12 @@ inline constexpr int bad_input = 2;
 /// afterwards.
 int run_command(int argc, char** argv);
 
-// Each adds a subcommand that sets `action` if it is chosen.
-void add_list_command(CLI::App& app, Action& action);
-void add_accuracy_command(CLI::App& app, Action& action);
-void add_measure_command(CLI::App& app, Action& action);
-void add_pick_command(CLI::App& app, Action& action);
-void add_generate_command(CLI::App& app, Action& action);
-void add_check_command(CLI::App& app, Action& action);
-void add_compare_command(CLI::App& app, Action& action);
+Subcommand list_command();
+Subcommand accuracy_command();
+Subcommand measure_command();
+Subcommand pick_command();
+Subcommand generate_command();
+Subcommand check_command();
+Subcommand compare_command();
 
 }  // namespace posenc::cli

@@ -1,253 +1,212 @@
 // posenc generate: a table, or the cache of a rotary embedding, to a file or standard output.
 #include "cli/commands.h"
-#include "cli/config.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/positions_file.h"
-#include "cli/progress.h"
-#include "cli/rotary_tensors.h"
 #include "cli/table_file.h"
 #include "cli/text.h"
 
-#include "posenc/model/rotary.h"
+#include "posenc/layers/rotary.h"
 #include "posenc/support/streams.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstdint>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace posenc::cli {
 namespace {
 
-constexpr int most_digits = 17;
+const Names formats = {"npy", "safetensors", "raw", "csv"};
 constexpr std::int64_t most_entries_shown = 10000;
 
-struct GenerateOptions {
-  CommonOptions common;
-  RotaryOptions rotary;
-  ConfigOptions config;
-  AxesOptions axes;
-  std::string positions;  ///< a file; empty: the rows of the shape
-  std::optional<System> like;
-  std::optional<int> digits;
-  std::optional<double> max_error;
-  std::optional<double> max_ulp;
-};
-
-Accuracy accuracy_of(const GenerateOptions& options) {
-  if (options.max_error) return Accuracy::within(*options.max_error);
-  if (options.max_ulp) return Accuracy::within_ulp(*options.max_ulp);
-  return {};
-}
-
 /// The format asked for; by default csv on standard output, and npy in a file without a suffix.
-std::string format_of(const CommonOptions& options) {
+std::string format_of(const Options& options) {
   if (!options.format.empty()) return options.format;
   if (is_standard_output(options.output)) return "csv";
   if (!std::filesystem::path(options.output).has_extension()) return "npy";
   throw InvalidArgument(fmt::format("--output is '{}'; allowed suffixes: .{} (or give --format)",
-                                    options.output, fmt::join(options.formats, ", .")));
+                                    options.output, fmt::join(formats, ", .")));
 }
 
 /// A terminal gets no bytes, and a table of many pages only if --format or --output asks for it.
-void check_terminal(const CommonOptions& options, const TableFile& table) {
+void check_terminal(const Options& options, const TableFile& file) {
   if (!is_standard_output(options.output) || !is_terminal(standard_output)) return;
-  if (table.format != "csv") {
+  if (file.format != "csv") {
     throw InvalidArgument(fmt::format(
-        "--format is {}; allowed on a terminal: csv (give --output FILE)", table.format));
+        "--format is {}; allowed on a terminal: csv (give --output FILE)", file.format));
   }
-  const std::int64_t entries = table.positions.count() * table.columns();
+  const std::int64_t entries = file.positions.count() * file.columns();
   const bool is_asked_for = !options.format.empty() || !options.output.empty();
   if (is_asked_for || entries <= most_entries_shown) return;
   throw InvalidArgument(
       fmt::format("the table has {} entries; allowed on a terminal: up to {} (give --output FILE, "
                   "or --format csv to print them all)",
-                  count_text(entries), count_text(most_entries_shown)));
+                  count_text(static_cast<double>(entries)), count_text(most_entries_shown)));
 }
 
-/// The first position, or empty text for positions of a file.
-std::string first_text(const RowPositions& positions) {
-  return positions.is_range() ? fmt::to_string(positions.first()) : "";
-}
-
-void check_space(const std::string& file, std::int64_t bytes) {
-  std::error_code error;
-  if (const auto status = std::filesystem::status(file, error);
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return;  // a device or a pipe
-  }
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  const auto space = std::filesystem::space(folder, error);
-  if (error || static_cast<std::uintmax_t>(bytes) <= space.available)
-    return;  // opening the file will fail with the reason
-  throw std::system_error(
-      ENOSPC, std::generic_category(),
-      fmt::format("cannot write {}: the table takes {}, {} are free", file, bytes_text(bytes),
-                  bytes_text(static_cast<std::int64_t>(space.available))));
-}
-
-/// An encoder of exact phases, or like that of another system.
-std::unique_ptr<const Encoder> encoder_of(const GenerateOptions& options, const TableShape& shape) {
-  if (options.like) return plan_like(*options.like, shape.spec);
-  return backend_of(options.common, shape, accuracy_of(options)).plan(shape.spec);
-}
-
-/// Encodes the rows of the shape by one backend, or positions of a file, which may be anywhere.
-Tensor encoding(const GenerateOptions& options, const TableShape& shape) {
-  const int threads = options.common.threads.value_or(1);
-  Tensor tensor = {"positional_encoding", shape.spec.d_model, {}};
-  if (!options.positions.empty()) {
-    const auto encoder = std::make_shared<const AxesEncoder>(
-        one_axis(shape.spec), accuracy_of(options), options.common.type);
-    tensor.encode = [=](const RowPositions& rows, const OutputView& out) {
-      encoder->encode(rows, out, threads);
-    };
-    return tensor;
-  }
-  const std::shared_ptr<const Encoder> encoder = encoder_of(options, shape);
-  encoder->backend().check_supports(options.common.type);
-  tensor.encode = [=](const RowPositions& rows, const OutputView& out) {
-    rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
+void check_format(const TableFile& file) {
+  const auto refuse = [](const std::string& is, const std::string& allowed) {
+    throw InvalidArgument(fmt::format("{}; allowed {}", is, allowed));
   };
-  return tensor;
+  if (file.digits && file.format != "csv")
+    refuse(fmt::format("--digits is {} and --format {}", *file.digits, file.format),
+           "with csv only");
+  if (file.type == DataType::bfloat16 && file.format == "npy")
+    refuse("--dtype is bfloat16", "in npy: float32, float64, float16 (give --format safetensors)");
+  if (file.tensors.size() > 1 && file.format != "safetensors")
+    refuse("--rotary is 'apart'",
+           fmt::format("in {}: halves, interleaved, cosines, sines (give --format safetensors)",
+                       file.format));
 }
 
-TableFile plain_file(const GenerateOptions& options, const TableShape& shape,
-                     const RowPositions& positions) {
-  validate(positions, 1);
-  return {.format = format_of(options.common),
-          .type = options.common.type,
-          .tensors = {encoding(options, shape)},
-          .positions = positions,
-          .metadata = {{"d_model", fmt::to_string(shape.spec.d_model)},
-                       {"layout", std::string(to_string(shape.spec.layout))},
-                       {"first", first_text(positions)}},
-          .digits = options.digits};
+int threads_of(const Options& options) { return options.threads.value_or(1); }
+
+/// The rows of a shape, by one backend.
+void add_encoding(TableFile& file, const Options& options, const TableShape& shape) {
+  const std::shared_ptr<const Encoder> encoder = options.like
+                                                     ? plan_like(*options.like, shape.spec)
+                                                     : backend_of(options, shape).plan(shape.spec);
+  encoder->backend().check_supports(file.type);
+  file.tensors.push_back(
+      {"positional_encoding", shape.spec.d_model,
+       [=, threads = threads_of(options)](const RowPositions& rows, const OutputView& out) {
+         rows.of_axis(0, [&](auto of_axis) { encoder->encode(of_axis, out, threads); });
+       }});
 }
 
-/// The cache of any rotary embedding.
-TableFile rotary_file(const GenerateOptions& options, const RotarySpec& spec,
-                      const RowPositions& positions) {
-  const auto rotary = std::make_shared<const Rotary>(spec, accuracy_of(options));
-  rotary->selection().backend->check_supports(options.common.type);
-  validate(positions, spec.angles.axes());
-  const std::string tables(to_string(*options.rotary.tables));
-  return {.format = format_of(options.common),
-          .type = options.common.type,
-          .tensors = rotary_tensors(rotary, options.rotary, options.common.threads.value_or(1)),
-          .positions = positions,
-          .metadata = {{"rotary", tables},
-                       {"dimension", fmt::to_string(spec.dimension())},
-                       {"attention_factor", fmt::to_string(spec.attention_factor)},
-                       {"first", first_text(positions)}},
-          .digits = options.digits};
+/// Rows at any positions of one or more axes.
+void add_encoding(TableFile& file, const Options& options, const AxesSpec& spec) {
+  const auto encoder = std::make_shared<const AxesEncoder>(spec, options.accuracy(), file.type);
+  file.tensors.push_back(
+      {"positional_encoding", encoder->d_model(),
+       [=, threads = threads_of(options)](const RowPositions& rows, const OutputView& out) {
+         encoder->encode(rows, out, threads);
+       }});
 }
 
-void check_format(const GenerateOptions& options, const TableFile& file) {
-  if (options.digits && file.format != "csv") {
-    throw InvalidArgument(
-        fmt::format("--digits is {}; allowed with --format csv only, here it is {}",
-                    *options.digits, file.format));
-  }
-  if (file.format == "npy" && file.type == DataType::bfloat16) {
-    throw InvalidArgument(
-        "--dtype is bfloat16; allowed in npy: float32, float64, float16 (give --format "
-        "safetensors)");
-  }
-  if (file.tensors.size() > 1 && file.format != "safetensors") {
+/// Cosines or sines. The library computes both, and the others are not kept.
+Tensor tensor_of_one(const std::shared_ptr<const Rotary>& rotary, bool is_cosines, Repeat repeat,
+                     int threads) {
+  const std::int64_t columns = rotary->dimension() / (repeat == Repeat::once ? 2 : 1);
+  return {is_cosines ? "cosines" : "sines", columns,
+          [=](const RowPositions& positions, const OutputView& out) {
+            with_type(out.type, [&]<class T>(T) {
+              BasicMatrix<T> others(positions.count(), columns);
+              const OutputView rest = others.view();
+              rotary->cosines_and_sines(positions, repeat, is_cosines ? out : rest,
+                                        is_cosines ? rest : out, threads);
+            });
+          }};
+}
+
+/// The cache of a rotary embedding, by default vLLM's.
+void add_rotary(TableFile& file, const Options& options, const RotarySpec& spec) {
+  const auto rotary = std::make_shared<const Rotary>(spec, options.accuracy());
+  rotary->selection().backend->check_supports(file.type);
+  validate(file.positions, spec.angles.axes());
+  const std::string tables = options.rotary.empty() ? "halves" : options.rotary;
+  const int threads = threads_of(options);
+  const bool is_one_table = tables == "halves" || tables == "interleaved";
+  if (is_one_table && !options.repeat.empty()) {
     throw InvalidArgument(fmt::format(
-        "--rotary is 'apart'; allowed in {}: halves, interleaved, cosines, sines (give --format "
-        "safetensors)",
-        file.format));
+        "--repeat is given with --rotary {}; allowed with cosines, sines and apart", tables));
   }
+  if (is_one_table) {
+    const auto layout = tables == "halves" ? RotaryLayout::halves : RotaryLayout::interleaved;
+    file.tensors.push_back({"rotary_cache", rotary->dimension(),
+                            [=](const RowPositions& positions, const OutputView& out) {
+                              rotary->cache(positions, layout, out, threads);
+                            }});
+  }
+  const auto repeat =
+      options.repeat.empty() ? repeats.begin() : std::ranges::find(repeats, options.repeat);
+  for (const bool is_cosines : {true, false}) {
+    if (tables != "apart" && tables != (is_cosines ? "cosines" : "sines")) continue;
+    file.tensors.push_back(
+        tensor_of_one(rotary, is_cosines, static_cast<Repeat>(repeat - repeats.begin()), threads));
+  }
+  file.metadata = {{"rotary", tables},
+                   {"dimension", fmt::to_string(spec.dimension())},
+                   {"attention_factor", fmt::to_string(spec.attention_factor)}};
 }
 
-void add_convention(std::vector<std::pair<std::string, std::string>>& metadata,
-                    const EncodingSpec& spec) {
-  metadata.emplace_back("base", fmt::to_string(spec.base));
-  metadata.emplace_back("spacing", to_string(spec.spacing));
-  metadata.emplace_back("frequencies", to_string(spec.frequencies));
+/// The rows that --first and --rows name; by default all positions of the model.
+RowRange rows_of(const RotaryReading& reading, const Options& options) {
+  if (!options.rows && reading.most_rows == 0) {
+    throw InvalidArgument(
+        "--rows is not given, and the configuration has no max_position_embeddings; allowed: "
+        "--rows N");
+  }
+  const RowRange rows = {options.first.value_or(0), options.rows.value_or(reading.most_rows)};
+  validate(rows);
+  return rows;
 }
 
-TableFile file_of_options(const GenerateOptions& options,
-                          const std::optional<FilePositions>& given) {
-  const TableShape shape = shape_of(options.common);
-  const RowPositions positions = given ? given->view() : RowPositions(shape.rows);
-  TableFile table = options.rotary.tables ? rotary_file(options, rotary_spec(shape.spec), positions)
-                                          : plain_file(options, shape, positions);
-  add_convention(table.metadata, shape.spec);
-  return table;
+void add_convention(TableFile& file, const EncodingSpec& spec) {
+  file.metadata.emplace_back("base", fmt::to_string(spec.base));
+  file.metadata.emplace_back("spacing", to_string(spec.spacing));
+  file.metadata.emplace_back("frequencies", to_string(spec.frequencies));
 }
 
-/// The cache of a model's rotary embedding, by default vLLM's.
-TableFile file_of_config(GenerateOptions options, const std::optional<FilePositions>& given) {
-  const RotaryReading reading = reading_of(options.config);
-  const RotaryReading::Layers& layers = layers_of(reading, options.config.layers);
-  const RowPositions positions =
-      given ? given->view() : RowPositions(rows_of(reading, options.common));
-  if (!options.rotary.tables) options.rotary.tables = RotaryTables::halves;
-  TableFile table = rotary_file(options, layers.rotary, positions);
-  const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
-  table.metadata.emplace_back("model", to_string(read));
-  return table;
-}
-
-/// The cells of a grid as a plain table. `table` must outlive the result.
-TableFile plain_file_of_axes(const GenerateOptions& options, const AxesTable& table) {
-  const auto encoder =
-      std::make_shared<const AxesEncoder>(table.spec, accuracy_of(options), options.common.type);
-  const int threads = options.common.threads.value_or(1);
-  Tensor tensor = {"positional_encoding", encoder->d_model(),
-                   [=](const RowPositions& rows, const OutputView& out) {
-                     encoder->encode(rows, out, threads);
-                   }};
-  return {.format = format_of(options.common),
-          .type = options.common.type,
-          .tensors = {std::move(tensor)},
-          .positions = table.row_positions(),
-          .metadata = {},
-          .digits = options.digits};
-}
-
-TableFile file_of_axes(const GenerateOptions& options, const AxesTable& table) {
-  TableFile file = options.rotary.tables
-                       ? rotary_file(options, {.angles = table.spec}, table.row_positions())
-                       : plain_file_of_axes(options, table);
-  file.metadata.emplace_back("axes", options.axes.preset);
+/// `given` and `grid` must outlive the result.
+TableFile file_of(const Options& options, const FilePositions* given, const AxesTable* grid) {
+  TableFile file = {.format = format_of(options),
+                    .type = options.data_type(),
+                    .tensors = {},
+                    .positions = given != nullptr ? given->view() : RowRange{},
+                    .metadata = {},
+                    .digits = options.digits};
+  if (!options.config.empty()) {
+    const RotaryReading reading = reading_of(options);
+    const RotaryReading::Layers& layers = layers_of(reading, options.layers);
+    if (given == nullptr) file.positions = rows_of(reading, options);
+    add_rotary(file, options, layers.rotary);
+    const RotaryReading read = {reading.model_type, {layers}, reading.unturned};
+    file.metadata.emplace_back("model", to_string(read));
+  } else if (grid != nullptr) {
+    file.positions = grid->row_positions();
+    if (options.rotary.empty()) {
+      add_encoding(file, options, grid->spec);
+    } else {
+      add_rotary(file, options, {.angles = grid->spec});
+    }
+    file.metadata.emplace_back("axes", options.axes);
+  } else {
+    const TableShape shape = shape_of(options);
+    if (given == nullptr) file.positions = shape.rows;
+    validate(file.positions, 1);
+    if (!options.rotary.empty()) {
+      add_rotary(file, options, rotary_spec(shape.spec));
+    } else {
+      file.metadata = {{"d_model", fmt::to_string(shape.spec.d_model)},
+                       {"layout", std::string(to_string(shape.spec.layout))}};
+      if (given != nullptr) {
+        add_encoding(file, options, one_axis(shape.spec));
+      } else {
+        add_encoding(file, options, shape);
+      }
+    }
+    add_convention(file, shape.spec);
+  }
+  if (file.positions.is_range())
+    file.metadata.emplace_back("first", fmt::to_string(file.positions.first()));
   return file;
 }
 
-TableFile file_of(const GenerateOptions& options, const std::optional<FilePositions>& given) {
-  if (options.config.is_given()) return file_of_config(options, given);
-  if (!options.config.layers.empty() || options.config.longest)
-    throw InvalidArgument("--config is not given; allowed with --layers and --longest: a file");
-  return file_of_options(options, given);
-}
-
-int generate(const GenerateOptions& options) {
+int generate(const Options& options) {
   std::optional<FilePositions> given;
   if (!options.positions.empty()) given = read_positions(options.positions);
-  std::optional<AxesTable> axes;
-  if (!options.axes.preset.empty()) axes = axes_table(options.axes.preset, options.axes.grid);
-  if (!axes && options.axes.grid)
-    throw InvalidArgument("--axes is not given; allowed with --grid: the name of a system");
-  const TableFile table = axes ? file_of_axes(options, *axes) : file_of(options, given);
-  check_format(options, table);
-  check_terminal(options.common, table);
-  const std::string& file = options.common.output;
-  if (!is_standard_output(file)) check_space(file, least_bytes(table));
-
-  Progress progress(!is_standard_output(file));  // on a terminal it would mix with the rows
-  Output output(file);
+  std::optional<AxesTable> grid;
+  if (!options.axes.empty()) grid = axes_table(options.axes, options.grid);
+  const TableFile table = file_of(options, given ? &*given : nullptr, grid ? &*grid : nullptr);
+  check_format(table);
+  check_terminal(options, table);
+  Progress progress(
+      !is_standard_output(options.output));  // on a terminal it would mix with the rows
+  Output output(options.output);
   write_table(output, table, progress);
   output.finish();
   return good;
@@ -255,60 +214,44 @@ int generate(const GenerateOptions& options) {
 
 }  // namespace
 
-void add_generate_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command = add_subcommand(
-      app, "generate", "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
-      action, [options] { return generate(*options); });
-  add_shape_options(command, options->common);
-  add_backend_options(command, options->common, Times::once);
-  add_real_option(
-      command, options->max_error, "--max-error", Sign::positive,
-      "take the fastest backend that promises |error| up to X (default: correctly rounded)");
-  add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive, "the same in ulp");
-  exclude(command, "--max-error", {"--backend", "--max-ulp"});
-  exclude(command, "--max-ulp", {"--backend"});
-  add_rotary_options(command, options->rotary);
-  exclude(command, "--rotary", {"--backend", "--isa", "--layout"});
-  add_config_options(command, options->config);
-  exclude(command, "--config",
-          {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
-           "--isa"});
-  add_axes_options(command, options->axes);
-  exclude(command, "--axes",
-          {"--preset", "--d-model", "--base", "--layout", "--spacing", "--frequencies", "--backend",
-           "--isa", "--rows", "--first", "--config"});
-  add_file_option(
-      command, options->positions, "--positions",
-      "positions of the rows: a .npy file of int32 or int64, of shape (rows), or (axes, "
-      "rows)");
-  exclude(command, "--positions", {"--rows", "--first", "--backend", "--isa", "--axes"});
-  add_like_option(command, options->like);
-  exclude(command, "--like",
-          {"--backend", "--isa", "--max-error", "--max-ulp", "--rotary", "--config", "--axes",
-           "--positions"});
-  add_type_option(command, options->common);
-  add_threads_option(command, options->common, "1");
-  add_format_option(command, options->common, {"npy", "safetensors", "raw", "csv"},
-                    "npy; csv on standard output");
-  add_integer_option(
-      command, options->digits, "--digits", 0, most_digits,
-      "decimals in csv (default: as many as it takes to read the values back exactly)");
-  add_output_option(command, options->common);
-  describe(
-      command,
-      {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
-       {"posenc generate --preset whisper --output whisper.npy", "a model's table, for numpy.load"},
-       {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
-        "vLLM's cache of cosines and sines"},
-       {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
-        "the rotary cache of an image's cells"},
-       {"posenc generate --config config.json --output rotary.safetensors",
-        "the rotary cache of a model, from its config.json"},
-       {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
-        "phases of float32, as Transformers computes them"},
-       {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
-        "the tensor positional_encoding, for safetensors.torch.load_file"}});
+Subcommand generate_command() {
+  const std::string of_shape =
+      "--preset --d-model --base --layout --spacing --frequencies --backend --isa ";
+  return {.name = "generate",
+          .description = "Write a table: .npy, .safetensors, raw (little-endian elements) or csv",
+          .run = generate,
+          .options = "--preset --rows" + spec_options +
+                     "--backend --isa --max-error --max-ulp --rotary --repeat --config --layers "
+                     "--longest --axes --grid --positions --like --dtype --threads --digits",
+          .examples =
+              {{"posenc generate --rows 3 --d-model 4", "the paper's first values, as csv"},
+               {"posenc generate --preset whisper --output whisper.npy",
+                "a model's table, for numpy.load"},
+               {"posenc generate --preset llama_3_1 --rotary halves --output cache.npy",
+                "vLLM's cache of cosines and sines"},
+               {"posenc generate --axes flux --grid 1,64,64 --rotary interleaved --output f.npy",
+                "the rotary cache of an image's cells"},
+               {"posenc generate --config config.json --output rotary.safetensors",
+                "the rotary cache of a model, from its config.json"},
+               {"posenc generate --preset llama_3_1 --like transformers --output cache.npy",
+                "phases of float32, as Transformers computes them"},
+               {"posenc generate --dtype bfloat16 --rows 5000 --output table.safetensors",
+                "the tensor positional_encoding, for safetensors.torch.load_file"}},
+          .excludes = {{"--max-error", "--backend --max-ulp"},
+                       {"--max-ulp", "--backend"},
+                       {"--rotary", "--backend --isa --layout"},
+                       {"--config", of_shape},
+                       {"--axes", of_shape + "--rows --first --config"},
+                       {"--positions", "--rows --first --backend --isa --axes"},
+                       {"--like",
+                        "--backend --isa --max-error --max-ulp --rotary --config --axes "
+                        "--positions"}},
+          .needs = {{"--layers", "--config"},
+                    {"--longest", "--config"},
+                    {"--grid", "--axes"},
+                    {"--repeat", "--rotary"}},
+          .formats = formats,
+          .default_format = "npy; csv on standard output"};
 }
 
 }  // namespace posenc::cli

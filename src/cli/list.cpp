@@ -1,189 +1,166 @@
 // posenc list: the backends of this build, which of them run here, and which one is used.
-#include "cli/list.h"
 #include "cli/commands.h"
-#include "cli/isa_rows.h"
-#include "cli/json.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/report.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/registry.h"
+#include "posenc/encode_options.h"
 #include "posenc/selection.h"
-#include "posenc/suite/profile.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
 
 /// The bounds that are listed: over the tutorial's rows, and over a long context.
 const EncodingSpec bound_spec = {.d_model = 512};
-constexpr RowRange short_rows = {0, 5000};
-constexpr RowRange long_rows = {0, 1 << 20};
+constexpr RowRange bound_rows[] = {{0, 5000}, {0, 1 << 20}};
 
-struct Bounds {
-  double short_context;
-  double long_context;
-
-  bool operator==(const Bounds&) const = default;
-};
-
-struct ListedBackend {
-  const Backend* backend;
-  std::optional<Bounds> bounds;  ///< none if the CPU cannot run it
-};
-
-using ListedRow = IsaRow<ListedBackend>;
-
-std::vector<ListedBackend> listed_backends() {
-  std::vector<ListedBackend> all;
-  for (const Backend* each : backends()) {
-    ListedBackend& listed = all.emplace_back(ListedBackend{each, {}});
-    if (!each->runs_here()) continue;
-    const auto encoder = each->plan(bound_spec);
-    listed.bounds = {encoder->error_bound(short_rows), encoder->error_bound(long_rows)};
-  }
-  return all;
-}
-
-std::string cpu_text() {
-  std::vector<std::string_view> isas;
-  for (const Isa isa : cpu().isas) isas.push_back(to_string(isa));
-  const auto cache = [](std::int64_t bytes) { return bytes > 0 ? bytes_text(bytes) : "unknown"; };
-  return fmt::format("CPU      {}\n         {}; L1 {}, L2 {}, L3 {}; {} logical cores\n",
-                     cpu().model, fmt::join(isas, ", "), cache(cpu().l1_bytes),
-                     cache(cpu().l2_bytes), cache(cpu().l3_bytes), cpu().logical_cores);
-}
-
-std::string profile_text() {
-  const LoadedProfile& profile = profile_in_use();
-  if (!profile.measurements) return "none in use: " + profile.reason;
-  std::vector<std::string> classes;
-  for (const MeasuredClass& each : profile.classes) classes.push_back(each.text());
-  const std::string file = default_profile_path().string(), indent = "\n         ";
-  return fmt::format(
-      "{0}{1}measured: {2}{1}posenc pick {0} shows it; without the file, the "
-      "built-in order is back",
-      file, indent, fmt::join(classes, "; "));
-}
-
-std::string backends_text(const std::vector<ListedRow>& rows) {
-  Table table({{"backend", Align::left},
-               {"ISA", Align::left},
-               {"runs here", Align::left},
-               {"method", Align::wrapped}});
-  for (const auto& [listed, isas] : rows) {
-    const Backend& backend = *listed->backend;
-    table.add_row({marked_name(backend.name(), !backend.can_be_picked()), isas,
-                   listed->bounds ? "yes" : "no", backend.description()});
-  }
-  return with_mark_explained(table.text());
-}
-
-std::string bounds_text(const std::vector<ListedRow>& rows) {
-  Table table({{"backend", Align::left},
-               {"ISA", Align::left},
-               {"phases", Align::left},
-               {"5000 rows"},
-               {"2^20 rows"}});
-  for (const auto& [listed, isas] : rows) {
-    if (!listed->bounds) continue;
-    table.add_row(
-        {std::string(listed->backend->name()), isas, std::string(listed->backend->phases()),
-         error_text(listed->bounds->short_context), error_text(listed->bounds->long_context)});
-  }
-  return table.text();
-}
-
-std::string list_text() {
-  const std::vector<ListedBackend> backends = listed_backends();
-  const std::vector<ListedRow> rows = isa_rows(
-      backends, [](const ListedBackend& each) { return each.backend->isa(); },
-      [](const ListedBackend& a, const ListedBackend& b) {
-        return a.backend->name() == b.backend->name() && a.bounds == b.bounds;
-      });
-  return fmt::format(
-      "posenc {}, {}, xsimd {}\n{}{}\n"
-      "Backends\n\n{}\n"
-      "Error bounds: the largest |error| that each promises, at d_model 512, and what decides it:\n"
-      "how the phase, position times frequency, is rounded before the sine\n\n{}\n"
-      "Used if a program names no backend\n\n{}",
-      library_version(), compiler(), xsimd_version(), cpu_text(),
-      wrapped("profile  " + profile_text() + "\nstores   " + stores_text(most_cached_bytes()) +
-              "\n"),
-      backends_text(rows), bounds_text(rows), selection_text());
-}
-
-Json entry_of(const ListedBackend& listed) {
-  Json entry = {{"backend", listed.backend->name()},
-                {"isa", to_string(listed.backend->isa())},
-                {"description", listed.backend->description()},
-                {"phases", listed.backend->phases()},
-                {"runs_here", listed.bounds.has_value()},
-                {"can_be_picked", listed.backend->can_be_picked()}};
-  if (listed.bounds) {
-    entry["error_bounds"] = Json::array(
-        {{{"rows", suite::to_json(short_rows)}, {"error_bound", listed.bounds->short_context}},
-         {{"rows", suite::to_json(long_rows)}, {"error_bound", listed.bounds->long_context}}});
+Json entry_of(const Backend& backend) {
+  Json entry = {{"backend", backend.name()},
+                {"isa", to_string(backend.isa())},
+                {"description", backend.description()},
+                {"phases", backend.phases()},
+                {"runs_here", backend.runs_here()},
+                {"can_be_picked", backend.can_be_picked()}};
+  if (!backend.runs_here()) return entry;
+  const auto encoder = backend.plan(bound_spec);
+  for (const RowRange rows : bound_rows) {
+    entry["error_bounds"].push_back(
+        {{"rows", to_json(rows)}, {"error_bound", encoder->error_bound(rows)}});
   }
   return entry;
 }
 
-std::string list_json() {
-  Json document = new_document();
-  document["backends"] = Json::array();
-  for (const ListedBackend& each : listed_backends()) {
-    document["backends"].push_back(entry_of(each));
-  }
-  document.update(selection_json());
-  const LoadedProfile& profile = profile_in_use();
-  document["profile"] = {{"path", default_profile_path().string()},
-                         {"valid", profile.measurements.has_value()},
-                         {"reason", profile.reason}};
-  document["most_cached_bytes"] = most_cached_bytes();
-  return text_of(document);
+/// What a program gets that names no backend.
+Json selection_of(const Accuracy& accuracy) {
+  const Selection selected = select_backend(bound_spec, bound_rows[0], {.accuracy = accuracy});
+  const bool by_environment = selected.source == SelectionSource::environment;
+  return {{"accuracy", to_string(accuracy)},
+          {"backend", selected.backend->name()},
+          {"isa", to_string(selected.backend->isa())},
+          {"source", by_environment ? "environment" : "built_in"},
+          {"reason", selected.reason}};
 }
 
-struct ListOptions {
-  CommonOptions common;
-  bool presets = false;
-};
+Json list_document() {
+  Json document = new_document();
+  for (const Backend* each : backends()) document["backends"].push_back(entry_of(*each));
+  document["used"] = {selection_of({})};
+  document["used_within"] = {selection_of(Accuracy::within(larger_error))};
+  document["most_cached_bytes"] = most_cached_bytes();
+  return document;
+}
 
-int list(const ListOptions& options) {
-  const bool is_json = options.common.format == "json";
-  write_page(options.common.output, options.presets ? (is_json ? presets_json() : presets_table())
-                                    : is_json       ? list_json()
-                                                    : list_text());
+std::string cache_text(std::int64_t bytes) {
+  return bytes > 0 ? bytes_text(static_cast<double>(bytes)) : "unknown";
+}
+
+std::string list_page(const Json& document) {
+  const Cpu& here = cpu();
+  std::string page = fmt::format(
+      "posenc {}, {}, xsimd {}\n"
+      "CPU      {}\n         {}; L1 {}, L2 {}, L3 {}; {} logical cores\n"
+      "stores   plain up to {}, then non-temporal\n\n",
+      library_version(), compiler(), xsimd_version(), here.model,
+      fmt::join(names_of(here.isas, [](Isa isa) { return to_string(isa); }), ", "),
+      cache_text(here.l1_bytes), cache_text(here.l2_bytes), cache_text(here.l3_bytes),
+      here.logical_cores, cache_text(most_cached_bytes()));
+  const Json rows = joined_by_isa(document.at("backends"));
+  const auto runs_here = [](const Json& row) { return row.at("runs_here") ? "yes" : "no"; };
+  page += table(rows, {backend_column(),
+                       text("ISA", "/isa"),
+                       {"runs here", runs_here, Align::left},
+                       text("method", "/description", Align::wrapped)}) +
+          explained_mark(rows);
+  page +=
+      "\nError bounds: the largest |error| that each promises, at d_model 512, and what decides "
+      "it:\n"
+      "how the phase, position times frequency, is rounded before the sine\n\n" +
+      table(rows, {backend_column(), text("ISA", "/isa"), text("phases", "/phases"),
+                   number("5000 rows", "/error_bounds/0/error_bound", error_text),
+                   number("2^20 rows", "/error_bounds/1/error_bound", error_text)});
+  Json used = document.at("used");
+  used.push_back(document.at("used_within")[0]);
+  page +=
+      "\nUsed if a program names no backend: the first of rotation32 and rotation that promises\n"
+      "the accuracy asked for, at its best ISA; POSENC_BACKEND may choose another that does\n\n" +
+      table(used, {text("accuracy", "/accuracy"), backend_column(true),
+                   text("why", "/reason", Align::wrapped)});
+  return page;
+}
+
+Json presets_document() {
+  Json document = new_document();
+  for (const Preset& each : presets()) {
+    document["presets"].push_back({{"name", each.name},
+                                   {"description", each.description},
+                                   {"spec", to_json(each.spec)},
+                                   {"rows", to_json(each.rows)}});
+  }
+  for (const AxesPreset& each : axes_presets()) {
+    document["axes"].push_back(
+        {{"name", each.name},
+         {"description", each.description},
+         {"d_model", axes_table(each.name, GridSizes{1, 1, 1}).spec.d_model()},
+         {"grid", each.usual}});
+  }
+  return document;
+}
+
+std::string presets_page(const Json& document) {
+  const auto shape = [](const Json& row) {
+    return at(row, "/rows/count").dump() + " x " + at(row, "/spec/d_model").dump();
+  };
+  const auto base = [](double number) { return fmt::to_string(number); };
+  const auto grid = [](const Json& row) {
+    return fmt::format("{}", fmt::join(row.at("grid").get<GridSizes>(), " x "));
+  };
+  return fmt::format(
+      "Presets: conventions of real systems, and the shapes of their usual tables\n\n{}\n{}\n"
+      "Systems whose positions are on several axes (posenc generate --axes)\n\n{}",
+      table(document.at("presets"), {text("preset", "/name"),
+                                     text("system", "/description", Align::wrapped),
+                                     text("layout", "/spec/layout"),
+                                     text("spacing", "/spec/spacing"),
+                                     number("base", "/spec/base", base),
+                                     {"rows x d", shape},
+                                     text("first", "/rows/first", Align::right)}),
+      wrapped(
+          "d is d_model, and first the position of the first row.\n"
+          "Layout: where the sine and cosine of frequency k stand in a row. interleaved: 2k and "
+          "2k + 1; halves: k and d/2 + k; halves_cos_first: d/2 + k and k.\n"
+          "Spacing: frequency k is base^-e. paper: e = 2k/d; inclusive: e = k/(d/2 - 1).\n"),
+      table(document.at("axes"), {text("axes", "/name"),
+                                  text("system", "/description", Align::wrapped),
+                                  text("channels", "/d_model", Align::right),
+                                  {"usual grid", grid}}));
+}
+
+int list(const Options& options) {
+  const Json document = options.lists_presets ? presets_document() : list_document();
+  write_document(options, document,
+                 options.lists_presets ? presets_page(document) : list_page(document));
   return good;
 }
 
 }  // namespace
 
-void add_list_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ListOptions>();
-  CLI::App& command = add_subcommand(
-      app, "list", "List the backends of this build: which run here, which one is used, and why",
-      action, [options] { return list(*options); });
-  add_flag(command, options->presets, "--presets", "list the conventions of real systems instead");
-  add_format_option(command, options->common, {"table", "json"}, "table");
-  add_output_option(command, options->common);
-  describe(command,
-           {{"posenc list", "what runs here, which backend is used, and why"},
-            {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
-            {"posenc list --presets", "the named conventions, and how they differ"},
-            {"posenc list --format json", "the same for programs"}});
+Subcommand list_command() {
+  return {
+      .name = "list",
+      .description = "List the backends of this build: which run here, which one is used, and why",
+      .run = list,
+      .options = "--presets",
+      .examples = {
+          {"posenc list", "what runs here, which backend is used, and why"},
+          {"POSENC_BACKEND=rotation:avx2 posenc list", "what an environment variable changes"},
+          {"posenc list --presets", "the named conventions, and how they differ"},
+          {"posenc list --format json", "the same for programs"}}};
 }
 
 }  // namespace posenc::cli

@@ -1,24 +1,130 @@
-// The posenc command: its subcommands, and what becomes of their errors.
+// The posenc command: its subcommands, the parser of its arguments, and what becomes of errors.
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "cli/output.h"
-#include "cli/parse_error.h"
+#include "cli/table.h"
+#include "cli/text.h"
 
 #include "posenc/support/environment.h"
 #include "posenc/support/streams.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <exception>
+#include <memory>
 #include <new>
 #include <sstream>
-#include <string>
-#include <vector>
 
 namespace posenc::cli {
 namespace {
+
+/// help2man takes a name and its description apart if the description begins here or further right.
+constexpr std::size_t help_column = 24;
+/// Newer versions of the parser break lines at 65 columns, older ones do not.
+constexpr std::size_t help_width = 65;
+
+constexpr const char* common_sections = R"(
+Environment:
+  POSENC_BACKEND        for experiments: the backend, or backend:isa, that the library uses if a
+                        program names none, of those that promise the accuracy asked for
+
+Exit status:
+  0                     success
+  1                     a check failed
+  2                     bad input, or failed input or output)";
+
+/// Words what each version of the parser words in its own way. help2man makes the manual pages of
+/// the result.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string arguments = app->get_require_subcommand_min() > 0 ? " SUBCOMMAND" : "";
+    for (const CLI::Option* each : app->get_options()) {
+      if (each->nonpositional()) continue;
+      arguments += each->get_required() ? " " + each->get_name() : " [" + each->get_name() + ']';
+    }
+    return fmt::format("{}\n\nUsage: {} [OPTIONS]{}\n{}{}{}\n{}\n", app->get_description(), name,
+                       arguments, make_positionals(app), make_groups(app, mode),
+                       make_subcommands(app, mode), app->get_footer());
+  }
+  /// Without the options that this one excludes, whose order would vary.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_name().empty() ? "" : ' ' + option->get_type_name();
+  }
+};
+
+std::string help_lines(const std::string& text) { return join(broken(text, help_width), "\n"); }
+
+std::string footer_of(const std::vector<Subcommand::Example>& examples) {
+  std::string footer = "Examples:\n";
+  for (const auto& [line, what] : examples) {
+    const bool fits = line.size() + 4 <= help_column;
+    footer += fits ? fmt::format("  {:<{}}{}\n", line, help_column - 2, what)
+                   : fmt::format("  {}\n{:{}}{}\n", line, "", help_column, what);
+  }
+  return footer + common_sections;
+}
+
+void add(CLI::App& app, Options& options, const Subcommand& subcommand) {
+  CLI::App& command = *app.add_subcommand(subcommand.name, help_lines(subcommand.description));
+  command.group("Subcommands")->get_help_ptr()->group("Options");
+  command.callback([&options, run = subcommand.run] { options.run = run; });
+  command.footer(footer_of(subcommand.examples));
+  const std::vector<Rule> known = rules(subcommand);
+  for (const std::string& key : words_of(subcommand.options + " --format --output")) {
+    const Rule& rule = *std::ranges::find(known, key, &Rule::key);
+    const auto end = key.find_last_not_of(".?") + 1;
+    const std::string name = key.substr(0, end), kind = key.substr(end);
+    const auto take = [&options, name, take = rule.take](const Names& values) {
+      for (const std::string& each : values) {
+        if (const std::string allowed = take(options, each); !allowed.empty())
+          throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", name, each, allowed));
+      }
+      return true;
+    };
+    const auto other = subcommand.descriptions.find(key);
+    CLI::Option& option = *command.add_option(
+        name, take,
+        help_lines(other == subcommand.descriptions.end() ? rule.description : other->second));
+    option.type_name(rule.value)->expected(rule.value.empty() ? 0 : 1);
+    option.required(!name.starts_with("--") && kind != "?");
+    if (kind == "...")
+      option.type_name(rule.value + " ...")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (rule.description.empty()) option.group("");
+  }
+  for (const auto& [option, others] : subcommand.excludes) {
+    for (const std::string& each : words_of(others)) command.get_option(option)->excludes(each);
+  }
+  for (const auto& [option, needed] : subcommand.needs) command.get_option(option)->needs(needed);
+}
+
+/// Why the parser refused the command line: an argument that nothing takes, and what is allowed in
+/// its place, or the parser's reason.
+std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  for (const std::string& word : app.remaining(true)) {
+    if (word == "--") continue;
+    const bool is_subcommand = chosen.empty() && !word.starts_with('-');
+    const std::string given = word.substr(0, is_subcommand ? word.npos : word.find('='));
+    Names allowed;
+    if (is_subcommand)
+      for (const CLI::App* each : app.get_subcommands({})) allowed.push_back(each->get_name());
+    else
+      for (const CLI::Option* each : command.get_options())
+        if (each->nonpositional() && !each->get_group().empty())
+          allowed.push_back(each->get_name());
+    return fmt::format("{} is '{}'; allowed: {}{}", is_subcommand ? "subcommand" : "argument",
+                       given, fmt::join(allowed, ", "), did_you_mean(given, allowed));
+  }
+  return fmt::format("{}; allowed: see posenc{} --help", error.what(),
+                     chosen.empty() ? "" : " " + command.get_name());
+}
 
 int fail(const std::string& message) {
   print_message(message);
@@ -30,24 +136,24 @@ int run(const std::vector<std::string>& arguments) {
       "Sinusoidal positional encodings: build them, measure every way of building them, pick the "
       "fastest.",
       "posenc");
-  set_help_style(app);
+  const auto formatter = std::make_shared<Formatter>();
+  formatter->column_width(help_column);
+  formatter->label("POSITIONALS", "Positionals");
+  app.formatter(formatter);
+  app.option_defaults()->group("Options");
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag(
       "--version",
       fmt::format("posenc {} ({}, xsimd {})", library_version(), compiler(), xsimd_version()),
       "print the versions of posenc, its compiler and xsimd, and exit");
-  describe(app, {{"posenc list", "what runs here, and which backend is used"},
-                 {"posenc pick", "find the fastest backend that is accurate enough"},
-                 {"posenc accuracy --help", "the options and examples of a command"}});
+  app.footer(footer_of({{"posenc list", "what runs here, and which backend is used"},
+                        {"posenc pick", "find the fastest backend that is accurate enough"},
+                        {"posenc accuracy --help", "the options and examples of a command"}}));
   app.require_subcommand(1);
-  Action action;
-  add_list_command(app, action);
-  add_accuracy_command(app, action);
-  add_measure_command(app, action);
-  add_pick_command(app, action);
-  add_generate_command(app, action);
-  add_check_command(app, action);
-  add_compare_command(app, action);
+  Options options;
+  for (const auto command : {list_command, accuracy_command, measure_command, pick_command,
+                             generate_command, check_command, compare_command})
+    add(app, options, command());
   try {
     app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
   } catch (const CLI::Success& wanted) {                           // --help and --version
@@ -55,13 +161,20 @@ int run(const std::vector<std::string>& arguments) {
     app.exit(wanted, text, unused);
     write_all("", text.str());
     return good;
-  } catch (const CLI::ParseError&) {
-    return fail(parse_error(app, arguments));
+  } catch (const CLI::ParseError& error) {
+    return fail(fault_of(app, error));
   }
-  return action();
+  // Before long work.
+  if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
+  return options.run(options);
 }
 
-int run_and_report(int argc, char** argv) {
+}  // namespace
+}  // namespace posenc::cli
+
+int posenc::cli::run_command(int argc, char** argv) {
+  prepare_standard_streams();
+  if (argc > 0) remember_program(argv[0]);
   try {
     return run(program_arguments(argc, argv));
   } catch (const std::bad_alloc&) {
@@ -71,13 +184,4 @@ int run_and_report(int argc, char** argv) {
   } catch (const Interrupted&) {
     return bad_input;  // reached only if the signal does not end the program
   }
-}
-
-}  // namespace
-}  // namespace posenc::cli
-
-int posenc::cli::run_command(int argc, char** argv) {
-  prepare_standard_streams();
-  if (argc > 0) remember_program(argv[0]);
-  return run_and_report(argc, argv);
 }

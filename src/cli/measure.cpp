@@ -1,35 +1,109 @@
 // posenc measure: errors and times of every backend, and what the memory system allows, as one
 // document.
-#include "posenc/suite/measuring/measure.h"
+#include "posenc/tuning/measure.h"
 
 #include "cli/commands.h"
 #include "cli/measuring.h"
-#include "cli/options.h"
 #include "cli/output.h"
+#include "cli/report.h"
+#include "cli/text.h"
 
-#include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/measuring/statistics.h"
 
-#include <CLI/App.hpp>
+#include <fmt/format.h>
 
-#include <memory>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
 
-struct MeasureCommand {
-  MeasuringOptions measuring;
-  bool times_on_request = false;
-};
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-int run_measure(const MeasureCommand& command) {
-  if (command.times_on_request) return time_on_request();
-  const CommonOptions& common = command.measuring.common;
-  if (!is_standard_output(common.output)) check_writable(common.output, Folders::must_exist);
-  const Measurements document = measure_here(command.measuring);
-  write_page(common.output,
-             common.format == "json" ? text_of(to_json(document)) : measurements_text(document));
+/// Of the faster store loop on the same table; NaN if the document has none.
+double seconds_of_limit(const MeasuredTable& table, const Measurements& document) {
+  double limit = infinity;
+  for (const Measurement& each : document.all) {
+    const bool stores = each.backend == "store" || each.backend == "non_temporal_store";
+    if (each.role == Role::limit && stores && each.is_timed() && each.table == table)
+      limit = std::min(limit, median(each.seconds));
+  }
+  return limit < infinity ? limit : std::nan("");
+}
+
+/// By size of the table; within a table backends and peers by time, and then the limits.
+std::vector<const Measurement*> in_order(const Measurements& document) {
+  std::vector<const Measurement*> order;
+  for (const Measurement& each : document.all) order.push_back(&each);
+  std::ranges::stable_sort(order, {}, [](const Measurement* each) {
+    const double seconds = each->is_timed() ? median(each->seconds) : infinity;
+    return std::tuple(each->table.bytes(), each->table.name, each->role == Role::limit, seconds);
+  });
+  return order;
+}
+
+/// Says of how many entries the errors are, unless it is all.
+std::string heading_of(const Measurement& first, const Cpu& machine) {
+  const MeasuredTable& table = first.table;
+  std::string heading =
+      fmt::format("{}: {}, {}, {}, {}", table.name, bytes_text(static_cast<double>(table.bytes())),
+                  to_string(shape_class(table.bytes(), machine)), to_string(table.type),
+                  to_string(table.spec.layout));
+  if (!first.error || first.error->checked >= 1) return heading;
+  return heading + (first.error->checked == 0 ? "; errors of some rows"
+                                              : fmt::format("; errors of {:.2g} % of the rows",
+                                                            100 * first.error->checked));
+}
+
+std::string page_of(const Measurements& document) {
+  Json rows = Json::array();
+  const Measurement* last = nullptr;
+  std::size_t processes = 0;
+  for (const Measurement* each : in_order(document)) {
+    if (last == nullptr || last->table != each->table) {
+      if (last != nullptr) rows.push_back(nullptr);
+      rows.push_back(heading_of(*each, document.machine));
+    }
+    last = each;
+    processes = std::max(processes, each->seconds.size());
+    Json& row = rows.emplace_back(to_json(*each));
+    row["note"] = each->keeps_its_promise() ? "" : "wrong: over its bound";
+    if (!each->is_timed()) continue;
+    const double seconds = median(each->seconds);
+    row["median"] = seconds;
+    row["noise"] = relative_iqr(each->seconds);
+    row["speed"] = each->table.entries() / seconds / 1e9;
+    row["of_limit"] = number_or_null(seconds_of_limit(each->table, document) / seconds);
+  }
+  const auto noise = [](double share) { return fmt::format("± {:.1f} %", 100 * share); };
+  const auto speed = [](double value) { return fmt::format("{:.2f}", value); };
+  const auto share = [](double value) { return fmt::format("{:.0f} %", 100 * value); };
+  return fmt::format(
+      "{}, {}, posenc {}\n{}\n{}{}", document.machine.model, document.compiler,
+      document.library_version,
+      wrapped(fmt::format(
+          "medians of {} processes, {}; warm memory, planning excluded\n"
+          "errors: the largest over all entries, unless a table says otherwise\n"
+          "IQR/2: half the interquartile range over the processes\n"
+          "limit: the faster of a plain and a non-temporal store loop over the same bytes; copy: a "
+          "finished table, copied\n",
+          processes, document.measured_at)),
+      table(rows, {backend_column(true), number("max |error|", "/error/max_abs", error_text),
+                   number("max ulp", "/error/max_ulp", ulp_text),
+                   number("time per table", "/median", seconds_text),
+                   number("IQR/2", "/noise", noise), number("Gfloat/s", "/speed", speed),
+                   number("of limit", "/of_limit", share), text("", "/note")}),
+      explained_mark(rows));
+}
+
+int run_measure(const Options& options) {
+  if (options.times_on_request) return time_on_request();
+  const Measurements document = measure_here(options);
+  write_document(options, to_json(document), page_of(document));
   const int code = check_promises(document);
   if (document.disturbed.empty()) return code;
   print_message(document.disturbed);
@@ -38,21 +112,54 @@ int run_measure(const MeasureCommand& command) {
 
 }  // namespace
 
-void add_measure_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<MeasureCommand>();
-  CLI::App& command = add_subcommand(
-      app, "measure",
-      "Measure errors and times of all backends, and what the memory allows, as one document",
-      action, [options] { return run_measure(*options); });
-  add_measuring_options(command, options->measuring);
-  add_format_option(command, options->measuring.common, {"table", "json"}, "table");
-  add_output_option(command, options->measuring.common);
-  command.add_flag(timing_option, options->times_on_request)->group("");
-  describe(command, {{"posenc measure", "tables of all sizes, in about two minutes"},
-                     {"posenc measure --format json --output here.json",
-                      "a document for posenc pick, posenc compare and scripts/report.py"},
-                     {"posenc measure --preset whisper --backend rotation --backend rotation32",
-                      "one table, two methods"}});
+std::vector<MeasuredTable> tables_of(const Options& options) {
+  const int threads = options.threads.value_or(1);
+  std::vector<MeasuredTable> tables;
+  for (const std::string& name : options.presets) {
+    const Preset& named = preset_or_benchmark_shape(name);
+    MeasuredTable table = table_of(named.spec, named.rows, options.data_type(), threads);
+    table.name = name;
+    if (std::ranges::count(tables, table) == 0) tables.push_back(std::move(table));
+  }
+  return tables.empty() ? default_tables(options.data_type(), threads) : tables;
+}
+
+Measurements measure_here(const Options& options) {
+  Progress progress;
+  MeasureOptions wanted = {
+      .tables = tables_of(options),
+      .backends = {},
+      .time_in_process = time_in_new_process,
+      .progress = [&](double share, std::string_view doing) { progress(share, doing); }};
+  wanted.processes = options.processes.value_or(wanted.processes);
+  if (!options.backends.empty() || options.isa) wanted.backends = backends_of(options);
+  return measure(wanted);
+}
+
+int check_promises(const Measurements& document) {
+  int code = good;
+  for (const Measurement& each : document.all) {
+    if (each.keeps_its_promise()) continue;
+    print_message(
+        fmt::format("{} breaks its error bound on {}: max |error| is {:.4e}, the bound is {:.4e}",
+                    each.full_name(), each.table.name, each.error->max_abs, each.promise->max_abs));
+    code = check_failed;
+  }
+  return code;
+}
+
+Subcommand measure_command() {
+  return {.name = "measure",
+          .description =
+              "Measure errors and times of all backends, and what the memory allows, as "
+              "one document",
+          .run = run_measure,
+          .options = measuring_options + timing_option,
+          .examples = {{"posenc measure", "tables of all sizes, in about two minutes"},
+                       {"posenc measure --format json --output here.json",
+                        "a document for posenc pick, posenc compare and scripts/report.py"},
+                       {"posenc measure --preset whisper --backend rotation --backend rotation32",
+                        "one table, two methods"}}};
 }
 
 }  // namespace posenc::cli

@@ -1,33 +1,19 @@
-// What measure and pick share: their options, the engine at work in processes of its own, and
-// measurements as text.
+// What measure and pick share: the engine at work in processes of its own.
 #pragma once
 
 #include "cli/options.h"
 
-#include "posenc/suite/measuring/timing.h"
+#include "posenc/tuning/timing.h"
 
-#include <string>
+#include <vector>
 
 namespace posenc::cli {
 
-using namespace suite;
-
-struct MeasuringOptions {
-  CommonOptions common;
-  std::optional<int> processes;
-};
-
-/// --preset, --backend, --isa, --dtype, --threads and --processes.
-void add_measuring_options(CLI::App& command, MeasuringOptions& options);
-
 /// The tables of the presets, or tables of all sizes.
-std::vector<MeasuredTable> tables_of(const MeasuringOptions& options);
+std::vector<MeasuredTable> tables_of(const Options& options);
 
 /// Measures in several processes, and shows the progress.
-Measurements measure_here(const MeasuringOptions& options);
-
-/// The document's machine, and a table of its rows.
-std::string measurements_text(const Measurements& document);
+Measurements measure_here(const Options& options);
 
 /// A line on standard error for every backend that breaks its error bound; the exit code.
 int check_promises(const Measurements& document);

@@ -1,87 +1,135 @@
 #include "cli/options.h"
 
-#include "cli/spelling.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/support/enum_names.h"
+#include "posenc/selection.h"
 #include "posenc/support/frequency_parameters.h"
+#include "posenc/support/input_file.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <limits>
+#include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace posenc::cli {
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& text,
-                         const std::string& allowed) {
-  throw InvalidArgument(fmt::format("{} is '{}'; allowed: {}", option, text, allowed));
+Rule flag(const char* key, bool Options::*field, const char* description) {
+  return {key, "", description, [field](Options& options, const std::string& text) {
+            options.*field = true;
+            return text == "true" ? "" : "no value";
+          }};
 }
 
-/// None unless the number prints as it was typed: the parser's own conversion saturates, reads a
-/// leading 0 as octal, and in some versions takes separators.
-std::optional<std::int64_t> parse_integer(const std::string& text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fmt::to_string(value) != text) return {};
-  return value;
+Rule text_rule(const char* key, const char* value, std::string Options::*field,
+               const char* description) {
+  return {key, value, description, [field](Options& options, const std::string& text) {
+            options.*field = text;
+            return text.empty() ? "at least one character" : "";
+          }};
 }
 
-/// `take` throws InvalidArgument on a value that is not allowed: the parser's own conversions round
-/// twice, and its errors are worded as no other error of the command.
-template <class Take>
-CLI::Option* add(CLI::App& command, const std::string& option, const std::string& value_name,
-                 const std::string& description, Take take) {
-  return command.add_option_function<std::string>(option, take, description)->type_name(value_name);
+/// Refuses numbers that do not print as they were typed, such as 010.
+template <class T>
+Rule integer(const char* key, std::optional<T> Options::*field, const char* description,
+             T least = std::numeric_limits<T>::min(), T most = std::numeric_limits<T>::max()) {
+  return {key, "N", description, [=](Options& options, const std::string& text) {
+            T value = 0;
+            std::from_chars(text.data(), text.data() + text.size(), value);
+            options.*field = value;
+            const bool is_read = fmt::to_string(value) == text && value >= least && value <= most;
+            return is_read ? "" : fmt::format("an integer, {} to {}", least, most);
+          }};
 }
 
-/// A finite number for which `is_allowed` holds.
-template <class IsAllowed>
-void add_real(CLI::App& command, std::optional<double>& value, const std::string& option,
-              const std::string& description, const std::string& allowed, IsAllowed is_allowed) {
-  add(command, option, "X", description, [=, &value](const std::string& text) {
-    value = parse_real(text);
-    if (!value || !std::isfinite(*value) || !is_allowed(*value)) refuse(option, text, allowed);
-  });
+bool is_any(double) { return true; }
+bool is_positive(double number) { return number > 0; }
+bool is_not_negative(double number) { return number >= 0; }
+
+Rule real(const char* key, std::optional<double> Options::*field, const char* description,
+          bool (*is_allowed)(double), const char* allowed) {
+  return {key, "X", description, [=](Options& options, const std::string& text) {
+            const auto value = options.*field = parse_real(text);
+            return value && std::isfinite(*value) && is_allowed(*value) ? "" : allowed;
+          }};
 }
 
-/// The library says which positions and counts are allowed.
-void add_position_option(CLI::App& command, std::optional<std::int64_t>& value,
-                         const std::string& option, const std::string& description) {
-  add(command, option, "N", description, [&value, option](const std::string& text) {
-    value = parse_integer(text);
-    if (!value) refuse(option, text, "a decimal integer of 64 bits");
-  });
+/// One of the names, which the description lists.
+Rule choice(const std::string& key, const std::string& what, const Names& known,
+            const std::string& by_default,
+            const std::function<void(Options& options, const std::string& name)>& use) {
+  const std::string names = join(known, ", ");
+  return {key, "NAME",
+          (what.empty() ? "" : what + ": ") + names +
+              (by_default.empty() ? "" : " (default: " + by_default + ")"),
+          [=](Options& options, const std::string& name) {
+            if (std::ranges::count(known, name) == 0) return names + did_you_mean(name, known);
+            use(options, name);
+            return std::string();
+          }};
+}
+
+Rule choice(const char* key, const char* what, const Names& known, const char* by_default,
+            std::string Options::*field) {
+  return choice(key, what, known, by_default,
+                [field](Options& options, const std::string& name) { options.*field = name; });
+}
+
+template <class Enum, std::size_t count>
+Rule choice(const char* key, const char* what, const Enum (&all)[count], const char* by_default,
+            std::optional<Enum> Options::*field) {
+  return choice(key, what, names_of(all, [](Enum each) { return to_string(each); }), by_default,
+                [&all, field](Options& options, const std::string& name) {
+                  for (const Enum each : all)
+                    if (to_string(each) == name) options.*field = each;
+                });
+}
+
+void add_preset(Options& options, const std::string& name) { options.presets.push_back(name); }
+
+std::string add_backend(Options& options, const std::string& name) {
+  options.backends.push_back(name);
+  return "";
+}
+
+std::string take_frequencies(Options& options, const std::string& rule) {
+  options.frequencies = parse_frequency_rule(rule);
+  return "";
+}
+
+std::string take_grid(Options& options, const std::string& text) {
+  GridSizes sizes = {};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::int64_t& size : sizes) {
+    at = std::from_chars(at, end, size).ptr;
+    at += at != end ? 1 : 0;
+  }
+  options.grid = sizes;
+  const bool is_read = fmt::format("{}", fmt::join(sizes, ",")) == text;
+  return is_read ? "" : "three integers with commas between them";
 }
 
 /// The format that the suffix of the file names; empty if it names none of any command.
-std::string format_of_suffix(const std::string& file, const std::vector<std::string>& allowed) {
+std::string format_of_suffix(const std::string& file, const Names& allowed) {
   const std::string suffix = std::filesystem::path(file).extension().string();
-  if (suffix.empty()) return "";
-  const std::string format = suffix.substr(1);
-  if (std::ranges::count(allowed, format) > 0) return format;
-  constexpr std::string_view of_any_command[] = {"json", "csv", "npy", "safetensors", "raw"};
-  if (std::ranges::count(of_any_command, format) == 0) return "";
+  const std::string format = suffix.empty() ? "" : suffix.substr(1);
+  const auto is_in = [&](const Names& names) { return std::ranges::count(names, format) > 0; };
+  if (is_in(allowed)) return format;
+  if (!is_in(Names{"json", "csv", "npy", "safetensors", "raw"})) return "";
   throw InvalidArgument(fmt::format("--output is '{}'; allowed formats: {} (give --format)", file,
-                                    fmt::join(allowed, ", ")));
-}
-
-CLI::Option* add_names_option(CLI::App& command, std::vector<std::string>& names,
-                              const std::string& option, Times times,
-                              const std::string& description) {
-  auto* added = command.add_option(option, names, description)->type_name("NAME");
-  if (times == Times::once) added->expected(1);
-  return added;
+                                    join(allowed, ", ")));
 }
 
 const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
@@ -90,190 +138,119 @@ const Backend& named_backend(const std::string& name, std::optional<Isa> isa) {
         fmt::format("--isa is '{}' and --backend is '{}'; allowed: the ISA in one place",
                     to_string(*isa), name));
   }
-  const auto find = [&]() -> const Backend& { return isa ? backend(name, *isa) : backend(name); };
-  return with_suggestion(find, name, known_backends());
+  try {
+    return isa ? backend(name, *isa) : posenc::backend(name);
+  } catch (const InvalidArgument& error) {
+    Names known = names_of(backends(), &Backend::name);
+    std::ranges::copy(names_of(backends(), &Backend::full_name), std::back_inserter(known));
+    throw InvalidArgument(error.what() + did_you_mean(name, known));
+  }
 }
-
-constexpr auto rotary_names =
-    enum_names<RotaryTables>("--rotary", "halves", "interleaved", "cosines", "sines", "apart");
-constexpr auto repeat_names = enum_names<Repeat>("--repeat", "once", "halves", "interleaved");
 
 }  // namespace
 
-std::string_view to_string(RotaryTables tables) noexcept { return rotary_names[tables]; }
-
-void add_rotary_options(CLI::App& command, RotaryOptions& options) {
-  add(command, "--rotary", "NAME",
-      fmt::format("the cache of a rotary embedding, whose dimension is --d-model, times the "
-                  "attention factor of its frequencies: {} (cosines and sines apart: two tensors "
-                  "of .safetensors)",
-                  fmt::join(rotary_names.names, ", ")),
-      [&options](const std::string& text) { options.tables = rotary_names.parse(text); });
-  add(command, "--repeat", "NAME",
-      fmt::format("of cosines and sines apart: {} (default: once)",
-                  fmt::join(repeat_names.names, ", ")),
-      [&options](const std::string& text) { options.repeat = repeat_names.parse(text); })
-      ->needs("--rotary");
+Names words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
-void add_preset_option(CLI::App& command, CommonOptions& options, Times times) {
-  // An option that may be repeated is one of a command that measures: benchmark shapes serve too.
-  const bool takes_shapes = times == Times::often;
-  std::vector<std::string> known = known_presets();
-  std::string description =
-      fmt::format("convention and shape of a real system{}: {}",
-                  takes_shapes ? ", may be repeated" : "", fmt::join(known, ", "));
-  if (takes_shapes) {
-    description +=
-        fmt::format("; or a benchmark shape: {}", fmt::join(known_benchmark_shapes(), ", "));
-    std::ranges::copy(known_benchmark_shapes(), std::back_inserter(known));
-  }
-  add_names_option(command, options.presets, "--preset", times, description)
-      ->each([known, takes_shapes](const std::string& name) {
-        const auto find = takes_shapes ? preset_or_benchmark_shape : preset;
-        with_suggestion([&]() -> const Preset& { return find(name); }, name, known);
-      });
+std::vector<Rule> rules(const Subcommand& subcommand) {
+  const Names names = names_of(presets(), &Preset::name);
+  Names and_shapes = names;
+  std::ranges::copy(names_of(benchmark_shapes(), &Preset::name), std::back_inserter(and_shapes));
+  const char* const positive = "a finite number greater than 0";
+  return {
+      choice("--preset", "convention and shape of a real system", names, "", add_preset),
+      choice("--preset...", "convention and shape of a system, or a benchmark's; may be repeated",
+             and_shapes, "", add_preset),
+      integer("--rows", &Options::rows, "number of positions (default: the preset's)"),
+      integer("--d-model", &Options::d_model, "channels per row, even (default: the preset's)"),
+      integer("--first", &Options::first, "first position, -2^53 to 2^53 (default: the preset's)"),
+      real("--base", &Options::base, "base of the frequencies, above 1 (default: the preset's)",
+           is_any, "a finite decimal number"),
+      choice("--layout", "", all_layouts, "the preset's", &Options::layout),
+      choice("--spacing", "exponents of the frequencies, 2i/d or i/(d/2-1)", all_spacings,
+             "the preset's", &Options::spacing),
+      {"--frequencies", "RULE",
+       "rule, and its parameters after a colon, as in linear:factor=4: " +
+           join(given_rule_names, ", ") + " (default: the preset's)",
+       take_frequencies},
+      choice("--dtype", "type of an entry", all_data_types, "float32", &Options::type),
+      {"--backend", "NAME", "backend, or backend:isa (default: by the accuracy)", add_backend},
+      {"--backend...", "NAME",
+       "backend, or backend:isa; may be repeated (default: all that run here)", add_backend},
+      choice("--isa", "instruction set", all_isas, "the best, or all if no backend is named",
+             &Options::isa),
+      real("--max-error", &Options::max_error,
+           "take the fastest backend that promises |error| up to X (default: correctly rounded)",
+           is_positive, positive),
+      real("--max-ulp", &Options::max_ulp, "the same in ulp", is_positive, positive),
+      integer("--threads", &Options::threads, "number of threads (default: 1)", 1, most_threads),
+      text_rule("--config", "FILE", &Options::config,
+                "a model's rotary embedding: its config.json, or the folder that holds it"),
+      text_rule("--layers", "KIND", &Options::layers,
+                "kind of layers, for a model with several, such as sliding_attention"),
+      integer("--longest", &Options::longest,
+              "rows of the longest sequence, on which some rules depend (default: the model's "
+              "max_position_embeddings)",
+              1),
+      choice("--axes", "system whose positions are on several axes, the cells of a grid",
+             names_of(axes_presets(), &AxesPreset::name), "", &Options::axes),
+      {"--grid", "T,H,W", "cells along time, height and width (default: a usual grid)", take_grid},
+      text_rule("--positions", "FILE", &Options::positions,
+                "positions of the rows: .npy of int32 or int64, shape (rows) or (axes, rows)"),
+      choice("--like", "phases rounded in float32 as a system rounds them, instead of exact ones",
+             all_systems, "", &Options::like),
+      choice("--rotary",
+             "the cache of a rotary embedding of dimension --d-model, times the attention factor "
+             "of its frequencies (apart: two tensors of .safetensors)",
+             {"halves", "interleaved", "cosines", "sines", "apart"}, "", &Options::rotary),
+      choice("--repeat", "of cosines and sines apart", repeats, "once", &Options::repeat),
+      integer("--digits", &Options::digits,
+              "decimals in csv (default: as many as read back as the same value)", 0, 17),
+      text_rule("TABLE", "FILE", &Options::table,
+                ".npy, .safetensors, or raw little-endian elements with --d-model"),
+      text_rule("--tensor", "NAME", &Options::tensor,
+                "the tensor of a .safetensors file (default: the only table in it)"),
+      flag("--twice", &Options::is_twice,
+           "cosines or sines, and the same again: cos_cached of Transformers"),
+      flag("--repeated", &Options::is_repeated, "cosines or sines, each in two adjacent columns"),
+      text_rule("A", "FILE", &Options::before, "JSON of posenc measure or posenc accuracy"),
+      text_rule("B", "FILE", &Options::after, "the same, compared with A"),
+      real("--tolerance", &Options::tolerance,
+           "relative growth of an error, or of the share wrongly rounded, that is no regression "
+           "(default: 0; for builds of two compilers: 0.01)",
+           is_not_negative, "a finite number of at least 0"),
+      text_rule("--filter", "TEXT", &Options::filter,
+                "compare only backends whose names, such as rotation:avx2, have this part"),
+      flag("--allow-missing", &Options::allows_missing, "accept that B lacks rows of A"),
+      text_rule("DOCUMENT?", "FILE", &Options::document,
+                "JSON of posenc measure to judge (default: measure now)"),
+      // The table of Student's t ends at 30 processes.
+      integer("--processes", &Options::processes,
+              "processes to time in; up to twice as many if figures are noisy (default: 7)", 2, 15),
+      flag("--time-on-request", &Options::times_on_request, ""),
+      text_rule("--save", "FILE", &Options::save, "add the measurements to this profile"),
+      flag("--force", &Options::force, "accept and save the times even if other work ran"),
+      flag("--presets", &Options::lists_presets, "list the conventions of real systems instead"),
+      choice("--format", "", subcommand.formats,
+             "by the suffix of --output, else " + subcommand.default_format,
+             [](Options& options, const std::string& name) { options.format = name; }),
+      {"--output", "FILE", "file to write (default: standard output)",
+       [formats = subcommand.formats](Options& options, const std::string& file) {
+         options.output = file;
+         if (options.format.empty()) options.format = format_of_suffix(file, formats);
+         return file.empty() ? "at least one character" : "";
+       }},
+  };
 }
 
-void add_shape_options(CLI::App& command, CommonOptions& options) {
-  add_preset_option(command, options, Times::once);
-  add_position_option(command, options.rows, "--rows",
-                      "number of positions (default: the preset's)");
-  add_spec_options(command, options);
+Accuracy Options::accuracy() const {
+  if (max_error) return Accuracy::within(*max_error);
+  return max_ulp ? Accuracy::within_ulp(*max_ulp) : Accuracy();
 }
 
-void add_spec_options(CLI::App& command, CommonOptions& options) {
-  add_position_option(command, options.d_model, "--d-model",
-                      "channels per row, even (default: the preset's)");
-  add_position_option(command, options.first, "--first",
-                      "first position, -2^53 to 2^53 (default: the preset's)");
-  add_real(command, options.base, "--base",
-           "base of the frequencies, above 1 (default: the preset's)", "a finite decimal number",
-           [](double) { return true; });
-  add(command, "--layout", "NAME",
-      fmt::format("{} (default: the preset's)", names_text(all_layouts)),
-      [&options](const std::string& text) { options.layout = parse_layout(text); });
-  add(command, "--spacing", "NAME",
-      "paper (exponent 2i/d) or inclusive (i/(d/2-1)) (default: the preset's)",
-      [&options](const std::string& text) { options.spacing = parse_spacing(text); });
-  add(command, "--frequencies", "RULE",
-      fmt::format("rule, and its parameters after a colon, as in linear:factor=4: {} (default: the "
-                  "preset's)",
-                  fmt::join(given_rule_names, ", ")),
-      [&options](const std::string& text) { options.frequencies = parse_frequency_rule(text); });
-}
-
-void add_axes_options(CLI::App& command, AxesOptions& options) {
-  std::vector<std::string> known;
-  for (const AxesPreset& each : axes_presets()) known.emplace_back(each.name);
-  add(command, "--axes", "NAME",
-      fmt::format("system whose positions are on several axes, the cells of a grid: {}",
-                  fmt::join(known, ", ")),
-      [&options, known](const std::string& text) {
-        if (std::ranges::count(known, text) == 0) {
-          refuse("--axes", text,
-                 fmt::format("{}{}", fmt::join(known, ", "), did_you_mean(text, known)));
-        }
-        options.preset = text;
-      });
-  add(command, "--grid", "T,H,W", "cells along time, height and width (default: a usual grid)",
-      [&options](const std::string& text) {
-        GridSizes sizes = {};
-        std::string rest = text + ',';
-        for (std::int64_t& size : sizes) {
-          const std::size_t comma = rest.find(',');
-          const auto parsed = parse_integer(rest.substr(0, comma));
-          rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
-          if (!parsed) refuse("--grid", text, "three integers with commas between them");
-          size = *parsed;
-        }
-        if (!rest.empty()) refuse("--grid", text, "three integers with commas between them");
-        options.grid = sizes;
-      });
-}
-
-void add_backend_options(CLI::App& command, CommonOptions& options, Times times) {
-  add_names_option(
-      command, options.backends, "--backend", times,
-      times == Times::often
-          ? "backend, or backend:isa; may be repeated (default: all that run here)"
-          : "backend, or backend:isa (default: the library's selection, correctly rounded)");
-  const char* const by_default = times == Times::often
-                                     ? "all that run here; of a backend that is named, the best"
-                                     : "the best that runs here";
-  add(command, "--isa", "NAME",
-      fmt::format("instruction set: {} (default: {})", names_text(all_isas), by_default),
-      [&options](const std::string& text) { options.isa = parse_isa(text); });
-}
-
-void add_type_option(CLI::App& command, CommonOptions& options) {
-  add(command, "--dtype", "NAME",
-      fmt::format("type of an entry: {} (default: float32)", names_text(all_data_types)),
-      [&options](const std::string& text) { options.type = parse_data_type(text); });
-}
-
-void add_like_option(CLI::App& command, std::optional<System>& system) {
-  add(command, "--like", "NAME",
-      fmt::format("phases rounded in float32 as a system rounds them, instead of exact ones: {}",
-                  names_text(all_systems)),
-      [&system](const std::string& text) { system = parse_system(text); });
-}
-
-void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default) {
-  add_integer_option(command, options.threads, "--threads", 1, most_threads,
-                     fmt::format("number of threads (default: {})", by_default));
-}
-
-void add_format_option(CLI::App& command, CommonOptions& options,
-                       const std::vector<std::string>& allowed, const std::string& by_default) {
-  const std::string names = fmt::format("{}", fmt::join(allowed, ", "));
-  add(command, "--format", "NAME",
-      fmt::format("{} (default: by the suffix of --output, else {})", names, by_default),
-      [&options, allowed, names](const std::string& text) {
-        if (std::ranges::count(allowed, text) == 0)
-          refuse("--format", text, names + did_you_mean(text, allowed));
-        options.format = text;
-      });
-  options.formats = allowed;
-}
-
-void add_output_option(CLI::App& command, CommonOptions& options) {
-  const CLI::Option* const format = command.get_option("--format");
-  add(command, "--output", "FILE", "file to write (default: standard output)",
-      [&options, format](const std::string& text) {
-        if (text.empty()) refuse("--output", text, "the name of a file");
-        options.output = text;
-        if (format->empty()) options.format = format_of_suffix(text, options.formats);
-      });
-}
-
-void add_file_option(CLI::App& command, std::string& value, const std::string& option,
-                     const std::string& description) {
-  add(command, option, "FILE", description, [&value, option](const std::string& text) {
-    if (text.empty()) refuse(option, text, "the name of a file");
-    value = text;
-  });
-}
-
-void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,
-                        int least, int most, const std::string& description) {
-  add(command, option, "N", description, [=, &value](const std::string& text) {
-    const auto parsed = parse_integer(text);
-    if (!parsed || *parsed < least || *parsed > most)
-      refuse(option, text, fmt::format("an integer, {} to {}", least, most));
-    value = static_cast<int>(*parsed);
-  });
-}
-
-void add_real_option(CLI::App& command, std::optional<double>& value, const std::string& option,
-                     Sign sign, const std::string& description) {
-  const bool takes_zero = sign == Sign::not_negative;
-  add_real(command, value, option, description,
-           takes_zero ? "a finite number of at least 0" : "a finite number greater than 0",
-           [takes_zero](double number) { return takes_zero ? number >= 0 : number > 0; });
-}
-
-TableShape shape_of(const CommonOptions& options) {
+TableShape shape_of(const Options& options) {
   const Preset& base = preset(options.presets.empty() ? "tutorial" : options.presets.front());
   const TableShape shape = {
       .spec = {.d_model = options.d_model.value_or(base.spec.d_model),
@@ -285,29 +262,29 @@ TableShape shape_of(const CommonOptions& options) {
                .count = options.rows.value_or(base.rows.count)}};
   validate(shape.spec);
   validate(shape.rows);
-  table_bytes(shape.spec, shape.rows.count, size_of(options.type));  // throws if they overflow
+  table_bytes(shape.spec, shape.rows.count,
+              size_of(options.data_type()));  // throws if they overflow
   return shape;
 }
 
-const Backend& backend_of(const CommonOptions& options, const TableShape& shape,
-                          const Accuracy& accuracy) {
+const Backend& backend_of(const Options& options, const TableShape& shape) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
-  const SelectionOptions wanted = {
-      .accuracy = accuracy, .type = options.type, .threads = options.threads.value_or(1)};
-  const Selection selected = select_backend(shape.spec, shape.rows, wanted);
+  const Accuracy accuracy = options.accuracy();
+  const Selection selected = select_backend(
+      shape.spec, shape.rows,
+      {.accuracy = accuracy, .type = options.data_type(), .threads = options.threads.value_or(1)});
   if (!options.isa) return *selected.backend;
   const Backend& chosen = backend(selected.backend->name(), *options.isa);
   // A bound may be larger at another ISA.
-  if (!accuracy.is_kept_by(promise_of(*chosen.plan(shape.spec), shape.rows, options.type))) {
-    throw InvalidArgument(
-        fmt::format("--isa is '{}'; {} does not promise the accuracy asked for; allowed: another "
-                    "ISA, or a backend by --backend",
-                    to_string(*options.isa), chosen.full_name()));
-  }
-  return chosen;
+  if (accuracy.is_kept_by(promise_of(*chosen.plan(shape.spec), shape.rows, options.data_type())))
+    return chosen;
+  throw InvalidArgument(
+      fmt::format("--isa is '{}'; {} does not promise the accuracy asked for; allowed: another "
+                  "ISA, or a backend by --backend",
+                  to_string(*options.isa), chosen.full_name()));
 }
 
-std::vector<const Backend*> backends_of(const CommonOptions& options) {
+std::vector<const Backend*> backends_of(const Options& options) {
   std::vector<const Backend*> chosen;
   for (const std::string& name : options.backends) {
     const Backend* named = &named_backend(name, options.isa);
@@ -320,12 +297,21 @@ std::vector<const Backend*> backends_of(const CommonOptions& options) {
     const bool is_best = each->can_be_picked() || options.isa || each == &backend(each->name());
     if (is_best) chosen.push_back(each);
   }
-  if (chosen.empty()) {
-    throw InvalidArgument(fmt::format(
-        "--isa is '{}'; allowed: one that this CPU supports and this build has a backend for",
-        to_string(*options.isa)));
+  if (!chosen.empty()) return chosen;
+  throw InvalidArgument(fmt::format(
+      "--isa is '{}'; allowed: one that this CPU supports and this build has a backend for",
+      to_string(*options.isa)));
+}
+
+RotaryReading reading_of(const Options& options) {
+  std::filesystem::path file = options.config;
+  if (std::filesystem::is_directory(file)) file /= "config.json";
+  const std::string text = read_document(file);
+  try {
+    return read_rotary_config(text, {.rows = options.longest, .channels = {}});
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("{}: {}", file.string(), error.what()));
   }
-  return chosen;
 }
 
 }  // namespace posenc::cli

@@ -1,100 +1,131 @@
-// The options that several subcommands share, declared and parsed in one place.
+// What a command line says, and how a subcommand is declared.
 #pragma once
 
-#include "cli/subcommand.h"
-
+#include "posenc/accuracy.h"
+#include "posenc/axes_presets.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
-#include "posenc/model/axes_presets.h"
-#include "posenc/model/rotary_cache_view.h"
+#include "posenc/layers/rotary_config.h"
+#include "posenc/parity.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
-#include "posenc/selection.h"
 #include "posenc/spec.h"
-#include "posenc/suite/parity.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace posenc::cli {
 
-using namespace suite;
+using Names = std::vector<std::string>;
 
-struct CommonOptions {
-  std::vector<std::string> presets;
-  std::optional<std::int64_t> rows;
-  std::optional<std::int64_t> d_model;
-  std::optional<std::int64_t> first;
+template <class Range, class NameOf>
+Names names_of(const Range& all, NameOf name_of) {
+  Names names;
+  for (const auto& each : all) names.emplace_back(std::invoke(name_of, each));
+  return names;
+}
+
+/// What a command line says. Text is empty, and an optional has no value, if it is not given.
+struct Options {
+  int (*run)(const Options& options) = nullptr;  ///< the chosen subcommand; returns an exit code
+
+  // A table, and by what and how it is computed.
+  Names presets;
+  std::optional<std::int64_t> rows, d_model, first;
   std::optional<double> base;
   std::optional<Layout> layout;
   std::optional<Spacing> spacing;
   std::optional<FrequencyRule> frequencies;
-  std::vector<std::string> backends;
+  std::optional<DataType> type;
+  Names backends;
   std::optional<Isa> isa;
-  DataType type = DataType::float32;
+  std::optional<double> max_error, max_ulp;
   std::optional<int> threads;
-  std::string format;  ///< empty if neither --format nor the suffix of --output names it
-  std::vector<std::string> formats;  ///< all that the command writes
-  std::string output;                ///< empty if not given
-};
 
-/// What is written of a rotary embedding.
-enum class RotaryTables { halves, interleaved, cosines, sines, apart };
-
-std::string_view to_string(RotaryTables tables) noexcept;
-
-struct RotaryOptions {
-  std::optional<RotaryTables> tables;  ///< none: no rotary embedding
-  std::optional<Repeat> repeat;
-};
-
-/// --rotary and --repeat.
-void add_rotary_options(CLI::App& command, RotaryOptions& options);
-
-/// A convention of several axes, and the grid whose cells are the rows.
-struct AxesOptions {
-  std::string preset;  ///< empty: none
+  // A table from elsewhere: a model's configuration, a grid, positions, another system.
+  std::string config, layers;
+  std::optional<int> longest;  ///< rows of the longest sequence
+  std::string axes;
   std::optional<GridSizes> grid;
+  std::string positions;
+  std::optional<System> like;
+  std::string rotary, repeat;
+  std::string table, tensor;  ///< a file, and the tensor in it
+  bool is_twice = false, is_repeated = false;
+
+  // Documents of measurements.
+  std::string before, after, filter;
+  std::optional<double> tolerance;
+  bool allows_missing = false;
+  std::string document;  ///< empty: measure now
+  std::optional<int> processes;
+  std::string save;
+  bool force = false, times_on_request = false;
+
+  // Output.
+  bool lists_presets = false;
+  std::optional<int> digits;
+  std::string format;  ///< empty if neither --format nor the suffix of --output names it
+  std::string output;
+
+  DataType data_type() const { return type.value_or(DataType::float32); }
+  /// That --max-error or --max-ulp asks for.
+  Accuracy accuracy() const;
 };
 
-/// --axes and --grid.
-void add_axes_options(CLI::App& command, AxesOptions& options);
+/// A subcommand, as it is declared.
+struct Subcommand {
+  struct Example {
+    std::string line;  ///< as typed
+    std::string what;
+  };
 
-/// How often an option may be given.
-enum class Times { once, often };
+  std::string name, description;
+  int (*run)(const Options& options);
+  std::string options;  ///< names, with blanks between them, of those that options.cpp describes
+  std::vector<Example> examples;
+  /// Of options that are described otherwise than there.
+  std::map<std::string, std::string> descriptions = {};
+  /// Options, and those that are refused beside them.
+  std::vector<std::pair<std::string, std::string>> excludes = {};
+  std::vector<std::pair<std::string, std::string>> needs = {};  ///< options, and what they need
+  Names formats = {"table", "json"};
+  std::string default_format = "table";
+};
 
-void add_preset_option(CLI::App& command, CommonOptions& options, Times times);
-/// --preset (once) and the options that override parts of it.
-void add_shape_options(CLI::App& command, CommonOptions& options);
-/// Those that override parts of it, without --rows.
-void add_spec_options(CLI::App& command, CommonOptions& options);
-/// --backend and --isa.
-void add_backend_options(CLI::App& command, CommonOptions& options, Times times);
-/// --dtype.
-void add_type_option(CLI::App& command, CommonOptions& options);
-/// --like.
-void add_like_option(CLI::App& command, std::optional<System>& system);
-void add_threads_option(CLI::App& command, CommonOptions& options, const std::string& by_default);
-void add_format_option(CLI::App& command, CommonOptions& options,
-                       const std::vector<std::string>& allowed, const std::string& by_default);
-/// --output, whose suffix names the format unless --format does; after add_format_option().
-void add_output_option(CLI::App& command, CommonOptions& options);
+/// The accuracy that is shown besides the default.
+inline constexpr double larger_error = 1e-6;
 
-/// The name of a file, which is not empty.
-void add_file_option(CLI::App& command, std::string& value, const std::string& option,
-                     const std::string& description);
+/// Those that override parts of a preset.
+inline const std::string spec_options =
+    " --d-model --first --base --layout --spacing --frequencies ";
+/// Those of a command that measures.
+inline const std::string measuring_options =
+    " --preset... --backend... --isa --dtype --threads --processes ";
 
-/// A decimal integer in [least, most].
-void add_integer_option(CLI::App& command, std::optional<int>& value, const std::string& option,
-                        int least, int most, const std::string& description);
-enum class Sign { positive, not_negative };
+/// The values of --repeat, in the order of Repeat.
+inline const Names repeats = {"once", "halves", "interleaved"};
 
-/// A finite decimal number of that sign.
-void add_real_option(CLI::App& command, std::optional<double>& value, const std::string& option,
-                     Sign sign, const std::string& description);
+/// An option or an argument, and what takes its value. The parser's own conversions are not used:
+/// they round twice, read octal numbers, and differ by version.
+struct Rule {
+  std::string key;    ///< "--rows", "TABLE"; "--preset..." may be repeated, "DOCUMENT?" left out
+  std::string value;  ///< its name in the help; empty: a flag
+  std::string description;
+  /// Returns what is allowed if the value is not.
+  std::function<std::string(Options& options, const std::string& text)> take;
+};
+
+/// All that a subcommand may have.
+std::vector<Rule> rules(const Subcommand& subcommand);
+
+/// The words between blanks.
+Names words_of(const std::string& text);
 
 /// The table that a command is asked for.
 struct TableShape {
@@ -103,15 +134,16 @@ struct TableShape {
 };
 
 /// The preset (by default the tutorial's) with what the other options override; validated.
-TableShape shape_of(const CommonOptions& options);
+TableShape shape_of(const Options& options);
 
-/// The one backend that --backend and --isa name; if they name none, the library's selection for
-/// the shape.
-const Backend& backend_of(const CommonOptions& options, const TableShape& shape,
-                          const Accuracy& accuracy = {});
+/// The one backend that --backend and --isa name; if they name none, the library's selection.
+const Backend& backend_of(const Options& options, const TableShape& shape);
 
 /// Every backend that --backend names, each once; if it names none, every backend that runs here,
 /// at --isa if given.
-std::vector<const Backend*> backends_of(const CommonOptions& options);
+std::vector<const Backend*> backends_of(const Options& options);
+
+/// What --config says. Throws InvalidArgument, or std::system_error if it cannot be read.
+RotaryReading reading_of(const Options& options);
 
 }  // namespace posenc::cli

@@ -1,11 +1,15 @@
 #include "cli/output.h"
 
+#include "posenc/cpu.h"
 #include "posenc/support/limits.h"
 #include "posenc/support/printable.h"
 #include "posenc/support/streams.h"
+#include "posenc/version.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -17,10 +21,11 @@ void throw_if_interrupted() {
   if (was_interrupted()) throw Interrupted();
 }
 
-/// True if opening waits, as it does for the reader of a pipe: a signal must end that.
-bool may_wait(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::is_fifo(file, ignored);
+/// Replaces the last line of a terminal, which may have gone: that is no reason to stop.
+void show(const std::string& line) {
+  const std::string text = "\r\033[K" + line;
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace
@@ -30,7 +35,9 @@ Output::Output(const std::string& file) {
     file_.emplace(standard_output, "standard output");
     return;
   }
-  if (!may_wait(file)) until_removed_.emplace();
+  // Opening a pipe waits for its reader: a signal must end that.
+  std::error_code ignored;
+  if (!std::filesystem::is_fifo(file, ignored)) until_removed_.emplace();
   file_.emplace(file);
   // By default a signal ends a blocked write to a device at once.
   if (!file_->is_temporary()) until_removed_.reset();
@@ -46,14 +53,23 @@ void Output::finish() {
   file_->commit();
 }
 
+bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
+
 void write_all(const std::string& file, std::string_view text) {
   Output output(file);
   output.write(text);
   output.finish();
 }
 
-void write_page(const std::string& file, std::string_view text) {
-  write_all(file, escaped_lines(text));
+Json new_document() {
+  return {{"version", 1},
+          {"library_version", library_version()},
+          {"compiler", compiler()},
+          {"machine", to_json(cpu())}};
+}
+
+void write_document(const Options& options, const Json& document, const std::string& page) {
+  write_all(options.output, options.format == "json" ? text_of(document) : escaped_lines(page));
 }
 
 void print_message(std::string_view message) {
@@ -61,6 +77,32 @@ void print_message(std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-bool is_standard_output(const std::string& file) { return file.empty() || file == "-"; }
+Progress::Progress(bool wanted)
+    : is_wanted_(wanted && is_terminal(standard_error)),
+      next_(start_ + std::chrono::milliseconds(300)) {}
+
+Progress::~Progress() {
+  if (is_shown_) show("");
+}
+
+void Progress::operator()(double share, std::string_view doing) {
+  constexpr int bar_width = 30;
+  constexpr double least_share = 0.05;  // after which the time left is estimated
+  const auto now = Clock::now();
+  if (!is_wanted_ || now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  is_shown_ = true;
+  const double done = std::clamp(share, 0.0, 1.0);
+  const auto filled = static_cast<int>(done * bar_width);
+  std::string left;
+  if (done >= least_share) {
+    const double passed = std::chrono::duration<double>(now - start_).count();
+    const auto seconds = static_cast<int>(std::ceil(passed * (1 - done) / done));
+    left = seconds < 60 ? fmt::format("{} s left  ", seconds)
+                        : fmt::format("{} min {:02} s left  ", seconds / 60, seconds % 60);
+  }
+  show(fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {}{}", "", filled, "", bar_width - filled,
+                   100 * done, left, doing));
+}
 
 }  // namespace posenc::cli

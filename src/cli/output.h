@@ -1,9 +1,14 @@
-// The output of a subcommand: standard output, or a file that appears whole or not at all.
+// The output of a subcommand: standard output, or a file that appears whole or not at all; its
+// messages, and its progress.
 #pragma once
 
+#include "cli/options.h"
+
+#include "posenc/measuring/measurement_json.h"
 #include "posenc/support/atomic_file.h"
 #include "posenc/support/interrupts.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,16 +33,40 @@ class Output {
   std::optional<OutputFile> file_;              ///< always set after construction
 };
 
+bool is_standard_output(const std::string& file);
+
 /// Opens, writes, finishes.
 void write_all(const std::string& file, std::string_view text);
 
-/// The same for lines of text that may quote a file: a terminal gets no control characters.
-void write_page(const std::string& file, std::string_view text);
+/// A document with "version", "library_version", "compiler" and "machine".
+Json new_document();
 
-bool is_standard_output(const std::string& file);
+/// Writes the document as JSON, or the page for people that was made from it. A page may quote a
+/// file: a terminal gets no control characters.
+void write_document(const Options& options, const Json& document, const std::string& page);
 
 /// Writes "posenc: ", the message, escaped and shortened to one line, and its end to standard
 /// error. Where that cannot be written, the exit code alone tells.
 void print_message(std::string_view message);
+
+/// Progress of long work, with an estimate of the time left, on standard error if that is a
+/// terminal.
+class Progress {
+ public:
+  explicit Progress(bool wanted = true);
+  ~Progress();  ///< clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void operator()(double share, std::string_view doing);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool is_wanted_;
+  bool is_shown_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point next_;  ///< of the next drawing: late enough that short work shows nothing
+};
 
 }  // namespace posenc::cli

@@ -1,157 +1,100 @@
 // posenc pick: which backend is the fastest of those that promise an accuracy, by a document of
 // measurements, or measured now.
-#include "posenc/suite/pick.h"
+#include "posenc/tuning/pick.h"
 
 #include "cli/commands.h"
-#include "cli/json.h"
 #include "cli/measuring.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/profile.h"
-#include "posenc/support/environment.h"
+#include "posenc/profile.h"
+#include "posenc/selection.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/App.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
-
-/// The accuracy whose picks are shown below those of the default.
-constexpr double larger_error = 1e-6;
-
-struct PickCommand {
-  MeasuringOptions measuring;
-  std::string document;  ///< empty: measure now
-  std::optional<double> max_error;
-  std::optional<double> max_ulp;
-  bool saves = false;
-  std::string save_file;  ///< empty: where the library looks for the profile
-  bool force = false;
-};
-
-Accuracy accuracy_of(const PickCommand& command) {
-  if (command.max_ulp) return Accuracy::within_ulp(*command.max_ulp);
-  if (command.max_error) return Accuracy::within(*command.max_error);
-  return {};
-}
-
-/// The option that asks for the accuracy, and its value.
-std::string wish_text(const Accuracy& accuracy) {
-  switch (accuracy.measure()) {
-    case Accuracy::Measure::correctly_rounded: break;
-    case Accuracy::Measure::absolute: return fmt::format("--max-error is {}", accuracy.most());
-    case Accuracy::Measure::ulp: return fmt::format("--max-ulp is {}", accuracy.most());
-  }
-  return "--max-error is not given: correct rounding";
-}
-
-/// Throws InvalidArgument, with the least error, unless a backend that runs here promises the
-/// accuracy for each table: nothing need be measured to know that.
-void check_possible(const PickCommand& command, const Accuracy& accuracy) {
-  for (const MeasuredTable& table : tables_of(command.measuring)) {
-    Promise least;
-    bool is_promised = false;
-    for (const Backend* each : backends_of(command.measuring.common)) {
-      if (!each->can_be_picked() || !each->supports(table.type)) continue;
-      const Promise promise = promise_of(*each->plan(table.spec), table.rows, table.type);
-      is_promised |= accuracy.is_kept_by(promise);
-      least.max_abs = std::min(least.max_abs, promise.max_abs);
-      least.max_ulp = std::min(least.max_ulp, promise.max_ulp);
-    }
-    if (is_promised) continue;
-    const bool is_ulp = accuracy.measure() == Accuracy::Measure::ulp;
-    // All digits, so that the number that is allowed is allowed.
-    throw InvalidArgument(fmt::format(
-        "{}, which no backend promises for {} in {}; allowed: at least {}", wish_text(accuracy),
-        table.name, to_string(table.type), is_ulp ? least.max_ulp : least.max_abs));
-  }
-}
-
-std::vector<std::string> tied_with_pick(const Verdict& verdict) {
-  std::vector<std::string> names;
-  for (const JudgedCandidate& each : verdict.others) {
-    if (each.tied) names.push_back(each.candidate.full_name());
-  }
-  return names;
-}
 
 /// "l2, to 1 MiB": the bytes of a table of that class.
 std::string class_text(ShapeClass shape, const Cpu& machine) {
-  const auto up_to = [&](std::int64_t bytes) {
-    return bytes == 0 ? std::string(to_string(shape))
-                      : fmt::format("{}, to {}", to_string(shape), bytes_text(bytes));
-  };
-  switch (shape) {
-    case ShapeClass::l1: return up_to(machine.l1_bytes);
-    case ShapeClass::l2: return up_to(machine.l2_bytes);
-    case ShapeClass::l3: return up_to(machine.l3_bytes);
-    case ShapeClass::memory: break;
-  }
-  return machine.l3_bytes == 0 ? "memory" : fmt::format("over {}", bytes_text(machine.l3_bytes));
+  const std::string name(to_string(shape));
+  const std::int64_t ends[] = {machine.l1_bytes, machine.l2_bytes, machine.l3_bytes, 0};
+  const std::int64_t end = ends[static_cast<std::size_t>(shape)];
+  return end == 0 ? name : name + ", to " + bytes_text(static_cast<double>(end));
 }
 
-std::string verdicts_text(const std::vector<Verdict>& verdicts, const Accuracy& accuracy,
-                          const Cpu& machine) {
-  Table table({{"table", Align::left},
-               {"picked", Align::left},
-               {"Gfloat/s"},
-               {"bound"},
-               {"next", Align::left},
-               {"ratio"},
-               {"tied with", Align::wrapped}});
+std::string verdicts_table(const std::vector<Verdict>& verdicts, const Accuracy& accuracy,
+                           const Cpu& machine) {
+  Json rows = Json::array();
   std::string heading;
   for (const Verdict& each : verdicts) {
     const MeasuredClass& measured = each.measured;
     const std::string tables =
-        fmt::format("{}: {}, {}", to_string(accuracy), to_string(measured.type),
-                    threads_text(measured.threads));
-    if (std::exchange(heading, tables) != tables) table.add_heading(tables);
-    const std::string shape = class_text(measured.shape, machine);
-    if (!each.pick) {
-      table.add_row({shape, "none", "-", "", "", "", ""});
-      continue;
+        fmt::format("{}: {}, {} {}", to_string(accuracy), to_string(measured.type),
+                    measured.threads, measured.threads == 1 ? "thread" : "threads");
+    if (std::exchange(heading, tables) != tables) rows.push_back(tables);
+    Json& row = rows.emplace_back(Json{{"shape", class_text(measured.shape, machine)}});
+    row["picked"] = each.pick ? each.pick->candidate.full_name() : "none";
+    if (!each.pick) continue;
+    row["speed"] = each.pick->candidate.gfloats_per_second;
+    row["bound"] = number_or_null(each.pick->candidate.promise.max_abs);
+    if (const JudgedCandidate* const next = each.next(); next != nullptr) {
+      row["next"] = next->candidate.full_name();
+      row["ratio"] = next->ratio;
     }
-    const Candidate& picked = each.pick->candidate;
-    const JudgedCandidate* const next = each.next();
-    table.add_row({shape, picked.full_name(), fmt::format("{:.2f}", picked.gfloats_per_second),
-                   error_text(picked.promise.max_abs),
-                   next != nullptr ? next->candidate.full_name() : "",
-                   next != nullptr ? fmt::format("{:.3f}", next->ratio) : "",
-                   fmt::format("{}", fmt::join(tied_with_pick(each), ", "))});
+    Names tied;
+    for (const JudgedCandidate& other : each.others)
+      if (other.tied) tied.push_back(other.candidate.full_name());
+    row["tied"] = join(tied, ", ");
   }
-  return table.text();
+  return table(rows,
+               {text("table", "/shape"), text("picked", "/picked"),
+                number("Gfloat/s", "/speed", [](double x) { return fmt::format("{:.2f}", x); }),
+                number("bound", "/bound", error_text), text("next", "/next"),
+                number("ratio", "/ratio", [](double x) { return fmt::format("{:.3f}", x); }),
+                text("tied with", "/tied", Align::wrapped)});
+}
+
+/// What makes a program use the picks.
+std::string uses_table(const std::vector<Verdict>& verdicts) {
+  Json rows = Json::array();
+  for (const Verdict& each : verdicts) {
+    if (!each.pick) continue;
+    const Candidate& picked = each.pick->candidate;
+    Json row = {{"code", fmt::format("posenc::backend(\"{}\", posenc::Isa::{})", picked.backend,
+                                     picked.isa)},
+                {"variable", "POSENC_BACKEND=" + picked.full_name()}};
+    if (std::ranges::count(rows, row) == 0) rows.push_back(std::move(row));
+  }
+  if (rows.empty()) return "";
+  return "\n" + table(rows, {text("to use it in C++", "/code"),
+                             text("in the environment of a program", "/variable")});
 }
 
 std::string page_of(const Measurements& document, const Accuracy& accuracy,
                     const std::vector<Verdict>& verdicts) {
-  const std::string what = wrapped(fmt::format(
-      "The fastest of those that promise an accuracy, by measurements of {}\n"
-      "bound: of |error|, proven; ratio: time of the next backend over that of the pick\n"
-      "tied with: backends that differ by less than one does from itself\n",
-      document.measured_at));
-  std::string page = fmt::format("{}\n{}\n{}", document.machine.model, what,
-                                 verdicts_text(verdicts, accuracy, document.machine));
+  std::string page = fmt::format(
+      "{}\n{}\n{}", document.machine.model,
+      wrapped(fmt::format(
+          "The fastest of those that promise an accuracy, by measurements of {}\n"
+          "bound: of |error|, proven; ratio: time of the next backend over that of the pick\n"
+          "tied with: backends that differ by less than one does from itself\n",
+          document.measured_at)),
+      verdicts_table(verdicts, accuracy, document.machine));
   if (accuracy == Accuracy()) {
     const Accuracy larger = Accuracy::within(larger_error);
-    page += "\n" + verdicts_text(pick(document, larger), larger, document.machine);
+    page += "\n" + verdicts_table(pick(document, larger), larger, document.machine);
   }
   if (!document.disturbed.empty())
     page += wrapped("\nNot to be trusted: " + document.disturbed + "\n");
-  return page;
+  return page + uses_table(verdicts);
 }
 
 Json entry_of(const JudgedCandidate& judged) {
@@ -172,14 +115,14 @@ Json entry_of(const JudgedCandidate& judged) {
           {"tied", judged.tied}};
 }
 
-std::string json_of(const Measurements& document, const Accuracy& accuracy,
-                    const std::vector<Verdict>& verdicts, const std::filesystem::path& saved) {
+Json document_of(const Measurements& document, const Accuracy& accuracy,
+                 const std::vector<Verdict>& verdicts, const std::string& saved) {
   Json json = new_document();
-  json["machine"] = suite::to_json(document.machine);
+  json["machine"] = to_json(document.machine);
   json["measured_at"] = document.measured_at;
   json["accuracy"] = to_string(accuracy);
   json["disturbed"] = document.disturbed;
-  json["profile"] = saved.empty() ? Json() : Json(saved.string());
+  json["profile"] = saved.empty() ? Json() : Json(saved);
   json["classes"] = Json::array();
   for (const Verdict& each : verdicts) {
     Json entry = {{"shape_class", to_string(each.measured.shape)},
@@ -192,21 +135,7 @@ std::string json_of(const Measurements& document, const Accuracy& accuracy,
     for (const JudgedCandidate& other : each.others) entry["others"].push_back(entry_of(other));
     json["classes"].push_back(std::move(entry));
   }
-  return text_of(json);
-}
-
-/// The file that --save names; else the one that the library reads. Empty without --save.
-std::filesystem::path file_to_save(const PickCommand& command) {
-  if (!command.saves) return {};
-  const std::filesystem::path file =
-      command.save_file.empty() ? default_profile_path() : std::filesystem::path(command.save_file);
-  if (file.empty()) {
-    throw InvalidArgument(fmt::format(
-        "--save is without FILE, and none of POSENC_PROFILE{} is set; allowed: one of them",
-        settings_variables));
-  }
-  check_writable(file, Folders::are_made);
-  return file;
+  return json;
 }
 
 /// Adds the measurements to those of an existing valid profile. Returns a line that says what was
@@ -218,98 +147,71 @@ std::string save(const Measurements& measured, const std::filesystem::path& file
       std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
   const Measurements merged = older.measurements ? merge(*older.measurements, measured) : measured;
   write_measurements(merged, file);
-  const std::size_t kept = merged.all.size() - measured.all.size();
-  std::string line = fmt::format("Profile saved: {}", file.string());
-  if (kept > 0) line += fmt::format(" ({} earlier measurements kept)", kept);
+  std::string line = fmt::format("\nProfile saved: {}", file.string());
+  if (const std::size_t kept = merged.all.size() - measured.all.size(); kept > 0)
+    line += fmt::format(" ({} earlier measurements kept)", kept);
   if (!older.measurements && !older.reason.empty())
     line += fmt::format("\nIt replaces one that could not be used: {}", older.reason);
   return line + "\n";
 }
 
-int exit_code(const Measurements& document, const Accuracy& accuracy,
-              const std::vector<Verdict>& verdicts) {
-  int code = check_promises(document);
-  for (const Verdict& each : verdicts) {
-    if (each.pick) continue;
-    print_message(fmt::format("no backend is {} on all tables of {}", to_string(accuracy),
-                              each.measured.text()));
-    code = check_failed;
+int run_pick(const Options& options) {
+  const std::string& file = options.save;
+  const Accuracy accuracy = options.accuracy();
+  if (!file.empty()) check_writable(file, Folders::are_made);
+  const bool is_new = options.document.empty();
+  if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
+    for (const MeasuredTable& each : tables_of(options))
+      select_backend(each.spec, each.rows, {.accuracy = accuracy, .type = each.type});
   }
-  if (verdicts.empty()) {
-    print_message("the document has no measurement to pick from");
-    code = check_failed;
-  }
-  return code;
-}
-
-int run_pick(const PickCommand& command) {
-  const CommonOptions& common = command.measuring.common;
-  if (!is_standard_output(common.output)) check_writable(common.output, Folders::must_exist);
-  const std::filesystem::path file = file_to_save(command);
-  const Accuracy accuracy = accuracy_of(command);
-  if (command.document.empty()) check_possible(command, accuracy);
-  const Measurements document = command.document.empty() ? measure_here(command.measuring)
-                                                         : read_measurements(command.document);
+  const Measurements document =
+      is_new ? measure_here(options) : read_measurements(options.document);
   if (const std::string why = why_not_of_this_machine(document); !file.empty() && !why.empty()) {
     throw InvalidArgument(
         fmt::format("--save is given with {}: {}; allowed: measurements of this "
                     "machine and these kernels",
-                    command.document, why));
+                    options.document, why));
   }
   const std::vector<Verdict> verdicts = pick(document, accuracy);
   // A document from elsewhere is judged as it is; the page says that it is not to be trusted.
-  const bool is_new = command.document.empty() || !file.empty();
-  const bool is_refused = is_new && !document.disturbed.empty() && !command.force;
+  const bool is_refused =
+      (is_new || !file.empty()) && !document.disturbed.empty() && !options.force;
   const bool is_saved = !file.empty() && !is_refused;
-  const std::string saved = is_saved ? "\n" + save(document, file) : "";
-  write_page(common.output, common.format == "json"
-                                ? json_of(document, accuracy, verdicts, is_saved ? file : "")
-                                : page_of(document, accuracy, verdicts) + saved);
-  const int code = exit_code(document, accuracy, verdicts);
-  if (!is_refused) return code;
-  print_message(document.disturbed +
-                (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
-  return check_failed;
+  const std::string saved = is_saved ? save(document, file) : "";
+  write_document(options, document_of(document, accuracy, verdicts, is_saved ? file : ""),
+                 page_of(document, accuracy, verdicts) + saved);
+  int code = check_promises(document);
+  const auto fail = [&code](const std::string& message) {
+    print_message(message);
+    code = check_failed;
+  };
+  for (const Verdict& each : verdicts) {
+    if (!each.pick)
+      fail(fmt::format("no backend is {} on all tables of {}", to_string(accuracy),
+                       each.measured.text()));
+  }
+  if (verdicts.empty()) fail("the document has no measurement to pick from");
+  if (is_refused)
+    fail(document.disturbed +
+         (file.empty() ? "" : "; nothing is saved (--force saves the times as they are)"));
+  return code;
 }
 
 }  // namespace
 
-void add_pick_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<PickCommand>();
-  CLI::App& command = add_subcommand(
-      app, "pick", "Find the fastest backend that promises an accuracy, by measurements", action,
-      [options] { return run_pick(*options); });
-  command
-      .add_option("DOCUMENT", options->document,
-                  "JSON of posenc measure to judge (default: measure now)")
-      ->type_name("FILE");
-  add_real_option(command, options->max_error, "--max-error", Sign::positive,
-                  "accept backends that promise this |error| (default: correctly rounded ones)");
-  add_real_option(command, options->max_ulp, "--max-ulp", Sign::positive,
-                  "accept backends that promise this error in ulp, instead of --max-error");
-  exclude(command, "--max-ulp", {"--max-error"});
-  add_measuring_options(command, options->measuring);
-  exclude(command, "DOCUMENT",
-          {"--preset", "--backend", "--isa", "--dtype", "--threads", "--processes"});
-  const auto take = [file = options.get()](const std::vector<std::string>& files) {
-    file->saves = true;
-    if (!files.empty()) file->save_file = files.front();
-  };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--save", take,
-          "keep the measurements as this CPU's profile, in FILE or where the library looks for it "
-          "(see Files)")
-      ->expected(0, 1)
-      ->type_name("FILE");
-  add_flag(command, options->force, "--force", "accept and save the times even if other work ran");
-  add_format_option(command, options->measuring.common, {"table", "json"}, "table");
-  add_output_option(command, options->measuring.common);
-  describe(command, {{"posenc pick", "the fastest that is correctly rounded, measured now"},
-                     {"posenc pick --save", "the same, kept for programs that use the library"},
-                     {"posenc pick here.json --max-error 1e-6",
-                      "the fastest within 1e-6, by measurements made earlier"},
-                     {"posenc pick --format json", "the same for programs"}});
+Subcommand pick_command() {
+  return {
+      .name = "pick",
+      .description = "Find the fastest backend that promises an accuracy, by measurements",
+      .run = run_pick,
+      .options = "DOCUMENT? --max-error --max-ulp" + measuring_options + "--save --force",
+      .examples = {{"posenc pick", "the fastest that is correctly rounded, measured now"},
+                   {"posenc pick --save profile.json", "the same, kept for programs that load it"},
+                   {"posenc pick here.json --max-error 1e-6",
+                    "the fastest within 1e-6, by measurements made earlier"},
+                   {"posenc pick --format json", "the same for programs"}},
+      .excludes = {{"--max-ulp", "--max-error"},
+                   {"DOCUMENT", "--preset --backend --isa --dtype --threads --processes"}}};
 }
 
 }  // namespace posenc::cli

@@ -1,13 +1,12 @@
-// Aligned tables, at most 100 columns wide if their text can be broken into lines.
+// Tables for people as views of documents: aligned, and at most 100 columns wide if their text can
+// be broken into lines.
 #pragma once
 
-#include "posenc/support/printable.h"
+#include "posenc/measuring/measurement_json.h"
 
-#include <concepts>
 #include <cstddef>
+#include <functional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace posenc::cli {
@@ -20,47 +19,32 @@ enum class Align {
   wrapped,  ///< to the left, and broken into lines if the table is too wide
 };
 
+/// A column of a table, whose rows are values of a document.
 struct Column {
   std::string header;
+  std::function<std::string(const Json& row)> cell;  ///< its text in a row
   Align align = Align::right;
 };
 
-/// Text, escaped since it may come from a file.
-struct Cell {
-  template <std::convertible_to<std::string_view> Text>
-  Cell(const Text& content) : text(escaped(content)) {}
+/// The value at a path in a row, such as "/error/max_abs"; null if there is none.
+Json at(const Json& row, const std::string& path);
 
-  std::string text;
-};
+/// The text at a path.
+Column text(const std::string& header, const std::string& path, Align align = Align::left);
+/// The number at a path; "-" if there is none.
+Column number(const std::string& header, const std::string& path,
+              std::string (*format)(double number));
 
-class Table {
- public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+/// A line for each row. A row that is a text is a heading, and one that is null an empty line.
+std::string table(const Json& rows, const std::vector<Column>& columns);
 
-  void add_row(std::vector<Cell> cells) { rows_.push_back({"", std::move(cells)}); }
-  void add_gap() { rows_.emplace_back(); }  ///< an empty line between groups
-  /// A line of its own.
-  void add_heading(std::string_view heading) { rows_.push_back({escaped(heading), {}}); }
-  bool empty() const { return rows_.empty(); }
-  std::string text() const;
+/// Neighbours that differ in "isa" alone become one, which has all their ISAs: "sse2 avx2".
+Json joined_by_isa(const Json& rows);
 
- private:
-  struct Row {
-    std::string heading;
-    std::vector<Cell> cells;
-  };
-  std::vector<std::size_t> widths() const;
-  void append_row(std::string& text, const std::vector<Cell>& cells,
-                  const std::vector<std::size_t>& widths) const;
-
-  std::vector<Column> columns_;
-  std::vector<Row> rows_;
-};
-
-/// Lines of at most `width` characters, broken at blanks, and within longer words at slashes.
-std::vector<std::string> broken(std::string_view text, std::size_t width);
+/// Lines of at most `width` characters, broken at blanks, and within longer words.
+std::vector<std::string> broken(const std::string& text, std::size_t width);
 
 /// Every line of the text broken to the width of a page.
-std::string wrapped(std::string_view text, std::string_view indent = "");
+std::string wrapped(const std::string& text);
 
 }  // namespace posenc::cli

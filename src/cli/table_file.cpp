@@ -1,10 +1,10 @@
 #include "cli/table_file.h"
 
-#include "posenc/spec.h"
+#include "posenc/support/input_file.h"
 #include "posenc/support/little_endian.h"
+#include "posenc/tuning/internal/table_file.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace posenc::cli {
 namespace {
@@ -29,30 +30,27 @@ std::string npy_header(const TableFile& file) {
   std::string fields =
       fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}",
                   size_of(file.type), file.positions.count(), file.columns());
-  constexpr std::size_t fixed = 10;  // magic, version, and length of the fields
-  constexpr std::size_t alignment = 64;
-  const std::size_t padding = alignment - (fixed + fields.size() + 1) % alignment;
-  fields += std::string(padding, ' ') + '\n';
-  const auto length = static_cast<unsigned>(fields.size());
-  std::string header = "\x93NUMPY";
-  header += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
-  return header + fields;
+  constexpr std::size_t fixed = 10, alignment = 64;  // magic, version, and length of the fields
+  fields.append(alignment - 1 - (fixed + fields.size()) % alignment, ' ') += '\n';
+  const std::size_t length = fields.size();
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(length & 0xff) +
+         static_cast<char>(length >> 8) + fields;
 }
 
 /// The format of Hugging Face: the length of the fields in 8 bytes, the fields as JSON, padded to a
 /// multiple of 8 bytes, and the elements.
 /// https://github.com/huggingface/safetensors
 std::string safetensors_header(const TableFile& file) {
-  constexpr std::string_view types[] = {"F32", "F64", "F16", "BF16"};
+  constexpr const char* types[] = {"F32", "F64", "F16", "BF16"};
   static_assert(std::size(types) == std::size(all_data_types));
-  nlohmann::ordered_json header;
+  const std::int64_t rows = file.positions.count();
+  Json header;
   for (const auto& [name, value] : file.metadata) header["__metadata__"][name] = value;
   std::int64_t begin = 0;
   for (const Tensor& each : file.tensors) {
-    const std::int64_t end =
-        begin + bytes_of(each.columns, file.positions.count(), size_of(file.type));
+    const std::int64_t end = begin + bytes_of(each.columns, rows, size_of(file.type));
     header[each.name] = {{"dtype", types[static_cast<std::size_t>(file.type)]},
-                         {"shape", {file.positions.count(), each.columns}},
+                         {"shape", {rows, each.columns}},
                          {"data_offsets", {begin, end}}};
     begin = end;
   }
@@ -60,55 +58,25 @@ std::string safetensors_header(const TableFile& file) {
   fields.resize((fields.size() + 7) / 8 * 8, ' ');
   std::uint64_t length = fields.size();
   to_little_endian(std::span(&length, 1));
-  std::string bytes(sizeof length, '\0');
-  std::memcpy(bytes.data(), &length, sizeof length);
-  return bytes + fields;
-}
-
-/// What stands before the elements.
-std::string header_of(const TableFile& file) {
-  if (file.format == "npy") return npy_header(file);
-  return file.format == "safetensors" ? safetensors_header(file) : "";
-}
-
-/// The value as a type whose shortest digits read back as the same element.
-double printable(double value) { return value; }
-template <class T>
-float printable(T value) {
-  return static_cast<float>(to_double(value));
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + fields;
 }
 
 /// One row as a line of csv: the shortest digits that read back as the same element, or a fixed
 /// number of decimals.
 template <class T>
 void append_csv(fmt::memory_buffer& text, std::span<const T> row, std::optional<int> digits) {
+  using Printed = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const double least_shown = digits ? 0.5 * std::pow(10.0, -*digits) : 0;
   for (const T element : row) {
-    const auto value = printable(element);
-    if (!digits) {
-      fmt::format_to(std::back_inserter(text), "{},", value);
-    } else {
-      const double shown =
-          std::abs(value) < least_shown ? 0.0 : static_cast<double>(value);  // no -0.0000
+    const auto value = static_cast<Printed>(to_double(element));
+    if (digits) {  // no -0.0000
+      const double shown = std::abs(value) < least_shown ? 0.0 : double{value};
       fmt::format_to(std::back_inserter(text), "{:.{}f},", shown, *digits);
+    } else {
+      fmt::format_to(std::back_inserter(text), "{},", value);
     }
   }
   text.data()[text.size() - 1] = '\n';
-}
-
-/// Writes the first rows of a block, whose memory is used up: all formats but csv hold its bytes in
-/// little-endian order.
-template <class T>
-void write_block(Output& output, BasicMatrix<T>& block, std::int64_t rows, const TableFile& file) {
-  if (file.format != "csv") {
-    const std::span elements(block.data(), static_cast<std::size_t>(rows * block.columns()));
-    to_little_endian(elements);
-    output.write(elements.data(), elements.size_bytes());
-    return;
-  }
-  fmt::memory_buffer text;
-  for (std::int64_t row = 0; row < rows; ++row) append_csv<T>(text, block.row(row), file.digits);
-  output.write({text.data(), text.size()});
 }
 
 /// Calls written(rows) after each block.
@@ -122,9 +90,29 @@ void write_tensor(Output& output, const Tensor& tensor, const TableFile& file,
   for (std::int64_t done = 0; done < all; done += block_rows) {
     const std::int64_t rows = std::min(block_rows, all - done);
     tensor.encode(file.positions.part(done, rows), block.view());
-    write_block(output, block, rows, file);
+    if (file.format == "csv") {
+      fmt::memory_buffer text;
+      for (std::int64_t r = 0; r < rows; ++r) append_csv<T>(text, block.row(r), file.digits);
+      output.write({text.data(), text.size()});
+    } else {
+      const std::span elements(block.data(), static_cast<std::size_t>(rows * tensor.columns));
+      to_little_endian(elements);
+      output.write(elements.data(), elements.size_bytes());
+    }
     written(rows);
   }
+}
+
+[[noreturn]] void refuse(std::string_view what, std::string_view allowed) {
+  throw InvalidArgument(fmt::format("{}; allowed: {}", what, allowed));
+}
+
+template <class T>
+std::vector<std::int64_t> elements_of(std::string_view bytes) {
+  std::vector<T> elements(bytes.size() / sizeof(T));
+  std::memcpy(elements.data(), bytes.data(), bytes.size());
+  to_little_endian(std::span(elements));
+  return {elements.begin(), elements.end()};
 }
 
 }  // namespace
@@ -135,16 +123,10 @@ std::int64_t TableFile::columns() const noexcept {
   return sum;
 }
 
-std::int64_t least_bytes(const TableFile& file) {
-  const std::int64_t csv_bytes = file.digits && *file.digits > 0 ? *file.digits + 3 : 2;
-  return bytes_of(file.columns(), file.positions.count(),
-                  file.format == "csv" ? csv_bytes : size_of(file.type));
-}
-
 void write_table(Output& output, const TableFile& file, Progress& progress) {
-  output.write(header_of(file));
-  const auto all =
-      static_cast<double>(file.positions.count() * static_cast<std::int64_t>(file.tensors.size()));
+  if (file.format == "npy") output.write(npy_header(file));
+  if (file.format == "safetensors") output.write(safetensors_header(file));
+  const auto all = static_cast<double>(file.positions.count() * std::ssize(file.tensors));
   std::int64_t done = 0;
   with_type(file.type, [&]<class T>(T) {
     for (const Tensor& each : file.tensors) {
@@ -154,6 +136,34 @@ void write_table(Output& output, const TableFile& file, Progress& progress) {
       });
     }
   });
+}
+
+FilePositions read_positions(const std::string& file) try {
+  const InputFile input(file);
+  const std::string start = input.text(0, std::min(input.bytes(), npy_prefix_bytes));
+  if (!is_npy(start)) refuse("the file is no .npy file", "positions as numpy.save() writes them");
+  const NpyHeader header =
+      parse_npy_header(input.text(0, npy_header_bytes(start, input.bytes())), input.bytes());
+  const bool is_wide = header.descr == "<i8";
+  if (!is_wide && header.descr != "<i4")
+    refuse(fmt::format("descr is '{}'", header.descr), "<i4 and <i8");
+  const std::vector<std::int64_t>& shape = header.shape;
+  const bool has_axes = shape.size() == 2;
+  if (shape.empty() || shape.size() > 2 || header.is_column_major || (has_axes && shape[0] == 0))
+    refuse("the array has another shape or order", "(rows), or (axes, rows) in C order");
+  std::int64_t size = is_wide ? 8 : 4;
+  for (const std::int64_t each : shape) {
+    if (__builtin_mul_overflow(size, each, &size)) refuse("the array is too large", "64 bits");
+  }
+  const std::int64_t present = input.bytes() - header.bytes;
+  if (size != present)
+    refuse(fmt::format("the file has {} bytes of elements", present),
+           fmt::format("{}, as its shape says", size));
+  const std::string bytes = input.text(header.bytes, size);
+  return {is_wide ? elements_of<std::int64_t>(bytes) : elements_of<std::int32_t>(bytes),
+          has_axes ? shape[0] : 0, shape.back()};
+} catch (const InvalidArgument& error) {
+  throw InvalidArgument(fmt::format("{}: {}", file, error.what()));
 }
 
 }  // namespace posenc::cli

@@ -1,13 +1,12 @@
-// The files that posenc generate writes: tables as .npy, .safetensors, raw or csv, in constant
-// memory.
+// The files of posenc generate: tables as .npy, .safetensors, raw or csv, which are written in
+// constant memory, and positions of rows.
 #pragma once
 
 #include "cli/output.h"
-#include "cli/progress.h"
 
+#include "posenc/axes.h"
 #include "posenc/data_type.h"
 #include "posenc/matrix.h"
-#include "posenc/model/axes.h"
 
 #include <cstdint>
 #include <functional>
@@ -39,10 +38,19 @@ struct TableFile {
   std::int64_t columns() const noexcept;
 };
 
-/// A lower bound of the file's size. It is low for csv, whose numbers differ in length. Throws
-/// InvalidArgument if 64 bits do not hold it.
-std::int64_t least_bytes(const TableFile& file);
-
 void write_table(Output& output, const TableFile& file, Progress& progress);
+
+/// Positions of rows, equal on all axes or on each axis.
+struct FilePositions {
+  std::vector<std::int64_t> positions;
+  std::int64_t axes;  ///< 0 if they are equal on all axes
+  std::int64_t rows;
+
+  RowPositions view() const noexcept { return {positions.data(), axes, rows, rows}; }
+};
+
+/// Reads int32 or int64 of shape (rows) or (axes, rows) from a .npy file. Throws std::system_error
+/// if the file cannot be read, and InvalidArgument if it holds anything else.
+FilePositions read_positions(const std::string& file);
 
 }  // namespace posenc::cli

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 
-#include "posenc/suite/measuring/measurement_json.h"
+#include "posenc/measuring/measurement_json.h"
 #include "posenc/support/environment.h"
 #include "posenc/support/process.h"
 
@@ -15,22 +15,11 @@
 #include <string>
 
 namespace posenc::cli {
-
-using namespace suite;
 namespace {
 
 std::string& first_argument() {
   static std::string name = "posenc";
   return name;
-}
-
-Json json_of(const TimingRequest& request) {
-  Json document = {{"seconds_per_sample", request.seconds_per_sample},
-                   {"seed", request.seed},
-                   {"rows", Json::array()}};
-  for (const auto& [what, samples, twice] : request.rows)
-    document["rows"].push_back({{"what", to_json(what)}, {"samples", samples}, {"twice", twice}});
-  return document;
 }
 
 TimingRequest request_from(const Json& document) {
@@ -42,19 +31,6 @@ TimingRequest request_from(const Json& document) {
                             each.value.at("twice").get<bool>()});
   }
   return request;
-}
-
-Json json_of(const Timing& timing) {
-  return {{"seconds", timing.seconds},
-          {"second_half", timing.second_half},
-          {"timed_seconds", timing.timed_seconds},
-          {"lost_seconds", timing.lost_seconds}};
-}
-
-Timing timing_from(const Json& document) {
-  return {document.at("seconds").get<std::vector<double>>(),
-          document.at("second_half").get<std::vector<double>>(),
-          document.at("timed_seconds").get<double>(), document.at("lost_seconds").get<double>()};
 }
 
 [[noreturn]] void fail(const std::string& why) {
@@ -70,7 +46,13 @@ Timing time_in_new_process(const TimingRequest& request) {
   const File out = temporary_file(), err = temporary_file();
   const Process process = start_process(program_file(first_argument()), {"measure", timing_option},
                                         {in.reading_end(), fileno(out.get()), fileno(err.get())});
-  in.send(json_of(request).dump() + '\n');
+  Json rows = Json::array();
+  for (const auto& [what, samples, twice] : request.rows)
+    rows.push_back({{"what", to_json(what)}, {"samples", samples}, {"twice", twice}});
+  const Json asked = {{"seconds_per_sample", request.seconds_per_sample},
+                      {"seed", request.seed},
+                      {"rows", std::move(rows)}};
+  in.send(asked.dump() + '\n');
   const int code = wait_for(process);
   if (code != good) {
     const std::string message = content_of(err.get());
@@ -78,7 +60,10 @@ Timing time_in_new_process(const TimingRequest& request) {
                          : message.substr(0, message.find('\n')));
   }
   try {
-    return timing_from(Json::parse(content_of(out.get())));
+    const Json json = Json::parse(content_of(out.get()));
+    return {json.at("seconds").get<std::vector<double>>(),
+            json.at("second_half").get<std::vector<double>>(),
+            json.at("timed_seconds").get<double>(), json.at("lost_seconds").get<double>()};
   } catch (const Json::exception&) {
     fail("it wrote no result");
   }
@@ -88,19 +73,18 @@ int time_on_request() {
   std::string asked;
   std::getline(std::cin, asked);
   TimingRequest request;
-  const auto refuse = [] {
-    throw InvalidArgument(fmt::format(
-        "standard input is not a request; allowed with {}: one of posenc measure", timing_option));
-  };
   try {
     request = request_from(Json::parse(asked));
-  } catch (const Json::exception&) {
-    refuse();
-  } catch (const BadDocument&) {
-    refuse();
+  } catch (const std::exception&) {
+    throw InvalidArgument(fmt::format(
+        "standard input is not a request; allowed with {}: one of posenc measure", timing_option));
   }
   end_with_standard_input();
-  write_all("", text_of(json_of(time_rows(request))));
+  const Timing timing = time_rows(request);
+  write_all("", text_of({{"seconds", timing.seconds},
+                         {"second_half", timing.second_half},
+                         {"timed_seconds", timing.timed_seconds},
+                         {"lost_seconds", timing.lost_seconds}}));
   return good;
 }
 

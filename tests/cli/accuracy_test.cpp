@@ -84,12 +84,5 @@ TEST(AccuracyCommand, MeasuresOnlyTheNamedBackends) {
   EXPECT_EQ(measured({"--isa", "scalar"}), scalar);
 }
 
-TEST(AccuracyCommand, TheTableNamesEveryBackend) {
-  const CommandResult result = run_posenc({"accuracy", "--rows", "50", "--d-model", "8"});
-  EXPECT_EQ(result.exit_code, 0);
-  for (const Backend* each : test::running_backends())
-    EXPECT_THAT(result.out, HasSubstr("\n" + std::string(each->name()) + " "));
-}
-
 }  // namespace
 }  // namespace posenc

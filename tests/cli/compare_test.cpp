@@ -63,12 +63,6 @@ TEST(Compare, TheSameDocumentTwiceIsNoRegression) {
   EXPECT_THAT(same.compared().out, HasSubstr("2 compared, noise 0.0 %: no regression"));
 }
 
-TEST(Compare, AccuracyReportsAreDocumentsToo) {
-  const ScratchFolder folder;
-  test::write_accuracy_report(folder / "a.json");
-  EXPECT_EQ(run_posenc({"compare", folder / "a.json", folder / "a.json"}).exit_code, 0);
-}
-
 TEST(Compare, ALargerErrorIsARegressionAndASmallerOneIsNot) {
   const TwoDocuments documents(growth(1.5));
   EXPECT_EQ(documents.compared().exit_code, 1);

@@ -16,48 +16,29 @@ using test::run_posenc;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
-const Arguments commands = {"list", "accuracy", "measure", "pick", "generate", "compare"};
+const Arguments commands = {"list", "accuracy", "measure", "pick", "generate", "check", "compare"};
 
-TEST(Help, IsOnStandardOutput) {
-  for (const Arguments& command :
-       {Arguments{"--help"}, Arguments{"generate", "--help"}, Arguments{"pick", "--help"},
-        Arguments{"accuracy", "--help"}, Arguments{"compare", "--help"}}) {
-    const CommandResult result = run_posenc(command);
-    EXPECT_EQ(result.exit_code, 0);
-    EXPECT_THAT(result.out, HasSubstr("--help"));
-    EXPECT_THAT(result.err, IsEmpty());
-  }
-  EXPECT_THAT(run_posenc({"--version"}).out, HasSubstr(library_version()));
-}
-
-TEST(Help, EveryCommandHasExamplesAndExitStatus) {
-  for (const std::string& each : commands) {
-    const std::string help = run_posenc({each, "--help"}).out;
-    EXPECT_THAT(help,
-                AllOf(HasSubstr("\nExamples:\n  posenc " + each), HasSubstr("\nExit status:\n")))
-        << each;
-  }
-}
-
-TEST(Help, HasEnvironmentFilesAndExitStatus) {
+TEST(Help, EveryCommandHasExamplesEnvironmentAndExitStatus) {
   const std::string main_help = run_posenc({"--help"}).out;
   const std::string common = main_help.substr(main_help.find("\nEnvironment:\n"));
-  for (const char* name : {"POSENC_BACKEND", "POSENC_PROFILE", "XDG_CONFIG_HOME", "HOME",
-                           "$XDG_CONFIG_HOME/posenc/profile.json", "0", "1", "2"}) {
-    EXPECT_THAT(common, HasSubstr(std::string("\n  ") + name));
-  }
-  EXPECT_THAT(common, AllOf(HasSubstr("\nFiles:\n"), HasSubstr("\nExit status:\n")));
+  EXPECT_THAT(common, AllOf(HasSubstr("\n  POSENC_BACKEND "), HasSubstr("\nExit status:\n  0 ")));
   for (const std::string& each : commands) {
-    const std::string help = run_posenc({each, "--help"}).out;
-    EXPECT_EQ(help.substr(help.find("\nEnvironment:\n")), common) << each;
+    const CommandResult help = run_posenc({each, "--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.err, IsEmpty());
+    EXPECT_THAT(help.out, HasSubstr("\nExamples:\n  posenc " + each)) << each;
+    EXPECT_EQ(help.out.substr(help.out.find("\nEnvironment:\n")), common) << each;
   }
+  EXPECT_THAT(run_posenc({"--version"}).out, HasSubstr(library_version()));
 }
 
 TEST(Help, KeepsTheLinesOfItsExamples) {
   // The formatters of some CLI11 versions join lines, and some leave "Usage:" out.
   EXPECT_THAT(run_posenc({"generate", "--help"}).out,
-              HasSubstr("\n\nUsage: posenc generate [OPTIONS]\n\nOptions:\n"));
+              AllOf(HasSubstr("\n\nUsage: posenc generate [OPTIONS]\n\nOptions:\n"),
+                    Not(HasSubstr("Excludes"))));
   EXPECT_THAT(run_posenc({"generate", "--help"}).out,
               HasSubstr("\nExamples:\n"
                         "  posenc generate --rows 3 --d-model 4\n"

@@ -1,12 +1,15 @@
-// posenc list.
+// posenc list: backends and the selection, and with --presets the conventions.
 #include "command.h"
 #include "posenc/cpu.h"
+#include "posenc/presets.h"
 #include "posenc/registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include <sstream>
 
 namespace posenc {
 namespace {
@@ -17,6 +20,12 @@ using test::run_posenc;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+
+json list_json(const test::CommandOptions& options = {}) {
+  return json::parse(run_posenc({"list", "--format", "json"}, options).out);
+}
 
 TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   const CommandResult result = run_posenc({"list"});
@@ -24,13 +33,63 @@ TEST(List, NamesEveryBackendTheCpuAndTheSelection) {
   EXPECT_THAT(result.err, IsEmpty());
   for (const Backend* each : backends())
     EXPECT_THAT(result.out, HasSubstr(std::string(each->description())));
-  EXPECT_THAT(result.out,
-              AllOf(HasSubstr(cpu().model), HasSubstr("built-in order"), HasSubstr("no profile")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr(cpu().model), HasSubstr("built-in order")));
 
-  const json document = json::parse(run_posenc({"list", "--format", "json"}).out);
+  const json document = list_json();
   EXPECT_EQ(document.at("version"), 1);
   EXPECT_EQ(document.at("backends").size(), backends().size());
   EXPECT_EQ(document.at("machine").at("cpu"), cpu().model);
+}
+
+TEST(List, SaysWhichBackendIsUsedAndWhy) {
+  json used = list_json().at("used").at(0);
+  EXPECT_EQ(used.at("backend"), "rotation");
+  EXPECT_EQ(used.at("source"), "built_in");
+  EXPECT_EQ(list_json().at("used_within").at(0).at("backend"), "rotation32");
+  used = list_json({.environment = {{"POSENC_BACKEND", "rotation:scalar"}}}).at("used").at(0);
+  EXPECT_EQ(used.at("isa"), "scalar");
+  EXPECT_EQ(used.at("source"), "environment");
+  test::expect_refused(run_posenc({"list"}, {.environment = {{"POSENC_BACKEND", "naive"}}}),
+                       "POSENC_BACKEND");
+}
+
+/// The line of the table that begins with `name`.
+std::string line_of(const std::string& page, const std::string& name) {
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " ")) return line;
+  }
+  return "no line of " + name;
+}
+
+TEST(ListPresets, ShowsTheConventionOfEach) {
+  const std::string page = run_posenc({"list", "--presets"}).out;
+  for (const Preset& each : presets()) {
+    const std::string line = line_of(page, std::string(each.name));
+    EXPECT_THAT(line, HasSubstr(" " + std::string(to_string(each.spec.layout)) + " "));
+    EXPECT_THAT(line, HasSubstr(" " + std::to_string(each.rows.count) + " x " +
+                                std::to_string(each.spec.d_model)));
+  }
+  EXPECT_THAT(line_of(page, "llama_3"), MatchesRegex(".* paper +500000 +8192 x 128 +0"));
+  EXPECT_THAT(line_of(page, "fairseq"), MatchesRegex(".* inclusive +10000 +1024 x 512 +2"));
+  EXPECT_THAT(page, AllOf(HasSubstr("1 x 64 x 64"), Not(HasSubstr("long_context"))));
+}
+
+TEST(ListPresets, JsonHasEveryPreset) {
+  const auto result = run_posenc({"list", "--presets", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  ASSERT_EQ(document.at("presets").size(), presets().size());
+  for (std::size_t i = 0; i < presets().size(); ++i) {
+    const Preset& preset = presets()[i];
+    const json& listed = document.at("presets").at(i);
+    EXPECT_EQ(listed.at("name"), preset.name);
+    EXPECT_EQ(listed.at("spec").at("base"), preset.spec.base);
+    EXPECT_EQ(listed.at("spec").at("spacing"), to_string(preset.spec.spacing));
+    EXPECT_EQ(parse_frequency_rule(listed.at("spec").at("frequencies").get<std::string>()),
+              preset.spec.frequencies);
+    EXPECT_EQ(listed.at("rows").at("first"), preset.rows.first);
+  }
 }
 
 }  // namespace

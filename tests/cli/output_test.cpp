@@ -55,17 +55,6 @@ TEST(Output, PathsThatCannotBeWrittenAreAnError) {
                  "table.csv");
 }
 
-TEST(Output, TablesLargerThanTheFreeDiskAreRefusedBeforeTheWork) {
-  const ScratchFolder folder;
-  write_file(folder / "table.raw", "precious");
-  const CommandResult result =
-      run_posenc({"generate", "--rows", "1000000000000", "--d-model", "1048576", "--format", "raw",
-                  "--output", folder / "table.raw"});
-  expect_refused(result, "table.raw");
-  EXPECT_EQ(read_file(folder / "table.raw"), "precious");
-  EXPECT_THAT(folder.listing(), ElementsAre("table.raw"));
-}
-
 TEST(Output, ReplacesAnExistingFileOnlyWhenItIsWhole) {
   const ScratchFolder folder;
   write_file(folder / "table.csv", "old");

@@ -108,18 +108,15 @@ TEST(PickAccuracy, TheDefaultShowsThePicksOfALargerErrorToo) {
 }
 
 TEST(PickAccuracy, WhatNoBackendPromisesIsRefusedBeforeTheWork) {
-  expect_refused(run_posenc(short_pick({"--max-error", "1e-12"})), "--max-error is 1e-12");
+  expect_refused(run_posenc(short_pick({"--max-error", "1e-12"})), "accuracy is within 1e-12");
   expect_refused(run_posenc(short_pick({"--max-ulp", "0.4"})), "at least 0.5");
 }
 
-TEST(PickAccuracy, TheErrorThatARefusalNamesIsAllowed) {
-  const std::string refusal = run_posenc(short_pick({"--max-error", "2.98e-8"})).err;
-  const std::string before = "at least ";
-  ASSERT_THAT(refusal, HasSubstr(before));
-  std::string least = refusal.substr(refusal.find(before) + before.size());
-  least.erase(least.find_last_not_of('\n') + 1);
-  const test::CommandResult allowed = run_posenc(short_pick({"--max-error", least}));
-  EXPECT_EQ(allowed.exit_code, 0) << least << ": " << allowed.err;
+TEST(Pick, SaysHowAProgramUsesItsAnswer) {
+  const ScratchFolder folder;
+  EXPECT_THAT(run_posenc({"pick", made_up(folder / "a.json")}).out,
+              AllOf(HasSubstr("posenc::backend(\"rotation\", posenc::Isa::scalar)"),
+                    HasSubstr("POSENC_BACKEND=rotation:scalar\n")));
 }
 
 TEST(PickDocument, ExcludesTheOptionsOfMeasuring) {
@@ -131,30 +128,17 @@ TEST(PickDocument, ExcludesTheOptionsOfMeasuring) {
   expect_refused(run_posenc({"pick", folder / "b.json"}), "version is missing");
 }
 
-TEST(PickSave, NothingIsSavedWithoutTheOption) {
+TEST(PickSave, WritesAProfileToTheFile) {
   const ScratchFolder folder;
-  const test::Environment environment = {{"POSENC_PROFILE", folder / "profile.json"},
-                                         {"HOME", folder.path().string()}};
-  EXPECT_EQ(run_posenc(short_pick({}), {.environment = environment}).exit_code, 0);
-  EXPECT_THAT(folder.listing(), IsEmpty());
-}
-
-TEST(PickSave, SavesTheMeasurementsWhereTheLibraryReadsThem) {
-  const ScratchFolder folder;
-  const std::string profile = folder / "profiles" / "here.json";
-  const test::Environment environment = {{"POSENC_PROFILE", profile}};
-  const auto result = run_posenc(short_pick({"--save"}), {.environment = environment});
+  const std::string file = folder / "profiles" / "here.json";
+  const auto result = run_posenc(short_pick({"--save", file}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out,
-              AllOf(HasSubstr("picked"), HasSubstr("Profile saved"), HasSubstr(profile)));
-  const LoadedProfile loaded = load_profile(profile);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("picked"), HasSubstr("Profile saved: " + file)));
+  const LoadedProfile loaded = load_profile(file);
   ASSERT_TRUE(loaded.measurements.has_value()) << loaded.reason;
   ASSERT_EQ(loaded.classes.size(), 1U);
   EXPECT_EQ(loaded.classes.front().tables, std::vector<std::string>{"stable_diffusion"});
-
-  const auto list = run_posenc({"list", "--format", "json"}, {.environment = environment});
-  EXPECT_THAT(list.out, HasSubstr("\"source\": \"profile\""));
-  EXPECT_THAT(run_posenc({"list"}, {.environment = environment}).out, HasSubstr(profile));
+  expect_refused(run_posenc({"pick", "--save"}), "--save");
 }
 
 TEST(PickSave, KeepsTheOtherClassesOfAnExistingProfile) {
@@ -172,7 +156,7 @@ TEST(PickSave, KeepsTheOtherClassesOfAnExistingProfile) {
 TEST(PickSave, SeveralCommandsAtOnceLoseNothing) {
   const ScratchFolder folder;
   const std::string file = folder / "profile.json";
-  constexpr int commands = 12;
+  constexpr int commands = 6;
   std::string line;
   for (int i = 1; i <= commands; ++i) {
     Measurement one = test::measured("naive", 1e-6);

@@ -1,5 +1,6 @@
 // Suggestions for mistyped names.
-#include "cli/spelling.h"
+#include "cli/text.h"
+#include "posenc/support/edit_distance.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
