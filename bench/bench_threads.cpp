@@ -7,9 +7,7 @@
 // to_one_99 (percentiles over the same of one thread) and mean_to_one. On a machine that is not
 // shared, to_one should be at most 1.1 beside any load.
 
-#include "encoders.h"
-#include "program.h"
-#include "tables.h"
+#include "bench.h"
 
 #include "posenc/cpu.h"
 
@@ -63,45 +61,45 @@ using Times = std::vector<double>;
 double percentile(const Times& sorted, std::size_t percent) {
   return sorted[(sorted.size() - 1) * percent / 100];
 }
-double sum(const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
+double mean(const Times& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
 
 /// A run of calls of one kind, and then one of the other: helpers stay awake for the next call, as
 /// in a program that encodes often.
-void threads(benchmark::State& state, const Backend* backend, const Table& table, int busy) {
-  const Encoder& encoder = planned(*backend, table.spec);
-  const OutputView view = warm_view(table);
-  const auto call = [&](const Table& with) {
-    encoder.encode(with.rows, view, with.options());
-    benchmark::ClobberMemory();
-    return view;
-  };
-  if (!is_right(state, expected_of(encoder, table.rows), [&] { return call(table); })) return;
-  const auto seconds_of_call = [&](const Table& with) {
-    const auto begin = std::chrono::steady_clock::now();
-    call(with);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  constexpr int run_calls = 64;
+Work threads(const Backend& backend, const Table& table, int busy) {
   Table of_one = table;
   of_one.threads = 1;
-  const BusyProcesses load(busy);
-  Times one, several;
-  for (auto _ : state) {
-    double seconds = 0;
-    for (int i = 0; i < run_calls; ++i) one.push_back(seconds_of_call(of_one));
-    for (int i = 0; i < run_calls; ++i) {
-      several.push_back(seconds_of_call(table));
-      seconds += several.back();
+  Work work = encoding_of(backend, table);
+  work.elements = 0;
+  work.has_limit = false;
+  work.loop = [=, one_call = encoding_of(backend, of_one).call,
+               call = work.call](benchmark::State& state) {
+    const auto append = [](Times& times, const std::function<OutputView()>& each) {
+      constexpr int run_calls = 64;
+      for (int i = 0; i < run_calls; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        each();
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        times.push_back(seconds.count());
+      }
+      return std::accumulate(times.end() - run_calls, times.end(), 0.0);
+    };
+    const BusyProcesses load(busy);
+    Times one, several;
+    for (auto _ : state) {
+      append(one, one_call);
+      state.SetIterationTime(append(several, call));
     }
-    state.SetIterationTime(seconds);
-  }
-  std::sort(one.begin(), one.end());
-  std::sort(several.begin(), several.end());
-  state.counters["seconds_per_call"] = percentile(several, 50);
-  state.counters["to_one"] = percentile(several, 50) / percentile(one, 50);
-  state.counters["to_one_90"] = percentile(several, 90) / percentile(one, 90);
-  state.counters["to_one_99"] = percentile(several, 99) / percentile(one, 99);
-  state.counters["mean_to_one"] = sum(several) / sum(one);
+    std::sort(one.begin(), one.end());
+    std::sort(several.begin(), several.end());
+    state.counters["seconds_per_call"] = percentile(several, 50);
+    state.counters["to_one"] = percentile(several, 50) / percentile(one, 50);
+    state.counters["to_one_90"] = percentile(several, 90) / percentile(one, 90);
+    state.counters["to_one_99"] = percentile(several, 99) / percentile(one, 99);
+    state.counters["mean_to_one"] = mean(several) / mean(one);
+  };
+  return work;
 }
 
 void register_benchmarks() {
@@ -115,7 +113,7 @@ void register_benchmarks() {
           Table table = table_of(rows, d_model);
           table.threads = count;
           add(fmt::format("threads/{}/{}/busy:{}", backend->full_name(), to_string(table), busy),
-              threads, backend, table, busy)
+              [=] { return threads(*backend, table, busy); })
               ->UseManualTime();
         }
       }
