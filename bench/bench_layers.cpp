@@ -148,9 +148,7 @@ void scale(const Activations& shape, float* x, float factor) {
 Work limit_scale(const Activations& shape) {
   float* const x = filled_memory(shape.elements());
   const auto exact = [](auto, std::span<long double> values) { std::ranges::fill(values, input); };
-  return {shape.elements(), {exact, 0}, [=] {
-            float factor = 1;
-            benchmark::DoNotOptimize(factor);
+  return {shape.elements(), {exact, 0}, [=, factor = 1.0f] {
             scale(shape, x, factor);
             return shape.view(x);
           }};

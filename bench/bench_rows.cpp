@@ -232,7 +232,7 @@ Work axes(const std::string& system, const GridSizes& sizes, OnAxes on) {
   const auto out = std::make_shared<Matrix>(table->rows, encoder->d_model());
   Work work(table->rows * encoder->d_model(),
             on == OnAxes::one ? expected_of(*of_one, range) : expected_on_axes(table->spec, used),
-            [=] {
+            [=, kept = table] {
               if (on == OnAxes::one) {
                 of_one->encode(range, out->view());
               } else {
