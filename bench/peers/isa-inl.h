@@ -57,26 +57,30 @@ inline F32 interleaved(F32 a, F32 b, std::index_sequence<lane...>) noexcept {
 #endif
 }
 
-/// Writes the values of frequencies k, k + 1, ... to a row: of the last vector only those that it
-/// has. (A lane with a variable index would keep the vector in memory.)
+/// Writes the values of frequencies k, k + 1, ... to a row.
 inline void store_columns(float* row, const Columns& columns, std::int64_t k,
-                          std::int64_t frequencies, Both<F32> values) noexcept {
-  if (k + lanes > frequencies) {
-    float sines[lanes], cosines[lanes];
-    store(sines, values.sine);
-    store(cosines, values.cosine);
-    const std::int64_t step = columns.interleaved ? 2 : 1;
-    for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
-      row[columns.sine + (k + lane) * step] = sines[lane];
-      row[columns.cosine + (k + lane) * step] = cosines[lane];
-    }
-  } else if (columns.interleaved) {
+                          Both<F32> values) noexcept {
+  if (columns.interleaved) {
     constexpr std::make_index_sequence<lanes> all;
     store(row + 2 * k, interleaved<0>(values.sine, values.cosine, all));
     store(row + 2 * k + lanes, interleaved<lanes / 2>(values.sine, values.cosine, all));
   } else {
     store(row + columns.sine + k, values.sine);
     store(row + columns.cosine + k, values.cosine);
+  }
+}
+
+/// The last vector of a row: only the columns that it has. (A lane with a variable index would keep
+/// the vector in memory.)
+inline void store_tail(float* row, const Columns& columns, std::int64_t k, std::int64_t frequencies,
+                       Both<F32> values) noexcept {
+  float sines[lanes], cosines[lanes];
+  store(sines, values.sine);
+  store(cosines, values.cosine);
+  const std::int64_t step = columns.interleaved ? 2 : 1;
+  for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
+    row[columns.sine + (k + lane) * step] = sines[lane];
+    row[columns.cosine + (k + lane) * step] = cosines[lane];
   }
 }
 
@@ -104,9 +108,13 @@ void write_rows(const SincosTables<T>& tables, const RowTask& task) {
   for (std::int64_t r = 0; r < task.count; ++r) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
     const T position = static_cast<T>(task.first + r);
-    for (std::int64_t k = 0; k < tables.frequencies; k += lanes)
-      store_columns(row, tables.columns, k, tables.frequencies,
-                    values_at<sincos>(tables.radians + k, position));
+    std::int64_t k = 0;
+    for (; k + lanes <= tables.frequencies; k += lanes)
+      store_columns(row, tables.columns, k, values_at<sincos>(tables.radians + k, position));
+    if (k < tables.frequencies) {
+      store_tail(row, tables.columns, k, tables.frequencies,
+                 values_at<sincos>(tables.radians + k, position));
+    }
   }
 }
 
@@ -122,24 +130,36 @@ inline F32 multiply_add(F32 a, F32 b, F32 c) noexcept {
 #endif
 }
 
+inline Both<F32> rotated(Both<F32> at, Both<F32> by) noexcept {
+  return {multiply_add(at.sine, by.cosine, at.cosine * by.sine),
+          multiply_add(-at.sine, by.sine, at.cosine * by.cosine)};
+}
+
 /// Several vectors of frequencies stay in registers from row to row.
-template <int vectors>
+template <int vectors, bool is_tail>
 void drift_columns(const DriftTables& tables, const float* state, std::int64_t skipped,
                    const RowTask& task, std::int64_t k) {
+  const auto load_state = [&](const float* from, int v) -> Both<F32> {
+    const float* const sines = from + k + v * lanes;
+    return {load<F32>(sines), load<F32>(sines + tables.padded)};
+  };
   Both<F32> at[vectors], by[vectors];
-  for (std::int64_t v = 0; v < vectors; ++v) {
-    const std::int64_t sine = k + v * lanes, cosine = tables.padded + sine;
-    at[v] = {load<F32>(state + sine), load<F32>(state + cosine)};
-    by[v] = {load<F32>(tables.step + sine), load<F32>(tables.step + cosine)};
-  }
-  for (std::int64_t r = -skipped; r < task.count; ++r) {
+  for (int v = 0; v < vectors; ++v) at[v] = load_state(state, v);
+  for (int v = 0; v < vectors; ++v) by[v] = load_state(tables.step, v);
+  const auto rotate = [&] {
+    for (int v = 0; v < vectors; ++v) at[v] = rotated(at[v], by[v]);
+  };
+  for (std::int64_t r = 0; r < skipped; ++r) rotate();
+  for (std::int64_t r = 0; r < task.count; ++r) {
     float* const row = static_cast<float*>(task.out) + r * task.stride;
     for (int v = 0; v < vectors; ++v) {
-      const auto [sine, cosine] = at[v];
-      if (r >= 0) store_columns(row, tables.columns, k + v * lanes, tables.frequencies, at[v]);
-      at[v] = {multiply_add(sine, by[v].cosine, cosine * by[v].sine),
-               multiply_add(-sine, by[v].sine, cosine * by[v].cosine)};
+      if constexpr (is_tail) {
+        store_tail(row, tables.columns, k, tables.frequencies, at[v]);
+      } else {
+        store_columns(row, tables.columns, k + v * lanes, at[v]);
+      }
     }
+    rotate();
   }
 }
 
@@ -148,8 +168,10 @@ void drift_rows(const DriftTables& tables, const float* state, std::int64_t skip
   constexpr int vectors = 4;
   std::int64_t k = 0;
   for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes)
-    drift_columns<vectors>(tables, state, skipped, task, k);
-  for (; k < tables.frequencies; k += lanes) drift_columns<1>(tables, state, skipped, task, k);
+    drift_columns<vectors, false>(tables, state, skipped, task, k);
+  for (; k + lanes <= tables.frequencies; k += lanes)
+    drift_columns<1, false>(tables, state, skipped, task, k);
+  if (k < tables.frequencies) drift_columns<1, true>(tables, state, skipped, task, k);
 }
 
 #ifdef POSENC_PEER_SLEEF
