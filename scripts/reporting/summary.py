@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 
 from reporting.documents import BYTES_OF_TYPE, COPY, Machine, Measurement, Table
-from reporting.text import Rows, error_text, speed_text
+from reporting.text import Rows, speed_text
 
 Column = tuple[str, Machine, Table]  # a heading, and what stands below it
 
@@ -68,14 +68,13 @@ def speeds(
         cells = [speed_text(each.speed) if each else "" for each in at]
         errors = ["", "", ""]
         if last := furthest.get(name):
-            largest, rounded = last.error_cells
-            largest += f" ({_of_what(last)})" if len(of_what) > 1 else ""
-            errors = [largest, error_text(last.bound) if last.bound == last.bound else "", rounded]
+            errors = last.error_cells
+            errors[0] += f" ({_of_what(last)})" if len(of_what) > 1 else ""
         rows.append([name, *cells, *errors])
-    loops = [machine.loops(table).get(COPY, 0.0) for _, machine, table in columns]
-    limits = [machine.limit(table) for _, machine, table in columns]
-    for text, found_loops in ((COPY, loops), ("limit", limits)):
-        rows.append([text, *map(speed_text, found_loops), "", "", ""])
+    copies = (machine.loops(table).get(COPY, 0.0) for _, machine, table in columns)
+    limits = (machine.limit(table) for _, machine, table in columns)
+    for text, of_memory in ((COPY, copies), ("limit", limits)):
+        rows.append([text, *map(speed_text, of_memory), "", "", ""])
     sentence = f"the largest {of_what.pop()}" if len(of_what) == 1 else "the largest"
     return f"Errors: {sentence}, and at most what is proven.", rows
 
@@ -84,14 +83,20 @@ def _of_what(measured: Measurement) -> str:
     return f"{measured.rows_text} of {measured.table.size}"
 
 
+def typed(machine: Machine) -> list[Measurement]:
+    """The library's backends of every element type, by one thread and at their best ISAs."""
+    return machine.best_isas(lambda each: each.seconds and each.role == "backend"
+                             and each.table.threads == 1)  # fmt: skip
+
+
 def by_type(machine: Machine) -> Rows:
-    """Of the library's backends, the tables that were measured in several types."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for each in machine.timed("backend"):
-        alike = replace(each.table, dtype="float32").name
-        found.setdefault((each.backend, alike), {})[each.table.dtype] = each.speed
-    several = {place: speeds for place, speeds in found.items() if len(speeds) > 1}
+    """The tables that were measured in several types, the smallest first."""
+    found: dict[tuple[Table, str], dict[str, float]] = {}
+    for each in typed(machine):
+        alike = replace(each.table, dtype="float32")
+        found.setdefault((alike, each.backend), {})[each.table.dtype] = each.speed
+    several = {place: of_type for place, of_type in found.items() if len(of_type) > 1}
     types = [dtype for dtype in BYTES_OF_TYPE if any(dtype in each for each in several.values())]
-    cells = [[f"{name}, {table}", *(speed_text(of_type.get(dtype, 0.0)) for dtype in types)]
-             for (name, table), of_type in several.items()]  # fmt: skip
+    cells = [[f"{name}, {table.name}", *(speed_text(several[table, name].get(t, 0)) for t in types)]
+             for table, name in sorted(several, key=lambda place: order_of(place[0]))]  # fmt: skip
     return [["", *types], *cells]
