@@ -43,8 +43,8 @@ def speeds(
 ) -> tuple[str, Rows]:
     """A row for each encoder of these roles, by name or also by ISA: those that are proven to round
     correctly first, the fastest of each first. Libraries are marked by a star. The last columns
-    are errors of the table that reaches furthest; the sentence says of which rows. The last rows are
-    a copy and the limit of the memory."""
+    are errors of the table that reaches furthest; the sentence says of which rows. The last rows
+    are a copy and the limit of the memory."""
     found: dict[str, dict[tuple[Machine, Table], Measurement]] = {}
     for machine in dict.fromkeys(machine for _, machine, _ in columns):
         for each in machine.plain(*roles, every_isa=by_isa):
