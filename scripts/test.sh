@@ -40,7 +40,12 @@ show() {
       is_summary = 1
       left = 35
     }
-    is_summary && !/^$|\(Skipped\)$/ { say($0) }
+    is_summary && /did not run:$/ { heading = $0; next }  # said if one follows that was not skipped
+    is_summary && !/^$|\(Skipped\)$/ {
+      if (heading && /^\t/) say(heading)
+      heading = ""
+      say($0)
+    }
     failed && !is_summary { printed[++count] = $0 }'
 }
 

@@ -111,11 +111,6 @@ class ReportTest(ScriptTest):
         self.assertEqual(page.count(", disturbed<"), 2)
         self.assertIn("<dt>not reliable</dt><dd>1.json: work ran</dd>", page)
 
-    def test_several_machines(self):
-        self.assert_good(self.report(sample(), sample("Another CPU")))
-        names = [f"{number}-{name}" for number in (1, 2) for name in FIGURES]
-        self.assertEqual(self.figures(), names)
-
     @unittest.skipUnless(CHROMIUM, "there is no chromium (Debian: chromium)")
     def test_page_is_good_in_a_browser(self):
         several = [row("y:avx2", table(rows, 2), 1, 1e-7, checked=0.1) for rows in range(100, 120)]
