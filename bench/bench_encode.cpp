@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "peers.h"
 
+#include "posenc/cpu.h"
 #include "posenc/selection.h"
 
 #include <fmt/format.h>
@@ -24,10 +25,9 @@
 namespace posenc::bench {
 namespace {
 
-void add_encode(const Backend& backend, const Table& table) {
-  if (!backend.supports(table.type)) return;
-  add(fmt::format("encode/{}/{}", backend.full_name(), to_string(table)),
-      [&backend, table] { return encoding_of(backend, table); });
+auto* add_encode(const Backend& backend, const Table& table) {
+  return add(fmt::format("encode/{}/{}", backend.full_name(), to_string(table)),
+             [&backend, table] { return encoding_of(backend, table); });
 }
 
 /// Real tables, one for each size: other presets differ in layout or spacing, which cost next to
@@ -82,8 +82,9 @@ void add_places_of_rows() {
 void add_types() {
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {131072, 128}, {8192, 4096}}) {
     for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16}) {
-      for (const Backend* backend : fast_backends())
-        add_encode(*backend, table_of(rows, d_model, type));
+      for (const Backend* backend : fast_backends()) {
+        if (backend->supports(type)) add_encode(*backend, table_of(rows, d_model, type));
+      }
     }
   }
 }
@@ -95,6 +96,16 @@ void add_store_policies() {
       Table table = table_of(rows, 1024);
       table.stores = stores;
       for (const Backend* backend : fast_backends()) add_encode(*backend, table);
+    }
+  }
+}
+
+/// What do threads gain? By wall time. Run it beside busy processes, too.
+void add_threads() {
+  for (const auto& [rows, d_model] : {std::pair{512, 512}, {2048, 1024}, {8192, 4096}}) {
+    Table table = table_of(rows, d_model);
+    for (table.threads = 1; table.threads <= cpu().logical_cores; table.threads *= 2) {
+      for (const Backend* backend : fast_backends()) add_encode(*backend, table)->UseRealTime();
     }
   }
 }
@@ -178,6 +189,7 @@ void register_benchmarks() {
   add_places_of_rows();
   add_types();
   add_store_policies();
+  add_threads();
   add_fresh();
 }
 

@@ -12,7 +12,6 @@
 //   plan_and_encode/<backend>:<isa>/rows:100/d:20           a small table from nothing
 //   frequencies/d:512/spacing:paper                         the exact frequencies alone
 //   axes/<system>/rows:4096/d:128                           the cells of a grid, on several axes
-//   axes/text/rows:4096/d:128                               the same with equal positions on all
 //   axes/one/rows:4096/d:128                                the same of one axis, by an Encoder
 //
 // Positions are below 2^20 unless the name has other bits. The formula as it is read is `naive`.
@@ -196,9 +195,6 @@ void add_planning(std::int64_t d_model, Spacing spacing) {
   }
 }
 
-/// The table of a system, or one of the same shape whose positions are 0, 1, 2 ...
-enum class OnAxes { grid, text, one };
-
 /// Exact values of rows at positions on the axes of a spec whose positions are integers.
 Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
   const EncodingSpec row_spec = {.d_model = spec.d_model(), .layout = spec.layout};
@@ -222,22 +218,14 @@ Expected expected_on_axes(const AxesSpec& spec, const RowPositions& positions) {
   return {exact, 0x1p-25};
 }
 
-Work axes(const std::string& system, const GridSizes& sizes, OnAxes on) {
+/// A row for each cell of a grid.
+Work axes(const std::string& system, const GridSizes& sizes) {
   const auto table = std::make_shared<AxesTable>(axes_table(system, sizes));
   const auto encoder = std::make_shared<AxesEncoder>(table->spec);
-  const RowRange range = {0, table->rows};
-  const EncodingSpec one = {.d_model = encoder->d_model(), .layout = table->spec.layout};
-  const std::shared_ptr<const Encoder> of_one = plan_selected(one, range).encoder;
-  const RowPositions used = on == OnAxes::grid ? table->row_positions() : range;
   const auto out = std::make_shared<Matrix>(table->rows, encoder->d_model());
-  Work work(table->rows * encoder->d_model(),
-            on == OnAxes::one ? expected_of(*of_one, range) : expected_on_axes(table->spec, used),
-            [=, kept = table] {
-              if (on == OnAxes::one) {
-                of_one->encode(range, out->view());
-              } else {
-                encoder->encode(used, out->view());
-              }
+  Work work(table->rows * encoder->d_model(), expected_on_axes(table->spec, table->row_positions()),
+            [=] {
+              encoder->encode(table->row_positions(), out->view());
               return OutputView(out->view());
             });
   work.rows = table->rows;
@@ -245,14 +233,16 @@ Work axes(const std::string& system, const GridSizes& sizes, OnAxes on) {
 }
 
 void add_axes(const GridSizes& sizes) {
-  const auto add_one = [&](const std::string& name, const std::string& system, OnAxes on) {
-    add(fmt::format("axes/{}/rows:{}/d:128", name, sizes[0] * sizes[1] * sizes[2]),
-        [=] { return axes(system, sizes, on); });
-  };
+  const std::int64_t rows = sizes[0] * sizes[1] * sizes[2];
   for (const std::string system : {"flux", "wan", "hunyuan_video", "mrope", "qwen3_vl"})
-    add_one(system, system, OnAxes::grid);
-  add_one("text", "flux", OnAxes::text);
-  add_one("one", "flux", OnAxes::one);
+    add(fmt::format("axes/{}/rows:{}/d:128", system, rows), [=] { return axes(system, sizes); });
+  Table one = table_of(rows, 128);
+  one.spec.layout = axes_table("flux", sizes).spec.layout;
+  add(fmt::format("axes/one/rows:{}/d:128", rows), [=] {
+    Work work = encoding_of(*select_backend(one.spec, one.rows).backend, one);
+    work.rows = one.rows.count;
+    return work;
+  });
 }
 
 void register_benchmarks() {
