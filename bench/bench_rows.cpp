@@ -241,6 +241,7 @@ void add_axes(const GridSizes& sizes) {
   add(fmt::format("axes/one/rows:{}/d:128", rows), [=] {
     Work work = encoding_of(*select_backend(one.spec, one.rows).backend, one);
     work.rows = one.rows.count;
+    work.has_limit = false;
     return work;
   });
 }

@@ -164,10 +164,11 @@ def row_of(
     name: str, shape: Shape, seconds: list[float], error: dict[str, float]
 ) -> dict[str, Any]:
     """As posenc measure writes it."""
-    (rows, d), paper = shape, {"layout": "interleaved", "spacing": "paper", "frequencies": "base"}
+    rows, d = shape
+    spec = {"d_model": d, "base": 10000.0, "layout": "interleaved", "spacing": "paper",
+            "frequencies": "base"}  # fmt: skip
     table = {
-        "name": f"{rows}x{d}", "spec": {"d_model": d, "base": 10000.0, **paper}, "stride": d,
-        "dtype": "float32", "threads": 1, "stores": "automatic",
+        "name": f"{rows}x{d}", "spec": spec, "stride": d, "dtype": "float32", "threads": 1, "stores": "automatic",
         "rows": {"first": 0, "count": rows},
     }  # fmt: skip
     return {

@@ -103,7 +103,7 @@ def label_beside(axes: Axes, points: Sequence[tuple[str, float, float, Look]]) -
     a line to its point: no text covers another, however close the points are."""
     low, high = (math.log10(edge) for edge in axes.get_ylim())
     points = sorted(points, key=lambda point: point[2])
-    leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.5, "relpos": (0, 0.5)}
+    leader: Look = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.5, "relpos": (0, 0.5)}
     for place, (text, x, y, look) in enumerate(points):
         at = 10 ** (low + (high - low) * (place + 0.5) / len(points))
         axes.annotate(

@@ -112,10 +112,6 @@ def _section(machine: Machine, drawn: str) -> str:
         sentence, rows = summary.speeds(summary.columns_of(machine), ("backend", "peer"))
         sentence = f"{sentence} {summary.not_reliable(plain)}".strip()
         parts.append(_part("Gfloat/s of every backend and library", sentence, _table(rows)))
-    if len(types := summary.by_type(machine)) > 1:
-        others = (each for each in summary.typed(machine) if each.table.dtype != "float32")
-        title = "Other element types, in 10⁹ elements/s"
-        parts.append(_part(title, summary.not_reliable(others), _table(types)))
     return "".join([*parts, _part("All measurements", "", _all_measurements(machine))])
 
 

@@ -1,11 +1,9 @@
-"""Tables of what was measured: Gfloat/s beside errors, element types. Rows of text, of which the
-first is the heading."""
+"""Tables of what was measured: Gfloat/s beside errors. Rows of text, the heading first."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from statistics import median
 
-from reporting.documents import BYTES_OF_TYPE, COPY, Machine, Measurement, Table
+from reporting.documents import COPY, Machine, Measurement, Table
 from reporting.text import Rows, speed_text
 
 Column = tuple[str, Machine, Table]  # a heading, and what stands below it
@@ -81,22 +79,3 @@ def speeds(
 
 def _of_what(measured: Measurement) -> str:
     return f"{measured.rows_text} of {measured.table.size}"
-
-
-def typed(machine: Machine) -> list[Measurement]:
-    """The library's backends of every element type, by one thread and at their best ISAs."""
-    return machine.best_isas(lambda each: each.seconds and each.role == "backend"
-                             and each.table.threads == 1)  # fmt: skip
-
-
-def by_type(machine: Machine) -> Rows:
-    """The tables that were measured in several types, the smallest first."""
-    found: dict[tuple[Table, str], dict[str, float]] = {}
-    for each in typed(machine):
-        alike = replace(each.table, dtype="float32")
-        found.setdefault((alike, each.backend), {})[each.table.dtype] = each.speed
-    several = {place: of_type for place, of_type in found.items() if len(of_type) > 1}
-    types = [dtype for dtype in BYTES_OF_TYPE if any(dtype in each for each in several.values())]
-    cells = [[f"{name}, {table.name}", *(speed_text(several[table, name].get(t, 0)) for t in types)]
-             for table, name in sorted(several, key=lambda place: order_of(place[0]))]  # fmt: skip
-    return [["", *types], *cells]
