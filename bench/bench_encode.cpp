@@ -1,14 +1,13 @@
 // How fast are tables encoded, and how far is that from what the memory system allows?
 //
-//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (see tables.h for names)
+//   encode/<backend>:<isa>/preset:whisper/rows:1500/d:1280   warm memory (names: bench.h)
 //   encode_fresh/<backend>:<isa>/memory:pages/rows:512/d:512 memory that the system has just given
 //   encode_simply/rows:512/d:512                             posenc::encode(512, 512), which plans
 
-#include "encoders.h"
+#include "bench.h"
 #include "peers.h"
-#include "program.h"
-#include "tables.h"
 
+#include "posenc/cpu.h"
 #include "posenc/selection.h"
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,19 +25,9 @@
 namespace posenc::bench {
 namespace {
 
-void encode(benchmark::State& state, const Backend* backend, const Table& table) {
-  const Encoder& encoder = planned(*backend, table.spec);
-  const OutputView view = warm_view(table);
-  time_table(state, table, expected_of(encoder, table.rows, table.type), [&] {
-    encoder.encode(table.rows, view, table.options());
-    return view;
-  });
-}
-
-void add_encode(const Backend& backend, const Table& table) {
-  if (!backend.supports(table.type)) return;
-  const std::string name = fmt::format("encode/{}/{}", backend.full_name(), to_string(table));
-  add(name, encode, &backend, table);
+auto* add_encode(const Backend& backend, const Table& table) {
+  return add(fmt::format("encode/{}/{}", backend.full_name(), to_string(table)),
+             [&backend, table] { return encoding_of(backend, table); });
 }
 
 /// Real tables, one for each size: other presets differ in layout or spacing, which cost next to
@@ -93,8 +82,9 @@ void add_places_of_rows() {
 void add_types() {
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {131072, 128}, {8192, 4096}}) {
     for (const DataType type : {DataType::float64, DataType::float16, DataType::bfloat16}) {
-      for (const Backend* backend : fast_backends())
-        add_encode(*backend, table_of(rows, d_model, type));
+      for (const Backend* backend : fast_backends()) {
+        if (backend->supports(type)) add_encode(*backend, table_of(rows, d_model, type));
+      }
     }
   }
 }
@@ -110,60 +100,63 @@ void add_store_policies() {
   }
 }
 
-/// Pages that nobody has touched, none of them huge.
-class Pages {
- public:
-  explicit Pages(const Table& table)
-      : bytes_(static_cast<std::size_t>(table.bytes())),
-        pages_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-#ifdef MADV_NOHUGEPAGE
-    madvise(pages_, bytes_, MADV_NOHUGEPAGE);
-#endif
+/// What do threads gain? By wall time. Run it beside busy processes, too.
+void add_threads() {
+  for (const auto& [rows, d_model] : {std::pair{512, 512}, {2048, 1024}, {8192, 4096}}) {
+    Table table = table_of(rows, d_model);
+    for (table.threads = 1; table.threads <= cpu().logical_cores; table.threads *= 2) {
+      for (const Backend* backend : fast_backends()) add_encode(*backend, table)->UseRealTime();
+    }
   }
-  ~Pages() { munmap(pages_, bytes_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  void* data() const { return pages_; }
+}
 
- private:
-  std::size_t bytes_;
-  void* pages_;
-};
+using Memory = std::shared_ptr<void>;
+using Allocate = Memory (*)(const Table&);
 
 /// Fills itself with zeros first.
-struct Vector : std::vector<float> {
-  explicit Vector(const Table& table) : vector(static_cast<std::size_t>(table.elements())) {}
-};
+Memory vector(const Table& table) {
+  const auto all = std::make_shared<std::vector<float>>(table.elements());
+  return {all, all->data()};
+}
+
+/// Pages that nobody has touched, none of them huge.
+Memory pages(const Table& table) {
+  const auto bytes = static_cast<std::size_t>(table.elements()) * sizeof(float);
+  void* const all =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#ifdef MADV_NOHUGEPAGE
+  madvise(all, bytes, MADV_NOHUGEPAGE);
+#endif
+  return {all, [bytes](void* memory) { munmap(memory, bytes); }};
+}
 
 /// Has huge pages if the table is large and the system gives them.
-struct OwnMatrix : Matrix {
-  explicit OwnMatrix(const Table& table) : Matrix(table.rows.count, table.spec.d_model) {}
-};
+Memory matrix(const Table& table) {
+  const auto all = std::make_shared<Matrix>(table.rows.count, table.spec.d_model);
+  return {all, all->data()};
+}
 
 /// What do page faults cost? Includes giving the memory back.
-template <class Memory>
-void encode_fresh(benchmark::State& state, const Backend* backend, const Table& table) {
-  const Encoder& encoder = planned(*backend, table.spec);
-  std::optional<Memory> memory;
-  const bool is_right = timed(state, expected_of(encoder, table.rows), [&] {
-    memory.emplace(table);
-    const OutputView view = view_of(table, memory->data());
-    encoder.encode(table.rows, view);
-    return view;
-  });
-  if (is_right) count_elements(state, table);
+Work encode_fresh(const Backend& backend, const Table& table, Allocate allocate) {
+  const Encoder& encoder = planned(backend, table.spec);
+  return {table.elements(), expected_of(encoder, table.rows),
+          [=, &encoder, memory = Memory()]() mutable {
+            memory.reset();
+            memory = allocate(table);
+            const OutputView view = view_of(table, memory.get());
+            encoder.encode(table.rows, view);
+            return view;
+          }};
 }
 
 /// The call that plans for itself and allocates. Compare with encode_fresh/.../memory:matrix.
-void encode_simply(benchmark::State& state, const Table& table) {
-  std::optional<Matrix> made;
-  const Encoder& encoder = planned(backend("rotation"), table.spec);
-  const bool is_right = timed(state, expected_of(encoder, table.rows), [&] {
-    made.reset();
-    made = posenc::encode(table.rows.count, table.spec.d_model);
-    return OutputView(made->view());
-  });
-  if (is_right) count_elements(state, table);
+Work encode_simply(const Table& table) {
+  return {table.elements(), expected_of(planned(backend("rotation"), table.spec), table.rows),
+          [table, made = std::shared_ptr<Matrix>()]() mutable {
+            made.reset();
+            made = std::make_shared<Matrix>(posenc::encode(table.rows.count, table.spec.d_model));
+            return OutputView(made->view());
+          }};
 }
 
 void add_fresh() {
@@ -173,15 +166,15 @@ void add_fresh() {
 #endif
   for (const auto& [rows, d_model] : {std::pair{512, 512}, {5000, 512}, {8192, 4096}}) {
     const Table table = table_of(rows, d_model);
-    add("encode_simply/" + to_string(table), encode_simply, table);
+    const std::string size = to_string(table);
+    add("encode_simply/" + size, [=] { return encode_simply(table); });
     for (const Backend* backend : fast_backends()) {
-      const auto name = [&](const char* memory) {
-        return fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), memory,
-                           to_string(table));
-      };
-      add(name("vector"), encode_fresh<Vector>, backend, table);
-      add(name("pages"), encode_fresh<Pages>, backend, table);
-      add(name("matrix"), encode_fresh<OwnMatrix>, backend, table);
+      for (const auto& [name, allocate] : {std::pair<const char*, Allocate>{"vector", vector},
+                                           {"pages", pages},
+                                           {"matrix", matrix}}) {
+        add(fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), name, size),
+            [=, make = allocate] { return encode_fresh(*backend, table, make); });
+      }
     }
   }
 }
@@ -196,6 +189,7 @@ void register_benchmarks() {
   add_places_of_rows();
   add_types();
   add_store_policies();
+  add_threads();
   add_fresh();
 }
 

@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""Times PyTorch, NumPy and this library's Python package side by side on the CPU.
+"""Times PyTorch, NumPy and this library's Python package side by side on one thread of the CPU.
 
 Works (float32, the paper's convention):
   kept table     sin and cos into a table that is there; here Encoder.encode
   new table      the constructor of the tutorial's module; here planning, allocating and encoding
   x + table      torch.add into memory that is there; here PositionalEncoding.forward
   module         the tutorial's module in evaluation, which allocates its result; here as above
-With --rotary instead, of 32 heads as wide as d:
-  rotary cache   cosines and sines into a cache that is there; here Rotary.cache
-  rotary         Transformers' x cos + rotate_half(x) sin; here Rotary.apply_cache
 
 PyTorch computes the tutorial's formula in float32, NumPy the textbook's in double, rounded once.
 Errors are of all rows, against posenc's correctly rounded float64 table. --output writes the kept
@@ -17,6 +14,7 @@ tables of both as a document, whose rows report.py shows beside the backends."""
 import argparse
 import datetime
 import importlib
+import json
 import math
 import os
 import random
@@ -30,11 +28,11 @@ from timeit import timeit
 from typing import Any
 
 from reporting.command import (
-    ROOT, ArgumentParser, Skipped, check_writable, integer, need_module, need_modules,
-    run_main, show_progress, write_json,
+    ROOT, ArgumentParser, Skipped, check_writable, need_module, need_modules, run_main,
+    show_progress, write_whole,
 )  # fmt: skip
 from reporting.documents import VERSION
-from reporting.text import aligned, error_text, seconds_text, share_text
+from reporting.text import aligned, error_text, share_text
 
 Shape = tuple[int, int]  # rows, d_model
 Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
@@ -42,10 +40,8 @@ Works = dict[str, dict[str, Callable[[], Any]]]  # by work, by program
 SECONDS, SAMPLES = 0.02, 5  # of each process and work
 PROGRAMS = ("pytorch", "numpy", "posenc")
 PHASES = {"pytorch": "float32", "numpy": "double"}
-KEPT, CACHE = "kept table", "rotary cache"
-HEADS = 32
-TABLE_SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
-ROTARY_SHAPES = [(128, 128), (8192, 128)]
+KEPT = "kept table"
+SHAPES = [(8, 512), (1024, 1024), (5000, 512), (131072, 128)]
 
 
 def parse_shape(text: str) -> Shape:
@@ -56,26 +52,6 @@ def parse_shape(text: str) -> Shape:
         allowed = "ROWSxD, each at least 1, D even, 2^28 values at most"
         raise argparse.ArgumentTypeError(f"is '{text}'; allowed: {allowed}")
     return rows, d_model
-
-
-def parse_arguments() -> argparse.Namespace:
-    example = "compare_torch.py --shapes 5000x512 --output build/results/torch.json"
-    parser = ArgumentParser(example=example, description=__doc__)
-    parser.add_argument("--shapes", nargs="+", type=parse_shape, metavar="ROWSxD",
-                        help="default: 8x512 1024x1024 5000x512 131072x128; with --rotary: 128x128 "
-                        "8192x128")
-    parser.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N",
-                        help="of PyTorch and posenc (default: %(default)s)")
-    parser.add_argument("--processes", type=integer(1, 100), default=5, metavar="N",
-                        help="default: %(default)s")
-    parser.add_argument("--kept-table-only", action="store_true", help="no other work")
-    parser.add_argument("--rotary", action="store_true", help="rotary embeddings, not tables")
-    parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
-    arguments = parser.parse_args()
-    arguments.shapes = arguments.shapes or (ROTARY_SHAPES if arguments.rotary else TABLE_SHAPES)
-    if arguments.rotary and arguments.output:
-        parser.error("--output is given with --rotary; allowed: without, for tables")
-    return arguments
 
 
 def need_posenc() -> Any:
@@ -122,63 +98,30 @@ def kept_table(library: Any, position: Any, frequencies: Any, table: Any) -> Cal
     return fill
 
 
-def rotary_works(torch: Any, posenc: Any, shape: Shape, threads: int) -> Works:
-    """As Transformers computes cosines and sines, and turns heads of shape (heads, rows, d)."""
-    rows, d = shape
-    frequencies = 1.0 / 10000.0 ** (torch.arange(0, d, 2, dtype=torch.float32) / d)
-    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
-    cosines, sines = torch.empty(rows, d), torch.empty(rows, d)
-    x, rotary = torch.randn(1, HEADS, rows, d), posenc.Rotary(d)
-    cache, ours = rotary.cosines_and_sines(range(rows), "halves"), x.numpy().copy()
-
-    def fill() -> Any:
-        phases = position * frequencies
-        both = torch.cat((phases, phases), dim=-1)
-        cosines.copy_(both.cos())
-        sines.copy_(both.sin())
-        return cosines, sines
-
-    def turn() -> Any:
-        rotated = torch.cat((-x[..., d // 2 :], x[..., : d // 2]), dim=-1)
-        return x * cosines + rotated * sines
-
-    again = partial(rotary.cosines_and_sines, range(rows), "halves", out=cache, threads=threads)
-    turn_ours = partial(rotary.apply_cache, cache, ours, heads_first=True, threads=threads)
-    return {
-        CACHE: {"pytorch": fill, "posenc": again},
-        "rotary": {"pytorch": turn, "posenc": turn_ours},
-    }
-
-
-def works_of(posenc: Any, shape: Shape, options: argparse.Namespace) -> Works:
-    torch, numpy = need_module("torch"), need_module("numpy")
-    (rows, d), threads = shape, options.threads
-    torch.set_num_threads(threads)
-    if options.rotary:
-        return rotary_works(torch, posenc, shape, threads)
-    encoder = posenc.Encoder(d, rows=rows, threads=threads)
-    again = partial(encoder.encode, range(rows), out=encoder.encode(range(rows)), threads=threads)
-    position = torch.arange(rows, dtype=torch.float32).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
-    theirs = kept_table(torch, position, div_term, torch.empty(rows, d))
-    works: Works = {KEPT: {"pytorch": theirs, "posenc": again}}
-    if threads == 1:  # NumPy has no threads of its own for this
-        position, frequencies = numpy.arange(rows)[:, None], 10000.0 ** (-numpy.arange(0, d, 2) / d)
-        table = numpy.empty((rows, d), dtype=numpy.float32)
-        works[KEPT]["numpy"] = kept_table(numpy, position, frequencies, table)
-    if options.kept_table_only:
-        return works
-    module = torch_module(torch)
+def works_of(posenc: Any, shape: Shape) -> Works:
+    torch, numpy, (rows, d) = need_module("torch"), need_module("numpy"), shape
+    torch.set_num_threads(1)
+    module, encoder = torch_module(torch), posenc.Encoder(d, rows=rows)
     kept, layer = module(d, rows).eval(), posenc.PositionalEncoding(d, rows, source="cached")
     x, y = torch.randn(1, rows, d), torch.empty(1, rows, d)
-    forward = partial(layer.forward, x.numpy(), y.numpy(), threads=threads)
-    works["new table"] = {
-        "pytorch": lambda: module(d, rows),
-        "posenc": lambda: posenc.Encoder(d).encode(range(rows), threads=threads),
+    forward = partial(layer.forward, x.numpy(), y.numpy())
+    position, table = torch.arange(rows, dtype=torch.float32).unsqueeze(1), torch.empty(rows, d)
+    div_term = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
+    frequencies = 10000.0 ** (-numpy.arange(0, d, 2) / d)
+    of_numpy = numpy.empty((rows, d), dtype=numpy.float32)
+    return {
+        KEPT: {
+            "pytorch": kept_table(torch, position, div_term, table),
+            "numpy": kept_table(numpy, numpy.arange(rows)[:, None], frequencies, of_numpy),
+            "posenc": partial(encoder.encode, range(rows), out=encoder.encode(range(rows))),
+        },
+        "new table": {
+            "pytorch": lambda: module(d, rows),
+            "posenc": lambda: posenc.Encoder(d).encode(range(rows)),
+        },
+        "x + table": {"pytorch": lambda: torch.add(x, kept.pe, out=y), "posenc": forward},
+        "module": {"pytorch": lambda: kept(x), "posenc": forward},
     }
-    works["x + table"] = {"pytorch": lambda: torch.add(x, kept.pe, out=y), "posenc": forward}
-    works["module"] = {"pytorch": lambda: kept(x), "posenc": forward}
-    return works
 
 
 def median_seconds(work: Callable[[], Any]) -> float:
@@ -189,26 +132,22 @@ def median_seconds(work: Callable[[], Any]) -> float:
     return median(timeit(work, number=calls) / calls for _ in range(SAMPLES))
 
 
-def time_once(options: argparse.Namespace) -> list[tuple[str, Shape, str, float]]:
-    """In this process: work, shape, program and seconds of each."""
+def time_once(shapes: list[Shape]) -> list[tuple[tuple[str, Shape], str, float]]:
+    """In this process: work and shape, program, and seconds of each."""
     posenc, found = need_posenc(), []
     with need_module("torch").no_grad():
-        for shape in options.shapes:
-            works = works_of(posenc, shape, options)
-            all_works = [(work, program) for work in works for program in works[work]]
-            for work, program in random.sample(all_works, len(all_works)):
-                found.append((work, shape, program, median_seconds(works[work][program])))
+        for shape in shapes:
+            works = works_of(posenc, shape)
+            calls = [(work, program) for work in works for program in works[work]]
+            for work, program in random.sample(calls, len(calls)):
+                found.append(((work, shape), program, median_seconds(works[work][program])))
     return found
 
 
-def error_of(posenc: Any, got: Any, work: str, shape: Shape) -> dict[str, float]:
-    """Of a float32 table or cache, against float64 values that are correctly rounded."""
-    numpy, (rows, d) = need_module("numpy"), shape
-    if work == KEPT:
-        got, exact = numpy.asarray(got), posenc.encode(rows, d, dtype="float64")
-    else:
-        both = posenc.Rotary(d).cosines_and_sines(range(rows), "halves", dtype="float64")
-        got, exact = numpy.concatenate(got), numpy.concatenate(both)
+def error_of(posenc: Any, got: Any, shape: Shape) -> dict[str, float]:
+    """Of a float32 table, against float64 values that are correctly rounded."""
+    numpy = need_module("numpy")
+    got, exact = numpy.asarray(got), posenc.encode(*shape, dtype="float64")
     nearest = exact.astype(numpy.float32)
     error = numpy.abs(got - exact)
     ulp = numpy.spacing(numpy.abs(nearest)).astype(numpy.float64)
@@ -221,37 +160,49 @@ def error_of(posenc: Any, got: Any, work: str, shape: Shape) -> dict[str, float]
     }
 
 
-def document_of(peers: list[tuple[str, Shape, list[float], dict[str, float]]],
-                options: argparse.Namespace, posenc: Any) -> dict[str, Any]:
-    """Of names, shapes, seconds and errors, as posenc measure writes documents."""
+def row_of(
+    name: str, shape: Shape, seconds: list[float], error: dict[str, float]
+) -> dict[str, Any]:
+    """As posenc measure writes it."""
+    rows, d = shape
+    spec = {"d_model": d, "base": 10000.0, "layout": "interleaved", "spacing": "paper",
+            "frequencies": "base"}  # fmt: skip
+    table = {
+        "name": f"{rows}x{d}", "spec": spec, "stride": d, "dtype": "float32", "threads": 1, "stores": "automatic",
+        "rows": {"first": 0, "count": rows},
+    }  # fmt: skip
+    return {
+        "backend": name, "isa": "", "role": "peer", "phases": PHASES[name], "table": table,
+        "seconds": seconds, "self_ratios": [], "error": error, "bound": None,
+    }  # fmt: skip
+
+
+def document_of(rows: list[dict[str, Any]], posenc: Any) -> dict[str, Any]:
     isas = list(dict.fromkeys(name.partition(":")[2] for name in posenc.backends()))
-    machine = {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count()}
-    paper: dict[str, Any] = {"base": 10000.0, "layout": "interleaved", "spacing": "paper"}
-    stored: dict[str, Any] = {"dtype": "float32", "threads": options.threads, "stores": "automatic"}
-    rows: list[dict[str, Any]] = []
-    for name, (count, d_model), seconds, error in peers:
-        spec = {**paper, "d_model": d_model, "frequencies": "base"}
-        table = {"name": f"{count}x{d_model}", "spec": spec, "stride": d_model, **stored,
-                 "rows": {"first": 0, "count": count}}  # fmt: skip
-        rows.append({
-            "backend": name, "isa": "", "role": "peer", "phases": PHASES[name], "table": table,
-            "seconds": seconds, "self_ratios": [], "error": error, "bound": None,
-        })  # fmt: skip
     versions = (need_module(name).__version__ for name in ("torch", "numpy"))
     return {
         "version": VERSION,
-        "machine": {**machine, "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
+        "machine": {"cpu": posenc.cpu(), "isas": isas, "logical_cores": os.cpu_count(),
+                    "l1_bytes": 0, "l2_bytes": 0, "l3_bytes": 0},
         "compiler": "PyTorch {}, NumPy {}".format(*versions),
         "library_version": posenc.__version__,
         "kernels": "",
         "measured_at": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
         "disturbed": "",
         "measurements": rows,
-    }
+    }  # fmt: skip
 
 
 def main() -> int:
-    options = parse_arguments()
+    parser = ArgumentParser("compare_torch.py --shapes 5000x512", __doc__)
+    parser.add_argument("--shapes", nargs="+", type=parse_shape, default=SHAPES, metavar="ROWSxD",
+                        help="default: 8x512 1024x1024 5000x512 131072x128")
+    parser.add_argument("--processes", type=int, default=5, metavar="N",
+                        help="at least 1 (default: %(default)s)")
+    parser.add_argument("--output", metavar="FILE", help="also write a document of measurements")
+    options = parser.parse_args()
+    if options.processes < 1:
+        parser.error(f"--processes is {options.processes}; allowed: at least 1")
     if options.output:
         check_writable(options.output)
     need_modules("torch", "numpy")
@@ -259,33 +210,28 @@ def main() -> int:
     seconds: dict[tuple[str, Shape], dict[str, list[float]]] = {}
     # A new process each time: addresses differ, and times with them.
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        for done, found in enumerate(pool.imap(time_once, [options] * options.processes), 1):
+        for done, found in enumerate(pool.imap(time_once, [options.shapes] * options.processes), 1):
             show_progress(f"{done} of {options.processes} processes")
-            for work, shape, program, each in found:
-                seconds.setdefault((work, shape), {}).setdefault(program, []).append(each)
+            for place, program, each in found:
+                seconds.setdefault(place, {}).setdefault(program, []).append(each)
     show_progress()
-    lines, peers = [["work", "rows x d", *PROGRAMS, "error of pytorch", "error of numpy"]], []
-    works = [KEPT, "new table", "x + table", "module", CACHE, "rotary"]
-    for work, shape in sorted(seconds, key=lambda place: works.index(place[0])):
-        times = seconds[work, shape]
-        line = [work, f"{shape[0]} x {shape[1]}"]
-        line += [seconds_text(median(times[p])) if p in times else "" for p in PROGRAMS]
-        tables = works_of(posenc, shape, options)[work] if work in (KEPT, CACHE) else {}
-        for program in ("pytorch", "numpy"):
-            line.append("")
-            if program in tables:
-                error = error_of(posenc, tables[program](), work, shape)
-                peers.append((program, shape, times[program], error))
+    lines = [["ms", "rows x d", *PROGRAMS, *(f"error of {program}" for program in PHASES)]]
+    rows = []
+    for (work, shape), times in sorted(seconds.items()):
+        cells = {program: f"{1e3 * median(times[program]):.3g}" for program in times}
+        if work == KEPT:
+            for program in PHASES:
+                error = error_of(posenc, works_of(posenc, shape)[work][program](), shape)
+                rows.append(row_of(program, shape, times[program], error))
                 share = share_text(error["correctly_rounded"], is_of_all=True)
-                line[-1] = f"{error_text(error['max_abs'])}, {share}"
-        lines.append(line)
-    # Columns of what was not asked for are left out.
-    shown = [c for c in range(len(lines[0])) if any(line[c] for line in lines[1:])]
-    print(aligned([[line[c] for c in shown] for line in lines], left=(0, 1)))
-    print(f"\n{posenc.cpu()}; threads: {options.threads}; medians of {options.processes} processes")
+                cells[f"error of {program}"] = f"{error_text(error['max_abs'])}, {share}"
+        size = f"{shape[0]} x {shape[1]}"
+        lines.append([work, size, *(cells.get(column, "") for column in lines[0][2:])])
+    print(aligned(lines, left=(0, 1)))
+    print(f"\n{posenc.cpu()}; one thread; medians of {options.processes} processes")
     print("Errors: the largest of all rows, and the share of entries that are correctly rounded.")
     if options.output:
-        write_json(options.output, document_of(peers, options, posenc))
+        write_whole(options.output, json.dumps(document_of(rows, posenc), indent=1) + "\n")
     return 0
 
 

@@ -81,31 +81,25 @@ line_of() {
   while read -r name rest; do if [[ $name == "$2" ]]; then echo "$rest"; fi; done <<<"$1"
 }
 
-has_command() { command -v "$1" >/dev/null; }
-has_file() { [[ -e $1 ]]; }
-has_none() { return 1; }
-has_header() {
-  local folder prefixes=/usr:/usr/local:/opt/homebrew:${CONDA_PREFIX:-}:${CMAKE_PREFIX_PATH:-}
-  local -a folders
-  IFS=':;' read -r -a folders <<<"$prefixes"
-  for folder in "${folders[@]}"; do [[ ! -e $folder/include/$1 ]] || return 0; done
-  IFS=':' read -r -a folders <<<"${CPATH:-}:${CPLUS_INCLUDE_PATH:-}"
-  for folder in "${folders[@]:-}"; do [[ ! -e $folder/$1 ]] || return 0; done
-  return 1
-}
-# Asks the same Pythons as python_with.sh, which runs the scripts: the first on the path, then
-# Debian's. Both once, for all modules of the table and for the header of Python.
-modules=""
-has_module() {
-  local python find='import importlib.util as u, os, sys, sysconfig
-header = os.path.join(sysconfig.get_path("include"), "Python.h")
-print(*filter(u.find_spec, sys.argv[1:]), "Python.h" if os.path.exists(header) else "")'
-  # shellcheck disable=SC2046
-  [[ -n $modules ]] || for python in python3 /usr/bin/python3; do
-    modules+=" $("$python" -c "$find" $(sed -n 's/.* module \([a-z_]*\) .*/\1/p' <<<"$packages") \
-      2>/dev/null || true) "
-  done
-  [[ $modules == *" $1 "* ]]
+# has KIND NAME. Modules are asked of the same Pythons that python_with.sh runs scripts with.
+find_module='import importlib.util, os, sys, sysconfig
+header = os.path.join(sysconfig.get_path("include"), sys.argv[1])
+sys.exit(0 if os.path.exists(header) or importlib.util.find_spec(sys.argv[1]) else 1)'
+has() {
+  local folder prefixes=${CMAKE_PREFIX_PATH:-}
+  case $1 in
+    command) command -v "$2" >/dev/null ;;
+    file) [[ -e $2 ]] ;;
+    header)
+      for folder in /usr /usr/local /opt/homebrew ${CONDA_PREFIX:-} ${prefixes//[:;]/ }; do
+        [[ ! -e $folder/include/$2 ]] || return 0
+      done
+      return 1 ;;
+    module)
+      python3 -c "$find_module" "$2" 2>/dev/null ||
+        /usr/bin/python3 -c "$find_module" "$2" 2>/dev/null ;;
+    *) return 1 ;;
+  esac
 }
 
 is_there() {
@@ -113,23 +107,20 @@ is_there() {
   line=$(line_of "$packages" "$1")
   if [[ $1 == g++-* ]]; then line=${line:-command ${1#g++-}-g++}; fi
   read -r kind names <<<"${line:-command $1}"
-  for name in ${names%%|*}; do ! "has_$kind" "$name" || return 0; done
-  has_command dpkg-query || return 1
-  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+  for name in ${names%%|*}; do ! has "$kind" "$name" || return 0; done
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true) == installed ]]
 }
 
 # Prints why nothing can be installed here, or nothing if it can. On a terminal, sudo asks for the
 # password once.
 obstacle() {
-  if ! has_command apt-get; then
+  if ! has command apt-get; then
     echo "there is no apt-get here"
-  elif [[ $(id -u) -eq 0 ]]; then
-    :
-  elif ! has_command sudo; then
+  elif [[ $(id -u) -ne 0 ]] && ! has command sudo; then
     echo "installing needs root, and there is no sudo"
-  elif [[ -t 0 ]]; then
+  elif [[ $(id -u) -ne 0 && -t 0 ]]; then
     sudo -v -p "[sudo] password of %p, to install $missing: " || echo "sudo does not give root"
-  else
+  elif [[ $(id -u) -ne 0 ]]; then
     sudo -n true &>/dev/null || echo "installing needs root, and sudo does not give it"
   fi
 }
@@ -150,23 +141,18 @@ install() {
   for package; do apt install -y --no-install-recommends "$package" || true; done
 }
 
-# Sets what is missing of the groups: needed, optional, and both.
+# Sets what is missing of the groups.
 look() {
   local package
-  needed="" optional="" modules=""
+  missing=""
   for package in $wanted; do
-    if [[ " $needed $optional " == *" $package "* ]] || is_there "$package"; then continue; fi
-    case $(line_of "$packages" "$package") in
-      *"|"*) optional+=${optional:+ }$package ;;
-      *) needed+=${needed:+ }$package ;;
-    esac
+    [[ " $missing " == *" $package "* ]] || is_there "$package" || missing+=${missing:+ }$package
   done
-  missing=$needed${needed:+${optional:+ }}$optional
 }
 
-mode=install
+is_list=no
 if [[ ${1:-} == --left-out ]]; then
-  mode=left-out
+  is_list=yes
   shift
 fi
 wanted=""
@@ -181,11 +167,13 @@ for group in "${@:-build}"; do
 done
 
 look
-if [[ $mode == left-out ]]; then
-  [[ -z $optional ]] || echo "Left out, since it is not installed:"
-  for package in $optional; do
+if [[ $is_list == yes ]]; then
+  heading="Left out, since it is not installed:"
+  for package in $missing; do
     line=$(line_of "$packages" "$package")
-    echo "  ${line#*| } (Debian: $package)"
+    [[ $line == *"|"* ]] || continue
+    printf '%s  %s (Debian: %s)\n' "${heading:+$heading$'\n'}" "${line#*| }" "$package"
+    heading=""
   done
   exit 0
 fi
@@ -201,5 +189,4 @@ if [[ -z $reason ]]; then
   [[ -n $missing ]] || exit 0
   reason="apt-get did not bring it, see $log"
 fi
-text=${needed:+, needed: $needed}${optional:+, optional: $optional}
-echo "install_dependencies.sh: warning: not installed$text ($reason)" >&2
+echo "install_dependencies.sh: warning: not installed: $missing ($reason)" >&2

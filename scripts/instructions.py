@@ -7,46 +7,31 @@ Both directions count: keep what was gained, so that it cannot be lost again uns
 no AVX-512: kernels of the others share its source. Where no counts of a compiler (and xsimd) are
 kept, the new ones are shown only, and the exit code is that of a skipped test."""
 
-import argparse
 import json
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from reporting.command import (
-    CHECK_FAILED, ROOT, ArgumentParser, BadInput, Skipped, reading, run_main, write_json,
+    CHECK_FAILED, ROOT, ArgumentParser, BadInput, Skipped, reading, run_main, write_whole,
 )  # fmt: skip
 from reporting.text import aligned
 
 KEPT = ROOT / "tests" / "data" / "instructions.json"
 TOLERANCE = 0.02
 
-Counts = Mapping[str, float]  # instructions per element, by the name of the benchmark
-
-
-def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(example="instructions.py --update", description=__doc__)
-    parser.add_argument("--program", default=str(ROOT / "build/release/bin/counted_calls"),
-                        metavar="FILE", help="counted_calls of a build (default: %(default)s)")
-    parser.add_argument("--update", action="store_true",
-                        help="keep what changed for this compiler, instead of failing")
-    return parser.parse_args()
-
 
 def count(program: str) -> tuple[str, dict[str, float]]:
-    """The compiler, such as "g++ 12, xsimd 8", and what was counted."""
+    """The compiler, such as "g++ 12, xsimd 8", and instructions per element by benchmark."""
     if not Path(program).exists():
         raise BadInput(f"--program is '{program}'; allowed: counted_calls, which a build makes")
     if shutil.which("valgrind") is None:
         raise Skipped("there is no valgrind (Debian: valgrind), no instruction was counted")
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            "valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts",
-            "--collect-atstart=no", program,
-        ]  # fmt: skip
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts",
+                   "--collect-atstart=no", program]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             reason = done.stderr.strip().splitlines()[-1:]
@@ -56,8 +41,8 @@ def count(program: str) -> tuple[str, dict[str, float]]:
         for number, call in enumerate(calls, 1):
             name, elements = call.split()
             text = Path(folder, f"counts.{number}").read_text(encoding="utf-8")
-            found = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
-            if found is None or int(found[1]) == 0:
+            found = re.search(r"^(?:totals|summary): ([1-9]\d*)", text, re.MULTILINE)
+            if found is None:
                 raise BadInput(f"valgrind counted nothing in {name}")
             counts[name] = float(f"{int(found[1]) / int(elements):.5g}")
     return re.sub(r"(\d+)\.[\d.]+", r"\1", compiler), counts
@@ -73,11 +58,16 @@ def difference(before: float | None, now: float | None) -> list[str]:
 
 
 def main() -> int:
-    arguments = parse_arguments()
+    parser = ArgumentParser("instructions.py --update", __doc__)
+    parser.add_argument("--program", default=str(ROOT / "build/release/bin/counted_calls"),
+                        metavar="FILE", help="counted_calls of a build (default: %(default)s)")
+    parser.add_argument("--update", action="store_true",
+                        help="keep what changed for this compiler, instead of failing")
+    arguments = parser.parse_args()
     compiler, new = count(arguments.program)
     with reading(KEPT):
         document = json.loads(KEPT.read_text(encoding="utf-8"))
-    kept: Counts = document.get(compiler, {})
+    kept = document.get(compiler, {})
     # A call of an ISA that this CPU does not run is no difference.
     isas = {name.split("/")[1] for name in new}
     names = dict.fromkeys([*new, *(name for name in kept if name.split("/")[1] in isas)])
@@ -89,8 +79,8 @@ def main() -> int:
     if arguments.update:
         # What did not change stays, so that the file shows what a change of a kernel cost.
         stays = {name: now for name, now in kept.items() if name not in changed}
-        counts = {**new, **stays}
-        write_json(KEPT, dict(sorted({**document, compiler: counts}.items())))
+        document = dict(sorted({**document, compiler: {**new, **stays}}.items()))
+        write_whole(KEPT, json.dumps(document, indent=1) + "\n")
         print(f"{compiler}: {len(new)} counts are kept, {len(changed)} of them new or changed")
         return 0
     if not kept:

@@ -3,7 +3,6 @@
 what got slower or faster, and on which tables. Exit code 1: a regression, or times that are not
 reliable, which are never kept."""
 
-import argparse
 import re
 import subprocess
 from collections.abc import Mapping
@@ -98,9 +97,8 @@ def readme_of(text: str, kept: Kept) -> str:
 
     made, count = BLOCK.subn(block, text)
     if count == 0:
-        lines = "lines of CPU NAME.json ROWSxD ROWSxD"
-        raise BadInput(f"{README} shows no document; allowed: a table between '<!-- measured', "
-                       f"{lines}, '-->' and '<!-- end -->'")  # fmt: skip
+        allowed = "'<!-- measured', lines of CPU NAME.json ROWSxD ROWSxD, '-->', '<!-- end -->'"
+        raise BadInput(f"{README} shows no document; allowed: {allowed}")
     return made
 
 
@@ -116,18 +114,6 @@ def keep(document: Path, machine: Machine) -> None:
     write_whole(README, readme)
 
 
-def parse_arguments() -> argparse.Namespace:
-    parser = ArgumentParser(example="measured.py --keep", description=__doc__)
-    parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT",
-                        help="of posenc measure, on any CPU (default: measure now, in 2 minutes)")
-    parser.add_argument("--keep", action="store_true",
-                        help="keep the document as that of its CPU, and write docs/measured.md and "
-                             "the README's table anew")
-    parser.add_argument("--posenc", metavar="FILE",
-                        help="the posenc command (default: preset release, built first)")
-    return parser.parse_args()
-
-
 def build() -> str:
     command = [str(ROOT / "scripts" / "build.sh"), "release", "posenc_cli"]
     if subprocess.run(command, check=False).returncode != 0:
@@ -136,23 +122,31 @@ def build() -> str:
 
 
 def main() -> int:
-    arguments = parse_arguments()
+    parser = ArgumentParser("measured.py --keep", __doc__)
+    parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT",
+                        help="of posenc measure, on any CPU (default: measure now, in 2 minutes)")
+    parser.add_argument("--keep", action="store_true",
+                        help="keep the document as that of its CPU, and write docs/measured.md and "
+                             "the README's table anew")
+    parser.add_argument("--posenc", metavar="FILE",
+                        help="the posenc command (default: preset release, built first)")
+    arguments = parser.parse_args()
     posenc, new, is_good = arguments.posenc or build(), arguments.document or NEW, True
     if new == NEW:
-        make_folder(str(NEW.parent))
-        command = ["measure", "--format", "json", "--output", str(NEW)]
-        _, is_good = call_posenc(posenc, command, allowed=CHECK_FAILED, shows_errors=True)
+        make_folder(NEW.parent)
+        _, is_good = call_posenc(posenc, "measure", "--format", "json", "--output", str(NEW),
+                                 allowed=CHECK_FAILED, shows_errors=True)  # fmt: skip
     now = read_machine(new)
     why_not = "a bound is broken" if not is_good else "".join(now.disturbed.values())
 
     kept, name = read_kept(), file_name(now)
     if name in kept:
-        command = ["compare", str(FOLDER / name), str(new)]
-        text, is_good = call_posenc(posenc, command, allowed=CHECK_FAILED)
+        text, is_good = call_posenc(posenc, "compare", str(FOLDER / name), str(new),
+                                    allowed=CHECK_FAILED)  # fmt: skip
         print(text.decode(), end="")
     else:
-        print(f"No document of {now.cpu}, {now.isas[-1]}, is kept; --keep makes {new} "
-              f"docs/measured/{name}")  # fmt: skip
+        cpu = f"{now.cpu}, {now.isas[-1]}"
+        print(f"No document of {cpu}, is kept; --keep makes {new} docs/measured/{name}")
     for other in sorted(kept.keys() - {name}):
         print(f"Of another CPU: docs/measured/{other}, {kept[other].facts['measured_at']}")
     if why_not:

@@ -8,7 +8,6 @@ Pictures (all unless named), as SVG:
 Tables come from posenc generate, errors from posenc accuracy. Options after -- go to the command,
 in the place of those in parentheses."""
 
-import argparse
 import io
 import json
 import sys
@@ -21,35 +20,15 @@ from reporting.command import (
 )  # fmt: skip
 from reporting.documents import Measurement, read_measurements
 
-PICTURES = ("heat_map", "drift")
 BACKENDS = ("naive", "div_term", "xsimd", "rotation32", "rotation")
 # All positions up to here, and beyond it windows of consecutive positions at powers of two.
 POWERS = range(14, 41)
 WINDOW = 512
 
 
-def parse_arguments() -> argparse.Namespace:
-    example = "plot_encoding.py heat_map --output pictures -- --preset whisper"
-    parser = ArgumentParser(example=example, description=__doc__)
-    names = ", ".join(PICTURES)
-    parser.add_argument("pictures", nargs="*", metavar="PICTURE", help=f"{names} (default: all)")
-    parser.add_argument("--output", default="build/pictures", metavar="DIR",
-                        help="folder, made if it is missing (default: %(default)s)")
-    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
-                        help="the posenc command (default: build/release/bin/posenc)")
-    words = sys.argv[1:]
-    end = words.index("--") if "--" in words else len(words)
-    options = parser.parse_args(words[:end])
-    options.passed_on = words[end + 1 :]
-    for name in options.pictures:
-        if name not in PICTURES:
-            parser.error(f"PICTURE is '{name}'; allowed: {names}")
-    return options
-
-
 def draw_heat_map(posenc: str, options: list[str]) -> figures.Figure:
     words = options or ["--rows", "100", "--d-model", "128"]
-    output, _ = call_posenc(posenc, ["generate", "--format", "npy", *words])
+    output, _ = call_posenc(posenc, "generate", "--format", "npy", *words)
     table = need_module("numpy").load(io.BytesIO(output))
     if table.size == 0:
         raise BadInput("--rows is 0; allowed: at least 1")
@@ -62,22 +41,46 @@ def draw_drift(posenc: str, options: list[str]) -> figures.Figure:
     found: list[Measurement] = []
     for done, (first, count) in enumerate(runs):
         show_progress(f"measuring errors: {100 * done // len(runs)} %")
-        rows = [f"--first={first}", f"--rows={count}"]
-        output, _ = call_posenc(posenc, ["accuracy", "--format", "json", *rows, *words])
+        rows = (f"--first={first}", f"--rows={count}")
+        output, _ = call_posenc(posenc, "accuracy", "--format", "json", *rows, *words)
         with reading("posenc accuracy"):
             found += read_measurements(json.loads(output))
     show_progress()
-    return figures.drift(found, options)
+    octaves: dict[str, dict[int, float]] = {}
+    for each in found:
+        errors = octaves.setdefault(each.backend, {})
+        for last, error in each.error.by_position if each.error else ():
+            errors[last] = max(errors.get(last, 0.0), error)
+    curves = {name: sorted(errors.items()) for name, errors in octaves.items()}
+    note = f"float32, d_model {found[0].table.d_model}, of each the ISA that errs most"
+    title = "How far the error drifts along the positions"
+    looks = figures.looks_of(found)
+    return figures.error_curves(title, " ".join([note, *options]), curves, looks)
+
+
+PICTURES = {"heat_map": draw_heat_map, "drift": draw_drift}
 
 
 def main() -> int:
-    options = parse_arguments()
+    example = "plot_encoding.py heat_map --output pictures -- --preset whisper"
+    parser = ArgumentParser(example, __doc__)
+    names = ", ".join(PICTURES)
+    parser.add_argument("pictures", nargs="*", metavar="PICTURE", help=f"{names} (default: all)")
+    parser.add_argument("--output", default="build/pictures", metavar="DIR",
+                        help="folder, made if it is missing (default: %(default)s)")
+    parser.add_argument("--posenc", default=POSENC, metavar="FILE",
+                        help="the posenc command (default: build/release/bin/posenc)")
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)
+    options, passed_on = parser.parse_args(words[:end]), words[end + 1 :]
+    for name in options.pictures:
+        if name not in PICTURES:
+            parser.error(f"PICTURE is '{name}'; allowed: {names}")
     need_modules("matplotlib", "numpy")
     make_folder(options.output)
     for name in options.pictures or PICTURES:
-        draw = draw_heat_map if name == "heat_map" else draw_drift
         path = Path(options.output, f"{name}.svg")
-        write_whole(path, figures.svg_of(draw(options.posenc, options.passed_on)))
+        write_whole(path, figures.svg_of(PICTURES[name](options.posenc, passed_on)))
         print(path)
     return 0
 

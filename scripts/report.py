@@ -7,7 +7,6 @@ Prints Gfloat/s of one thread for each table and backend at its best ISA, beside
 finished table and the limit of the memory. With --page, it writes index.html, which has the figures
 in it, and each figure as SVG."""
 
-import argparse
 from pathlib import Path
 
 from reporting.command import (
@@ -17,21 +16,6 @@ from reporting.documents import Machine, read_machines
 from reporting.page import write_page
 from reporting.summary import columns_of, heading, not_reliable, speeds
 from reporting.text import aligned, markdown, wrapped
-
-
-def parse_arguments() -> argparse.Namespace:
-    example = "report.py build/results/*.json --page build/report"
-    parser = ArgumentParser(example=example, description=__doc__)
-    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
-    parser.add_argument("--peers", action="store_true",
-                        help="print a row for each backend and each other library, as Markdown")
-    parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
-    parser.add_argument("--answer", metavar="FILE", type=Path,
-                        help="of posenc pick, as text: what the page begins with")
-    arguments = parser.parse_args()
-    if arguments.answer and not arguments.page:
-        parser.error("--answer is given without --page; allowed: with it")
-    return arguments
 
 
 def text_of(machine: Machine, has_peers: bool) -> str:
@@ -46,7 +30,16 @@ def text_of(machine: Machine, has_peers: bool) -> str:
 
 
 def main() -> int:
-    arguments = parse_arguments()
+    parser = ArgumentParser("report.py build/results/*.json --page build/report", __doc__)
+    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="JSON files")
+    parser.add_argument("--peers", action="store_true",
+                        help="print a row for each backend and each other library, as Markdown")
+    parser.add_argument("--page", metavar="FOLDER", help="made if it is missing")
+    parser.add_argument("--answer", metavar="FILE", type=Path,
+                        help="of posenc pick, as text: what the page begins with")
+    arguments = parser.parse_args()
+    if arguments.answer and not arguments.page:
+        parser.error("--answer is given without --page; allowed: with it")
     machines = read_machines(arguments.documents)
     if arguments.page:
         need_modules("matplotlib", "numpy")
@@ -58,8 +51,8 @@ def main() -> int:
         return 0
     texts = list(filter(None, (text_of(machine, arguments.peers) for machine in machines)))
     if not texts:
-        raise BadInput("DOCUMENT has no times of float32 by one thread; allowed: documents of posenc "
-                       "measure")  # fmt: skip
+        allowed = "documents of posenc measure"
+        raise BadInput(f"DOCUMENT has no times of float32 by one thread; allowed: {allowed}")
     print("\n\n".join(texts))
     return 0
 

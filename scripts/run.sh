@@ -78,8 +78,7 @@ printf '\nWith other libraries, by position and by channel: %s\n' "$results/accu
 
 step "Times, errors and the limits of the memory, for tables of all sizes and types"
 measure posenc_peers "$measured"
-may_fail "$skipped" ./scripts/compare_torch.py --kept-table-only --processes "$processes" \
-  --output "$torch"
+may_fail "$skipped" ./scripts/compare_torch.py --processes "$processes" --output "$torch"
 if [[ -e $torch ]]; then documents+=("$torch"); fi
 for type in float64 float16 bfloat16; do
   measure posenc "$results/measurements_$type.json" --preset tutorial --preset wide \

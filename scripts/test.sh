@@ -1,86 +1,58 @@
 #!/usr/bin/env bash
 # Installs missing dependencies, builds the preset release, and runs every test. Arguments go to
 # ctest: scripts/test.sh -R rotation. All output goes to a log; the terminal shows the progress, the
-# tests that failed with their output, ctest's summary and why tests were skipped, 150 lines at
-# most. With -V it shows everything. It installs packages, and otherwise writes below build/ alone.
+# tests that failed with the end of their output, ctest's summary and why tests were skipped. With
+# -V it shows everything. It installs packages, and otherwise writes below build/ alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/test.log
 outputs=build/release/Testing/Temporary/LastTest.log  # of ctest: what each test printed
 
-most_lines=80  # of tests that failed, and what they printed
-most_lines_of_test=30
-most_summary_lines=35
-
-# Prints a line unless too many were.
-left=$most_lines
-say() {
-  if ((left > 0)); then printf '%s\n' "$1"; fi
-  if ((left == 0)); then echo "... (the rest is in $log)"; fi
-  left=$((left - 1))
-}
-
-# Prints the end of what a test printed, which says why it failed.
-printed="" printed_lines=0
-say_printed() {
-  local line
-  if ((printed_lines > most_lines_of_test)); then say "... (all of it is in $log)"; fi
-  if ((printed_lines > 0)); then
-    while IFS= read -r line; do say "$line"; done \
-      < <(printf '%s' "$printed" | tail -n "$most_lines_of_test")
-  fi
-  printed="" printed_lines=0
-}
-
-# "why (35); why else", the most frequent first: the first reason that each test printed, in the way
-# of GoogleTest or of the scripts.
-reasons() {
-  awk '
-    /^Output:$/ { is_said = 0; follows = 0 }
-    !is_said && (follows || sub(/^.*[Ss]kipped: /, "")) { ++count[$0]; is_said = 1 }
-    { follows = /: Skipped$/ }
-    END { for (why in count) printf "%d\t%s\n", count[why], why }
-  ' "$outputs" | sort -rn | awk -F '\t' '
-    { printf "%s%s%s", separator, $2, ($1 > 1 ? " (" $1 ")" : ""); separator = "; " }'
-}
-
 # Lines of ctest's: "  12/1700 Test   #12: name ....   Passed    0.01 sec". What a failed test
-# printed follows its line, up to the next line of ctest's.
+# printed follows its line, up to the next line of ctest's. Shows 80 lines of failures at most, 30 of
+# each, and 35 of the summary.
 show() {
-  local line tenth=0 skipped=0 state=ignore heading=""
-  local result='^ *([0-9]+)/([0-9]+) Test +#[0-9]+: ' not_run='The following tests did not run:'
-  while IFS= read -r line; do
-    if [[ $line =~ $result || $line =~ ^\ +Start\ +[0-9]+:\  ]]; then
-      say_printed
-      state=ignore
-    fi
-    if [[ $line =~ $result ]]; then
-      if ((10 * BASH_REMATCH[1] / BASH_REMATCH[2] > tenth)); then
-        tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
-        printf '%4d %% of %d tests\n' "$((10 * tenth))" "${BASH_REMATCH[2]}"
-      fi
-      case $line in
-        *" Passed "*) ;;
-        *"***Skipped "*) skipped=$((skipped + 1)) ;;
-        *) say "$line"; state=collect ;;
-      esac
-    elif [[ $line =~ ^[0-9]+%\ tests\ passed|^No\ tests\ were\ found|^Errors\ while ]]; then
-      say_printed
-      [[ $state == summary ]] || left=$most_summary_lines
-      state=summary
-      say "$line"
-    elif [[ $state == summary ]]; then
-      case $line in
-        "" | "$not_run") heading=$line ;;  # said if a test follows that was not skipped
-        *"(Skipped)") ;;
-        *) [[ -z $heading ]] || say "$heading"; say "$line"; heading="" ;;
-      esac
-    elif [[ $state == collect ]]; then
-      printed+=$line$'\n' printed_lines=$((printed_lines + 1))
-    fi
-  done
-  say_printed
-  if ((skipped > 0)); then echo "$skipped tests were skipped: $(reasons)"; fi
+  awk -v log_file="$log" '
+    function say(line) {
+      if (left > 0) print line
+      else if (left == 0) print "... (the rest is in " log_file ")"
+      --left
+    }
+    function say_printed(i) {
+      if (count > 30) say("... (all of it is in " log_file ")")
+      for (i = (count > 30 ? count - 29 : 1); i <= count; ++i) say(printed[i])
+      count = 0
+    }
+    BEGIN { left = 80 }
+    /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: |^ +Start +[0-9]+: / {
+      say_printed()
+      failed = / Test +#/ && !/ Passed |\*\*\*Skipped /
+      if (split($1, of_all, "/") == 2 && int(10 * of_all[1] / of_all[2]) > tenth) {
+        tenth = int(10 * of_all[1] / of_all[2])
+        printf "%4d %% of %d tests\n", 10 * tenth, of_all[2]
+        fflush()
+      }
+      if (failed) say($0)
+      next
+    }
+    /^[0-9]+% tests passed|^No tests were found|^Errors while/ && !is_summary {
+      say_printed()
+      is_summary = 1
+      left = 35
+    }
+    is_summary && /did not run:$/ { heading = $0; next }  # said if one follows that was not skipped
+    is_summary && !/^$|\(Skipped\)$/ {
+      if (heading && /^\t/) say(heading)
+      heading = ""
+      say($0)
+    }
+    failed && !is_summary { printed[++count] = $0 }'
+}
+
+# "why; why else": the reasons that tests printed, in the way of GoogleTest or of the scripts.
+reasons() {
+  awk 'follows { print } { follows = /: Skipped$/ } sub(/^.*[Ss]kipped: /, "")' "$outputs" |
+    sort -u | awk '{ printf "%s%s", separator, $0; separator = "; " }'
 }
 
 ./scripts/install_dependencies.sh build test peers
@@ -94,5 +66,8 @@ rm -f "$outputs"  # of an earlier run
 echo "== Testing preset release (log: $log)"
 status=0
 ctest --preset release -j2 "$@" 2>&1 | tee "$log" | "$filter" || status=$?
+if skipped=$(grep -c '\*\*\*Skipped ' "$log"); then
+  echo "$skipped tests were skipped: $(reasons)"
+fi
 ./scripts/install_dependencies.sh --left-out build test peers
 exit "$status"

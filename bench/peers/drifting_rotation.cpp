@@ -14,9 +14,9 @@ constexpr std::int64_t kept_every = 4096;
 
 class DriftingRotation final : public Encoder {
  public:
-  DriftingRotation(const EncodingSpec& spec, const Backend& backend, const Kernels& kernels)
+  DriftingRotation(const EncodingSpec& spec, const Backend& backend, const Kernels* kernels)
       : Encoder(spec, backend),
-        kernels_(kernels),
+        kernels_(*kernels),
         radians_(radians<double>(spec)),
         step_(state_at(1)) {
     // The next state is a row whose sines and cosines, padding included, are two blocks.
@@ -78,15 +78,10 @@ class DriftingRotation final : public Encoder {
 
 }  // namespace
 
-void add_drifting_rotation(Peers& peers) {
-  for (const Kernels* each : peer_kernels()) {
-    peers.push_back(std::make_unique<PeerBackend>(
-        "drifting_rotation", each->isa, "float32, row from row",
-        "a float32 rotation a row, never re-anchored over 2^17 rows",
-        [each](const EncodingSpec& spec, const Backend& backend) {
-          return std::make_unique<DriftingRotation>(spec, backend, *each);
-        }));
-  }
+void register_drifting_rotation(const Kernels& kernels) {
+  register_peer({"drifting_rotation", kernels.isa, "float32, row from row",
+                 "a float32 rotation a row, never re-anchored over 2^17 rows",
+                 maker<DriftingRotation>(&kernels)});
 }
 
 }  // namespace posenc::peers

@@ -16,9 +16,7 @@
 
 // Eigen under the ISA's own name: its inline functions have no namesake in another object, so that
 // the linker cannot keep this ISA's copy for everybody.
-#define POSENC_PEER_PASTE_EIGEN(isa) Eigen_##isa
-#define POSENC_PEER_EIGEN_NAME(isa) POSENC_PEER_PASTE_EIGEN(isa)
-#define Eigen POSENC_PEER_EIGEN_NAME(POSENC_PEER_ISA)
+#define Eigen POSENC_PEER_EIGEN_NAMESPACE
 #define EIGEN_NO_DEBUG
 #include <Eigen/Core>
 

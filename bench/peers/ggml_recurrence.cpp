@@ -59,13 +59,10 @@ class GgmlRecurrence final : public Encoder {
 
 }  // namespace
 
-void add_ggml_recurrence(Peers& peers) {
-  peers.push_back(std::make_unique<PeerBackend>(
-      "ggml_recurrence", Isa::scalar, "float32, channel from channel",
-      "ggml's rope cache: each phase from the channel before, sinf, cosf",
-      [](const EncodingSpec& spec, const Backend& backend) {
-        return std::make_unique<GgmlRecurrence>(spec, backend);
-      }));
+void register_ggml_recurrence() {
+  register_peer({"ggml_recurrence", Isa::scalar, "float32, channel from channel",
+                 "ggml's rope cache: each phase from the channel before, sinf, cosf",
+                 maker<GgmlRecurrence>()});
 }
 
 }  // namespace posenc::peers

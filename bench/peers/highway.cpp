@@ -20,20 +20,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t last_documented_position = 39000;  // frequencies are at most 1
 
-#ifdef POSENC_HIGHWAY_HAS_SINCOS
-#define POSENC_HIGHWAY_SINCOS "SinCos"
+/// SinCos, or in old versions Sin and Cos. (Highway's contrib headers may be of another version
+/// than its library.)
 template <class D, class V>
 HWY_INLINE void sincos(D d, V phase, V& sine, V& cosine) {
-  hn::SinCos(d, phase, sine, cosine);
+  if constexpr (requires { SinCos(d, phase, sine, cosine); }) {
+    SinCos(d, phase, sine, cosine);
+  } else {
+    sine = hn::Sin(d, phase);
+    cosine = hn::Cos(d, phase);
+  }
 }
-#else
-#define POSENC_HIGHWAY_SINCOS "Sin and Cos"
-template <class D, class V>
-HWY_INLINE void sincos(D d, V phase, V& sine, V& cosine) {
-  sine = hn::Sin(d, phase);
-  cosine = hn::Cos(d, phase);
-}
-#endif
 
 /// Less the nearest whole number of turns.
 template <class D, class V>
@@ -147,11 +144,6 @@ namespace {
 HWY_EXPORT(write_f32);
 HWY_EXPORT(write_f64);
 
-#define POSENC_TEXT_OF(number) #number
-#define POSENC_TEXT(number) POSENC_TEXT_OF(number)
-#define POSENC_HIGHWAY \
-  "Highway " POSENC_TEXT(HWY_MAJOR) "." POSENC_TEXT(HWY_MINOR) ", " POSENC_HIGHWAY_SINCOS ", "
-
 /// The ISA of the target that dynamic dispatch chooses here.
 Isa dispatched_isa() {
 #if HWY_ARCH_X86
@@ -167,23 +159,20 @@ Isa dispatched_isa() {
 }  // namespace
 
 /// Within 3 ulp if the target has fused operations, else 256: the bounds of Highway's own tests.
-void add_highway_peers(Peers& peers) {
+void register_highway() {
   const Isa isa = dispatched_isa();
   const double ulps = isa == Isa::sse2 ? 256 : 3;
-  add_sincos_peer<float>(
-      peers, "highway_f32", isa, POSENC_HIGHWAY "float32 phases; reduced in double past 39000",
-      [](const SincosTables<float>& tables, const RowTask& task) {
-        HWY_DYNAMIC_DISPATCH(write_f32)
-        (tables, task);
-      },
-      ulps * 0x1p-24);
-  add_sincos_peer<double>(
-      peers, "highway_f64", isa, POSENC_HIGHWAY "double phases, rounded once",
-      [](const SincosTables<double>& tables, const RowTask& task) {
-        HWY_DYNAMIC_DISPATCH(write_f64)
-        (tables, task);
-      },
-      ulps * 0x1p-53, true);
+  register_library({"highway_f32", "Highway, float32 phases; reduced in double past 39000", ulps,
+                    [](const SincosTables<float>& tables, const RowTask& task) {
+                      HWY_DYNAMIC_DISPATCH(write_f32)(tables, task);
+                    },
+                    nullptr},
+                   isa);
+  register_library({"highway_f64", "Highway, double phases, rounded once", ulps, nullptr,
+                    [](const SincosTables<double>& tables, const RowTask& task) {
+                      HWY_DYNAMIC_DISPATCH(write_f64)(tables, task);
+                    }},
+                   isa, true);
 }
 
 }  // namespace posenc::peers

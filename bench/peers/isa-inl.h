@@ -1,38 +1,228 @@
-// The kernels of one ISA, from the libraries that were found. Included once by each ISA file, which
-// says what the libraries call its ISA.
-#include "drift-inl.h"
-#include "vectors-inl.h"
+// The kernels of one ISA: float32 rotations that drift, and the libraries that were found. Included
+// once by each ISA file, which says what the libraries call its functions.
+#pragma once
+
+#include "kernels.h"
+
 #ifdef POSENC_PEER_EIGEN
 #include "eigen-inl.h"
 #endif
-#ifdef POSENC_PEER_LIBMVEC
-#include "libmvec-inl.h"
-#endif
 #ifdef POSENC_PEER_SLEEF
-#include "sleef-inl.h"
+#include <sleef.h>
+#endif
+#if defined(__AVX512F__) || defined(__FMA__)
+#include <immintrin.h>
 #endif
 
-#define POSENC_PEER_PASTE_KERNELS(isa) kernels_##isa
-#define POSENC_PEER_KERNELS_NAME(isa) POSENC_PEER_PASTE_KERNELS(isa)
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
 
 namespace posenc::peers {
+namespace {
 
-const Kernels POSENC_PEER_KERNELS_NAME(POSENC_PEER_ISA) = {
-    .isa = Isa::POSENC_PEER_ISA,
+constexpr std::int64_t lanes = POSENC_PEER_LANES;  // of a float32 vector
+
+typedef float F32 __attribute__((vector_size(lanes * sizeof(float))));
+typedef float HalfFloats __attribute__((vector_size(lanes / 2 * sizeof(float))));
+typedef double F64 __attribute__((vector_size(lanes / 2 * sizeof(double))));
+
+template <class Vector>
+struct Both {
+  Vector sine;
+  Vector cosine;
+};
+
+template <class Vector, class T>
+inline Vector load(const T* from) noexcept {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+inline void store(float* to, F32 vector) noexcept { std::memcpy(to, &vector, sizeof vector); }
+
+/// Lanes first, first + 1, ... of a and b in turns.
+template <int first, std::size_t... lane>
+inline F32 interleaved(F32 a, F32 b, std::index_sequence<lane...>) noexcept {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(
+      a, b, (first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...);
+#else
+  typedef int Indices __attribute__((vector_size(lanes * sizeof(int))));
+  return __builtin_shuffle(
+      a, b, Indices{(first + static_cast<int>(lane) / 2 + (lane % 2 == 0 ? 0 : int{lanes}))...});
+#endif
+}
+
+/// Writes the values of frequencies k, k + 1, ... to a row.
+inline void store_columns(float* row, const Columns& columns, std::int64_t k,
+                          Both<F32> values) noexcept {
+  if (columns.interleaved) {
+    constexpr std::make_index_sequence<lanes> all;
+    store(row + 2 * k, interleaved<0>(values.sine, values.cosine, all));
+    store(row + 2 * k + lanes, interleaved<lanes / 2>(values.sine, values.cosine, all));
+  } else {
+    store(row + columns.sine + k, values.sine);
+    store(row + columns.cosine + k, values.cosine);
+  }
+}
+
+/// The last vector of a row: only the columns that it has. (A lane with a variable index would keep
+/// the vector in memory.)
+inline void store_tail(float* row, const Columns& columns, std::int64_t k, std::int64_t frequencies,
+                       Both<F32> values) noexcept {
+  float sines[lanes], cosines[lanes];
+  store(sines, values.sine);
+  store(cosines, values.cosine);
+  const std::int64_t step = columns.interleaved ? 2 : 1;
+  for (std::int64_t lane = 0; k + lane < frequencies; ++lane) {
+    row[columns.sine + (k + lane) * step] = sines[lane];
+    row[columns.cosine + (k + lane) * step] = cosines[lane];
+  }
+}
+
+/// Both halves rounded once.
+inline F32 rounded(F64 low, F64 high) noexcept {
+  const HalfFloats halves[2] = {__builtin_convertvector(low, HalfFloats),
+                                __builtin_convertvector(high, HalfFloats)};
+  return load<F32>(halves);
+}
+
+/// Of `lanes` frequencies, in vectors of float32 or in two of double.
+template <auto sincos, class T>
+inline Both<F32> values_at(const T* radians, T position) {
+  if constexpr (std::is_same_v<T, float>) {
+    return sincos(load<F32>(radians) * position);
+  } else {
+    const Both<F64> low = sincos(load<F64>(radians) * position);
+    const Both<F64> high = sincos(load<F64>(radians + lanes / 2) * position);
+    return {rounded(low.sine, high.sine), rounded(low.cosine, high.cosine)};
+  }
+}
+
+template <auto sincos, class T>
+void write_rows(const SincosTables<T>& tables, const RowTask& task) {
+  for (std::int64_t r = 0; r < task.count; ++r) {
+    float* const row = static_cast<float*>(task.out) + r * task.stride;
+    const T position = static_cast<T>(task.first + r);
+    std::int64_t k = 0;
+    for (; k + lanes <= tables.frequencies; k += lanes)
+      store_columns(row, tables.columns, k, values_at<sincos>(tables.radians + k, position));
+    if (k < tables.frequencies) {
+      store_tail(row, tables.columns, k, tables.frequencies,
+                 values_at<sincos>(tables.radians + k, position));
+    }
+  }
+}
+
+/// a * b + c, fused if the ISA has fused operations. Writing and skipping rows use the same one, so
+/// that a row has the same bits whether those before it are written or skipped.
+inline F32 multiply_add(F32 a, F32 b, F32 c) noexcept {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+inline Both<F32> rotated(Both<F32> at, Both<F32> by) noexcept {
+  return {multiply_add(at.sine, by.cosine, at.cosine * by.sine),
+          multiply_add(-at.sine, by.sine, at.cosine * by.cosine)};
+}
+
+/// Several vectors of frequencies stay in registers from row to row.
+template <int vectors, bool is_tail>
+void drift_columns(const DriftTables& tables, const float* state, std::int64_t skipped,
+                   const RowTask& task, std::int64_t k) {
+  const auto load_state = [&](const float* from, int v) -> Both<F32> {
+    const float* const sines = from + k + v * lanes;
+    return {load<F32>(sines), load<F32>(sines + tables.padded)};
+  };
+  Both<F32> at[vectors], by[vectors];
+  for (int v = 0; v < vectors; ++v) at[v] = load_state(state, v);
+  for (int v = 0; v < vectors; ++v) by[v] = load_state(tables.step, v);
+  const auto rotate = [&] {
+    for (int v = 0; v < vectors; ++v) at[v] = rotated(at[v], by[v]);
+  };
+  for (std::int64_t r = 0; r < skipped; ++r) rotate();
+  for (std::int64_t r = 0; r < task.count; ++r) {
+    float* const row = static_cast<float*>(task.out) + r * task.stride;
+    for (int v = 0; v < vectors; ++v) {
+      if constexpr (is_tail) {
+        store_tail(row, tables.columns, k, tables.frequencies, at[v]);
+      } else {
+        store_columns(row, tables.columns, k + v * lanes, at[v]);
+      }
+    }
+    rotate();
+  }
+}
+
+void drift_rows(const DriftTables& tables, const float* state, std::int64_t skipped,
+                const RowTask& task) {
+  constexpr int vectors = 4;
+  std::int64_t k = 0;
+  for (; k + vectors * lanes <= tables.frequencies; k += vectors * lanes)
+    drift_columns<vectors, false>(tables, state, skipped, task, k);
+  for (; k + lanes <= tables.frequencies; k += lanes)
+    drift_columns<1, false>(tables, state, skipped, task, k);
+  if (k < tables.frequencies) drift_columns<1, true>(tables, state, skipped, task, k);
+}
+
 #ifdef POSENC_PEER_SLEEF
-    .sleef_u10 = write_rows<float, sleef_u10>,
-    .sleef_deterministic = write_rows<float, sleef_deterministic>,
-    .sleef_u35 = write_rows<float, sleef_u35>,
-    .sleef_f64 = write_rows<double, from_doubles<SleefDouble>>,
+template <auto function, class Vector>
+inline Both<Vector> sleef(Vector phases) {
+  const auto both = function(phases);
+  return {both.x, both.y};
+}
+#endif
+
+#ifdef POSENC_PEER_LIBMVEC
+// By the names of the x86 vector ABI. A compiler calls these by itself only under -ffast-math. sin
+// and cos are called apart: the vector ABI's sincos scatters its results through a pointer a lane.
+extern "C" F32 POSENC_PEER_LIBMVEC_FLOAT(sinf)(F32);
+extern "C" F32 POSENC_PEER_LIBMVEC_FLOAT(cosf)(F32);
+extern "C" F64 POSENC_PEER_LIBMVEC_DOUBLE(sin)(F64);
+extern "C" F64 POSENC_PEER_LIBMVEC_DOUBLE(cos)(F64);
+
+inline Both<F32> libmvec_float(F32 phases) {
+  return {POSENC_PEER_LIBMVEC_FLOAT(sinf)(phases), POSENC_PEER_LIBMVEC_FLOAT(cosf)(phases)};
+}
+inline Both<F64> libmvec_double(F64 phases) {
+  return {POSENC_PEER_LIBMVEC_DOUBLE(sin)(phases), POSENC_PEER_LIBMVEC_DOUBLE(cos)(phases)};
+}
+#endif
+
+constexpr LibraryKernel libraries[] = {
+#ifdef POSENC_PEER_SLEEF
+    {"sleef_u10", "SLEEF's sincos within 1.0 ulp, float32 phases", 1.0,
+     write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u10), F32>, float>, nullptr},
+    // `cinz_` without fused operations, `finz_` with them.
+    {"sleef_deterministic", "SLEEF's sincos with the same bits on every platform", 1.0,
+     write_rows<sleef<POSENC_PEER_SLEEF_FIXED, F32>, float>, nullptr},
+    {"sleef_u35", "SLEEF's sincos within 3.5 ulp, float32 phases", 3.5,
+     write_rows<sleef<POSENC_PEER_SLEEF_FLOAT(_u35), F32>, float>, nullptr},
+    {"sleef_f64", "SLEEF's sincos within 3.5 ulp, double phases, rounded once", 3.5, nullptr,
+     write_rows<sleef<POSENC_PEER_SLEEF_DOUBLE, F64>, double>},
 #endif
 #ifdef POSENC_PEER_LIBMVEC
-    .libmvec_f32 = write_rows<float, libmvec_float>,
-    .libmvec_f64 = write_rows<double, from_doubles<LibmvecDouble>>,
+    {"libmvec_f32", "glibc's vectorised sinf and cosf, float32 phases", 4.0,
+     write_rows<libmvec_float, float>, nullptr},
+    {"libmvec_f64", "glibc's vectorised sin and cos, double phases, rounded once", 4.0, nullptr,
+     write_rows<libmvec_double, double>},
 #endif
 #ifdef POSENC_PEER_EIGEN
-    .eigen = eigen_rows,
+    {"eigen", "Eigen's array sin and cos, float32 phases", 2.0, eigen_rows, nullptr},
 #endif
-    .drift = drift_rows,
-};
+    {}};
+
+}  // namespace
+
+const Kernels POSENC_PEER_KERNELS = {Isa::POSENC_PEER_ISA, drift_rows, libraries};
 
 }  // namespace posenc::peers

@@ -23,6 +23,15 @@ struct SincosTables {
 template <class T>
 using SincosKernel = void (*)(const SincosTables<T>&, const RowTask&);
 
+/// A library's sines and cosines. One of the kernels is null.
+struct LibraryKernel {
+  const char* name;  ///< null: the end of a list
+  const char* description;
+  double ulps;  ///< documented error, of a value below 1
+  SincosKernel<float> of_floats;
+  SincosKernel<double> of_doubles;
+};
+
 /// A state is a sine for each frequency, then a cosine for each, both padded as above.
 struct DriftTables {
   std::int64_t frequencies;
@@ -35,21 +44,12 @@ struct DriftTables {
 using DriftKernel = void (*)(const DriftTables&, const float* state, std::int64_t skipped,
                              const RowTask&);
 
-/// Null if the library was not found.
 struct Kernels {
   Isa isa;
-  SincosKernel<float> sleef_u10 = nullptr;
-  SincosKernel<float> sleef_deterministic = nullptr;
-  SincosKernel<float> sleef_u35 = nullptr;
-  SincosKernel<double> sleef_f64 = nullptr;
-  SincosKernel<float> libmvec_f32 = nullptr;
-  SincosKernel<double> libmvec_f64 = nullptr;
-  SincosKernel<float> eigen = nullptr;
   DriftKernel drift;
+  const LibraryKernel* libraries;  ///< those that were found
 };
 
-extern const Kernels kernels_sse2;
-extern const Kernels kernels_avx2;
-extern const Kernels kernels_avx512;
+extern const Kernels kernels_sse2, kernels_avx2, kernels_avx512;
 
 }  // namespace posenc::peers

@@ -33,10 +33,10 @@ constexpr Isa isa = Isa::scalar;
 
 }  // namespace
 
-void add_llvm_libc(Peers& peers) {
-  add_sincos_peer<float>(peers, "llvm_libc", isa,
-                         "LLVM libc's sincosf, correctly rounded, float32 phases", write_rows,
-                         0x1p-25);
+void register_llvm_libc() {
+  register_library({"llvm_libc", "LLVM libc's sincosf, correctly rounded, float32 phases", 0.5,
+                    write_rows, nullptr},
+                   isa);
 }
 
 }  // namespace posenc::peers

@@ -3,8 +3,6 @@
 
 #include "cli/commands.h"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <string_view>
 
@@ -13,6 +11,6 @@ int main(int argc, char** argv) {
   const int code = posenc::cli::run_command(argc, argv);
   const std::string_view missing = posenc::peers::missing_peers();
   if (code == 0 && argc > 1 && std::string_view(argv[1]) == "list" && !missing.empty())
-    fmt::print(stderr, "posenc_peers: built without {}\n", missing);
+    std::fprintf(stderr, "posenc_peers: built without %s\n", missing.data());
   return code;
 }

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,10 +19,7 @@ POSENC = ROOT / "build" / "release" / "bin" / "posenc"
 CHECK_FAILED = 1
 BAD_INPUT = 2
 SKIPPED = 77  # what ctest and automake take for "skipped"
-EXIT_CODES = (
-    f"Exit codes: 0 good, {BAD_INPUT} bad input or failed input or output, {SKIPPED} skipped, "
-    "since a module is missing."
-)
+EXIT_CODES = "Exit codes: 0 good, 2 bad input or failed I/O, 77 skipped: a module is missing."
 CHOSEN = "POSENC_PYTHON_IS_CHOSEN"  # set when python_with.sh has chosen the interpreter
 
 
@@ -37,25 +34,15 @@ class Skipped(Exception):
 class ArgumentParser(argparse.ArgumentParser):
     """Errors of one line, without the usage; help that keeps its lines and ends with an example."""
 
-    def __init__(self, example: str, **options: Any) -> None:
-        options |= {"prog": example.split()[0], "allow_abbrev": False}
-        options |= {"formatter_class": argparse.RawDescriptionHelpFormatter}
-        super().__init__(epilog=f"example: {example}\n\n{EXIT_CODES}", **options)
+    def __init__(self, example: str, description: str | None) -> None:
+        super().__init__(
+            prog=example.split()[0], description=description, allow_abbrev=False,
+            epilog=f"example: {example}\n\n{EXIT_CODES}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
-
-
-def integer(low: int, high: int) -> Callable[[str], int]:
-    """For argparse: an integer from low to high."""
-
-    def parse(text: str) -> int:
-        if not text.isdecimal() or not low <= int(text) <= high:
-            allowed = f"an integer from {low} to {high}"
-            raise argparse.ArgumentTypeError(f"is '{text}'; allowed: {allowed}")
-        return int(text)
-
-    return parse
 
 
 def run_main(main: Callable[[], int]) -> NoReturn:
@@ -127,8 +114,8 @@ def make_folder(path: str | Path, option: str = "--output") -> None:
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
-        allowed = f"a folder that can be written ({error.strerror})"
-        raise BadInput(f"{option} is '{path}'; allowed: {allowed}") from error
+        reason = f"allowed: a folder that can be written ({error.strerror})"
+        raise BadInput(f"{option} is '{path}'; {reason}") from error
 
 
 def check_writable(path: str | Path) -> None:
@@ -151,12 +138,8 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def write_json(path: str | Path, document: Any) -> None:
-    write_whole(path, json.dumps(document, indent=1) + "\n")
-
-
 def call_posenc(
-    path: str | Path, arguments: Sequence[str], allowed: int = 0, shows_errors: bool = False
+    path: str | Path, *arguments: str, allowed: int = 0, shows_errors: bool = False
 ) -> tuple[bytes, bool]:
     """What the command writes to its standard output, and whether its exit code is 0 and not the
     allowed one. Its own one-line error becomes BadInput, unless it goes to the terminal."""
@@ -164,9 +147,8 @@ def call_posenc(
     try:
         done = subprocess.run([path, *arguments], stdout=subprocess.PIPE, stderr=stderr)
     except OSError as error:
-        raise BadInput(
-            f"--posenc is '{path}'; allowed: the posenc command ({error.strerror})"
-        ) from error
+        reason = f"allowed: the posenc command ({error.strerror})"
+        raise BadInput(f"--posenc is '{path}'; {reason}") from error
     if done.returncode not in (0, allowed):
         lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
         ending = f"{path} {arguments[0]} ended with exit code {done.returncode}"

@@ -3,9 +3,8 @@ sorted by the CPU that they are of."""
 
 import json
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -61,11 +60,6 @@ class Table:
         further = ", ".join(text for text, is_said in said.items() if is_said)
         return f"{self.size} ({further})" if further else self.size
 
-    @cached_property
-    def encoded(self) -> Hashable:
-        """What its errors depend on."""
-        return self.d_model, self.convention, self.rows, self.first, self.dtype
-
 
 @dataclass(frozen=True)
 class Error:
@@ -87,11 +81,11 @@ class Measurement:
     isa: str
     role: str  # "backend", "peer" or "limit"
     table: Table
-    seconds: list[float] = field(default_factory=list)  # a median of each process
-    error: Error | None = None
-    bound: float = math.nan  # proven
-    is_correctly_rounded: bool = False  # proven
-    phases: str = ""  # how they are rounded before the sine: "exact", "double", "float32"
+    seconds: list[float]  # a median of each process
+    error: Error | None
+    bound: float  # proven
+    is_correctly_rounded: bool  # proven
+    phases: str  # how they are rounded before the sine: "exact", "double", "float32"
     disturbed: str = ""  # why its times are not reliable
 
     @property
@@ -122,12 +116,25 @@ class Measurement:
 
     @property
     def error_cells(self) -> list[str]:
-        """The largest error and the share that is correctly rounded, of the rows that rows_text
-        names. "all" is proven, or was counted."""
+        """The largest error, what it is at most, and the share that is correctly rounded, of the
+        rows that rows_text names. "all" is proven, or was counted."""
         if self.error is None:
-            return ["", ""]
+            return ["", "", ""]
+        at_most = "" if math.isnan(self.bound) else error_text(self.bound)
         rounded = share_text(self.error.correctly_rounded, self.is_whole)
-        return [error_text(self.error.max_abs), "all" if self.is_correctly_rounded else rounded]
+        largest = error_text(self.error.max_abs)
+        return [largest, at_most, "all" if self.is_correctly_rounded else rounded]
+
+    def merge(self, new: "Measurement") -> None:
+        """Takes the times and the error of a later document, unless that is of fewer entries."""
+        if new.seconds:
+            self.seconds, self.disturbed = new.seconds, new.disturbed
+        if new.error and _weight(new.error) >= _weight(self.error):
+            self.error = new.error
+
+
+def _weight(error: Error | None) -> tuple[float, int]:
+    return (error.checked, len(error.by_position)) if error else (-1, 0)
 
 
 @dataclass(eq=False)
@@ -142,59 +149,32 @@ class Machine:
     disturbed: dict[str, str] = field(default_factory=dict)  # by document, why
     files: list[str] = field(default_factory=list)
 
-    def isa_rank(self, isa: str) -> int:
-        return self.isas.index(isa) if isa in self.isas else -1
-
     def best_isas(self, kept: Callable[[Measurement], Any]) -> list[Measurement]:
         """Of those that are kept, and of each backend and table, the one of the highest ISA."""
-        lowest_first = sorted(self.measurements, key=lambda each: self.isa_rank(each.isa))
-        best = {(each.backend, each.table): each for each in lowest_first if kept(each)}
-        return list(best.values())
+        rank = {isa: place for place, isa in enumerate(self.isas)}
+        lowest_first = sorted(self.measurements, key=lambda each: rank.get(each.isa, -1))
+        return list({(each.backend, each.table): each for each in lowest_first if kept(each)}
+                    .values())  # fmt: skip
 
-    def timed(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
-        """Encoders of these roles (all of none), by one thread, the smallest table first; of each
-        backend and table that of the best ISA."""
-        wanted = roles or ("backend", "peer")
+    def plain(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
+        """Encoders of these roles (all of none) that were timed, to float32 and by one thread, the
+        smallest table first; of each backend and table that of the best ISA."""
 
         def is_wanted(each: Measurement) -> bool:
-            return bool(each.seconds) and each.role in wanted and each.table.threads == 1
+            is_plain = each.table.threads == 1 and each.table.dtype == "float32"
+            return bool(each.seconds) and is_plain and each.role in (roles or ("backend", "peer"))
 
         found = filter(is_wanted, self.measurements) if every_isa else self.best_isas(is_wanted)
         return sorted(found, key=lambda each: (each.table.entries, each.table.d_model, -each.speed))
 
-    def plain(self, *roles: str, every_isa: bool = False) -> list[Measurement]:
-        """Those of float32."""
-        found = self.timed(*roles, every_isa=every_isa)
-        return [each for each in found if each.table.dtype == "float32"]
-
     def loops(self, table: Table) -> dict[str, float]:
         """Speeds of the memory loops over the bytes of a table, by name."""
-        loops = (each for each in self.measurements if each.role == "limit" and each.seconds)
-        return {each.backend: each.speed for each in loops if each.table == table}
+        return {each.backend: each.speed for each in self.measurements
+                if each.role == "limit" and each.seconds and each.table == table}  # fmt: skip
 
     def limit(self, table: Table) -> float:
         """The speed of the fastest store loop; 0 if none was timed."""
         return max((speed for name, speed in self.loops(table).items() if name != COPY), default=0)
-
-    def merge(self, new: Measurement) -> None:
-        """Adds a row. If there is one of the same encoder and table, it takes what the new one
-        has: times, and the error of at least as many entries."""
-        for old in self.measurements:
-            is_same_run = old.table == new.table or not (old.seconds and new.seconds)
-            is_same = (old.name, old.table.encoded) == (new.name, new.table.encoded)
-            if not is_same or not is_same_run:
-                continue
-            if new.seconds:
-                old.table, old.seconds, old.disturbed = new.table, new.seconds, new.disturbed
-            if new.error and _weight(new.error) >= _weight(old.error):
-                old.error = new.error
-            old.phases = new.phases or old.phases
-            return
-        self.measurements.append(new)
-
-
-def _weight(error: Error | None) -> tuple[float, int]:
-    return (error.checked, len(error.by_position)) if error else (-1, 0)
 
 
 def _number(value: float | None) -> float:
@@ -216,12 +196,11 @@ def _table_of(values: Mapping[str, Any]) -> Table:
 
 def _error_of(values: Mapping[str, Any], report: Mapping[str, Any]) -> Error:
     """With the report of posenc accuracy, which is of all rows."""
-    octaves = [(int(each["first"]), int(each["count"]), _number(each["max_abs"]))
-               for each in report.get("by_position", ())]  # fmt: skip
     return Error(
         _number(values["max_abs"]), _number(values["max_ulp"]), float(values["correctly_rounded"]),
         float(values.get("checked", bool(report))),
-        [(first + count - 1, worst) for first, count, worst in octaves],
+        [(int(each["first"]) + int(each["count"]) - 1, _number(each["max_abs"]))
+         for each in report.get("by_position", ())],
         [_number(each["max_abs"]) for each in report.get("by_channel", ())],
     )  # fmt: skip
 
@@ -261,17 +240,23 @@ def _machine_of(document: Mapping[str, Any]) -> Machine:
 
 
 def read_machines(paths: Iterable[str | Path]) -> list[Machine]:
-    """Machines in the order of their first file."""
+    """Machines in the order of their first file. Of two rows of one encoder and table, the later
+    one counts."""
     machines: dict[str, Machine] = {}
+    rows: dict[tuple[str, str, Table], Measurement] = {}
     for path in map(Path, paths):
         with reading(path):
             document = json.loads(path.read_text(encoding="utf-8"))
             found, reason = _machine_of(document), str(document["disturbed"])
             measurements = read_measurements(document)
         machine = machines.setdefault(found.cpu, found)
-        for each in measurements:
-            each.disturbed = reason if each.seconds else ""
-            machine.merge(each)
+        for new in measurements:
+            new.disturbed = reason if new.seconds else ""
+            old = rows.setdefault((machine.cpu, new.name, new.table), new)
+            if old is new:
+                machine.measurements.append(new)
+            else:
+                old.merge(new)
         machine.disturbed |= {path.name: reason} if reason else {}
         machine.files.append(path.name)
     return list(machines.values())

@@ -9,7 +9,7 @@ from pathlib import Path
 from reporting import figures, summary
 from reporting.command import BadInput, write_whole
 from reporting.documents import Machine, Measurement
-from reporting.text import Rows, error_text, percent, size_text
+from reporting.text import Rows, percent, size_text
 
 POINTS = (
     "Higher is faster, further left is more accurate. No method that stores plainly gets above "
@@ -85,13 +85,11 @@ def _row_of(machine: Machine, each: Measurement) -> list[str]:
     limit, is_timed = machine.limit(each.table), bool(each.seconds)
     name = each.name + {"peer": "*", "limit": " (memory)"}.get(each.role, "")
     speed = f"{each.speed:.3f}{', disturbed' if each.disturbed else ''}" if is_timed else ""
-    row = [name, speed, percent(each.speed / limit) if limit and is_timed else ""]
-    if each.error is None:
-        return [*row, "", "", "", ""]
-    largest, rounded = each.error_cells
-    largest += "" if each.is_whole else f" {each.rows_text}"
-    at_most = error_text(each.bound) if each.bound == each.bound else ""
-    return [*row, largest, at_most, f"{each.error.max_ulp:.3g}", rounded]
+    share = percent(each.speed / limit) if limit and is_timed else ""
+    largest, at_most, rounded = each.error_cells
+    largest += f" {each.rows_text}" if each.error and not each.is_whole else ""
+    ulp = f"{each.error.max_ulp:.3g}" if each.error else ""
+    return [name, speed, share, largest, at_most, ulp, rounded]
 
 
 def _all_measurements(machine: Machine) -> str:
@@ -114,10 +112,6 @@ def _section(machine: Machine, drawn: str) -> str:
         sentence, rows = summary.speeds(summary.columns_of(machine), ("backend", "peer"))
         sentence = f"{sentence} {summary.not_reliable(plain)}".strip()
         parts.append(_part("Gfloat/s of every backend and library", sentence, _table(rows)))
-    if len(types := summary.by_type(machine)) > 1:
-        others = (each for each in machine.timed("backend") if each.table.dtype != "float32")
-        title = "Other element types, in 10⁹ elements/s"
-        parts.append(_part(title, summary.not_reliable(others), _table(types)))
     return "".join([*parts, _part("All measurements", "", _all_measurements(machine))])
 
 

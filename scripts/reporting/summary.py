@@ -1,12 +1,10 @@
-"""Tables of what was measured: Gfloat/s beside errors, element types. Rows of text, of which the
-first is the heading."""
+"""Tables of what was measured: Gfloat/s beside errors. Rows of text, the heading first."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from statistics import median
 
-from reporting.documents import BYTES_OF_TYPE, COPY, Machine, Measurement, Table
-from reporting.text import Rows, error_text, speed_text
+from reporting.documents import COPY, Machine, Measurement, Table
+from reporting.text import Rows, speed_text
 
 Column = tuple[str, Machine, Table]  # a heading, and what stands below it
 
@@ -43,8 +41,8 @@ def speeds(
 ) -> tuple[str, Rows]:
     """A row for each encoder of these roles, by name or also by ISA: those that are proven to round
     correctly first, the fastest of each first. Libraries are marked by a star. The last columns
-    are errors of the table that reaches furthest; the sentence says of which rows. The last rows are
-    a copy and the limit of the memory."""
+    are errors of the table that reaches furthest; the sentence says of which rows. The last rows
+    are a copy and the limit of the memory."""
     found: dict[str, dict[tuple[Machine, Table], Measurement]] = {}
     for machine in dict.fromkeys(machine for _, machine, _ in columns):
         for each in machine.plain(*roles, every_isa=by_isa):
@@ -68,30 +66,16 @@ def speeds(
         cells = [speed_text(each.speed) if each else "" for each in at]
         errors = ["", "", ""]
         if last := furthest.get(name):
-            largest, rounded = last.error_cells
-            largest += f" ({_of_what(last)})" if len(of_what) > 1 else ""
-            errors = [largest, error_text(last.bound) if last.bound == last.bound else "", rounded]
+            errors = last.error_cells
+            errors[0] += f" ({_of_what(last)})" if len(of_what) > 1 else ""
         rows.append([name, *cells, *errors])
-    loops = [machine.loops(table).get(COPY, 0.0) for _, machine, table in columns]
-    limits = [machine.limit(table) for _, machine, table in columns]
-    for text, found_loops in ((COPY, loops), ("limit", limits)):
-        rows.append([text, *map(speed_text, found_loops), "", "", ""])
+    copies = (machine.loops(table).get(COPY, 0.0) for _, machine, table in columns)
+    limits = (machine.limit(table) for _, machine, table in columns)
+    for text, of_memory in ((COPY, copies), ("limit", limits)):
+        rows.append([text, *map(speed_text, of_memory), "", "", ""])
     sentence = f"the largest {of_what.pop()}" if len(of_what) == 1 else "the largest"
     return f"Errors: {sentence}, and at most what is proven.", rows
 
 
 def _of_what(measured: Measurement) -> str:
     return f"{measured.rows_text} of {measured.table.size}"
-
-
-def by_type(machine: Machine) -> Rows:
-    """Of the library's backends, the tables that were measured in several types."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for each in machine.timed("backend"):
-        alike = replace(each.table, dtype="float32").name
-        found.setdefault((each.backend, alike), {})[each.table.dtype] = each.speed
-    several = {place: speeds for place, speeds in found.items() if len(speeds) > 1}
-    types = [dtype for dtype in BYTES_OF_TYPE if any(dtype in each for each in several.values())]
-    cells = [[f"{name}, {table}", *(speed_text(of_type.get(dtype, 0.0)) for dtype in types)]
-             for (name, table), of_type in several.items()]  # fmt: skip
-    return [["", *types], *cells]

@@ -4,18 +4,9 @@ import math
 import textwrap
 from collections.abc import Collection
 
-TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}  # in seconds
 SIZE_UNITS = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10}  # in bytes
 
 Rows = list[list[str]]
-
-
-def seconds_text(seconds: float) -> str:
-    """Three digits, in the largest unit in which the time is at least 1."""
-    unit = next((unit for unit, size in TIME_UNITS.items() if seconds >= size), "ns")
-    value = seconds / TIME_UNITS[unit]
-    decimals = max(0, 2 - math.floor(math.log10(value))) if value > 0 else 0
-    return f"{value:.{decimals}f} {unit}"
 
 
 def speed_text(speed: float) -> str:

@@ -1,8 +1,6 @@
 // The benchmark binaries: names, counters, wrong encoders, and flags that leave nothing to run.
 // What Google Benchmark does itself is not tested.
-#include "bench/encoders.h"
-#include "bench/program.h"
-#include "bench/tables.h"
+#include "bench/bench.h"
 #include "command.h"
 #include "fake_backend.h"
 #include "support.h"
@@ -50,8 +48,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 class Binary : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(All, Binary,
-                         testing::Values("bench_encode", "bench_layers", "bench_rows",
-                                         "bench_threads"),
+                         testing::Values("bench_encode", "bench_layers", "bench_rows"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST_P(Binary, HasUniqueWellFormedNames) {
@@ -60,8 +57,8 @@ TEST_P(Binary, HasUniqueWellFormedNames) {
   const std::vector<std::string> names = lines_of(listed.out);
   EXPECT_GT(names.size(), 5U);
   std::set<std::string> seen;
-  // question/part:value/..., and "real_time" or "manual_time", which Google Benchmark appends.
-  const std::regex form("[a-z_]+(/[a-z0-9_]+)?(/[a-z0-9_]+:[a-z0-9_]+)+(/(real|manual)_time)?");
+  // question/part:value/..., and "real_time", which Google Benchmark appends.
+  const std::regex form("[a-z_]+(/[a-z0-9_]+)?(/[a-z0-9_]+:[a-z0-9_]+)+(/real_time)?");
   for (const std::string& name : names) {
     EXPECT_TRUE(seen.insert(name).second) << name << " stands for two benchmarks";
     EXPECT_TRUE(std::regex_match(name, form)) << name;
@@ -93,7 +90,7 @@ TEST(BenchEncode, TablesHaveTheirShareOfTheLimit) {
       brief + Arguments{"--benchmark_format=json", "--benchmark_filter=/(naive|rotation).*chunk"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json::parse(result.out);
-  for (const char* key : {"cpu", "compiler", "cache_sizes", "posenc_commit"})
+  for (const char* key : {"cpu", "compiler", "caches", "posenc_commit"})
     EXPECT_TRUE(document.at("context").contains(key)) << key;
   EXPECT_GE(document.at("benchmarks").size(), 2U);
   for (const json& each : document.at("benchmarks")) {
@@ -102,30 +99,7 @@ TEST(BenchEncode, TablesHaveTheirShareOfTheLimit) {
   }
 }
 
-// On any machine: with counters, without, and with a Google Benchmark that has none.
-TEST(BenchEncode, GoesOnWithoutPerfCounters) {
-  const Arguments one = brief + Arguments{"--benchmark_filter=encode/naive.*chunk"};
-  const CommandResult flag =
-      run_bench("bench_encode", one + Arguments{"--benchmark_perf_counters=CYCLES,INSTRUCTIONS"});
-  const CommandResult variable =
-      run_bench("bench_encode", one, {{"BENCHMARK_PERF_COUNTERS", "CYCLES"}});
-  for (const CommandResult& result : {flag, variable}) {
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr("encode/naive:scalar/preset:chunk/rows:8/d:512"));
-  }
-}
-
 const Backend* wrong_backend = nullptr;
-
-void encode(benchmark::State& state, const Backend* backend) {
-  const bench::Table table = bench::table_of(8, 64);
-  const Encoder& encoder = bench::planned(*backend, table.spec);
-  const OutputView view = bench::warm_view(table);
-  bench::time_table(state, table, bench::expected_of(encoder, table.rows), [&] {
-    encoder.encode(table.rows, view, table.options());
-    return view;
-  });
-}
 
 // In this process, since no binary has a wrong encoder.
 TEST(Program, DoesNotTimeAWrongEncoder) {
@@ -138,8 +112,9 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
   for (std::string& each : words) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   const int code = bench::run(static_cast<int>(words.size()), pointers.data(), [] {
-    bench::add("encode/wrong", encode, wrong_backend);
-    bench::add("encode/right", encode, &backend("rotation"));
+    const bench::Table table = bench::table_of(8, 64);
+    bench::add("encode/wrong", [=] { return bench::encoding_of(*wrong_backend, table); });
+    bench::add("encode/right", [=] { return bench::encoding_of(backend("rotation"), table); });
   });
   EXPECT_EQ(code, 1);
   const json results = json::parse(test::read_file(file)).at("benchmarks");
@@ -151,15 +126,6 @@ TEST(Program, DoesNotTimeAWrongEncoder) {
   EXPECT_FALSE(results[1].contains("error_occurred"));
   EXPECT_TRUE(results[1].contains("share_of_limit"));
   EXPECT_LE(results[1].at("sampled_error"), 0x1p-25);
-}
-
-TEST(ProgramDeathTest, TimesNothingThatWasNotCompared) {
-  EXPECT_DEATH(
-      {
-        bench::begin_benchmark("encode/unchecked");
-        bench::end_benchmark();
-      },
-      "encode/unchecked: is timed, and was not compared");
 }
 
 /// A page with its lines joined where they are continued.

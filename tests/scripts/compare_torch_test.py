@@ -3,7 +3,6 @@ argument: the folder of the built programs."""
 
 import json
 import os
-import re
 
 import script_support
 from script_support import ScriptTest, binary, run, skip_without
@@ -43,28 +42,9 @@ class CompareTorchTest(ScriptTest):
         row = r"\n\| pytorch\* \| [0-9.]+ \| [0-9.]+ \| \d\.\d\de-7.* \|\n"
         self.assertRegex(done.stdout, row)
 
-    def test_rotary(self):
-        done = self.compare("--rotary", "--shapes", "4096x32")
-        self.assert_good(done)
-        rows = [re.split(r"  +", line) for line in done.stdout.splitlines()[1:3]]
-        self.assertEqual([row[0] for row in rows], ["rotary cache", "rotary"])
-        error = float(rows[0][4].split(",")[0])
-        self.assertGreater(error, 1e-5)  # of float32 phases
-        self.assertLess(error, 1e-3)
-        document = self.folder / "x.json"
-        self.assert_refused(self.compare("--rotary", "--output", document), "--output", "--rotary")
-
-    def test_threads_are_those_of_the_table(self):
-        output = self.folder / "torch.json"
-        arguments = ("--threads", 2, "--kept-table-only", "--shapes", "33x20", "--output", output)
-        self.assert_good(self.compare(*arguments))
-        (row,) = json.loads(output.read_text(encoding="utf-8"))["measurements"]
-        self.assertEqual((row["backend"], row["table"]["threads"]), ("pytorch", 2))
-
     def test_bad_input_is_one_line(self):
         for shape in ("8x511", "0x512", "8", "8x512x512", "99999999x99999998", "axb"):
             self.assert_refused(self.compare("--shapes", shape), "--shapes", shape, "ROWSxD")
-        self.assert_refused(self.compare("--threads", 0), "--threads", "'0'", "1 to")
         self.assert_refused(self.compare("--output", "/dev/null/x"), "--output", "/dev/null/x")
 
 

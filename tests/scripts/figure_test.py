@@ -106,12 +106,6 @@ class FigureTest(ScriptTest):
                 if name.startswith("speed_error"):
                     self.assertEqual(len(labels_of(figure)), len(BACKENDS))
 
-    def test_what_is_cut_or_covered_is_found(self):
-        figure, axes = matplotlib.pyplot.subplots()
-        for place in ((0.5, 0.5), (0.51, 0.5), (3, 0.5)):
-            axes.text(*place, f"at {place[0]}")
-        self.assertEqual(cut_or_covered(self.drawn(figure)), ["at 3", "at 0.51 on at 0.5"])
-
     def test_speed_against_error(self):
         machine = self.machine(script_support.sample())
         figure = self.drawn(figures.speed_against_error(machine, machine.plain()[-1].table))
@@ -155,26 +149,7 @@ class FigureTest(ScriptTest):
         drawn = [draw() for _, draw, _ in figures_of(self.machine(document()))]
         self.assertEqual(drawn, [None] * 3)
 
-    def test_labels_are_spread_apart(self):
-        self.assertEqual(figures.spread_labels([5, 1], 1), [1, 5])
-        low, high = figures.spread_labels([1, 1.5], 1)
-        self.assertAlmostEqual(high - low, 1)
-        self.assertAlmostEqual(high + low, 2.5)
-
-
 class SvgTest(ScriptTest):
-    def test_drawings_are_compact(self):
-        text = figures.compact_svg(
-            '<?xml version="1.0"?>\n<!-- made -->\n<svg>\n <metadata>\n  x\n </metadata>\n'
-            ' <g id="axes_1">\n  <path d="M 1.23456 0.015625 \nL 12.3456 -7.891 \n" id="m1.2345"/>'
-            '\n  <image href="data:image/png;base64,\nab\ncd"/>\n </g>\n</svg>\n'
-        )
-        expected = (
-            '<g id="axes_1"><path d="M 1.23 0.015625 L 12.34 -7.89" id="m1.2345"/>'
-            '<image href="data:image/png;base64,abcd"/></g></svg>'
-        )
-        self.assertEqual(text.splitlines(), ["<svg>", expected])
-
     def test_those_of_the_pages_are_small(self):
         found = sorted(pathlib.Path(ROOT, "docs").glob("*.svg"))
         texts = [path.read_text(encoding="utf-8") for path in found]

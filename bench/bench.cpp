@@ -1,0 +1,238 @@
+#include "bench.h"
+
+#include "posenc/cpu.h"
+#include "posenc/exact/reference.h"
+#include "posenc/tuning/internal/memory_loops.h"
+#include "posenc/version.h"
+#include "posenc_commit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <ctime>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+
+namespace posenc::bench {
+namespace {
+
+bool is_any_wrong = false;
+
+/// Runs of rows at the start, at the end and in between, which cross the block edges of any method.
+Verdict compared(const OutputView& output, const Expected& expected) {
+  constexpr std::int64_t run_rows = 8, runs = 5;
+  Verdict verdict = {.is_known = true};
+  std::vector<long double> written(static_cast<std::size_t>(output.columns)), exact;
+  const std::int64_t count = std::min(output.rows, run_rows);
+  for (std::int64_t i = 0; i < runs * count; ++i) {
+    const std::int64_t row = (output.rows - count) * (i / count) / (runs - 1) + i % count;
+    with_type(output.type, [&]<class T>(T) {
+      const T* const values = static_cast<const T*>(output.data) + row * output.stride;
+      for (std::size_t c = 0; c < written.size(); ++c) written[c] = to_double(values[c]);
+    });
+    exact = written;
+    expected.row(row, exact);
+    for (std::size_t c = 0; c < written.size(); ++c) {
+      const auto error = static_cast<double>(std::fabs(written[c] - exact[c]));
+      // A little more than the bound for the rounding of the exact value.
+      if (!(error <= expected.bound + 0x1p-60)) {
+        verdict.error = fmt::format(
+            "row {} column {}: got {}, expected {}, which is off by more than {:.3g}", row, c,
+            static_cast<double>(written[c]), static_cast<double>(exact[c]), expected.bound);
+        return verdict;
+      }
+      verdict.largest = std::max(verdict.largest, error);
+    }
+  }
+  return verdict;
+}
+
+/// Of the clock that Google Benchmark divides by.
+double now() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Seconds of the faster store loop: the best of nine samples of at least 2 ms.
+double limit_of(std::int64_t bytes) {
+  static std::map<std::int64_t, double> known;
+  const auto [place, is_new] = known.try_emplace(bytes, std::numeric_limits<double>::infinity());
+  float* const memory = is_new ? warm_memory(bytes) : nullptr;
+  for (const auto loop : {store_loop, non_temporal_store_loop}) {
+    for (int sample = 0; is_new && sample < 9; ++sample) {
+      const double begin = now();
+      int runs = 0;
+      for (; now() - begin < 2e-3; ++runs) loop(memory, bytes);
+      place->second = std::min(place->second, (now() - begin) / runs);
+    }
+  }
+  return place->second;
+}
+
+std::string isas() {
+  std::string names;
+  for (const Isa isa : cpu().isas) names.append(names.empty() ? "" : " ").append(to_string(isa));
+  return names;
+}
+
+}  // namespace
+
+Table table_of(std::int64_t rows, std::int64_t d_model, DataType type) {
+  return {.spec = {.d_model = d_model}, .rows = {0, rows}, .type = type};
+}
+
+Table table_of(const Preset& preset) {
+  return {.spec = preset.spec, .rows = preset.rows, .preset = preset.name};
+}
+
+std::string to_string(const Table& table) {
+  std::string text;
+  const auto say = [&](bool is_said, std::string_view key, const auto& value) {
+    if (is_said) text += fmt::format("{}{}:{}", text.empty() ? "" : "/", key, value);
+  };
+  say(!table.preset.empty(), "preset", table.preset);
+  say(table.rows.first > 0 && table.preset.empty(), "first", table.rows.first);
+  say(true, "rows", table.rows.count);
+  say(true, "d", table.spec.d_model);
+  say(table.stride > 0, "stride", table.stride);
+  say(table.offset > 0, "offset", table.offset);
+  say(table.type != DataType::float32, "dtype", to_string(table.type));
+  say(table.stores != StorePolicy::automatic, "stores",
+      table.stores == StorePolicy::cached ? "cached" : "non_temporal");
+  say(table.threads > 0, "threads", table.threads);
+  return text;
+}
+
+float* warm_memory(std::int64_t bytes) {
+  static Matrix memory;
+  const std::int64_t floats = (bytes + 3) / 4;
+  if (memory.rows() < floats) memory = Matrix(floats, 1);
+  store_loop(memory.data(), bytes);
+  return memory.data();
+}
+
+OutputView view_of(const Table& table, void* memory) {
+  return with_type(table.type, [&]<class T>(T) {
+    return OutputView(static_cast<T*>(memory) + table.offset, table.rows.count, table.spec.d_model,
+                      table.row_stride());
+  });
+}
+
+OutputView warm_view(const Table& table) {
+  const std::int64_t elements = table.offset + table.rows.count * table.row_stride();
+  return view_of(table, warm_memory(elements * size_of(table.type)));
+}
+
+std::vector<const Backend*> running_backends() {
+  std::vector<const Backend*> running = backends();
+  std::erase_if(running, [](const Backend* each) { return !each->runs_here(); });
+  return running;
+}
+
+std::vector<const Backend*> best_backends() {
+  std::vector<const Backend*> best = running_backends();
+  std::erase_if(best, [](const Backend* each) { return each != &backend(each->name()); });
+  return best;
+}
+
+std::vector<const Backend*> fast_backends() {
+  return {&backend("rotation"), &backend("rotation32")};
+}
+
+const Encoder& planned(const Backend& backend, const EncodingSpec& spec) {
+  static std::vector<std::unique_ptr<const Encoder>> all;
+  for (const auto& each : all) {
+    if (&each->backend() == &backend && each->spec() == spec) return *each;
+  }
+  return *all.emplace_back(backend.plan(spec));
+}
+
+void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values) {
+  static std::list<Reference> kept;  // Benchmarks ask for many rows of a spec.
+  auto reference = std::ranges::find(kept, spec, &Reference::spec);
+  if (reference == kept.end()) reference = kept.emplace(kept.end(), spec);
+  for (std::int64_t k = 0; k < spec.d_model / 2; ++k) {
+    const ReferencePair pair = (*reference)(k, position);
+    const ChannelPair channel = channels_of(spec, k);
+    values[static_cast<std::size_t>(channel.sine)] = pair.sine + pair.sine_rest;
+    values[static_cast<std::size_t>(channel.cosine)] = pair.cosine + pair.cosine_rest;
+  }
+}
+
+Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,
+                     RowRange bound_rows, DataType type) {
+  return {[&encoder, position = std::move(position)](std::int64_t row, auto values) {
+            exact_row(encoder.spec(), position(row), values);
+          },
+          encoder.error_bound(bound_rows, type)};
+}
+
+Expected expected_of(const Encoder& encoder, RowRange rows, DataType type) {
+  return expected_at(
+      encoder, [rows](std::int64_t row) { return rows.first + row; }, rows, type);
+}
+
+Work encoding_of(const Backend& backend, const Table& table) {
+  const Encoder& encoder = planned(backend, table.spec);
+  Work work(table.elements(), expected_of(encoder, table.rows, table.type),
+            [&encoder, view = warm_view(table), rows = table.rows, options = table.options()] {
+              encoder.encode(rows, view, options);
+              return view;
+            });
+  work.has_limit = table.threads <= 1;
+  return work;
+}
+
+void run_checked(benchmark::State& state, const Work& work, Verdict& verdict) {
+  using benchmark::Counter;
+  const OutputView output = work.call();
+  if (!verdict.is_known) verdict = compared(output, work.expected);
+  state.counters["sampled_error"] = verdict.largest;
+  if (!verdict.error.empty()) {
+    is_any_wrong = true;
+    state.SkipWithError(verdict.error.c_str());
+    return;
+  }
+  const std::int64_t bytes = work.elements * size_of(output.type);
+  const double limit = work.has_limit ? limit_of(bytes) : 0;
+  if (work.rows > 0) {
+    state.counters["seconds_per_row"] = {static_cast<double>(work.rows),
+                                         Counter::kIsIterationInvariantRate | Counter::kInvert};
+  }
+  const double begin = now();
+  work.loop(state);
+  if (work.has_limit) {
+    const double seconds = (now() - begin) / static_cast<double>(state.iterations());
+    state.counters["share_of_limit"] = limit / seconds;
+  }
+  if (work.elements > 0) {
+    state.SetItemsProcessed(state.iterations() * work.elements);
+    state.SetBytesProcessed(state.iterations() * bytes);
+  }
+  state.SetLabel(work.label);
+}
+
+int run(int argc, char** argv, void (*register_benchmarks)()) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::AddCustomContext("cpu", cpu().model);
+  benchmark::AddCustomContext("isas", isas());
+  benchmark::AddCustomContext("compiler", compiler());
+  benchmark::AddCustomContext("compiler_flags", compiler_flags());
+  benchmark::AddCustomContext("posenc_version", library_version());
+  benchmark::AddCustomContext("posenc_commit", POSENC_COMMIT);
+  benchmark::AddCustomContext("xsimd_version", xsimd_version());
+  benchmark::AddCustomContext("benchmark_version", POSENC_BENCHMARK_VERSION);
+  register_benchmarks();
+  const std::size_t matches = benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  if (matches == 0) return 2;  // Google Benchmark says so.
+  return is_any_wrong ? 1 : 0;
+}
+
+}  // namespace posenc::bench

@@ -1,0 +1,137 @@
+// What the benchmark binaries share: tables, encoders, and benchmarks that are compared with exact
+// values before they are timed. Flags and output are Google Benchmark's.
+#pragma once
+
+#include "posenc/data_type.h"
+#include "posenc/encode_options.h"
+#include "posenc/encoder.h"
+#include "posenc/matrix.h"
+#include "posenc/presets.h"
+#include "posenc/registry.h"
+#include "posenc/spec.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace posenc::bench {
+
+struct Table {
+  EncodingSpec spec = {};
+  RowRange rows = {};
+  std::string_view preset = {};  ///< the name of a preset or a benchmark shape, if it is one
+  DataType type = DataType::float32;
+  std::int64_t stride = 0;  ///< elements from one row to the next; 0: d_model
+  std::int64_t offset = 0;  ///< elements before the first row, which begins a cache line without
+  StorePolicy stores = StorePolicy::automatic;
+  int threads = 0;  ///< 0: one thread, which its name does not say
+
+  std::int64_t elements() const { return rows.count * spec.d_model; }
+  std::int64_t row_stride() const { return stride > 0 ? stride : spec.d_model; }
+  EncodeOptions options() const { return {threads > 0 ? threads : 1, stores}; }
+};
+
+Table table_of(std::int64_t rows, std::int64_t d_model, DataType type = DataType::float32);
+Table table_of(const Preset& preset);
+
+/// What names say of a table: "rows:512/d:512", and all that differs from the usual, as in
+/// "preset:whisper/first:2/rows:8/d:64/stride:80/offset:1/dtype:float16/stores:cached/threads:2".
+std::string to_string(const Table& table);
+
+/// At least `bytes` of memory, 64-byte aligned and touched before. All benchmarks share it: it is
+/// valid until the next call that asks for more.
+float* warm_memory(std::int64_t bytes);
+
+/// The table in memory that is large enough, or in warm memory.
+OutputView view_of(const Table& table, void* memory);
+OutputView warm_view(const Table& table);
+
+/// Every backend that runs here.
+std::vector<const Backend*> running_backends();
+/// Of each method, the backend of the best ISA.
+std::vector<const Backend*> best_backends();
+/// The best backends that write tables fastest: what a question about memory is asked of.
+std::vector<const Backend*> fast_backends();
+
+/// The backend's encoder for the spec, planned once a process.
+const Encoder& planned(const Backend& backend, const EncodingSpec& spec);
+
+/// What a benchmark should write.
+struct Expected {
+  /// Sets the values of a row of the output. They are those that were written before.
+  std::function<void(std::int64_t row, std::span<long double> values)> row;
+  double bound;  ///< how far off each may be
+};
+
+/// The sines and cosines of a position, in the layout of the spec.
+void exact_row(const EncodingSpec& spec, std::int64_t position, std::span<long double> values);
+
+/// Exact rows at any positions, within the encoder's bound over `bound_rows`; or at those rows.
+Expected expected_at(const Encoder& encoder, std::function<std::int64_t(std::int64_t row)> position,
+                     RowRange bound_rows, DataType type = DataType::float32);
+Expected expected_of(const Encoder& encoder, RowRange rows, DataType type = DataType::float32);
+
+/// A timed loop of calls.
+template <class Call>
+std::function<void(benchmark::State&)> loop_of(Call call) {
+  return [call](benchmark::State& state) mutable {
+    for (auto _ : state) {
+      call();
+      benchmark::ClobberMemory();
+    }
+  };
+}
+
+/// What a benchmark does.
+struct Work {
+  template <class Call>
+  Work(std::int64_t element_count, Expected exact, const Call& writes)
+      : elements(element_count), expected(std::move(exact)), call(writes), loop(loop_of(writes)) {}
+
+  std::int64_t elements;  ///< that an iteration writes
+  Expected expected;
+  std::function<OutputView()> call;             ///< returns what it writes
+  std::function<void(benchmark::State&)> loop;  ///< what is timed: of calls, unless it is set
+  std::int64_t rows = 0;                        ///< counts the seconds of one of so many rows
+  /// Counts the share of the limit: the time that the memory system needs for as many bytes, over
+  /// the time of an iteration. That is the time of the faster of a loop of plain stores and one of
+  /// non-temporal stores, once a process for each size: what disturbs the machine at that moment
+  /// is in every share. posenc measure times the same loops between the backends.
+  bool has_limit = false;
+  std::string label = {};
+};
+
+/// The work that writes the table by the encoder of the backend, into warm memory.
+Work encoding_of(const Backend& backend, const Table& table);
+
+/// What is known of a benchmark after its first call.
+struct Verdict {
+  bool is_known = false;
+  std::string error = {};  ///< empty if it is right
+  double largest = 0;      ///< error of the rows that were compared
+};
+
+/// Compares rows of the output with the expected ones, unless the verdict is known, and times the
+/// loop. If a value is off by more than the bound, it is skipped with an error.
+void run_checked(benchmark::State& state, const Work& work, Verdict& verdict);
+
+/// Registers the benchmark of the work that make() returns, which is called when it runs.
+template <class Make>
+auto* add(const std::string& name, Make make) {
+  return benchmark::RegisterBenchmark(name.c_str(),
+                                      [make, verdict = Verdict{}](benchmark::State& state) mutable {
+                                        run_checked(state, make(), verdict);
+                                      });
+}
+
+/// The main program. Returns the exit code: 0 good, 1 a benchmark was wrong and not timed, 2 bad
+/// flags or no benchmark of that name.
+int run(int argc, char** argv, void (*register_benchmarks)());
+
+}  // namespace posenc::bench
