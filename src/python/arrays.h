@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python/arguments.h"
+#include "python/gil.h"
 
 #include "posenc/data_type.h"
 #include "posenc/layers/heads_view.h"
@@ -55,6 +56,16 @@ struct Table {
   /// All dimensions but the last are rows, in their order; they must be at equal distances in
   /// memory.
   OutputView view() const;
+  /// Calls fill(view) without the lock of the interpreter, and returns the table.
+  template <class Fill>
+  py::object written_by(const Fill& fill) const {
+    const OutputView to = view();
+    {
+      const ReleasedGil no_gil;
+      fill(to);
+    }
+    return object;
+  }
 
   py::object object;  ///< the caller's, or the array
   py::array array;

@@ -52,12 +52,9 @@ py::object encode_on_axes(const PyAxesEncoder& self, const Positions& from, cons
   const AxesEncoder& encoder = self.encoder;
   const Rows rows = rows_of(from, encoder.spec().axes(), 0);
   const Table table(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
-  const OutputView view = table.view();
-  {
-    const ReleasedGil no_gil;
+  return table.written_by([&](const OutputView& view) {
     encoder.encode(rows.view(), view, EncodeOptions(threads, stores));
-  }
-  return table.object;
+  });
 }
 
 py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axes) {

@@ -58,15 +58,12 @@ py::dict encoder_arguments(const PyEncoder& self) {
 py::object encode_rows(const PyEncoder& self, const Positions& from, const Array& out,
                        DataType type, int threads, StorePolicy stores) {
   const Rows rows = rows_of(from, 1, self.first);
-  const Table table(out, "out", rows.table_shape(self.encoder->spec().d_model), numpy_type(type));
-  const OutputView view = table.view();
   const RowPositions positions = rows.view();
-  {
-    const ReleasedGil no_gil;
+  const Table table(out, "out", rows.table_shape(self.encoder->spec().d_model), numpy_type(type));
+  return table.written_by([&](const OutputView& view) {
     positions.of_axis(
         0, [&](auto each) { self.encoder->encode(each, view, EncodeOptions(threads, stores)); });
-  }
-  return table.object;
+  });
 }
 
 py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64_t d_model,
@@ -78,12 +75,8 @@ py::object encode_grid_cells(std::int64_t rows, std::int64_t columns, std::int64
     refuse("convention", "'" + convention + "'", "mae, simple_vit, detr");
   }();
   const Table table(py::none(), "out", {grid_cells(rows, columns), d_model}, numpy_type(type));
-  const OutputView view = table.view();
-  {
-    const ReleasedGil no_gil;
-    encode_grid(rows, columns, spec, view, threads);
-  }
-  return table.object;
+  return table.written_by(
+      [&](const OutputView& view) { encode_grid(rows, columns, spec, view, threads); });
 }
 
 py::object encode_like_system(System system, const std::variant<RowRange, std::int64_t>& positions,
@@ -99,12 +92,7 @@ py::object encode_like_system(System system, const std::variant<RowRange, std::i
     return plan_like(system, {d_model, base, layout, spacing, frequencies});
   }();
   const Table table(py::none(), "out", {rows.count, d_model}, numpy_type(type));
-  const OutputView view = table.view();
-  {
-    const ReleasedGil no_gil;
-    encoder->encode(rows, view, threads);
-  }
-  return table.object;
+  return table.written_by([&](const OutputView& view) { encoder->encode(rows, view, threads); });
 }
 
 py::tuple round_positions(const py::array_t<double, py::array::c_style>& positions,

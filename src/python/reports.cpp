@@ -1,15 +1,11 @@
-// Accuracy reports, measurements and picks, and checks of tables from elsewhere.
+// Accuracy reports, picks, and checks of tables from elsewhere.
 #include "posenc/measurement.h"
 #include "posenc/tuning/accuracy_report.h"
 #include "posenc/tuning/check.h"
-#include "posenc/tuning/measure.h"
 #include "posenc/tuning/pick.h"
 #include "python/arrays.h"
 #include "python/gil.h"
 #include "python/module.h"
-
-#include <string_view>
-#include <utility>
 
 namespace posenc::python {
 namespace {
@@ -30,24 +26,6 @@ py::dict measured_accuracy(const PyEncoder& self, RowRange positions, DataType t
       "error_bound"_a = report.promise.max_abs, "correctly_rounded"_a = report.correctly_rounded,
       "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst.position,
       "worst_channel"_a = report.worst.channel);
-}
-
-void measure_to_file(const std::string& file,
-                     const std::vector<std::pair<std::int64_t, std::int64_t>>& shapes,
-                     DataType type, int threads, int samples, double seconds_per_sample) {
-  MeasureOptions options;
-  options.samples = samples;
-  options.seconds_per_sample = seconds_per_sample;
-  for (const auto& [rows, d_model] : shapes)
-    options.tables.push_back(table_of({.d_model = d_model}, {0, rows}, type, threads));
-  if (shapes.empty()) options.tables = default_tables(type, threads);
-  ReleasedGil no_gil;
-  options.progress = [&](double, std::string_view) {
-    no_gil.with_gil([] {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    });
-  };
-  write_measurements(measure(options), file);
 }
 
 py::dict candidate_of(const JudgedCandidate& from) {
@@ -217,21 +195,10 @@ void bind_reports(py::module_& module) {
   module.def("accuracy", &measured_accuracy, "encoder"_a, "positions"_a,
              "dtype"_a = DataType::float32, "threads"_a = 1,
              "Compares a table with the reference: a dictionary of errors.");
-  const MeasureOptions usual;
-  module.def("measure", &measure_to_file, "file"_a, py::kw_only(), "shapes"_a = py::tuple(),
-             "dtype"_a = DataType::float32, "threads"_a = 1, "samples"_a = usual.samples,
-             "seconds_per_sample"_a = usual.seconds_per_sample,
-             R"(Measures errors and times of all backends on this CPU, and writes them to a file.
-
-shapes: pairs (rows, d_model) to measure; if there are none, tables of all sizes.
-
-The file is a document as `posenc measure` writes it. This process alone times: `posenc measure`
-does so in several, whose differences say which backends tie. Raises OSError if the file cannot be
-written.)");
   module.def("pick", &pick_from_file, "file"_a, "accuracy"_a = py::none(),
              R"(The fastest backends that promise an accuracy, by a document of measurements.
 
-file: JSON of `posenc measure`, or of measure().
+file: JSON of `posenc measure`.
 accuracy: a largest absolute error, or an Accuracy; None means correctly rounded.
 
 Returns a list with a dictionary for each class of table sizes: its "pick" (None if no backend

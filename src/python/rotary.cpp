@@ -69,14 +69,11 @@ py::object cache(const PyRotary& self, const Positions& from, CacheLayout layout
   }
   Table table(out, "out", rows.table_shape(self.dimension() / (is_complex ? 2 : 1)), of_table);
   if (is_complex) table.array = reals_of(table.array, "out");
-  const OutputView view = table.view();
-  {
-    const ReleasedGil no_gil;
+  return table.written_by([&](const OutputView& view) {
     self.cache(rows.view(),
                layout == CacheLayout::halves ? RotaryLayout::halves : RotaryLayout::interleaved,
                view, threads);
-  }
-  return table.object;
+  });
 }
 
 py::object cosines_and_sines(const PyRotary& self, const Positions& from, Repeat repeat,

@@ -23,6 +23,7 @@ if torch is not None:
 
     import posenc.torch
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROWS, D_MODEL = 40, 66
 
 
@@ -135,19 +136,15 @@ class EncoderTest(unittest.TestCase):
         self.assertLessEqual(report["max_abs"], report["error_bound"])
 
     def test_picks_are_verdicts_on_measurements(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "here.json")
-            posenc.measure(file, shapes=[(16, 64), (5000, 512)], samples=2, seconds_per_sample=1e-5)
-            exact = posenc.pick(file)
-            rough = posenc.pick(file, accuracy=1e-6)
-            self.assertEqual(exact, posenc.pick(file, posenc.Accuracy.correctly_rounded()))
-            self.assertEqual([each["pick"] for each in posenc.pick(file, 1e-12)], [None, None])
+        file = next((ROOT / "docs" / "measured").glob("*.json"))
+        exact, rough = posenc.pick(str(file)), posenc.pick(str(file), accuracy=1e-6)
+        self.assertEqual(exact, posenc.pick(str(file), posenc.Accuracy.correctly_rounded()))
+        self.assertEqual({each["pick"] for each in posenc.pick(str(file), 1e-12)}, {None})
         for classes in (exact, rough):
-            self.assertEqual(len(classes), 2)
+            self.assertGreater(len(classes), 1)
             for each in classes:
                 self.assertLessEqual(each["pick"]["error_bound"], 1e-6)
                 self.assertEqual(each["pick"]["time_ratio"], 1)
-                self.assertIn(each["pick"]["backend"], posenc.backends())
                 self.assertTrue(each["others"])
         for each in exact:
             self.assertTrue(each["pick"]["backend"].startswith("rotation:"))
@@ -585,7 +582,6 @@ class BadInputTest(unittest.TestCase):
             "a section is -1": lambda: posenc.axes_in_sections([-1, 3]),
             "rows at equal distances": lambda: rotary.cache(
                 np.zeros((2, 3), int), out=np.zeros((2, 5, D_MODEL), np.float32)[:, :3]),
-            "samples": lambda: posenc.measure("/dev/null", samples=0),
         }
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
@@ -638,8 +634,6 @@ class WrongTypeTest(unittest.TestCase):
             "sizes is [1, 2.5]; allowed: a sequence, of which each is a 64-bit integer":
                 lambda: posenc.grid_positions([1, 2.5]),
             "sizes is 'abc'; allowed: a sequence": lambda: posenc.grid_positions("abc"),
-            "shapes is [(1,)]; allowed: a sequence, of which each is (a 64-bit integer, a 64-bit":
-                lambda: posenc.measure("file", shapes=[(1,)]),
             "parts is [1]; allowed: a sequence, of which each is AxisPairs":
                 lambda: posenc.Axes([1]),
             "positions is [[1.5]]; allowed: a NumPy array":

@@ -2,7 +2,6 @@
 
 import json
 import pathlib
-import re
 import tempfile
 import types
 import unittest

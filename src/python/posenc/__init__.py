@@ -19,7 +19,7 @@ from posenc._posenc import (
     Accuracy, Axes, AxesEncoder, AxisPairs, CheckReport, Cursor, Encoder, PositionalEncoding,
     Rotary, __version__, accuracy, axes_alternating, axes_in_blocks, axes_in_sections,
     axes_interleaved, axes_presets, axes_table, axis_multiples, backends, cpu, encode_grid,
-    encode_like, grid_positions, measure, pick, preset, presets, row_count,
+    encode_like, grid_positions, pick, preset, presets, row_count,
 )
 from posenc.checking import check
 from posenc.frequencies import (
@@ -33,7 +33,7 @@ __all__ = [
     "axes_in_sections", "axes_interleaved", "axes_presets", "axes_table", "AxesEncoder",
     "axis_multiples", "AxisPairs", "backends", "BaseTurns", "check", "CheckReport", "cpu", "Cursor",
     "dynamic_ntk_scaling", "encode", "encode_grid", "encode_like", "Encoder", "grid_positions",
-    "LinearScaling", "Llama3Scaling", "LongRopeScaling", "measure", "NtkScaling", "pick",
+    "LinearScaling", "Llama3Scaling", "LongRopeScaling", "NtkScaling", "pick",
     "PositionalEncoding", "preset", "presets", "ProportionalScaling", "real_positions",
     "RealPositions", "Rotary", "rotary_from_config", "TurnFrequencies", "YarnScaling",
 ]
