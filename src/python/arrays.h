@@ -1,14 +1,13 @@
-// Arrays of NumPy, and what shares memory with them, as views of the library. Functions throw
-// InvalidArgument, which names the argument, or TypeError.
+// Arrays of NumPy, and what shares memory with them, as views of the library.
 #pragma once
 
-#include "python/bound.h"
+#include "python/arguments.h"
+#include "python/gil.h"
 
 #include "posenc/data_type.h"
-#include "posenc/error.h"
+#include "posenc/layers/heads_view.h"
+#include "posenc/layers/sequence_view.h"
 #include "posenc/matrix.h"
-#include "posenc/model/heads_view.h"
-#include "posenc/model/sequence_view.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -16,23 +15,14 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace posenc::python {
-
-namespace py = pybind11;
-
-/// str(object)
-std::string text(const py::handle& object);
 
 /// bfloat16 is the type of the package ml_dtypes if that is installed, else uint16: the bits.
 py::dtype numpy_type(DataType type);
 
 /// The element type of an array, of which 16-bit integers are bfloat16.
 DataType type_of(const py::array& array, const char* name);
-
-/// None, which is float32, a string, or a type of NumPy or PyTorch.
-DataType parse_type(const py::object& type);
 
 /// The array itself, or an array that shares memory with another library's: a tensor of PyTorch in
 /// the memory of the CPU, of bfloat16 too. An object that only has __array__ is refused: it may
@@ -44,76 +34,82 @@ py::array readable_array_of(const py::object& from, const char* name);
 /// True if readable_array_of() takes it.
 bool is_readable_array(const py::object& object);
 
-std::string shape_of(const py::array& array);
+inline Shape shape_of(const py::array& array) {
+  return {array.shape(), array.shape() + array.ndim()};
+}
+std::string shape_text(const py::array& array);
 
 /// Throws unless the last dimension is contiguous and every stride is a number of whole elements.
 void check_strides(const py::array& array, const char* name);
 
 /// In elements.
-std::int64_t stride_of(const py::array& array, py::ssize_t dimension);
+inline std::int64_t stride_of(const py::array& array, py::ssize_t dimension) {
+  return array.strides(dimension) / array.itemsize();
+}
 
-/// Throws if the array is read-only.
-void* data_of(py::array& array, const char* name);
+/// A table that a function writes and returns.
+struct Table {
+  /// A new array, or the caller's unless that is None. Its shape is checked: more rows or columns
+  /// would keep what they held, and be returned as if they were results.
+  Table(const py::object& given, const char* argument, const Shape& shape, const py::dtype& type);
 
-/// Throws unless the array has this shape.
-void check_shape(const py::array& array, const char* name, const std::vector<py::ssize_t>& shape);
+  /// All dimensions but the last are rows, in their order; they must be at equal distances in
+  /// memory.
+  OutputView view() const;
+  /// Calls fill(view) without the lock of the interpreter, and returns the table.
+  template <class Fill>
+  py::object written_by(const Fill& fill) const {
+    const OutputView to = view();
+    {
+      const ReleasedGil no_gil;
+      fill(to);
+    }
+    return object;
+  }
 
-/// Throws unless there are two dimensions, or up to `most`.
-void check_dimensions(const py::array& array, const char* name, py::ssize_t most);
+  py::object object;  ///< the caller's, or the array
+  py::array array;
+  const char* name;
+};
 
-/// A table that is written, of any type. All dimensions but the last are rows, in their order; they
-/// must be at equal distances in memory.
-OutputView output_of(py::array& array, const char* name);
 /// A table that is read.
 InputView input_of(const py::array& array, const char* name);
 
-/// Throws if the type is float64, in which layers do not compute.
-void check_layer_type(DataType type, const char* name);
-
-/// Calls use(view) for a table of two dimensions that is written.
-template <class Use>
-void with_table(py::array& array, const char* name, const Use& use) {
-  check_dimensions(array, name, 2);
-  use(output_of(array, name));
-}
+/// Memory of complex numbers as pairs of real ones.
+py::array reals_of(const py::array& array, const char* name);
 
 /// Two to four dimensions, written: (rows, columns), (rows, heads, columns), or (batch, rows,
 /// heads, columns); heads before rows if heads_first.
-HeadsView heads_of(py::array& array, const char* name, bool heads_first);
+HeadsView heads_of(const py::array& array, const char* name, bool heads_first);
 
-/// Two or three dimensions: (rows, columns), (batch, rows, columns) or (rows, batch, columns).
+/// Throws unless the array is one of sequences: of two or three dimensions, and not of float64.
+/// Calls use(T{}) for its element type.
+void check_sequences(const py::array& array, const char* name);
+template <class Use>
+void with_sequences(const py::array& array, const char* name, const Use& use) {
+  check_sequences(array, name);
+  with_type(type_of(array, name), [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, double>) use(T{});
+  });
+}
+
+/// Throws if the array is read-only.
+void* data_of(py::array array, const char* name);
+
+/// (rows, columns), (batch, rows, columns) or (rows, batch, columns).
 template <class T>
-SequenceView<T> view_of(const py::array& array, bool batch_first, T* data) {
+SequenceView<T> sequences_of(const py::array& array, bool batch_first, T* data) {
+  const bool one = array.ndim() == 2;
+  const py::ssize_t batch = batch_first ? 0 : 1, rows = one ? 0 : 1 - batch;
   SequenceView<T> view;
   view.data = data;
   view.order = batch_first ? BatchOrder::batch_first : BatchOrder::sequence_first;
-  const bool one = array.ndim() == 2;
-  const py::ssize_t batch = batch_first ? 0 : 1, rows = one ? 0 : 1 - batch;
   view.batch = one ? 1 : array.shape(batch);
   view.rows = array.shape(rows);
   view.columns = array.shape(array.ndim() - 1);
   view.row_stride = stride_of(array, rows);
   view.batch_stride = one ? view.rows * view.columns : stride_of(array, batch);
   return view;
-}
-
-/// Calls use(T{}) for the element type of an array of sequences.
-template <class Use>
-void with_sequences(const py::array& array, const char* name, const Use& use) {
-  check_dimensions(array, name, 3);
-  check_strides(array, name);
-  check_layer_type(type_of(array, name), name);
-  with_type(type_of(array, name), [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, double>) use(T{});
-  });
-}
-
-/// Calls use(view) for an array of sequences that is written to.
-template <class Use>
-void with_writable_sequences(py::array& array, const char* name, bool batch_first, const Use& use) {
-  with_sequences(array, name, [&]<class T>(T) {
-    use(view_of(array, batch_first, static_cast<T*>(data_of(array, name))));
-  });
 }
 
 }  // namespace posenc::python

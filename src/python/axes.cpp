@@ -1,199 +1,172 @@
 // Encodings of positions on several axes.
-#include "posenc/model/axes.h"
-#include "posenc/model/axes_presets.h"
+#include "posenc/axes.h"
+#include "posenc/axes_presets.h"
 
-#include "python/arguments.h"
 #include "python/arrays.h"
-#include "python/axes.h"
-#include "python/bindings.h"
 #include "python/gil.h"
-#include "python/state.h"
-
-#include <pybind11/stl.h>
+#include "python/module.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace posenc::python {
+
+/// Encodings, and what they are planned for.
+struct PyAxesEncoder {
+  PyAxesEncoder(const AxesSpec& spec, const std::optional<Accuracy>& asked, DataType of_tables)
+      : encoder(spec, asked.value_or(Accuracy()), of_tables), accuracy(asked), type(of_tables) {}
+
+  AxesEncoder encoder;
+  std::optional<Accuracy> accuracy;
+  DataType type;
+};
+
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+using Arrange = AxesSpec (*)(std::span<const std::int64_t>, const EncodingSpec&);
 
-PyAxes axes_of_parts(const std::vector<AxisPairs>& parts, const std::string& layout,
-                     bool parts_have_layouts) {
-  const AxesSpec spec = {parts, parse_layout(layout), parts_have_layouts};
-  validate(spec);
-  return {spec};
-}
-
-/// The spec whose frequencies run through all pairs of the sections.
-EncodingSpec spec_of_sections(const Sizes& sections, double base, const std::string& layout,
-                              const std::string& spacing, const py::object& frequencies) {
-  std::int64_t pairs = 0;
-  for (const std::int64_t each : sections) {
-    if (each >= 0 && each <= max_d_model) pairs += each;  // others are refused by the caller
-  }
-  return spec_of(2 * pairs, base, layout, spacing, frequencies);
-}
-
-/// Binds a function of sizes and a convention.
-template <class Make>
-void bind_arrangement(py::module_& module, const char* name, const char* sizes, const char* text,
-                      const Make& make) {
-  using py::arg;
+/// Binds a function of sizes and a convention. Its frequencies run through all pairs of sections;
+/// blocks have their own, and the spec is that of the widest.
+void bind_arrangement(py::module_& module, const char* name, Arrange arrange, const char* text) {
+  const bool is_blocks = arrange == &axes_in_blocks;
+  const EncodingSpec paper;
   module.def(
       name,
-      [make](const Sizes& given, double base, const std::string& layout, const std::string& spacing,
-             const py::object& frequencies) {
-        return PyAxes{make(given, base, layout, spacing, frequencies)};
+      [=](const Sizes& sizes, double base, Layout layout, Spacing spacing,
+          const FrequencyRule& frequencies) {
+        std::int64_t widest = 2, pairs = 0;
+        for (const std::int64_t each : sizes) {
+          if (each < 0 || each > max_d_model) continue;  // which arrange() refuses
+          widest = std::max(widest, each);
+          pairs += each;
+        }
+        return arrange(sizes, {is_blocks ? widest : 2 * pairs, base, layout, spacing, frequencies});
       },
-      arg(sizes), py::kw_only(), arg("base") = EncodingSpec().base, arg("layout") = "interleaved",
-      arg("spacing") = "paper", arg("frequencies") = py::none(), text);
+      py::arg(is_blocks ? "channels" : "sections"), py::kw_only(), "base"_a = paper.base,
+      "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(), text);
 }
 
-template <class Arrange>
-auto of_sections(const Arrange& arrange) {
-  return [arrange](const Sizes& sections, double base, const std::string& layout,
-                   const std::string& spacing, const py::object& frequencies) {
-    return arrange(sections, spec_of_sections(sections, base, layout, spacing, frequencies));
-  };
-}
-
-py::object encode(const PyAxesEncoder& self, const py::object& from, const py::object& out,
-                  const py::object& type, int threads, const std::string& stores) {
+py::object encode_on_axes(const PyAxesEncoder& self, const Positions& from, const Array& out,
+                          DataType type, int threads, StorePolicy stores) {
   const AxesEncoder& encoder = self.encoder;
-  const AxisPositions positions = axis_positions_of(from, encoder.spec().axes(), 0);
-  const EncodeOptions options(threads, parse_store_policy(stores));
-  const py::object result =
-      out.is_none() ? new_table(positions, encoder.d_model(), parse_type(type)) : out;
-  py::array table = array_of(result, "out");
-  check_table(table, "out", positions, encoder.d_model());
-  const OutputView view = output_of(table, "out");
-  {
-    const ReleasedGil no_gil;
-    encoder.encode(positions.view(), view, options);
-  }
-  return result;
+  const Rows rows = rows_of(from, encoder.spec().axes(), 0);
+  const Table table(out, "out", rows.table_shape(encoder.d_model()), numpy_type(type));
+  return table.written_by([&](const OutputView& view) {
+    encoder.encode(rows.view(), view, EncodeOptions(threads, stores));
+  });
 }
 
-py::array_t<std::int64_t> rows_of_axes(const std::vector<std::int64_t>& positions,
-                                       std::int64_t axes) {
-  const py::ssize_t rows = static_cast<py::ssize_t>(positions.size()) / axes;
-  return py::array_t<std::int64_t>({static_cast<py::ssize_t>(axes), rows}, positions.data());
-}
-
-py::tuple named_table(const std::string& name, const std::optional<GridSizes>& sizes) {
-  const AxesTable table = axes_table(name, sizes);
-  return py::make_tuple(PyAxes{table.spec}, rows_of_axes(table.positions, table.spec.axes()));
+py::array_t<std::int64_t> array_of_axes(const Sizes& positions, std::int64_t axes) {
+  const auto count = static_cast<py::ssize_t>(positions.size());
+  return py::array_t<std::int64_t>({axes, count / std::max<py::ssize_t>(axes, 1)},
+                                   positions.data());
 }
 
 template <class Real>
-py::array_t<std::int64_t> multiples_of(const PyAxes& axes, const py::array& positions) {
+Sizes multiples_of(const AxesSpec& axes, const py::array& positions) {
   const auto dense = py::array_t<Real, py::array::c_style>(positions);
-  const std::span<const Real> each(dense.data(), static_cast<std::size_t>(dense.size()));
-  return rows_of_axes(axis_multiples(axes.spec, each), axes.spec.axes());
+  return axis_multiples(axes, std::span(dense.data(), static_cast<std::size_t>(dense.size())));
 }
 
-py::array_t<std::int64_t> real_multiples(const PyAxes& axes, const py::array& positions) {
-  const bool is_real = positions.dtype().kind() == 'f';
-  const bool is_shape = positions.ndim() == 2 && positions.shape(0) == axes.spec.axes();
-  if (is_shape && is_real && positions.itemsize() == 4) return multiples_of<float>(axes, positions);
-  if (is_shape && is_real && positions.itemsize() == 8)
-    return multiples_of<double>(axes, positions);
-  throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
-                        shape_of(positions) + "; allowed: float32 or float64, (" +
-                        std::to_string(axes.spec.axes()) + ", rows)");
+py::array_t<std::int64_t> real_multiples(const AxesSpec& axes, const py::array& positions) {
+  const bool is_shape = positions.ndim() == 2 && positions.shape(0) == axes.axes();
+  const bool is_real = positions.dtype().kind() == 'f' && positions.itemsize() % 4 == 0;
+  if (!is_shape || !is_real || positions.itemsize() > 8) {
+    throw InvalidArgument("positions has dtype " + text(positions.dtype()) + " and shape " +
+                          shape_text(positions) + "; allowed: float32 or float64, (" +
+                          std::to_string(axes.axes()) + ", rows)");
+  }
+  return array_of_axes(positions.itemsize() == 4 ? multiples_of<float>(axes, positions)
+                                                 : multiples_of<double>(axes, positions),
+                       axes.axes());
 }
 
-void bind_axes_class(py::module_& module) {
-  using py::arg;
-  py::class_<AxisPairs> bound_pairs(module, "AxisPairs",
-                                    R"(Pairs of channels on one axis: a part of Axes.
+}  // namespace
+
+void bind_axes(py::module_& module) {
+  const EncodingSpec paper;
+  py::class_<AxisPairs> pairs(module, "AxisPairs",
+                              R"(Pairs of channels on one axis: a part of Axes.
 
 d_model, base, layout, spacing, frequencies: an encoding, as in Encoder. picks: which of its
 frequencies the pairs have, by their index; by default all. pairs: the places of the pairs in a row;
 by default those after the pairs of the part before. denominator: positions count 1 / denominator
 each.)");
-  bind_copies(bound_pairs)
-      .def(py::init([](std::int64_t axis, std::int64_t d_model, double base,
-                       const std::string& layout, const std::string& spacing,
-                       const py::object& frequencies, const Sizes& picks, const Sizes& pairs,
-                       double denominator) {
-             return AxisPairs{axis, spec_of(d_model, base, layout, spacing, frequencies), picks,
-                              pairs, denominator};
+  bind_remaking(pairs,
+                [](const AxisPairs& self) {
+                  py::dict arguments = convention_of(self.spec);
+                  arguments["axis"] = self.axis;
+                  arguments["d_model"] = self.spec.d_model;
+                  arguments["picks"] = self.frequencies;
+                  arguments["pairs"] = self.pairs;
+                  arguments["denominator"] = self.denominator;
+                  return arguments;
+                })
+      .def(py::init([](std::int64_t axis, std::int64_t d_model, double base, Layout layout,
+                       Spacing spacing, const FrequencyRule& frequencies, const Sizes& picks,
+                       const Sizes& places, double denominator) {
+             return AxisPairs{
+                 axis, {d_model, base, layout, spacing, frequencies}, picks, places, denominator};
            }),
-           arg("axis"), arg("d_model"), py::kw_only(), arg("base") = EncodingSpec().base,
-           arg("layout") = "interleaved", arg("spacing") = "paper", arg("frequencies") = py::none(),
-           arg("picks") = Sizes(), arg("pairs") = Sizes(), arg("denominator") = 1.0)
-      .def(py::pickle([](const AxisPairs& each) { return state_of(each); }, &axis_pairs_of_state));
+           "axis"_a, "d_model"_a, py::kw_only(), "base"_a = paper.base, "layout"_a = paper.layout,
+           "spacing"_a = paper.spacing, "frequencies"_a = py::none(), "picks"_a = Sizes(),
+           "pairs"_a = Sizes(), "denominator"_a = 1.0);
 
-  py::class_<PyAxes> bound_axes(module, "Axes",
-                                R"(Which pairs of a row's channels are on which axis.
+  py::class_<AxesSpec> axes(module, "Axes", R"(Which pairs of a row's channels are on which axis.
 
 axes_in_blocks(), axes_in_sections() and others make the usual ones. parts: AxisPairs. layout: of
 all channels of a row; if parts_have_layouts, the channels of each part are one behind the other, in
 the layout of its encoding.)");
-  bind_copies(bound_axes)
-      .def(py::init(&axes_of_parts), arg("parts"), py::kw_only(), arg("layout") = "interleaved",
-           arg("parts_have_layouts") = false)
+  bind_remaking(axes,
+                [](const AxesSpec& self) {
+                  return py::dict("parts"_a = self.parts, "layout"_a = self.layout,
+                                  "parts_have_layouts"_a = self.parts_have_layouts);
+                })
+      .def(
+          py::init([](const std::vector<AxisPairs>& parts, Layout layout, bool parts_have_layouts) {
+            const AxesSpec spec = {parts, layout, parts_have_layouts};
+            validate(spec);
+            return spec;
+          }),
+          "parts"_a, py::kw_only(), "layout"_a = paper.layout, "parts_have_layouts"_a = false)
       .def(
           "__eq__",
-          [](const PyAxes& a, const py::object& b) {
-            return is_object_of<PyAxes>(b) && a.spec == b.cast<const PyAxes&>().spec;
+          [](const AxesSpec& self, const py::object& other) {
+            return is_object_of<AxesSpec>(other) && self == other.cast<const AxesSpec&>();
           },
-          arg("other"))
-      .def_property_readonly("d_model", [](const PyAxes& each) { return each.spec.d_model(); })
-      .def_property_readonly(
-          "axes", [](const PyAxes& each) { return each.spec.axes(); }, "The number of axes.")
-      .def(py::pickle([](const PyAxes& each) { return state_of(each.spec); },
-                      [](const py::tuple& state) { return PyAxes{axes_of_state(state)}; }));
-}
+          "other"_a)
+      .def_property_readonly("d_model", &AxesSpec::d_model)
+      .def_property_readonly("axes", &AxesSpec::axes, "The number of axes.");
 
-void bind_arrangements(py::module_& module) {
-  bind_arrangement(
-      module, "axes_in_blocks", "channels",
-      "A block of channels[axis] columns for each axis, with frequencies of its own (Flux, Wan).",
-      [](const Sizes& channels, double base, const std::string& layout, const std::string& spacing,
-         const py::object& frequencies) {
-        const std::int64_t widest =
-            channels.empty() ? 2 : *std::max_element(channels.begin(), channels.end());
-        return axes_in_blocks(channels, spec_of(widest, base, layout, spacing, frequencies));
-      });
-  bind_arrangement(module, "axes_in_sections", "sections",
+  bind_arrangement(module, "axes_in_blocks", &axes_in_blocks,
+                   "A block of channels[axis] columns for each axis, with frequencies of its own "
+                   "(Flux, Wan).");
+  bind_arrangement(module, "axes_in_sections", &axes_in_sections,
                    "The first sections[0] pairs are on axis 0, the next sections[1] on axis 1, and "
-                   "so on (M-RoPE).",
-                   of_sections([](const Sizes& sections, const EncodingSpec& spec) {
-                     return axes_in_sections(sections, spec);
-                   }));
-  bind_arrangement(module, "axes_interleaved", "sections",
-                   "As many pairs, with the axes interleaved (Qwen3-VL's mrope_interleaved).",
-                   of_sections([](const Sizes& sections, const EncodingSpec& spec) {
-                     return axes_interleaved(sections, spec);
-                   }));
-  bind_arrangement(module, "axes_alternating", "sections",
-                   "As many pairs, with axes 1 and 2 alternating before axis 0 (ERNIE 4.5-VL).",
-                   of_sections([](const Sizes& sections, const EncodingSpec& spec) {
-                     return axes_alternating(sections, spec);
-                   }));
+                   "so on (M-RoPE).");
+  bind_arrangement(module, "axes_interleaved", &axes_interleaved,
+                   "As many pairs, with the axes interleaved (Qwen3-VL's mrope_interleaved).");
+  bind_arrangement(module, "axes_alternating", &axes_alternating,
+                   "As many pairs, with axes 1 and 2 alternating before axis 0 (ERNIE 4.5-VL).");
   module.def(
       "grid_positions",
       [](const Sizes& sizes, const Sizes& firsts) {
-        const std::vector<std::int64_t> positions = grid_positions(sizes, firsts);
-        const auto axes = static_cast<py::ssize_t>(sizes.size());
-        const py::ssize_t cells = axes == 0 ? 0 : static_cast<py::ssize_t>(positions.size()) / axes;
-        return py::array_t<std::int64_t>({axes, cells}, positions.data());
+        return array_of_axes(grid_positions(sizes, firsts),
+                             static_cast<std::int64_t>(sizes.size()));
       },
-      py::arg("sizes"), py::arg("firsts") = Sizes(),
+      "sizes"_a, "firsts"_a = Sizes(),
       R"(The positions of a grid's cells, in row-major order: int64, shape (axes, cells).
 
 firsts: the position of the first cell on each axis, by default 0.)");
-  module.def("axes_table", &named_table, py::arg("name"), py::arg("sizes") = py::none(),
-             R"(The Axes of a system, and the positions of a grid's cells: (axes, positions).
+  module.def(
+      "axes_table",
+      [](const std::string& name, const std::optional<GridSizes>& sizes) {
+        const AxesTable table = axes_table(name, sizes);
+        return py::make_tuple(table.spec, array_of_axes(table.positions, table.spec.axes()));
+      },
+      "name"_a, "sizes"_a = py::none(),
+      R"(The Axes of a system, and the positions of a grid's cells: (axes, positions).
 
 sizes: cells along time, height and width; by default those of a usual grid. The encoding of a cell
 is a row; AxesEncoder and Rotary take both.)");
@@ -201,39 +174,33 @@ is a row; AxesEncoder and Rotary take both.)");
       "axes_presets",
       [] {
         py::dict all;
-        for (const AxesPreset& each : axes_presets())
-          all[py::str(std::string(each.name))] = std::string(each.description);
+        for (const AxesPreset& each : axes_presets()) all[py::str(each.name)] = each.description;
         return all;
       },
       "The names that axes_table() takes, and what each describes.");
-  module.def("axis_multiples", &real_multiples, py::arg("axes"), py::arg("positions"),
+  module.def("axis_multiples", &real_multiples, "axes"_a, "positions"_a,
              R"(Positions that are not integers, as multiples of 1 / denominator of their axis.
 
 positions: float32 or float64, shape (axes, rows). Returns int64 of the same shape. Raises
 ValueError unless each position is the value of its type nearest to such a multiple.)");
-}
 
-}  // namespace
-
-void bind_axes(py::module_& module) {
-  using py::arg;
-  const py::str float32("float32");
-  bind_axes_class(module);
-  bind_arrangements(module);
   py::class_<PyAxesEncoder> encoder(module, "AxesEncoder",
                                     R"(Encodings of positions on several axes.
 
 accuracy: as in Encoder. dtype: that of the tables that backends are selected for. Immutable.)");
-  bind_copies(encoder)
-      .def(py::init([](const PyAxes& axes, const py::object& accuracy, const py::object& type) {
-             const Accuracy asked = accuracy_of(accuracy);
-             const DataType of_tables = parse_type(type);
-             const ReleasedGil no_gil;
-             return std::make_unique<PyAxesEncoder>(axes.spec, asked, of_tables);
-           }),
-           arg("axes"), py::kw_only(), arg("accuracy") = py::none(), arg("dtype") = float32)
-      .def("encode", &encode, arg("positions"), arg("out") = py::none(), arg("dtype") = float32,
-           arg("threads") = 1, arg("stores") = "automatic",
+  bind_remaking(encoder,
+                [](const PyAxesEncoder& self) {
+                  return py::dict("axes"_a = self.encoder.spec(), "accuracy"_a = self.accuracy,
+                                  "dtype"_a = self.type);
+                })
+      .def(py::init(
+               [](const AxesSpec& spec, const std::optional<Accuracy>& accuracy, DataType type) {
+                 const ReleasedGil no_gil;
+                 return std::make_unique<PyAxesEncoder>(spec, accuracy, type);
+               }),
+           "axes"_a, py::kw_only(), "accuracy"_a = py::none(), "dtype"_a = DataType::float32)
+      .def("encode", &encode_on_axes, "positions"_a, "out"_a = py::none(),
+           "dtype"_a = DataType::float32, "threads"_a = 1, "stores"_a = StorePolicy::automatic,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).
 
 positions: an array of int32 or int64 of shape (axes, rows); or positions that are equal on all
@@ -241,20 +208,10 @@ axes, as in Encoder.encode(), where a number of rows begins at position 0. A bat
 (axes, batch, rows), gives (batch, rows, d_model).
 out, dtype: as in Encoder.encode().)")
       .def_property_readonly("d_model",
-                             [](const PyAxesEncoder& each) { return each.encoder.d_model(); })
-      .def_property_readonly("axes",
-                             [](const PyAxesEncoder& each) { return PyAxes{each.encoder.spec()}; })
+                             [](const PyAxesEncoder& self) { return self.encoder.d_model(); })
+      .def_property_readonly("axes", [](const PyAxesEncoder& self) { return self.encoder.spec(); })
       .def_property_readonly(
-          "reason", [](const PyAxesEncoder& each) { return each.encoder.selection().reason; })
-      .def(py::pickle(
-          [](const PyAxesEncoder& each) {
-            return py::make_tuple(state_of(each.encoder.spec()), state_of(each.accuracy),
-                                  std::string(to_string(each.type)));
-          },
-          [](const py::tuple& state) {
-            return std::make_unique<PyAxesEncoder>(
-                axes_of_state(state[0]), accuracy_of_state(state[1]), parse_type(state[2]));
-          }));
+          "reason", [](const PyAxesEncoder& self) { return self.encoder.selection().reason; });
 }
 
 }  // namespace posenc::python

@@ -7,50 +7,40 @@
 
 #include <concepts>
 
-namespace posenc::suite {
-struct CheckReport;
-struct FrequencyReport;
-}  // namespace posenc::suite
-
 namespace posenc {
 
-using namespace suite;
-
 class Accuracy;
+struct AxesSpec;
 struct AxisPairs;
+struct CheckReport;
+struct FrequencyReport;
 struct RotaryReading;
 
 namespace python {
 
-struct PyAxes;
 struct PyAxesEncoder;
 class PyCursor;
-class PyEncoder;
+struct PyEncoder;
 struct PyPositionalEncoding;
-class PyRotary;
-
-template <class T, class... Classes>
-concept OneOf = (std::same_as<T, Classes> || ...);
+struct PyRotary;
 
 /// The classes that the module binds.
+template <class T, class... Classes>
+concept OneOf = (std::same_as<T, Classes> || ...);
 template <class T>
-concept Bound = OneOf<T, Accuracy, AxisPairs, CheckReport, FrequencyReport, RotaryReading, PyAxes,
+concept Bound = OneOf<T, Accuracy, AxesSpec, AxisPairs, CheckReport, FrequencyReport, RotaryReading,
                       PyAxesEncoder, PyCursor, PyEncoder, PyPositionalEncoding, PyRotary>;
 
-/// True if __init__ has run. Requires an object of a class that the module binds.
-inline bool is_initialised(const pybind11::handle& object) {
+/// True of an object of that class whose __init__ has run.
+template <Bound T>
+bool is_object_of(const pybind11::handle& object) {
+  if (!pybind11::isinstance<T>(object)) return false;
   pybind11::detail::values_and_holders parts(
       reinterpret_cast<pybind11::detail::instance*>(object.ptr()));
   for (const auto& part : parts) {
     if (!part.holder_constructed()) return false;
   }
   return true;
-}
-
-/// True of an initialised object of a class that the module binds.
-template <Bound T>
-bool is_object_of(const pybind11::handle& object) {
-  return pybind11::isinstance<T>(object) && is_initialised(object);
 }
 
 }  // namespace python
@@ -63,7 +53,7 @@ class type_caster<T> : public type_caster_base<T> {
  public:
   bool load(handle from, bool convert) {
     return type_caster_base<T>::load(from, convert) &&
-           (from.is_none() || posenc::python::is_initialised(from));
+           (from.is_none() || posenc::python::is_object_of<T>(from));
   }
 };
 

@@ -15,20 +15,17 @@ namespace posenc::python {
 class ReleasedGil {
  public:
   ReleasedGil() noexcept : state_(PyEval_SaveThread()) {}
-  ~ReleasedGil() { acquire(); }
+  ~ReleasedGil() {
+    if (is_ending()) sleep_for_ever();
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      // The interpreter began to end while this thread waited for the lock, and unwinds its stack.
+      sleep_for_ever();
+    }
+  }
   ReleasedGil(const ReleasedGil&) = delete;
   ReleasedGil& operator=(const ReleasedGil&) = delete;
-
-  /// Calls use() with the lock.
-  template <class Use>
-  void with_gil(const Use& use) {
-    acquire();
-    struct Release {
-      PyThreadState*& state;
-      ~Release() { state = PyEval_SaveThread(); }
-    } const again{state_};
-    use();
-  }
 
  private:
   static bool is_ending() noexcept {
@@ -41,16 +38,6 @@ class ReleasedGil {
 
   [[noreturn]] static void sleep_for_ever() noexcept {
     while (true) std::this_thread::sleep_for(std::chrono::hours(1));
-  }
-
-  void acquire() noexcept {
-    if (is_ending()) sleep_for_ever();
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (...) {
-      // The interpreter began to end while this thread waited for the lock, and unwinds its stack.
-      sleep_for_ever();
-    }
   }
 
   PyThreadState* state_;

@@ -1,14 +1,11 @@
 // The Python module posenc._posenc: classes and functions on NumPy arrays. Memory is never copied:
 // results are written into the caller's array, or into a new one. The GIL is released while the
 // library plans, encodes and measures. Only a cursor, which one thread at a time may use, keeps it.
+#include "python/module.h"
 #include "posenc/cpu.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/version.h"
-#include "python/bindings.h"
-#include "python/state.h"
-
-#include <pybind11/stl.h>
 
 #include <exception>
 #include <string>
@@ -16,25 +13,37 @@
 #include <vector>
 
 namespace py = pybind11;
+using namespace py::literals;
 
 namespace {
 
 void bind_library(py::module_& module) {
   using namespace posenc;
-  using py::arg;
   module.attr("__version__") = library_version();
-  py::class_<Accuracy> accuracy(module, "Accuracy", "The accuracy that a program asks for.");
-  posenc::python::bind_copies(accuracy)
+  py::class_<Accuracy>(module, "Accuracy", "The accuracy that a program asks for.")
       .def_static("correctly_rounded", &Accuracy::correctly_rounded,
                   "Every entry is the value nearest to the exact one: the default.")
-      .def_static("within", &Accuracy::within, arg("error"),
+      .def_static("within", &Accuracy::within, "error"_a,
                   "Every entry is within this absolute error.")
-      .def_static("within_ulp", &Accuracy::within_ulp, arg("ulp"),
+      .def_static("within_ulp", &Accuracy::within_ulp, "ulp"_a,
                   "Every entry is within this error in ulp.")
-      .def("__repr__", [](const Accuracy& each) { return "Accuracy(" + to_string(each) + ")"; })
-      .def(py::pickle([](const Accuracy& each) { return posenc::python::state_of(each); },
-                      &posenc::python::accuracy_of_state));
-
+      .def("__copy__", [](const py::object& self) { return self; })
+      .def(
+          "__deepcopy__", [](const py::object& self, const py::object&) { return self; }, "memo"_a)
+      .def("__reduce__",
+           [](const Accuracy& self) {
+             const auto remake = py::module_::import("operator").attr("methodcaller");
+             const py::tuple of = py::make_tuple(py::type::of<Accuracy>());
+             switch (self.measure()) {
+               case Accuracy::Measure::absolute:
+                 return py::make_tuple(remake("within", self.most()), of);
+               case Accuracy::Measure::ulp:
+                 return py::make_tuple(remake("within_ulp", self.most()), of);
+               case Accuracy::Measure::correctly_rounded: break;
+             }
+             return py::make_tuple(remake("correctly_rounded"), of);
+           })
+      .def("__repr__", [](const Accuracy& self) { return "Accuracy(" + to_string(self) + ")"; });
   module.def(
       "backends",
       [] {
@@ -48,11 +57,14 @@ void bind_library(py::module_& module) {
   module.def(
       "cpu", [] { return cpu().model; }, "The CPU's name, as profiles and benchmarks have it.");
   module.def(
+      "frequency_rule", [](const FrequencyRule& rule) { return to_string(rule); }, "frequencies"_a,
+      "The text of a rule, with all its parameters: \"linear:factor=4\".");
+  module.def(
       "dynamic_ntk_factor",
       [](double factor, std::int64_t trained_rows, std::int64_t rows) {
         return dynamic_ntk_scaling(factor, trained_rows, rows).factor;
       },
-      arg("factor"), arg("trained_rows"), arg("rows"),
+      "factor"_a, "trained_rows"_a, "rows"_a,
       "The factor of dynamic_ntk_scaling() for a sequence of `rows` rows.");
 }
 
@@ -98,24 +110,17 @@ void bind_refusals(const py::handle& object) {
   }
 }
 
-/// Binds pickles of every protocol: without __reduce__, those before 2 make an object of pybind11's
-/// base class, which ends the process.
-void bind_pickles(const py::module_& module) {
+/// Says of the classes that bind_remaking() does not bind why their objects are not pickled.
+void refuse_pickles(const py::module_& module) {
   std::string pickled;
   std::vector<py::object> others;
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
     if (!py::isinstance<py::type>(value)) continue;
-    if (!py::hasattr(value, "__setstate__")) {
+    if (value.attr("__dict__").contains("__reduce__")) {
+      pickled += (pickled.empty() ? "" : ", ") + std::string(py::str(name));
+    } else {
       others.push_back(py::reinterpret_borrow<py::object>(value));
-      continue;
     }
-    pickled += (pickled.empty() ? "" : ", ") + std::string(py::str(name));
-    value.attr("__reduce__") = py::cpp_function(
-        [](const py::object& self) {
-          return py::make_tuple(py::module_::import("copyreg").attr("__newobj__"),
-                                py::make_tuple(py::type::of(self)), self.attr("__getstate__")());
-        },
-        py::name("__reduce__"), py::is_method(value));
   }
   for (const py::object& each : others) {
     const std::string why = std::string(py::str(each.attr("__name__"))) +
@@ -134,9 +139,6 @@ PYBIND11_MODULE(_posenc, module) {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const std::system_error& error) {
       PyErr_SetString(PyExc_OSError, error.what());
-    } catch (const py::cast_error&) {  // elsewhere, types are checked before they are cast
-      PyErr_SetString(PyExc_TypeError,
-                      "the state has a value of the wrong type; allowed: what is pickled");
     }
   });
   bind_library(module);  // before its types are arguments of the others
@@ -144,9 +146,7 @@ PYBIND11_MODULE(_posenc, module) {
   posenc::python::bind_axes(module);
   posenc::python::bind_positional_encoding(module);
   posenc::python::bind_rotary(module);
-  posenc::python::bind_rotary_config(module);
-  posenc::python::bind_tuning(module);
-  posenc::python::bind_checks(module);
-  bind_pickles(module);
+  posenc::python::bind_reports(module);
+  refuse_pickles(module);
   for (const auto& [name, member] : py::dict(module.attr("__dict__"))) bind_refusals(member);
 }

@@ -1,11 +1,10 @@
 """Writes _posenc.pyi, the types of the compiled module, from the signatures in its docstrings.
 
-Usage: stubs.py MODULE OUTPUT. What C++ takes as an object has one type for each argument name.
+Usage: stubs.py MODULE OUTPUT.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import re
 import sys
@@ -18,89 +17,52 @@ HEAD = '''"""The compiled module. Arrays are those of NumPy, or tensors of PyTor
 import collections.abc
 import typing
 from collections.abc import Sequence
-from typing import Any, List, Optional, SupportsIndex, Tuple, TypeVar, Union, overload
+from typing import Any, List, Optional, Tuple, TypeVar, Union, overload
 
 import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
-from posenc.frequencies import Scaling
-
 __version__: str
 
 Array = Any
-NewArray = NDArray[Any]
 DType = Any
-Positions = Union[range, Sequence[int], Array, SupportsIndex]
-Frequencies = Union[Scaling, Sequence[float], Array, str]
+Frequencies = Any
+Positions = Any
 Given = TypeVar("Given", bound=typing.Sized)  # an array or several, but not None
 '''
-ARGUMENTS = {
-    "accuracy": "Accuracy | float", "axes": "Axes", "cache": "Array | tuple[Array, Array]",
-    "dtype": "DType", "frequencies": "Frequencies", "gradient": "Array", "out": "None",
-    "positions": "Positions", "table": "Array", "x": "Array",
-    # Only of these functions.
-    "accuracy.positions": "range", "error_bound.positions": "range",
-    "encode_like.positions": "range | SupportsIndex",
-}
-# Arguments that are returned if they are given.
-RETURNED = ("out", "gradient", "x")
+# What C++ returns as an object of Python, by function or by type.
 RESULTS = {
-    "object": "NewArray", "dict": "dict[str, Any]", "causes": "list[tuple[str, str]]",
-    "cosines_and_sines": "tuple[NewArray, NewArray]", "__iter__": "Cursor",
+    "object": "NDArray[Any]", "dict": "dict[str, Any]", "causes": "list[tuple[str, str]]",
+    "cosines_and_sines": "tuple[NDArray[Any], NDArray[Any]]", "__iter__": "Cursor",
     "axes_table": "tuple[Axes, NDArray[numpy.int64]]", "axes_presets": "dict[str, str]",
     "round_positions": "tuple[NDArray[numpy.int64], float, float]", "presets": "dict[str, str]",
     "pick": "list[dict[str, Any]]",
 }
-SPECIAL = ("__init__", "__iter__", "__next__")
 
 
-def plain(kind: ast.expr | None) -> str:
-    """A type as mypy reads it. The versions of pybind11 write types differently."""
-    text = ast.unparse(kind) if kind else "object"
-    text = re.sub(r"\bint\[\d+\]", "int", text.replace("posenc._posenc.", ""))
-    return re.sub(r"numpy\.ndarray\b", "NDArray", re.sub(r"numpy\.ndarray(?!\[)", "NDArray[Any]",
-                                                         text))
-
-
-def set_type(function: str, each: ast.arg, default: ast.expr | None) -> None:
-    """Replaces the type of an argument by that of the stub."""
-    kind = re.sub(r"\b[Ll]ist\[", "Sequence[", plain(each.annotation))
-    if kind == "object":
-        kind = ARGUMENTS.get(f"{function}.{each.arg}") or ARGUMENTS[each.arg]
-    is_none = default is not None and ast.unparse(default) == "None"
-    if is_none and not re.search("Optional|None", kind):
-        kind += " | None"
-    each.annotation = ast.Name(kind)
+def plain(types: str) -> str:
+    """Types as mypy reads them. The versions of pybind11 write them differently."""
+    types = re.sub(r"\bint\[\d+\]", "int", types.replace("posenc._posenc.", ""))
+    types = re.sub(r"numpy\.ndarray(?!\[)", "NDArray[Any]", types)
+    return types.replace("numpy.ndarray", "NDArray")
 
 
 def functions(name: str, signature: str) -> Iterator[str]:
     """The definitions of a function: two if what it returns depends on an argument `out`."""
-    [function] = ast.parse(f"def {name}{signature[signature.index('('):]}: ...").body
-    assert isinstance(function, ast.FunctionDef)
-    arguments = function.args
-    of_function = {each.arg: each for each in arguments.args + arguments.kwonlyargs}
-    kind = plain(function.returns)
-    is_object = kind == "object"
-    without_default = len(arguments.args) - len(arguments.defaults)
-    defaults = [None] * without_default + arguments.defaults + arguments.kw_defaults
-    for each, default in zip(of_function.values(), defaults):
-        if each.arg in ("self", "arg0"):
-            each.arg, each.annotation = "self", None
-        else:
-            set_type(name, each, default)
-    function.returns = ast.Name(RESULTS.get(name, RESULTS.get(kind, kind)))
-    given = next((each for each in RETURNED if is_object and each in of_function), None)
-    if given == "out":
-        yield f"@overload\n{ast.unparse(function)}"
-        out = of_function["out"]
-        if out in arguments.kwonlyargs:
-            arguments.kw_defaults[arguments.kwonlyargs.index(out)] = None
-        else:  # nor do arguments before it have a default
-            del arguments.defaults[:arguments.args.index(out) + 1 - without_default]
-    if given is not None:
-        of_function[given].annotation = function.returns = ast.Name("Given")
-    yield ("@overload\n" if given == "out" else "") + ast.unparse(function)
+    arguments, _, result = plain(signature[signature.index("("):]).rpartition(" -> ")
+    arguments = re.sub(r"\((self|arg0): \w+", "(self", re.sub(r"\b[Ll]ist\[", "Sequence[", arguments))
+    arguments = re.sub(r": ((?:[^,=\[]|\[[^=]*?\])+) = None", r": \1 | None = None", arguments)
+    result = RESULTS.get(name, RESULTS.get(result, result))
+    if result == "Array":  # the argument that is written
+        arguments = re.sub(r"\b(x|gradient): Array", r"\1: Given", arguments)
+        yield f"def {name}{arguments} -> Given: ..."
+    elif "out: Array | None = None" in arguments:
+        for kind, returned in (("None = None", result), ("Given", "Given")):
+            given = arguments.replace("out: Array | None = None", f"out: {kind}")
+            yield f"@overload\ndef {name}{given} -> {returned}: ..."
+    else:
+        yield f"def {name}{arguments} -> {result}: ..."
 
 
 def members(name: str, value: Any) -> Iterator[str]:
@@ -111,15 +73,12 @@ def members(name: str, value: Any) -> Iterator[str]:
                  for line in text.splitlines()]
         yield from ("    " + line for line in lines or ["..."])
         return
-    decorator = "@property\n" if isinstance(value, property) else ""
-    if isinstance(value, staticmethod):
-        decorator = "@staticmethod\n"
+    decorators = {property: "@property\n", staticmethod: "@staticmethod\n"}
     function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
     signature = (getattr(function, "__doc__", None) or "").partition("\n")[0]
-    if name.startswith("__") and name not in SPECIAL or ") -> " not in signature:
-        return
-    for text in functions(name, signature):
-        yield decorator + text
+    is_hidden = name.startswith("__") and name not in ("__init__", "__iter__", "__next__")
+    if not is_hidden and ") -> " in signature:
+        yield from (decorators.get(type(value), "") + each for each in functions(name, signature))
 
 
 def main(path: str, output: str) -> None:
@@ -127,10 +86,8 @@ def main(path: str, output: str) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    lines = [HEAD]
-    for name, value in vars(module).items():
-        lines.extend(members(name, value))
-    Path(output).write_text("\n".join(lines) + "\n")
+    lines = [line for name, value in vars(module).items() for line in members(name, value)]
+    Path(output).write_text("\n".join([HEAD, *lines]) + "\n")
 
 
 if __name__ == "__main__":

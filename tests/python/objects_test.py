@@ -221,7 +221,7 @@ class DuckTest(unittest.TestCase):
         types = {
             "^positions is 5.0; allowed: a range": lambda: posenc.encode(5.0, D_MODEL),
             "^positions is None; allowed: a range": lambda: posenc.encode(None, D_MODEL),
-            "^axes is 5; allowed: None, or Axes": lambda: posenc.Rotary(axes=5),
+            "^axes is 5; allowed: Axes, None$": lambda: posenc.Rotary(axes=5),
             "^accuracy is 1j; allowed": lambda: posenc.Encoder(D_MODEL, accuracy=1j),
             "^out is of type Convertible":
                 lambda: ENCODERS[0].encode(1, out=Convertible([[1.0]])),
@@ -257,14 +257,11 @@ class UninitialisedTest(unittest.TestCase):
         for name, call in (("self", lambda: encoder.backend), ("self", lambda: encoder.encode(3)),
                            ("encoder", lambda: posenc.Cursor(encoder)),
                            ("self", lambda: posenc.Encoder(8, accuracy=accuracy)),
-                           ("axes", lambda: posenc.AxesEncoder(axes))):
+                           ("axes", lambda: posenc.AxesEncoder(axes)),
+                           ("axes", lambda: posenc.Rotary(axes=axes))):
             with self.subTest(call), self.assertRaisesRegex(TypeError, initialised.format(name)):
                 call()
-        with self.assertRaisesRegex(TypeError, "^axes is .*; allowed: None, or Axes"):
-            posenc.Rotary(axes=axes)
         self.assertNotEqual(posenc.axes_in_blocks([4]), axes)
-        with self.assertRaisesRegex(TypeError, "^the state has a value of the wrong type; allowed"):
-            accuracy.__setstate__(("a", "b"))
         with self.assertRaises(TypeError):
             posenc.Cursor(posenc.Encoder.__new__(posenc.Encoder))
         with self.assertRaises(TypeError):

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -11,7 +12,6 @@ import sys
 import tempfile
 import threading
 import time
-import typing
 import unittest
 
 from modules import np, torch
@@ -23,6 +23,7 @@ if torch is not None:
 
     import posenc.torch
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROWS, D_MODEL = 40, 66
 
 
@@ -135,19 +136,15 @@ class EncoderTest(unittest.TestCase):
         self.assertLessEqual(report["max_abs"], report["error_bound"])
 
     def test_picks_are_verdicts_on_measurements(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "here.json")
-            posenc.measure(file, shapes=[(16, 64), (5000, 512)], samples=2, seconds_per_sample=1e-5)
-            exact = posenc.pick(file)
-            rough = posenc.pick(file, accuracy=1e-6)
-            self.assertEqual(exact, posenc.pick(file, posenc.Accuracy.correctly_rounded()))
-            self.assertEqual([each["pick"] for each in posenc.pick(file, 1e-12)], [None, None])
+        file = next((ROOT / "docs" / "measured").glob("*.json"))
+        exact, rough = posenc.pick(str(file)), posenc.pick(str(file), accuracy=1e-6)
+        self.assertEqual(exact, posenc.pick(str(file), posenc.Accuracy.correctly_rounded()))
+        self.assertEqual({each["pick"] for each in posenc.pick(str(file), 1e-12)}, {None})
         for classes in (exact, rough):
-            self.assertEqual(len(classes), 2)
+            self.assertGreater(len(classes), 1)
             for each in classes:
                 self.assertLessEqual(each["pick"]["error_bound"], 1e-6)
                 self.assertEqual(each["pick"]["time_ratio"], 1)
-                self.assertIn(each["pick"]["backend"], posenc.backends())
                 self.assertTrue(each["others"])
         for each in exact:
             self.assertTrue(each["pick"]["backend"].startswith("rotation:"))
@@ -450,22 +447,24 @@ class FrequenciesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^attention_factor is 0, not given; allowed: gr"):
             posenc.Rotary(8, frequencies=longrope)
 
-    def test_rules_have_the_parameters_and_defaults_of_the_library(self):
-        lists = {"factors": [1.0, 2.0, 3.0, 4.0], "numerators": [1, 2, 3, 4],
-                 "denominators": [5, 6, 7, 8]}
-        for rule in typing.get_args(posenc.frequencies.Scaling):
-            fields = dataclasses.fields(rule)
-            given = {each.name: lists.get(each.name, 4.0) for each in fields
-                     if each.default is dataclasses.MISSING}
-            text = rule.rule + ":" + ",".join(
-                f"{name}={'/'.join(map(str, value)) if name in lists else value}"
-                for name, value in given.items())
-            states = [posenc.AxisPairs(0, 8, frequencies=each).__getstate__()[1][4]
-                      for each in (rule(**given), text.rstrip(":"))]
+    def test_rules_are_the_texts_of_the_library(self):
+        rules = {
+            posenc.LinearScaling(4): "linear:factor=4", posenc.NtkScaling(2.5): "ntk:factor=2.5",
+            posenc.YarnScaling(np.float32(0.1), 9, truncate=np.False_):
+                f"yarn:factor={float(np.float32(0.1))},trained_rows=9,truncate=false",
+            posenc.Llama3Scaling(trained_rows=np.int64(7)): "llama3:trained_rows=7",
+            posenc.LongRopeScaling((1, 2.5), 1e-3): "longrope:factors=1/2.5,attention_factor=1e-3",
+            posenc.ProportionalScaling(turned=3): "proportional:turned=3",
+            posenc.TurnFrequencies((1, 2), (3, 2**53)): f"turns:numerators=1/2,denominators=3/{2**53}",
+            posenc.BaseTurns(denominator=5): "base_turns:denominator=5"}  # fmt: skip
+        for rule, text in rules.items():
             with self.subTest(text):
-                self.assertEqual(*states)
-                self.assertEqual(re.findall(r"[:,](\w+)=", states[0]),
-                                 [each.name for each in fields])
+                written = posenc._posenc.frequency_rule(text)
+                self.assertEqual(posenc._posenc.frequency_rule(rule), written)
+                self.assertEqual(re.findall(r"[:,](\w+)=", written),
+                                 [each.name for each in dataclasses.fields(rule)])
+                self.assertEqual(pickle.loads(pickle.dumps(rule)), rule)
+                self.assertTrue(text.startswith(rule.rule + ":"))
 
 
 TYPED = """
@@ -572,7 +571,7 @@ class BadInputTest(unittest.TestCase):
             "allowed with the layout complex: float32":
                 lambda: rotary.cache(range(3), "complex", dtype="float16"),
             "out.dtype is float32; allowed with the layout complex":
-                lambda: rotary.cache(range(ROWS), "complex", out=out),
+                lambda: rotary.cache(range(ROWS), "complex", out=out[:, :33]),
             "cache has 3 arrays": lambda: rotary.apply_cache((out, out, out), out),
             "row of the cache is 40": lambda: rotary.apply_cache(
                 out.copy(), out, positions=[40] * ROWS),
@@ -583,7 +582,6 @@ class BadInputTest(unittest.TestCase):
             "a section is -1": lambda: posenc.axes_in_sections([-1, 3]),
             "rows at equal distances": lambda: rotary.cache(
                 np.zeros((2, 3), int), out=np.zeros((2, 5, D_MODEL), np.float32)[:, :3]),
-            "samples": lambda: posenc.measure("/dev/null", samples=0),
         }
         for message, call in cases.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
@@ -636,8 +634,6 @@ class WrongTypeTest(unittest.TestCase):
             "sizes is [1, 2.5]; allowed: a sequence, of which each is a 64-bit integer":
                 lambda: posenc.grid_positions([1, 2.5]),
             "sizes is 'abc'; allowed: a sequence": lambda: posenc.grid_positions("abc"),
-            "shapes is [(1,)]; allowed: a sequence, of which each is (a 64-bit integer, a 64-bit":
-                lambda: posenc.measure("file", shapes=[(1,)]),
             "parts is [1]; allowed: a sequence, of which each is AxisPairs":
                 lambda: posenc.Axes([1]),
             "positions is [[1.5]]; allowed: a NumPy array":

@@ -1,48 +1,97 @@
 """Frequencies other than those of a base: the rules that models with a long context have.
 
-Each is an argument `frequencies` of Encoder, PositionalEncoding and Rotary, as is a sequence of
-d_model / 2 frequencies in radians per position. w_k is the frequency of the base, s the factor.
+Each is an argument `frequencies` of Encoder, PositionalEncoding and Rotary, as is its text, and a
+sequence of d_model / 2 frequencies in radians per position. A rule has the parameters and defaults
+of the library. w_k is the frequency of the base, s the factor.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc._posenc import dynamic_ntk_factor, round_positions
-
-__all__ = [
-    "BaseTurns",
-    "LinearScaling",
-    "Llama3Scaling",
-    "LongRopeScaling",
-    "NtkScaling",
-    "ProportionalScaling",
-    "RealPositions",
-    "TurnFrequencies",
-    "YarnScaling",
-    "dynamic_ntk_scaling",
-    "real_positions",
-]
+from posenc._posenc import dynamic_ntk_factor, frequency_rule, round_positions
 
 
-@dataclass(frozen=True)
-class LinearScaling:
-    """w_k / s: position interpolation. Position p is the real position p / s."""
+def _text_of(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    if hasattr(type(value), "__index__"):
+        return str(operator.index(value))
+    if np.ndim(value) > 0:
+        return "/".join(map(_text_of, value))
+    return repr(float(value + 0.0))  # a TypeError if it is no number
 
-    rule: ClassVar[str] = "linear"
-    factor: float
+
+def _value_of(text: str) -> Any:
+    words: dict[str, Any] = {"true": True, "false": False, "": ()}
+    return words[text] if text in words else int(text) if text.isdigit() else float(text)
+
+
+def _rule(name: str, rule: str, doc: str) -> Any:
+    """The class of a rule, whose str() is the text that the library reads."""
+    _, *parameters = frequency_rule(rule).replace(":", ",").split(",")
+    defaults = dict(each.split("=") for each in parameters)
+
+    def text(self: Any) -> str:
+        return f"{rule}:" + ",".join(
+            f"{each}={_text_of(getattr(self, each))}" for each in defaults)
+
+    fields: list[Any] = [(each, Any, _value_of(value)) for each, value in defaults.items()]
+    made = dataclasses.make_dataclass(
+        name, fields, frozen=True,
+        namespace={"rule": rule, "__doc__": doc, "__str__": text})
+    made.__module__ = __name__
+    return made
+
+
+LinearScaling = _rule("LinearScaling", "linear", """w_k / s: position interpolation.
+
+    Position p is the real position p / s.""")
+NtkScaling = _rule("NtkScaling", "ntk",
+                   "The base becomes base * s ** (d / (d - 2)): NTK-aware scaling.")
+YarnScaling = _rule("YarnScaling", "yarn", """YaRN: w_k for fast frequencies, w_k / s for slow ones,
+    a ramp between.
+
+    Frequencies that turn beta_fast times or more in trained_rows rows are fast, those that turn
+    beta_slow times or less are slow. attention_factor: what Rotary multiplies its cosines and sines
+    by; 0 stands for 0.1 ln s + 1. Encodings apply none and take 1 alone.""")
+Llama3Scaling = _rule("Llama3Scaling", "llama3", """Llama 3.1's.
+
+    w_k / s below low_frequency_factor turns in trained_rows rows, w_k above high_frequency_factor
+    turns, a ramp between.""")
+LongRopeScaling = _rule("LongRopeScaling", "longrope", """LongRoPE: w_k / factors[k].
+
+    attention_factor: what Rotary multiplies its cosines and sines by, sqrt(1 + ln s / ln rows) for
+    a model that was trained with that many rows and extended by s; it has to be given. Encodings
+    apply none and take 1 alone.""")
+ProportionalScaling = _rule(
+    "ProportionalScaling", "proportional",
+    "w_k / s for the first `turned` frequencies, and 0 for the others (Gemma 4).")
+TurnFrequencies = _rule("TurnFrequencies", "turns", """Exact frequencies in turns.
+
+    Frequency k is numerators[k] / denominators[k] of a turn per position. Sines and cosines that
+    are 0, 1/2 or 1 are exactly that. pi 2^j is 2^j / 2 of a turn.""")
+BaseTurns = _rule(
+    "BaseTurns", "base_turns",
+    "w_k numerator / denominator turns per position, instead of w_k radians (DINOv3, LTX).")
+
+
+def dynamic_ntk_scaling(factor: float, trained_rows: int, rows: int) -> Any:
+    """Dynamic NTK, for a sequence of `rows` rows: a NtkScaling."""
+    return NtkScaling(dynamic_ntk_factor(factor, trained_rows, rows))
 
 
 class RealPositions(NamedTuple):
     """Positions that are not integers: Encoder(..., frequencies=frequencies).encode(multiples)."""
 
     multiples: NDArray[np.int64]  # of 1 / frequencies.factor
-    frequencies: LinearScaling
+    frequencies: Any  # LinearScaling
     max_error: float  # the largest |multiple / factor - position|; 0 if all are exact
 
 
@@ -68,102 +117,3 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
         raise ValueError(f"positions has {far}; allowed: {-(2**53)} to {2**53}")
     multiples, factor, max_error = round_positions(given.astype(np.float64), denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)
-
-
-@dataclass(frozen=True)
-class NtkScaling:
-    """The base becomes base * s ** (d / (d - 2)): NTK-aware scaling."""
-
-    rule: ClassVar[str] = "ntk"
-    factor: float
-
-
-def dynamic_ntk_scaling(factor: float, trained_rows: int, rows: int) -> NtkScaling:
-    """Dynamic NTK, for a sequence of `rows` rows."""
-    return NtkScaling(dynamic_ntk_factor(factor, trained_rows, rows))
-
-
-@dataclass(frozen=True)
-class YarnScaling:
-    """YaRN: w_k for fast frequencies, w_k / s for slow ones, a ramp between.
-
-    Frequencies that turn beta_fast times or more in trained_rows rows are fast, those that turn
-    beta_slow times or less are slow. attention_factor: what Rotary multiplies its cosines and sines
-    by; 0 stands for 0.1 ln s + 1. Encodings apply none and take 1 alone.
-    """
-
-    rule: ClassVar[str] = "yarn"
-    factor: float
-    trained_rows: int = 4096
-    beta_fast: float = 32.0
-    beta_slow: float = 1.0
-    truncate: bool = True
-    attention_factor: float = 0.0
-
-
-@dataclass(frozen=True)
-class Llama3Scaling:
-    """Llama 3.1's: w_k / s below low_frequency_factor turns in trained_rows rows, w_k above
-    high_frequency_factor turns, a ramp between."""
-
-    rule: ClassVar[str] = "llama3"
-    factor: float = 8.0
-    trained_rows: int = 8192
-    low_frequency_factor: float = 1.0
-    high_frequency_factor: float = 4.0
-
-
-@dataclass(frozen=True)
-class LongRopeScaling:
-    """LongRoPE: w_k / factors[k].
-
-    attention_factor: what Rotary multiplies its cosines and sines by, sqrt(1 + ln s / ln rows) for
-    a model that was trained with that many rows and extended by s; it has to be given. Encodings
-    apply none and take 1 alone.
-    """
-
-    rule: ClassVar[str] = "longrope"
-    factors: Sequence[float]
-    attention_factor: float = 0.0
-
-
-@dataclass(frozen=True)
-class ProportionalScaling:
-    """w_k / s for the first `turned` frequencies, and 0 for the others (Gemma 4)."""
-
-    rule: ClassVar[str] = "proportional"
-    factor: float = 1.0
-    turned: int = 0
-
-
-@dataclass(frozen=True)
-class TurnFrequencies:
-    """Exact frequencies in turns: numerators[k] / denominators[k] of a turn per position.
-
-    Sines and cosines that are 0, 1/2 or 1 are exactly that. pi 2^j is 2^j / 2 of a turn.
-    """
-
-    rule: ClassVar[str] = "turns"
-    numerators: Sequence[int]
-    denominators: Sequence[int]
-
-
-@dataclass(frozen=True)
-class BaseTurns:
-    """w_k numerator / denominator turns per position, instead of w_k radians (DINOv3, LTX)."""
-
-    rule: ClassVar[str] = "base_turns"
-    numerator: int = 1
-    denominator: int = 1
-
-
-Scaling = Union[
-    LinearScaling,
-    NtkScaling,
-    YarnScaling,
-    Llama3Scaling,
-    LongRopeScaling,
-    ProportionalScaling,
-    TurnFrequencies,
-    BaseTurns,
-]

@@ -47,7 +47,9 @@ def reason(refusal: str, values: Sequence[Any], keywords: Mapping[str, Any] | No
     for each, value in given.items():
         is_default = value is None and signature.parameters[each].default is None
         if not is_default and not _fits(each, kinds[each], value):
-            return f"{each} is {_shown(value)}; allowed: {_text(each, kinds[each])}"
+            allowed = _text(each, kinds[each])
+            is_optional = signature.parameters[each].default is None and "None" not in allowed
+            return f"{each} is {_shown(value)}; allowed: {allowed}{', None' * is_optional}"
     for each, value in given.items():
         if type(value).__module__ == _posenc.__name__:  # of the right class, and yet refused
             return f"{each} was made without __init__(); allowed: an object that was initialised"

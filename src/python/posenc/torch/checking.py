@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -114,15 +115,5 @@ def _text(findings: list[Finding]) -> str:
         lines.append(f"{shown:<{width}}  {'good' if each.is_good else 'wrong':<7}  "
                      f"{each.dtype:<8}  {each.max_error:>11.2e}")
         for text in (each.what, each.cause):
-            if text:
-                lines.extend(_wrapped(text))
+            lines += textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)
-
-
-def _wrapped(text: str) -> list[str]:
-    indent, lines = "    ", [""]
-    for word in text.split():
-        if len(indent) + len(lines[-1]) + 1 + len(word) > _WIDTH:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + word
-    return [indent + line for line in lines]

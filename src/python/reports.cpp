@@ -1,0 +1,211 @@
+// Accuracy reports, picks, and checks of tables from elsewhere.
+#include "posenc/measurement.h"
+#include "posenc/tuning/accuracy_report.h"
+#include "posenc/tuning/check.h"
+#include "posenc/tuning/pick.h"
+#include "python/arrays.h"
+#include "python/gil.h"
+#include "python/module.h"
+
+namespace posenc::python {
+namespace {
+
+py::dict measured_accuracy(const PyEncoder& self, RowRange positions, DataType type, int threads) {
+  AccuracyOptions options;
+  options.threads = threads;
+  options.type = type;
+  const AccuracyReport report = [&] {
+    const ReleasedGil no_gil;
+    const Encoder* const one[] = {self.encoder.get()};
+    return measure_accuracy(one, positions, options).front();
+  }();
+  return py::dict(
+      "backend"_a = self.encoder->backend().full_name(), "reference"_a = report.reference,
+      "entries"_a = report.entries, "max_abs"_a = report.error.max_abs,
+      "max_ulp"_a = report.error.max_ulp, "rms"_a = report.error.rms,
+      "error_bound"_a = report.promise.max_abs, "correctly_rounded"_a = report.correctly_rounded,
+      "wrongly_rounded"_a = report.wrongly_rounded, "worst_position"_a = report.worst.position,
+      "worst_channel"_a = report.worst.channel);
+}
+
+py::dict candidate_of(const JudgedCandidate& from) {
+  return py::dict(
+      "backend"_a = from.candidate.full_name(),
+      "gfloats_per_second"_a = from.candidate.gfloats_per_second, "time_ratio"_a = from.ratio,
+      "time_ratio_interval"_a = py::make_tuple(from.low, from.high), "tied"_a = from.tied,
+      "error_bound"_a = from.candidate.promise.max_abs, "max_abs"_a = from.candidate.max_abs);
+}
+
+py::list pick_from_file(const std::string& file, const std::optional<Accuracy>& accuracy) {
+  const Measurements document = read_measurements(file);
+  py::list classes;
+  for (const Verdict& verdict : pick(document, accuracy.value_or(Accuracy()))) {
+    py::list others;
+    for (const JudgedCandidate& other : verdict.others) {
+      if (other.compared) others.append(candidate_of(other));
+    }
+    classes.append(
+        py::dict("shape"_a = to_string(verdict.measured.shape), "dtype"_a = verdict.measured.type,
+                 "threads"_a = verdict.measured.threads,
+                 "pick"_a = verdict.pick ? py::object(candidate_of(*verdict.pick)) : py::none(),
+                 "noise_floor"_a = verdict.measured.noise_floor, "disturbed"_a = document.disturbed,
+                 "others"_a = others));
+  }
+  return classes;
+}
+
+// ---- Checks -------------------------------------------------------------------------------------
+
+/// A view of an array of any strides, whose dimensions of size 1 are left out.
+TableView table_of(const py::array& array) {
+  Shape kept;
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) {
+    if (array.strides(i) % array.itemsize() != 0) {
+      refuse("table.strides", text(array.attr("strides")), "multiples of an element");
+    }
+    if (array.shape(i) != 1) kept.push_back(i);
+  }
+  // (1, 8) is one row, and (8, 1) has eight.
+  const py::ssize_t last = array.ndim() - 1;
+  if (last > 0 && kept.size() == 1) kept = {kept[0] == last ? 0 : kept[0], last};
+  if (kept.size() != 2) {
+    refuse("table.shape", shape_text(array), "two dimensions, besides those of size 1");
+  }
+  TableView view;
+  view.type = type_of(array, "table");
+  view.data = array.data();
+  view.rows = array.shape(kept[0]);
+  view.columns = array.shape(kept[1]);
+  view.row_stride = stride_of(array, kept[0]);
+  view.column_stride = stride_of(array, kept[1]);
+  return view;
+}
+
+/// The spec, if any of its parts is given.
+std::optional<EncodingSpec> spec_if_given(std::optional<std::int64_t> d_model,
+                                          std::optional<double> base,
+                                          std::optional<Spacing> spacing,
+                                          const FrequencyRule& frequencies) {
+  if (!d_model && !base && !spacing && is_base(frequencies)) return {};
+  const EncodingSpec usual;
+  return EncodingSpec{.d_model = d_model.value_or(0),
+                      .base = base.value_or(usual.base),
+                      .spacing = spacing.value_or(usual.spacing),
+                      .frequencies = frequencies};
+}
+
+CheckReport check_table(const Array& from, std::optional<std::int64_t> d_model,
+                        std::optional<double> base, std::optional<Arrangement> layout,
+                        std::optional<Spacing> spacing, const FrequencyRule& frequencies,
+                        std::optional<std::int64_t> first, std::optional<double> max_error,
+                        int threads, const PyRotary* rotary) {
+  const py::array array = array_of(from, "table");
+  const TableView table = table_of(array);
+  CheckOptions options;
+  options.spec = spec_if_given(d_model, base, spacing, frequencies);
+  if (layout) options.arrangements = {*layout};
+  options.first = first;
+  if (rotary != nullptr) {
+    options.spec = spec_of_equal_positions(rotary->spec().angles);
+    options.factor = rotary->spec().attention_factor;
+    options.first = first.value_or(0);
+  }
+  options.max_error = max_error;
+  options.threads = threads;
+  const ReleasedGil no_gil;
+  return check(table, options);
+}
+
+py::list causes_of(const CheckReport& report) {
+  py::list causes;
+  for (const Cause& each : report.causes)
+    causes.append(py::make_tuple(to_string(each.kind), each.text));
+  return causes;
+}
+
+py::dict identity_of(const CheckReport& report) {
+  if (!report.is_identified) return {};
+  const TableIdentity& identity = report.identity;
+  py::dict result = convention_of(identity.spec);
+  result["layout"] = identity.arrangement;
+  result["d_model"] = identity.spec.d_model;
+  result["first"] = identity.first;
+  result["factor"] = identity.factor;
+  result["presets"] = identity.presets;
+  return result;
+}
+
+void bind_checks(py::module_& module) {
+  using Report = CheckReport;
+  py::class_<Report> report(module, "CheckReport", R"(What check() says of a table.
+
+Printed, it is three lines: the verdict, what the table is, and why it is wrong.)");
+  const auto bind = [&report](const char* name, auto get) {
+    report.def_property_readonly(name, get);
+  };
+  bind("max_abs", [](const Report& each) { return each.errors.error.max_abs; });
+  bind("max_ulp", [](const Report& each) { return each.errors.error.max_ulp; });
+  bind("rms", [](const Report& each) { return each.errors.error.rms; });
+  bind("correctly_rounded", [](const Report& each) { return each.errors.correctly_rounded; });
+  bind("entries", [](const Report& each) { return each.errors.entries; });
+  bind("worst_position", [](const Report& each) { return each.errors.worst.position; });
+  bind("worst_column", [](const Report& each) { return each.errors.worst.channel; });
+  bind("verdict", &verdict_text);
+  bind("description", &identity_text);
+  bind("cause", &cause_text);
+  report.def_readonly("is_good", &Report::is_good)
+      .def_readonly("is_identified", &Report::is_identified)
+      .def_readonly("allowed_error", &Report::allowed_error)
+      .def_readonly("entries_off", &Report::entries_off)
+      .def_readonly("entries_not_finite", &Report::entries_not_finite)
+      .def_property_readonly("identity", &identity_of,
+                             "What the table was judged as: a dictionary, empty if not known.")
+      .def_property_readonly("causes", &causes_of,
+                             "A list of (kind, text): ('shifted_rows', 'the first row is ...').")
+      .def("__repr__", [](const Report& each) { return to_string(each); });
+  module.def("check_table", &check_table, "table"_a, py::kw_only(), "d_model"_a = py::none(),
+             "base"_a = py::none(), "layout"_a = py::none(), "spacing"_a = py::none(),
+             "frequencies"_a = py::none(), "first"_a = py::none(), "max_error"_a = py::none(),
+             "threads"_a = 1, "rotary"_a = py::none(), "What check() calls.");
+
+  py::class_<FrequencyReport>(module, "FrequencyReport",
+                              "What check_frequencies() says of an inv_freq.")
+      .def_readonly("is_good", &FrequencyReport::is_good)
+      .def_readonly("is_identified", &FrequencyReport::is_identified)
+      .def_readonly("max_relative_error", &FrequencyReport::max_relative_error)
+      .def_readonly("cause", &FrequencyReport::cause)
+      .def_property_readonly("description", &frequencies_text)
+      .def("__repr__", [](const FrequencyReport& each) { return to_string(each); });
+  module.def(
+      "check_frequencies",
+      [](const std::vector<double>& values, std::optional<double> base,
+         std::optional<Spacing> spacing, const FrequencyRule& frequencies) {
+        return check_frequencies(values, spec_if_given({}, base, spacing, frequencies));
+      },
+      "inv_freq"_a, py::kw_only(), "base"_a = py::none(), "spacing"_a = py::none(),
+      "frequencies"_a = py::none(),
+      R"(Says whether these are the frequencies of a convention, in radians per position.
+
+They are good if each is within 2**-19 of itself of the exact one, as in float32.)");
+}
+
+}  // namespace
+
+void bind_reports(py::module_& module) {
+  module.def("accuracy", &measured_accuracy, "encoder"_a, "positions"_a,
+             "dtype"_a = DataType::float32, "threads"_a = 1,
+             "Compares a table with the reference: a dictionary of errors.");
+  module.def("pick", &pick_from_file, "file"_a, "accuracy"_a = py::none(),
+             R"(The fastest backends that promise an accuracy, by a document of measurements.
+
+file: JSON of `posenc measure`.
+accuracy: a largest absolute error, or an Accuracy; None means correctly rounded.
+
+Returns a list with a dictionary for each class of table sizes: its "pick" (None if no backend
+promises the accuracy) and the "others", the fastest first, each with its speed, the ratio of its
+time to that of the pick, and its error. "disturbed" says why the times are not reliable, or is
+empty. Raises ValueError if the file is not such a document.)");
+  bind_checks(module);
+}
+
+}  // namespace posenc::python
