@@ -1,8 +1,8 @@
 #include "bench.h"
 
 #include "posenc/cpu.h"
-#include "posenc/exact/reference.h"
-#include "posenc/tuning/internal/memory_loops.h"
+#include "posenc/suite/reference.h"
+#include "posenc/suite/measuring/memory_loops.h"
 #include "posenc/version.h"
 #include "posenc_commit.h"
 
@@ -18,6 +18,8 @@
 #include <memory>
 
 namespace posenc::bench {
+
+using namespace suite;
 namespace {
 
 bool is_any_wrong = false;

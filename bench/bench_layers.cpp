@@ -23,9 +23,9 @@
 
 #include "bench.h"
 
-#include "posenc/layers/input_embedding.h"
-#include "posenc/layers/positional_encoding.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/input_embedding.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/support/parallel_for.h"
 
 #include <fmt/format.h>

@@ -18,7 +18,7 @@
 
 #include "bench.h"
 
-#include "posenc/axes_presets.h"
+#include "posenc/model/axes_presets.h"
 #include "posenc/cursor.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/selection.h"

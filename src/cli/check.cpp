@@ -1,5 +1,5 @@
 // posenc check: how wrong a table from elsewhere is, what it is, and why it is wrong.
-#include "posenc/tuning/check.h"
+#include "posenc/suite/checking/check.h"
 
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -9,12 +9,14 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/tuning/internal/arrangement.h"
-#include "posenc/tuning/internal/table_file.h"
+#include "posenc/suite/checking/arrangement.h"
+#include "posenc/suite/checking/table_file.h"
 
 #include <fmt/format.h>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// What the table should be: parts that the command line does not name are found.

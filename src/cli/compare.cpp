@@ -5,9 +5,9 @@
 #include "cli/report.h"
 #include "cli/text.h"
 
-#include "posenc/measured_class.h"
-#include "posenc/measuring/statistics.h"
-#include "posenc/measuring/ties.h"
+#include "posenc/suite/measuring/measured_class.h"
+#include "posenc/suite/measuring/statistics.h"
+#include "posenc/suite/measuring/ties.h"
 #include "posenc/support/input_file.h"
 #include "posenc/support/printable.h"
 
@@ -22,6 +22,8 @@
 #include <tuple>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// Changes below this come from printing and reading a number; one entry changes far more.

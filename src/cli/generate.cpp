@@ -5,7 +5,7 @@
 #include "cli/table_file.h"
 #include "cli/text.h"
 
-#include "posenc/layers/rotary.h"
+#include "posenc/model/rotary.h"
 #include "posenc/support/streams.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // posenc measure: errors and times of every backend, and what the memory system allows, as one
 // document.
-#include "posenc/tuning/measure.h"
+#include "posenc/suite/measuring/measure.h"
 
 #include "cli/commands.h"
 #include "cli/measuring.h"
@@ -8,7 +8,7 @@
 #include "cli/report.h"
 #include "cli/text.h"
 
-#include "posenc/measuring/statistics.h"
+#include "posenc/suite/measuring/statistics.h"
 
 #include <fmt/format.h>
 
@@ -20,6 +20,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

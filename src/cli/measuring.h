@@ -3,11 +3,13 @@
 
 #include "cli/options.h"
 
-#include "posenc/tuning/timing.h"
+#include "posenc/suite/measuring/timing.h"
 
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 /// The tables of the presets, or tables of all sizes.
 std::vector<MeasuredTable> tables_of(const Options& options);

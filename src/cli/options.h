@@ -2,11 +2,11 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/axes_presets.h"
+#include "posenc/model/axes_presets.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
-#include "posenc/layers/rotary_config.h"
-#include "posenc/parity.h"
+#include "posenc/model/rotary_config.h"
+#include "posenc/suite/parity.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 using Names = std::vector<std::string>;
 

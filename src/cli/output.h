@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-#include "posenc/measuring/measurement_json.h"
+#include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/support/atomic_file.h"
 #include "posenc/support/interrupts.h"
 
@@ -14,6 +14,8 @@
 #include <string_view>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 /// Thrown by Output after a signal, so that its temporary file is removed before the signal acts.
 struct Interrupted {};

@@ -1,6 +1,6 @@
 // posenc pick: which backend is the fastest of those that promise an accuracy, by a document of
 // measurements, or measured now.
-#include "posenc/tuning/pick.h"
+#include "posenc/suite/pick.h"
 
 #include "cli/commands.h"
 #include "cli/measuring.h"
@@ -9,7 +9,7 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/profile.h"
+#include "posenc/suite/profile.h"
 #include "posenc/selection.h"
 
 #include <fmt/format.h>
@@ -20,6 +20,8 @@
 #include <utility>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// "l2, to 1 MiB": the bytes of a table of that class.

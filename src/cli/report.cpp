@@ -75,7 +75,7 @@ Json to_json(const AccuracyReport& report) {
   for (const auto& [share, error] : report.quantiles)
     result["quantiles"].push_back({{"share", share}, {"abs_error", error}});
   for (const auto& [rows, error] : report.by_position)
-    add("by_position", posenc::to_json(rows), error);
+    add("by_position", suite::to_json(rows), error);
   for (std::size_t channel = 0; channel < report.by_channel.size(); ++channel)
     add("by_channel", {{"channel", channel}}, report.by_channel[channel]);
   return result;

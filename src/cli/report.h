@@ -3,7 +3,7 @@
 
 #include "cli/table.h"
 
-#include "posenc/tuning/accuracy_report.h"
+#include "posenc/suite/accuracy_report.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 /// The "backend" of rows, with its ISA after a colon if `with_isa`, and marked if it cannot be
 /// picked.

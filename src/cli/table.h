@@ -2,7 +2,7 @@
 // be broken into lines.
 #pragma once
 
-#include "posenc/measuring/measurement_json.h"
+#include "posenc/suite/measuring/measurement_json.h"
 
 #include <cstddef>
 #include <functional>
@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace posenc::cli {
+
+using namespace suite;
 
 inline constexpr std::size_t page_width = 100;
 

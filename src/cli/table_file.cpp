@@ -2,7 +2,7 @@
 
 #include "posenc/support/input_file.h"
 #include "posenc/support/little_endian.h"
-#include "posenc/tuning/internal/table_file.h"
+#include "posenc/suite/checking/table_file.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +15,8 @@
 #include <type_traits>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 /// Size of the blocks in which a table is encoded and written.

@@ -4,7 +4,7 @@
 
 #include "cli/output.h"
 
-#include "posenc/axes.h"
+#include "posenc/model/axes.h"
 #include "posenc/data_type.h"
 #include "posenc/matrix.h"
 

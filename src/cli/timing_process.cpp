@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 
-#include "posenc/measuring/measurement_json.h"
+#include "posenc/suite/measuring/measurement_json.h"
 #include "posenc/support/environment.h"
 #include "posenc/support/process.h"
 
@@ -15,6 +15,8 @@
 #include <string>
 
 namespace posenc::cli {
+
+using namespace suite;
 namespace {
 
 std::string& first_argument() {

@@ -5,8 +5,8 @@
 #include "python/gil.h"
 
 #include "posenc/data_type.h"
-#include "posenc/layers/heads_view.h"
-#include "posenc/layers/sequence_view.h"
+#include "posenc/model/heads_view.h"
+#include "posenc/model/sequence_view.h"
 #include "posenc/matrix.h"
 
 #include <pybind11/numpy.h>

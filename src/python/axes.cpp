@@ -1,6 +1,6 @@
 // Encodings of positions on several axes.
-#include "posenc/axes.h"
-#include "posenc/axes_presets.h"
+#include "posenc/model/axes.h"
+#include "posenc/model/axes_presets.h"
 
 #include "python/arrays.h"
 #include "python/gil.h"

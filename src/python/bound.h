@@ -7,13 +7,18 @@
 
 #include <concepts>
 
+namespace posenc::suite {
+struct CheckReport;
+struct FrequencyReport;
+}  // namespace posenc::suite
+
 namespace posenc {
+
+using namespace suite;
 
 class Accuracy;
 struct AxesSpec;
 struct AxisPairs;
-struct CheckReport;
-struct FrequencyReport;
 struct RotaryReading;
 
 namespace python {

@@ -1,7 +1,7 @@
 // Encoders, cursors, grids and presets.
 #include "posenc/cursor.h"
-#include "posenc/grid.h"
-#include "posenc/parity.h"
+#include "posenc/model/grid.h"
+#include "posenc/suite/parity.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
@@ -15,6 +15,8 @@
 #include <utility>
 
 namespace posenc::python {
+
+using namespace suite;
 namespace {
 
 std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layout layout,

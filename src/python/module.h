@@ -2,7 +2,7 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/layers/rotary.h"
+#include "posenc/model/rotary.h"
 #include "python/arguments.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Positional encodings.
-#include "posenc/layers/positional_encoding.h"
+#include "posenc/model/positional_encoding.h"
 #include "python/arrays.h"
 #include "python/gil.h"
 #include "python/module.h"

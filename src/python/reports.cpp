@@ -1,13 +1,15 @@
 // Accuracy reports, picks, and checks of tables from elsewhere.
-#include "posenc/measurement.h"
-#include "posenc/tuning/accuracy_report.h"
-#include "posenc/tuning/check.h"
-#include "posenc/tuning/pick.h"
+#include "posenc/suite/measuring/measurement.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/checking/check.h"
+#include "posenc/suite/pick.h"
 #include "python/arrays.h"
 #include "python/gil.h"
 #include "python/module.h"
 
 namespace posenc::python {
+
+using namespace suite;
 namespace {
 
 py::dict measured_accuracy(const PyEncoder& self, RowRange positions, DataType type, int threads) {

@@ -1,6 +1,6 @@
 // Rotary embeddings, and those of a model's config.json.
-#include "posenc/layers/rotary.h"
-#include "posenc/layers/rotary_config.h"
+#include "posenc/model/rotary.h"
+#include "posenc/model/rotary_config.h"
 #include "python/arrays.h"
 #include "python/gil.h"
 #include "python/module.h"
