@@ -53,52 +53,44 @@ std::string text(const py::handle& object);
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
 enum class CacheLayout { halves, interleaved, complex };
 
-/// The names of an enumeration's values in their order, and that of the argument, where the library
+/// The name of the argument, and those of an enumeration's values in their order, where the library
 /// has none.
 template <class Enum>
-struct Names;
+inline constexpr auto names_of = nullptr;
+template <class... Names>
+constexpr std::array<std::string_view, sizeof...(Names)> list(Names... names) {
+  return {names...};
+}
 template <>
-struct Names<RotaryLayout> {
-  static constexpr const char* argument = "channels";
-  static constexpr std::array<std::string_view, 2> all = {"halves", "interleaved"};
-};
+inline constexpr auto names_of<RotaryLayout> = list("channels", "halves", "interleaved");
 template <>
-struct Names<EncodingSource> {
-  static constexpr const char* argument = "source";
-  static constexpr std::array<std::string_view, 3> all = {"automatic", "fused", "cached"};
-};
+inline constexpr auto names_of<EncodingSource> = list("source", "automatic", "fused", "cached");
 template <>
-struct Names<Repeat> {
-  static constexpr const char* argument = "repeat";
-  static constexpr std::array<std::string_view, 3> all = {"once", "halves", "interleaved"};
-};
+inline constexpr auto names_of<Repeat> = list("repeat", "once", "halves", "interleaved");
 template <>
-struct Names<CacheLayout> {
-  static constexpr const char* argument = "layout";
-  static constexpr std::array<std::string_view, 3> all = {"halves", "interleaved", "complex"};
-};
+inline constexpr auto names_of<CacheLayout> = list("layout", "halves", "interleaved", "complex");
 
 template <class Enum>
 std::string name_of(Enum value) {
   if constexpr (requires { to_string(value); }) {
     return std::string(to_string(value));
   } else {
-    return std::string(Names<Enum>::all[static_cast<std::size_t>(value)]);
+    return std::string(names_of<Enum>[static_cast<std::size_t>(value) + 1]);
   }
 }
 
 template <class Enum>
-Enum parse_named(const char* argument, std::string_view name) {
+Enum parse_named(std::string_view argument, std::string_view name) {
   std::string allowed;
-  for (std::size_t i = 0; i < Names<Enum>::all.size(); ++i) {
-    if (Names<Enum>::all[i] == name) return static_cast<Enum>(i);
-    allowed += (i > 0 ? ", " : "") + std::string(Names<Enum>::all[i]);
+  for (std::size_t i = 1; i < names_of<Enum>.size(); ++i) {
+    if (names_of<Enum>[i] == name) return static_cast<Enum>(i - 1);
+    allowed += (i > 1 ? ", " : "") + std::string(names_of<Enum>[i]);
   }
-  refuse(argument, "'" + std::string(name) + "'", allowed);
+  refuse(std::string(argument), "'" + std::string(name) + "'", allowed);
 }
 template <class Enum>
 Enum parse_name(std::string_view name) {
-  return parse_named<Enum>(Names<Enum>::argument, name);
+  return parse_named<Enum>(names_of<Enum>[0], name);
 }
 
 // ---- Positions ----------------------------------------------------------------------------------
