@@ -190,33 +190,34 @@ struct NameCaster {
 };
 
 template <>
-struct type_caster<posenc::Layout> : NameCaster<posenc::Layout, posenc::parse_layout> {};
+class type_caster<posenc::Layout> : public NameCaster<posenc::Layout, posenc::parse_layout> {};
 template <>
-struct type_caster<posenc::Spacing> : NameCaster<posenc::Spacing, posenc::parse_spacing> {};
+class type_caster<posenc::Spacing> : public NameCaster<posenc::Spacing, posenc::parse_spacing> {};
 template <>
-struct type_caster<posenc::StorePolicy>
-    : NameCaster<posenc::StorePolicy, posenc::parse_store_policy> {};
+class type_caster<posenc::StorePolicy>
+    : public NameCaster<posenc::StorePolicy, posenc::parse_store_policy> {};
 template <>
-struct type_caster<posenc::System> : NameCaster<posenc::System, posenc::parse_system> {};
+class type_caster<posenc::System> : public NameCaster<posenc::System, posenc::parse_system> {};
 template <>
-struct type_caster<posenc::Arrangement>
-    : NameCaster<posenc::Arrangement, posenc::parse_arrangement> {};
+class type_caster<posenc::Arrangement>
+    : public NameCaster<posenc::Arrangement, posenc::parse_arrangement> {};
 template <>
-struct type_caster<posenc::RotaryLayout>
-    : NameCaster<posenc::RotaryLayout, posenc::python::parse_name<posenc::RotaryLayout>> {};
+class type_caster<posenc::RotaryLayout>
+    : public NameCaster<posenc::RotaryLayout, posenc::python::parse_name<posenc::RotaryLayout>> {};
 template <>
-struct type_caster<posenc::EncodingSource>
-    : NameCaster<posenc::EncodingSource, posenc::python::parse_name<posenc::EncodingSource>> {};
+class type_caster<posenc::EncodingSource>
+    : public NameCaster<posenc::EncodingSource,
+                        posenc::python::parse_name<posenc::EncodingSource>> {};
 template <>
-struct type_caster<posenc::Repeat>
-    : NameCaster<posenc::Repeat, posenc::python::parse_name<posenc::Repeat>> {};
+class type_caster<posenc::Repeat>
+    : public NameCaster<posenc::Repeat, posenc::python::parse_name<posenc::Repeat>> {};
 template <>
-struct type_caster<posenc::python::CacheLayout>
-    : NameCaster<posenc::python::CacheLayout,
-                 posenc::python::parse_name<posenc::python::CacheLayout>> {};
+class type_caster<posenc::python::CacheLayout>
+    : public NameCaster<posenc::python::CacheLayout,
+                        posenc::python::parse_name<posenc::python::CacheLayout>> {};
 
 template <>
-struct type_caster<posenc::DataType> {
+class type_caster<posenc::DataType> {
   PYBIND11_TYPE_CASTER(posenc::DataType, const_name("DType"));
   bool load(handle from, bool) {
     value = posenc::python::parse_type(reinterpret_borrow<object>(from));
@@ -228,7 +229,7 @@ struct type_caster<posenc::DataType> {
 };
 
 template <>
-struct type_caster<posenc::FrequencyRule> {
+class type_caster<posenc::FrequencyRule> {
   PYBIND11_TYPE_CASTER(posenc::FrequencyRule, const_name("Frequencies"));
   bool load(handle from, bool) {
     value = posenc::python::parse_rule(reinterpret_borrow<object>(from));
@@ -242,7 +243,7 @@ struct type_caster<posenc::FrequencyRule> {
 };
 
 template <>
-struct type_caster<std::optional<posenc::Accuracy>> {
+class type_caster<std::optional<posenc::Accuracy>> {
   PYBIND11_TYPE_CASTER(std::optional<posenc::Accuracy>, const_name("Accuracy | float | None"));
   bool load(handle from, bool) {
     value = posenc::python::parse_accuracy(reinterpret_borrow<object>(from));
@@ -254,7 +255,7 @@ struct type_caster<std::optional<posenc::Accuracy>> {
 };
 
 template <>
-struct type_caster<posenc::RowRange> {
+class type_caster<posenc::RowRange> {
   PYBIND11_TYPE_CASTER(posenc::RowRange, const_name("range"));
   bool load(handle from, bool) {
     const auto rows = posenc::python::parse_range(reinterpret_borrow<object>(from));

@@ -427,7 +427,8 @@ class FrequenciesTest(unittest.TestCase):
             posenc.Llama3Scaling(trained_rows=np.int64(7)): "llama3:trained_rows=7",
             posenc.LongRopeScaling((1, 2.5), 1e-3): "longrope:factors=1/2.5,attention_factor=1e-3",
             posenc.ProportionalScaling(turned=3): "proportional:turned=3",
-            posenc.TurnFrequencies((1, 2), (3, 2**53)): f"turns:numerators=1/2,denominators=3/{2**53}",
+            posenc.TurnFrequencies((1, 2), (3, 2**53)):
+                f"turns:numerators=1/2,denominators=3/{2**53}",
             posenc.BaseTurns(denominator=5): "base_turns:denominator=5"}  # fmt: skip
         for rule, text in rules.items():
             with self.subTest(text):
