@@ -55,52 +55,44 @@ std::string text(const py::handle& object);
 /// A layout of cosines and sines in one table; complex numbers are interleaved.
 enum class CacheLayout { halves, interleaved, complex };
 
-/// The names of an enumeration's values in their order, and that of the argument, where the library
+/// The name of the argument, and those of an enumeration's values in their order, where the library
 /// has none.
 template <class Enum>
-struct Names;
+inline constexpr auto names_of = nullptr;
+template <class... Names>
+constexpr std::array<std::string_view, sizeof...(Names)> list(Names... names) {
+  return {names...};
+}
 template <>
-struct Names<RotaryLayout> {
-  static constexpr const char* argument = "channels";
-  static constexpr std::array<std::string_view, 2> all = {"halves", "interleaved"};
-};
+inline constexpr auto names_of<RotaryLayout> = list("channels", "halves", "interleaved");
 template <>
-struct Names<EncodingSource> {
-  static constexpr const char* argument = "source";
-  static constexpr std::array<std::string_view, 3> all = {"automatic", "fused", "cached"};
-};
+inline constexpr auto names_of<EncodingSource> = list("source", "automatic", "fused", "cached");
 template <>
-struct Names<Repeat> {
-  static constexpr const char* argument = "repeat";
-  static constexpr std::array<std::string_view, 3> all = {"once", "halves", "interleaved"};
-};
+inline constexpr auto names_of<Repeat> = list("repeat", "once", "halves", "interleaved");
 template <>
-struct Names<CacheLayout> {
-  static constexpr const char* argument = "layout";
-  static constexpr std::array<std::string_view, 3> all = {"halves", "interleaved", "complex"};
-};
+inline constexpr auto names_of<CacheLayout> = list("layout", "halves", "interleaved", "complex");
 
 template <class Enum>
 std::string name_of(Enum value) {
   if constexpr (requires { to_string(value); }) {
     return std::string(to_string(value));
   } else {
-    return std::string(Names<Enum>::all[static_cast<std::size_t>(value)]);
+    return std::string(names_of<Enum>[static_cast<std::size_t>(value) + 1]);
   }
 }
 
 template <class Enum>
-Enum parse_named(const char* argument, std::string_view name) {
+Enum parse_named(std::string_view argument, std::string_view name) {
   std::string allowed;
-  for (std::size_t i = 0; i < Names<Enum>::all.size(); ++i) {
-    if (Names<Enum>::all[i] == name) return static_cast<Enum>(i);
-    allowed += (i > 0 ? ", " : "") + std::string(Names<Enum>::all[i]);
+  for (std::size_t i = 1; i < names_of<Enum>.size(); ++i) {
+    if (names_of<Enum>[i] == name) return static_cast<Enum>(i - 1);
+    allowed += (i > 1 ? ", " : "") + std::string(names_of<Enum>[i]);
   }
-  refuse(argument, "'" + std::string(name) + "'", allowed);
+  refuse(std::string(argument), "'" + std::string(name) + "'", allowed);
 }
 template <class Enum>
 Enum parse_name(std::string_view name) {
-  return parse_named<Enum>(Names<Enum>::argument, name);
+  return parse_named<Enum>(names_of<Enum>[0], name);
 }
 
 // ---- Positions ----------------------------------------------------------------------------------
@@ -200,33 +192,34 @@ struct NameCaster {
 };
 
 template <>
-struct type_caster<posenc::Layout> : NameCaster<posenc::Layout, posenc::parse_layout> {};
+class type_caster<posenc::Layout> : public NameCaster<posenc::Layout, posenc::parse_layout> {};
 template <>
-struct type_caster<posenc::Spacing> : NameCaster<posenc::Spacing, posenc::parse_spacing> {};
+class type_caster<posenc::Spacing> : public NameCaster<posenc::Spacing, posenc::parse_spacing> {};
 template <>
-struct type_caster<posenc::StorePolicy>
-    : NameCaster<posenc::StorePolicy, posenc::parse_store_policy> {};
+class type_caster<posenc::StorePolicy>
+    : public NameCaster<posenc::StorePolicy, posenc::parse_store_policy> {};
 template <>
-struct type_caster<posenc::System> : NameCaster<posenc::System, posenc::parse_system> {};
+class type_caster<posenc::System> : public NameCaster<posenc::System, posenc::parse_system> {};
 template <>
-struct type_caster<posenc::Arrangement>
-    : NameCaster<posenc::Arrangement, posenc::parse_arrangement> {};
+class type_caster<posenc::Arrangement>
+    : public NameCaster<posenc::Arrangement, posenc::parse_arrangement> {};
 template <>
-struct type_caster<posenc::RotaryLayout>
-    : NameCaster<posenc::RotaryLayout, posenc::python::parse_name<posenc::RotaryLayout>> {};
+class type_caster<posenc::RotaryLayout>
+    : public NameCaster<posenc::RotaryLayout, posenc::python::parse_name<posenc::RotaryLayout>> {};
 template <>
-struct type_caster<posenc::EncodingSource>
-    : NameCaster<posenc::EncodingSource, posenc::python::parse_name<posenc::EncodingSource>> {};
+class type_caster<posenc::EncodingSource>
+    : public NameCaster<posenc::EncodingSource,
+                        posenc::python::parse_name<posenc::EncodingSource>> {};
 template <>
-struct type_caster<posenc::Repeat>
-    : NameCaster<posenc::Repeat, posenc::python::parse_name<posenc::Repeat>> {};
+class type_caster<posenc::Repeat>
+    : public NameCaster<posenc::Repeat, posenc::python::parse_name<posenc::Repeat>> {};
 template <>
-struct type_caster<posenc::python::CacheLayout>
-    : NameCaster<posenc::python::CacheLayout,
-                 posenc::python::parse_name<posenc::python::CacheLayout>> {};
+class type_caster<posenc::python::CacheLayout>
+    : public NameCaster<posenc::python::CacheLayout,
+                        posenc::python::parse_name<posenc::python::CacheLayout>> {};
 
 template <>
-struct type_caster<posenc::DataType> {
+class type_caster<posenc::DataType> {
   PYBIND11_TYPE_CASTER(posenc::DataType, const_name("DType"));
   bool load(handle from, bool) {
     value = posenc::python::parse_type(reinterpret_borrow<object>(from));
@@ -238,7 +231,7 @@ struct type_caster<posenc::DataType> {
 };
 
 template <>
-struct type_caster<posenc::FrequencyRule> {
+class type_caster<posenc::FrequencyRule> {
   PYBIND11_TYPE_CASTER(posenc::FrequencyRule, const_name("Frequencies"));
   bool load(handle from, bool) {
     value = posenc::python::parse_rule(reinterpret_borrow<object>(from));
@@ -252,7 +245,7 @@ struct type_caster<posenc::FrequencyRule> {
 };
 
 template <>
-struct type_caster<std::optional<posenc::Accuracy>> {
+class type_caster<std::optional<posenc::Accuracy>> {
   PYBIND11_TYPE_CASTER(std::optional<posenc::Accuracy>, const_name("Accuracy | float | None"));
   bool load(handle from, bool) {
     value = posenc::python::parse_accuracy(reinterpret_borrow<object>(from));
@@ -264,7 +257,7 @@ struct type_caster<std::optional<posenc::Accuracy>> {
 };
 
 template <>
-struct type_caster<posenc::RowRange> {
+class type_caster<posenc::RowRange> {
   PYBIND11_TYPE_CASTER(posenc::RowRange, const_name("range"));
   bool load(handle from, bool) {
     const auto rows = posenc::python::parse_range(reinterpret_borrow<object>(from));

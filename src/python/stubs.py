@@ -51,7 +51,8 @@ def plain(types: str) -> str:
 def functions(name: str, signature: str) -> Iterator[str]:
     """The definitions of a function: two if what it returns depends on an argument `out`."""
     arguments, _, result = plain(signature[signature.index("("):]).rpartition(" -> ")
-    arguments = re.sub(r"\((self|arg0): \w+", "(self", re.sub(r"\b[Ll]ist\[", "Sequence[", arguments))
+    arguments = re.sub(r"\b[Ll]ist\[", "Sequence[", arguments)
+    arguments = re.sub(r"\((self|arg0): \w+", "(self", arguments)
     arguments = re.sub(r": ((?:[^,=\[]|\[[^=]*?\])+) = None", r": \1 | None = None", arguments)
     result = RESULTS.get(name, RESULTS.get(result, result))
     if result == "Array":  # the argument that is written

@@ -106,7 +106,6 @@ class CopyTest(unittest.TestCase):
             for other in self.copies(each):
                 self.assertEqual(repr(other), repr(each))
 
-
     def test_what_no_arguments_make_is_not_pickled(self):
         module = posenc._posenc
         others = [posenc.Cursor(ENCODERS[0]), posenc.check(posenc.encode(9, D_MODEL)),

@@ -18,11 +18,6 @@ from modules import np, torch
 
 import posenc
 
-if torch is not None:
-    import torch_module
-
-    import posenc.torch
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROWS, D_MODEL = 40, 66
 
@@ -261,7 +256,6 @@ class LayerTest(unittest.TestCase):
             np.testing.assert_array_equal(ggml[:, 0::2], cache[:, :half])
             np.testing.assert_array_equal(ggml[:, 1::2], cache[:, half:])
 
-
     def test_rotary_takes_positions_in_every_form(self):
         rotary, listed = posenc.Rotary(D_MODEL), [7, 0, -5, 10**12, 7]
         table = rotary.cache(listed)
@@ -305,12 +299,6 @@ class LayerTest(unittest.TestCase):
         shared = queries.copy()
         rotary.apply(shared, positions=positions[1:])
         np.testing.assert_array_equal(shared, rotary.apply(queries.copy()))
-
-    def test_rotary_turns_back(self):
-        rotary = posenc.Rotary(D_MODEL)
-        x = np.linspace(-1, 1, ROWS * D_MODEL, dtype=np.float32).reshape(ROWS, D_MODEL)
-        back = rotary.apply(rotary.apply(x.copy(), 100), 100, inverse=True)
-        np.testing.assert_allclose(back, x, atol=2.0**-20, rtol=0)
 
     def test_rotary_caches_have_every_layout(self):
         half, positions = D_MODEL // 2, np.arange(-3, ROWS - 3)
@@ -364,6 +352,8 @@ class LayerTest(unittest.TestCase):
         np.testing.assert_array_equal(
             rotary.apply_cache(cache, x.copy(), first=9, inverse=True, threads=2),
             rotary.apply(x.copy(), 109, inverse=True))
+        back = rotary.apply(rotary.apply(x.copy(), 100), 100, inverse=True)
+        np.testing.assert_allclose(back, x, atol=2.0**-20, rtol=0)
 
 
 class AxesTest(unittest.TestCase):
@@ -401,37 +391,19 @@ class AxesTest(unittest.TestCase):
             posenc.AxesEncoder(posenc.Axes(parts)).encode(grid))
         self.assertNotEqual(posenc.axes_interleaved([2, 2, 2]), posenc.axes_in_sections([2, 2, 2]))
         self.assertEqual(posenc.axes_alternating([2, 1, 1]).axes, 3)
-
-    def test_rotary_turns_by_axes(self):
-        axes = posenc.axes_in_sections([2, 3, 3], base=1e6)
-        rotary, text = posenc.Rotary(axes=axes), posenc.Rotary(16, base=1e6)
-        self.assertEqual((rotary.dimension, rotary.attention_factor), (16, 1.0))
-        self.assertEqual(rotary.axes, axes)
-        x = np.linspace(-1, 1, 2 * 5 * 16, dtype=np.float32).reshape(2, 5, 16)
-        np.testing.assert_array_equal(rotary.apply(x.copy(), 4), text.apply(x.copy(), 4))
-        positions = np.arange(15).reshape(3, 5) ** 2
-        turned = rotary.apply(x.copy(), positions=positions, heads_first=True)
-        for axis, pairs in enumerate((slice(0, 2), slice(2, 5), slice(5, 8))):
-            alone = text.apply(x.copy(), positions=positions[axis], heads_first=True)
-            for first in (0, 8):
-                channels = slice(pairs.start + first, pairs.stop + first)
-                np.testing.assert_array_equal(turned[..., channels], alone[..., channels])
-        batch = np.repeat(x[:, :, None], 3, axis=2)
-        each = rotary.apply(batch.copy(), positions=np.stack([positions, positions + 1], 1))
-        np.testing.assert_array_equal(
-            each[1], rotary.apply(batch[1].copy(), positions=positions + 1))
+        rotary = posenc.Rotary(axes=sections)
+        self.assertEqual((rotary.axes, rotary.dimension, rotary.attention_factor),
+                         (sections, 6, 1.0))
+        x = np.linspace(-1, 1, 2 * 5 * 3 * 6, dtype=np.float32).reshape(2, 5, 3, 6)
+        positions = np.arange(10).reshape(2, 5) ** 2
+        turned = rotary.apply(x.copy(), positions=np.stack([positions, positions + 1], 1))
+        for axis, pairs in ((0, [0, 1, 3, 4]), (1, [2, 5])):
+            for b in range(2):
+                alone = posenc.Rotary(6).apply(x[b].copy(), positions=positions[axis] + b)
+                np.testing.assert_array_equal(turned[b][..., pairs], alone[..., pairs])
 
 
 class FrequenciesTest(unittest.TestCase):
-    def test_own_frequencies(self):
-        own = [1.0, 0.125, 2.0**-20]
-        encoder = posenc.Encoder(6, frequencies=own)
-        angles = np.outer(range(ROWS), own)
-        table = encoder.encode(range(ROWS))
-        np.testing.assert_allclose(table[:, 0::2], np.sin(angles), atol=6e-8, rtol=0)
-        np.testing.assert_array_equal(
-            table, posenc.Encoder(6, frequencies=np.array(own)).encode(range(ROWS)))
-
     def test_encodings_lack_no_attention_factor_silently(self):
         yarn, longrope = posenc.YarnScaling(4.0), posenc.LongRopeScaling([1.0] * 4)
         for rule in (yarn, longrope, "yarn:factor=4"):
@@ -455,7 +427,8 @@ class FrequenciesTest(unittest.TestCase):
             posenc.Llama3Scaling(trained_rows=np.int64(7)): "llama3:trained_rows=7",
             posenc.LongRopeScaling((1, 2.5), 1e-3): "longrope:factors=1/2.5,attention_factor=1e-3",
             posenc.ProportionalScaling(turned=3): "proportional:turned=3",
-            posenc.TurnFrequencies((1, 2), (3, 2**53)): f"turns:numerators=1/2,denominators=3/{2**53}",
+            posenc.TurnFrequencies((1, 2), (3, 2**53)):
+                f"turns:numerators=1/2,denominators=3/{2**53}",
             posenc.BaseTurns(denominator=5): "base_turns:denominator=5"}  # fmt: skip
         for rule, text in rules.items():
             with self.subTest(text):
@@ -718,21 +691,6 @@ class TorchTest(unittest.TestCase):
             torch.view_as_complex(x.reshape(7, 8, 32, 2)) * complex_cache[:, None]).flatten(2)
         self.assertTrue(torch.allclose(pairs.apply(x), expected, atol=2.0**-22, rtol=0))
         self.assertEqual(rotary.apply(torch.zeros(2, 0, 3, head)).shape, (2, 0, 3, head))
-
-    def test_the_replacement_of_the_tutorial_is_closer_to_the_truth(self):
-        x = torch.zeros(5000, 1, 512)
-        truth = posenc.encode(5000, 512, dtype="float64")
-        errors = [
-            np.abs(module(512).eval()(x)[:, 0].numpy() - truth).max()
-            for module in (torch_module.Tutorial, posenc.torch.PositionalEncoding)
-        ]
-        # The tutorial's phases are float32: at position 4999, half an ulp is 2.4e-4.
-        self.assertLess(errors[0], 1e-3)
-        self.assertGreater(errors[0], 1e-5)
-        self.assertLess(errors[1], 2.99e-8)
-        far = posenc.torch.PositionalEncoding(512, max_len=16, first=10**12).eval()
-        self.assertTrue(torch.equal(far(x[:16])[:, 0], torch.from_numpy(
-            posenc.encode(range(10**12, 10**12 + 16), 512))))
 
 
 if __name__ == "__main__":

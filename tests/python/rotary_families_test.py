@@ -1,4 +1,4 @@
-"""rotary_from_config() on the configurations of each model type, against the readings in tests/data.
+"""rotary_from_config() on configurations of each model type, against the readings in tests/data.
 
 The configurations have the keys of published ones that decide the rotary embedding, and those whose
 names look as if they did.
@@ -41,8 +41,8 @@ def known(model_type):
 
 
 class ReadingsTest(unittest.TestCase):
-    """tests/data/rotary_readings.json, and rotary_classes.json: what classes have and read, and what
-    their versions differ in."""
+    """rotary_readings.json, and rotary_classes.json: what classes have and read, and what their
+    versions differ in."""
 
     def assert_reading(self, rotary, reading):
         self.assertEqual(rotary.dimension, reading["dimension"])
@@ -199,8 +199,10 @@ class ClassesTest(unittest.TestCase):
         for config, text in (
             (heads("cohere", 4096, 32), "; Transformers 4 takes 10000, Transformers 5 500000"),
             (heads("olmo3", 4096, 32), "; Transformers 4 takes 10000, Transformers 5 500000"),
-            (heads("gpt_oss", 64, 1, head_dim=64, rope_scaling=None), "; Transformers 4 reads none"),
-            (heads("qwen2_vl", 512, 4, rope_scaling={"type": "longrope"}), "; Transformers 4 foll"),
+            (heads("gpt_oss", 64, 1, head_dim=64, rope_scaling=None),
+             "; Transformers 4 reads none"),
+            (heads("qwen2_vl", 512, 4, rope_scaling={"type": "longrope"}),
+             "; Transformers 4 foll"),
         ):
             with self.subTest(config["model_type"]):
                 with self.assertRaisesRegex(ValueError, text):
@@ -245,7 +247,8 @@ class ClassesTest(unittest.TestCase):
                 "type": "yarn", "rope_theta": 1e4, "factor": 128.0, "mscale": 1.0,
                 "original_max_position_embeddings": 8192, "mscale_all_dim": 1.0,
                 "max_position_embeddings": 32768, "llama_4_scaling_beta": 0.1})))
-        self.assertIn("attention factor 1; queries at p times 1 + 0.1 ln(1 + floor(p / 8192))", text)
+        self.assertIn("attention factor 1; queries at p times 1 + 0.1 ln(1 + floor(p / 8192))",
+                      text)
 
     def test_deepseek_v4_has_two(self):
         config = heads("deepseek_v4", 4096, 64, head_dim=512, qk_rope_head_dim=64, rope_scaling={

@@ -107,13 +107,13 @@ def real_positions(positions: Sequence[float] | NDArray[np.floating[Any]],
     allowed.
     """
     given = np.asarray(positions)
-    is_integer = given.dtype.kind in "iu"
     is_real = given.dtype.name in ("float16", "bfloat16", "float32", "float64")
-    if not is_integer and not is_real and given.size > 0:
+    if given.dtype.kind in "iu":
+        far = max(given.ravel().tolist(), key=abs, default=0)
+        if abs(far) > 2**53:
+            raise ValueError(f"positions has {far}; allowed: {-(2**53)} to {2**53}")
+    elif not is_real and given.size > 0:
         allowed = "float16, bfloat16, float32, float64 or integers"
         raise ValueError(f"positions has dtype {given.dtype}; allowed: {allowed}")
-    if is_integer and given.size > 0 and not -(2**53) <= given.min() <= given.max() <= 2**53:
-        far = given.max() if given.max() > 2**53 else given.min()
-        raise ValueError(f"positions has {far}; allowed: {-(2**53)} to {2**53}")
     multiples, factor, max_error = round_positions(given.astype(np.float64), denominator)
     return RealPositions(multiples, LinearScaling(factor), max_error)

@@ -16,7 +16,7 @@ from posenc import _posenc
 __all__ = ["reason"]
 
 # Integers of the module have 64 bits with a sign, but for these.
-_RANGES = {"threads": (1, 2**31 - 1), "samples": (1, 2**31 - 1), "seed": (0, 2**64 - 1)}
+_RANGES = {"threads": (1, 2**31 - 1), "seed": (0, 2**64 - 1)}
 _NUMBERS: dict[str, tuple[type, tuple[str, ...]]] = {
     "int": (int, ("__index__",)), "float": (float, ("__float__", "__index__")),
     "bool": (bool, ("__bool__",))}

@@ -56,7 +56,10 @@ def read_config(config: Config, rows: int | None, *, channels: str | None = None
     for name, text in (("channels", channels), ("layers", layers)):
         if text is not None and not isinstance(text, str):
             raise TypeError(f"{name} is of type {type(text).__name__}; allowed: a text, None")
-    reading = RotaryReading(_text_of(config), _checked_rows(rows), channels, bool(strict))
+    is_integer = isinstance(rows, int) and not isinstance(rows, bool)
+    if rows is not None and not (is_integer and 1 <= rows <= 2**53):
+        raise ValueError(f"rows is {rows!r}; allowed: an integer from 1 to {2**53}")
+    reading = RotaryReading(_text_of(config), rows, channels, bool(strict))
     for warning in reading.warnings:
         warnings.warn(warning, stacklevel=3)
     return reading
@@ -89,10 +92,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     return value.item() if isinstance(value, np.generic) else str(value)
-
-
-def _checked_rows(rows: int | None) -> int | None:
-    is_integer = isinstance(rows, int) and not isinstance(rows, bool)
-    if rows is not None and not (is_integer and 1 <= rows <= 2**53):
-        raise ValueError(f"rows is {rows!r}; allowed: an integer from 1 to {2**53}")
-    return rows
