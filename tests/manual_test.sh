@@ -3,10 +3,10 @@
 # Exits with 77 if help2man, which makes the pages, or groff is missing.
 set -euo pipefail
 if ! command -v help2man >/dev/null || ! command -v groff >/dev/null; then exit 77; fi
-for command in "" -list -accuracy -measure -pick -generate -compare; do
+for command in "" -list -accuracy -measure -pick -generate -check -compare; do
   page=$1/posenc$command.1
   [[ -s $page ]] || { echo "$page is missing"; exit 1; }
-  for section in NAME SYNOPSIS OPTIONS EXAMPLES ENVIRONMENT FILES '"EXIT STATUS"' '"SEE ALSO"'; do
+  for section in NAME SYNOPSIS OPTIONS EXAMPLES ENVIRONMENT '"EXIT STATUS"' '"SEE ALSO"'; do
     grep -q "^\.SH $section\$" "$page" || { echo "$page has no section $section"; exit 1; }
   done
   grep -q "^posenc$command \\\\- [A-Z]" "$page" || { echo "$page has no description"; exit 1; }

@@ -2,7 +2,6 @@
 #include "posenc/suite/checking/check.h"
 
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/table_file.h"

@@ -1,6 +1,5 @@
 // posenc compare: two documents of measurements side by side, errors and times.
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/text.h"
@@ -148,7 +147,7 @@ std::string ratio_text(const Json& row) {
   if (!is_timed(row.at("before")) || !is_timed(row.at("after"))) return "-";
   const std::string ratio = fmt::format("{:.3f}", row.at("time_ratio").get<double>());
   if (row.at("time_high").is_null()) return ratio;
-  return fmt::format("{} ({:.3f} .. {:.3f})", ratio, row.at("time_low").get<double>(),
+  return fmt::format("{} ({:.3f}..{:.3f})", ratio, row.at("time_low").get<double>(),
                      row.at("time_high").get<double>());
 }
 
@@ -201,7 +200,7 @@ std::string changes_page(const Comparison& comparison) {
   if (!changed.empty())
     page = table(changed, {text("backend", "/backend"),
                            {"table", table_text, Align::wrapped},
-                           number("max |error| A", "/before/error/max_abs", error_text),
+                           number("|error| A", "/before/error/max_abs", error_text),
                            number("B", "/after/error/max_abs", error_text),
                            speed_column("Gfloat/s A", "before"),
                            speed_column("B", "after"),

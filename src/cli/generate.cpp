@@ -1,6 +1,5 @@
 // posenc generate: a table, or the cache of a rotary embedding, to a file or standard output.
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table_file.h"
 #include "cli/text.h"

@@ -1,6 +1,5 @@
 // posenc list: the backends of this build, which of them run here, and which one is used.
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/text.h"

@@ -11,7 +11,7 @@ namespace posenc::cli {
 namespace {
 
 constexpr std::string_view gap = "  ";
-constexpr std::size_t least_wrapped = 16;
+constexpr std::size_t least_wrapped = 8;
 
 using Cells = std::vector<std::string>;
 

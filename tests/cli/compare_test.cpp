@@ -193,8 +193,8 @@ TEST(Compare, TheToleranceAcceptsGrowthOfAnErrorButNoWronglyRoundedEntry) {
 
 TEST(Compare, TheFilterSelectsBackends) {
   const TwoDocuments documents(growth(1.5));
-  EXPECT_EQ(documents.compared({"--filter", "^naive:"}).exit_code, 1);
-  const CommandResult others = documents.compared({"--filter", "^rotation:"});
+  EXPECT_EQ(documents.compared({"--filter", "naive:"}).exit_code, 1);
+  const CommandResult others = documents.compared({"--filter", "rotation:"});
   EXPECT_EQ(others.exit_code, 0) << others.err;
   EXPECT_THAT(others.out, AllOf(HasSubstr("1 compared"), Not(HasSubstr("naive"))));
   expect_refused(documents.compared({"--filter", "rotten"}), "--filter is 'rotten'");
