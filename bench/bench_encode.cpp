@@ -113,12 +113,6 @@ void add_threads() {
 using Memory = std::shared_ptr<void>;
 using Allocate = Memory (*)(const Table&);
 
-/// Fills itself with zeros first.
-Memory vector(const Table& table) {
-  const auto all = std::make_shared<std::vector<float>>(table.elements());
-  return {all, all->data()};
-}
-
 /// Pages that nobody has touched, none of them huge.
 Memory pages(const Table& table) {
   const auto bytes = static_cast<std::size_t>(table.elements()) * sizeof(float);
@@ -169,9 +163,8 @@ void add_fresh() {
     const std::string size = to_string(table);
     add("encode_simply/" + size, [=] { return encode_simply(table); });
     for (const Backend* backend : fast_backends()) {
-      for (const auto& [name, allocate] : {std::pair<const char*, Allocate>{"vector", vector},
-                                           {"pages", pages},
-                                           {"matrix", matrix}}) {
+      for (const auto& [name, allocate] :
+           {std::pair<const char*, Allocate>{"pages", pages}, {"matrix", matrix}}) {
         add(fmt::format("encode_fresh/{}/memory:{}/{}", backend->full_name(), name, size),
             [=, make = allocate] { return encode_fresh(*backend, table, make); });
       }

@@ -172,8 +172,9 @@ if [[ $is_list == yes ]]; then
   for package in $missing; do
     line=$(line_of "$packages" "$package")
     [[ $line == *"|"* ]] || continue
-    printf '%s  %s (Debian: %s)\n' "${heading:+$heading$'\n'}" "${line#*| }" "$package"
+    [[ -z $heading ]] || echo "$heading"
     heading=""
+    echo "  ${line#*| } (Debian: $package)"
   done
   exit 0
 fi

@@ -1,52 +1,33 @@
 #!/usr/bin/env bash
 # Installs missing dependencies, builds the preset release, and runs every test. Arguments go to
 # ctest: scripts/test.sh -R rotation. All output goes to a log; the terminal shows the progress, the
-# tests that failed with the end of their output, ctest's summary and why tests were skipped. With
-# -V it shows everything. It installs packages, and otherwise writes below build/ alone.
+# tests that failed with their output, ctest's summary and why tests were skipped. With -V it shows
+# everything. It installs packages, and otherwise writes below build/ alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/logs/test.log
 outputs=build/release/Testing/Temporary/LastTest.log  # of ctest: what each test printed
 
 # Lines of ctest's: "  12/1700 Test   #12: name ....   Passed    0.01 sec". What a failed test
-# printed follows its line, up to the next line of ctest's. Shows 80 lines of failures at most, 30 of
-# each, and 35 of the summary.
+# printed follows its line. Shows 80 lines of failures at most, and 35 of the summary.
 show() {
   awk -v log_file="$log" '
-    function say(line) {
-      if (left > 0) print line
-      else if (left == 0) print "... (the rest is in " log_file ")"
-      --left
-    }
-    function say_printed(i) {
-      if (count > 30) say("... (all of it is in " log_file ")")
-      for (i = (count > 30 ? count - 29 : 1); i <= count; ++i) say(printed[i])
-      count = 0
-    }
     BEGIN { left = 80 }
-    /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: |^ +Start +[0-9]+: / {
-      say_printed()
-      failed = / Test +#/ && !/ Passed |\*\*\*Skipped /
-      if (split($1, of_all, "/") == 2 && int(10 * of_all[1] / of_all[2]) > tenth) {
+    /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+      is_shown = !/ Passed |\*\*\*Skipped /
+      split($1, of_all, "/")
+      if (int(10 * of_all[1] / of_all[2]) > tenth) {
         tenth = int(10 * of_all[1] / of_all[2])
         printf "%4d %% of %d tests\n", 10 * tenth, of_all[2]
         fflush()
       }
-      if (failed) say($0)
-      next
     }
-    /^[0-9]+% tests passed|^No tests were found|^Errors while/ && !is_summary {
-      say_printed()
-      is_summary = 1
-      left = 35
-    }
-    is_summary && /did not run:$/ { heading = $0; next }  # said if one follows that was not skipped
-    is_summary && !/^$|\(Skipped\)$/ {
-      if (heading && /^\t/) say(heading)
-      heading = ""
-      say($0)
-    }
-    failed && !is_summary { printed[++count] = $0 }'
+    /^ +Start +[0-9]+: / { is_shown = 0 }
+    /^[0-9]+% tests passed|^No tests were found/ { is_shown = 1; left = 35 }
+    /^$|\(Skipped\)$|^The following tests did not run:$/ { next }
+    is_shown && left > 0 { print }
+    is_shown && left == 0 { print "... (the rest is in " log_file ")" }
+    is_shown { --left }'
 }
 
 # "why; why else": the reasons that tests printed, in the way of GoogleTest or of the scripts.

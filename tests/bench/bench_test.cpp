@@ -47,8 +47,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 class Binary : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(All, Binary,
-                         testing::Values("bench_encode", "bench_layers", "bench_rows"),
+INSTANTIATE_TEST_SUITE_P(All, Binary, testing::Values("bench_encode", "bench_layers", "bench_rows"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST_P(Binary, HasUniqueWellFormedNames) {
