@@ -30,7 +30,7 @@ Json entry_of(const Backend& backend) {
   const auto encoder = backend.plan(bound_spec);
   for (const RowRange rows : bound_rows) {
     entry["error_bounds"].push_back(
-        {{"rows", to_json(rows)}, {"error_bound", encoder->error_bound(rows)}});
+        {{"rows", suite::to_json(rows)}, {"error_bound", encoder->error_bound(rows)}});
   }
   return entry;
 }
@@ -98,8 +98,8 @@ Json presets_document() {
   for (const Preset& each : presets()) {
     document["presets"].push_back({{"name", each.name},
                                    {"description", each.description},
-                                   {"spec", to_json(each.spec)},
-                                   {"rows", to_json(each.rows)}});
+                                   {"spec", suite::to_json(each.spec)},
+                                   {"rows", suite::to_json(each.rows)}});
   }
   for (const AxesPreset& each : axes_presets()) {
     document["axes"].push_back(

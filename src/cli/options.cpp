@@ -272,7 +272,7 @@ const Backend& backend_of(const Options& options, const TableShape& shape) {
   const Accuracy accuracy = options.accuracy();
   const Selection selected = select_backend(
       shape.spec, shape.rows,
-      {.accuracy = accuracy, .type = options.data_type(), .threads = options.threads.value_or(1)});
+      {.accuracy = accuracy, .type = options.data_type()});
   if (!options.isa) return *selected.backend;
   const Backend& chosen = backend(selected.backend->name(), *options.isa);
   // A bound may be larger at another ISA.

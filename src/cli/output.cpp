@@ -65,7 +65,7 @@ Json new_document() {
   return {{"version", 1},
           {"library_version", library_version()},
           {"compiler", compiler()},
-          {"machine", to_json(cpu())}};
+          {"machine", suite::to_json(cpu())}};
 }
 
 void write_document(const Options& options, const Json& document, const std::string& page) {

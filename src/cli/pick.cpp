@@ -120,7 +120,7 @@ Json entry_of(const JudgedCandidate& judged) {
 Json document_of(const Measurements& document, const Accuracy& accuracy,
                  const std::vector<Verdict>& verdicts, const std::string& saved) {
   Json json = new_document();
-  json["machine"] = to_json(document.machine);
+  json["machine"] = suite::to_json(document.machine);
   json["measured_at"] = document.measured_at;
   json["accuracy"] = to_string(accuracy);
   json["disturbed"] = document.disturbed;
@@ -143,17 +143,21 @@ Json document_of(const Measurements& document, const Accuracy& accuracy,
 /// Adds the measurements to those of an existing valid profile. Returns a line that says what was
 /// done.
 std::string save(const Measurements& measured, const std::filesystem::path& file) {
-  const FolderLock alone(file);  // else the measurements of another command may be lost
   const Uninterrupted whole;
-  const LoadedProfile older =
-      std::filesystem::is_regular_file(file) ? load_profile(file) : LoadedProfile{};
-  const Measurements merged = older.measurements ? merge(*older.measurements, measured) : measured;
+  Measurements merged = measured;
+  std::string replaced;
+  if (std::filesystem::is_regular_file(file)) try {
+      const Measurements older = read_measurements(file);
+      replaced = why_not_of_this_machine(older);
+      if (replaced.empty()) merged = merge(older, measured);
+    } catch (const InvalidArgument& error) {
+      replaced = error.what();
+    }
   write_measurements(merged, file);
   std::string line = fmt::format("\nProfile saved: {}", file.string());
   if (const std::size_t kept = merged.all.size() - measured.all.size(); kept > 0)
     line += fmt::format(" ({} earlier measurements kept)", kept);
-  if (!older.measurements && !older.reason.empty())
-    line += fmt::format("\nIt replaces one that could not be used: {}", older.reason);
+  if (!replaced.empty()) line += "\nIt replaces one that could not be used: " + replaced;
   return line + "\n";
 }
 

@@ -23,13 +23,13 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
                                         Spacing spacing, const FrequencyRule& frequencies,
                                         std::int64_t first, std::optional<std::string> backend,
                                         std::optional<Accuracy> accuracy, std::int64_t rows,
-                                        DataType type, int threads) {
+                                        DataType type) {
   validate(RowRange{first, 0});
   if (backend && accuracy) {
     throw InvalidArgument("accuracy is given with a backend; allowed: one of them");
   }
   auto made = std::make_unique<PyEncoder>(
-      PyEncoder{first, std::move(backend), accuracy, rows, type, threads, {}, {}});
+      PyEncoder{first, std::move(backend), accuracy, rows, type, {}, {}});
   const EncodingSpec spec = {d_model, base, layout, spacing, frequencies};
   const ReleasedGil no_gil;
   if (made->backend) {
@@ -38,7 +38,7 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
   } else {
     SelectedEncoder selected = plan_selected(
         spec, {first, rows},
-        {.accuracy = accuracy.value_or(Accuracy()), .type = type, .threads = threads});
+        {.accuracy = accuracy.value_or(Accuracy()), .type = type});
     made->encoder = std::move(selected.encoder);
     made->reason = selected.selection.reason;
   }
@@ -53,7 +53,6 @@ py::dict encoder_arguments(const PyEncoder& self) {
   arguments["accuracy"] = self.accuracy;
   arguments["rows"] = self.rows;
   arguments["dtype"] = self.type;
-  arguments["threads"] = self.threads;
   return arguments;
 }
 
@@ -162,7 +161,7 @@ is unpickled. Raises ValueError if an argument is not allowed.)");
       .def(py::init(&make_encoder), "d_model"_a, py::kw_only(), "base"_a = paper.base,
            "layout"_a = paper.layout, "spacing"_a = paper.spacing, "frequencies"_a = py::none(),
            "first"_a = 0, "backend"_a = py::none(), "accuracy"_a = py::none(), "rows"_a = 4096,
-           "dtype"_a = DataType::float32, "threads"_a = 1)
+           "dtype"_a = DataType::float32)
       .def("encode", &encode_rows, "positions"_a, "out"_a = py::none(),
            "dtype"_a = DataType::float32, "threads"_a = 1, "stores"_a = StorePolicy::automatic,
            R"(Returns the encodings of these positions: an array of shape (rows, d_model).

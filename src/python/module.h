@@ -19,7 +19,6 @@ struct PyEncoder {
   std::optional<Accuracy> accuracy;
   std::int64_t rows;
   DataType type;
-  int threads;
   std::unique_ptr<const Encoder> encoder;
   std::string reason;  ///< why it was selected
 };

@@ -2,9 +2,9 @@
 // picked, and can be shared by threads.
 #include "peers.h"
 #include "posenc/registry.h"
-#include "posenc/tuning/accuracy_report.h"
-#include "posenc/tuning/measure.h"
-#include "posenc/tuning/pick.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/suite/measuring/measure.h"
+#include "posenc/suite/pick.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

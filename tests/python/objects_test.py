@@ -19,7 +19,7 @@ ENCODERS = [
     posenc.Encoder(D_MODEL),
     posenc.Encoder(**posenc.preset("fairseq")),
     posenc.Encoder(D_MODEL, backend="naive", base=3.25, layout="halves_cos_first", first=7),
-    posenc.Encoder(D_MODEL, accuracy=1e-6, dtype="float64", threads=2, rows=77),
+    posenc.Encoder(D_MODEL, accuracy=1e-6, dtype="float64", rows=77),
     posenc.Encoder(D_MODEL, accuracy=posenc.Accuracy.within_ulp(1), frequencies=[1, 0.1, 1e-3, 0]),
     posenc.Encoder(D_MODEL, frequencies=posenc.TurnFrequencies([1, 2, 3, 4], [5, 6, 7, 8])),
 ]

@@ -47,5 +47,5 @@ def encode(positions: Any, d_model: int, *, dtype: Any = "float32", threads: int
     convention: base, layout, spacing, frequencies, first, backend or accuracy, as in Encoder().
     """
     rows = row_count(positions)
-    encoder = Encoder(d_model, rows=rows, dtype=dtype, threads=threads, **convention)
+    encoder = Encoder(d_model, rows=rows, dtype=dtype, **convention)
     return encoder.encode(positions, dtype=dtype, threads=threads)
