@@ -61,6 +61,15 @@ const char* assign(std::vector<T>& values, std::string_view text) {
   return nullptr;
 }
 
+/// With the default values of its parameters.
+template <std::size_t alternative = 0>
+FrequencyRule rule_of_index(std::size_t index) {
+  if constexpr (alternative + 1 < given_rule_names.size()) {
+    if (index > alternative) return rule_of_index<alternative + 1>(index);
+  }
+  return FrequencyRule(std::in_place_index<alternative>);
+}
+
 template <class Rule>
 void set_parameter(Rule& rule, std::string_view rule_name, std::string_view name,
                    std::string_view text) {
