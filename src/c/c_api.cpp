@@ -10,6 +10,7 @@
 #include "posenc/registry.h"
 #include "posenc/selection.h"
 #include "posenc/suite/accuracy_report.h"
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/version.h"
 
@@ -102,12 +103,6 @@ posenc_status create(T** result, std::string_view name, const Make& make) noexce
     T*& made = checked(result, name);
     made = new T{make()};
   });
-}
-
-void check_range(std::string_view name, std::int64_t number, std::int64_t least,
-                 std::int64_t most) {
-  if (number >= least && number <= most) return;
-  throw InvalidArgument(format_text("{} is {}; allowed: {} to {}", name, number, least, most));
 }
 
 /// The enumerator of that number, where 0 to `last` are allowed.

@@ -2,6 +2,7 @@
 
 #include "posenc/error.h"
 #include "posenc/spec.h"
+#include "posenc/support/check.h"
 #include "posenc/support/format.h"
 #include "posenc/support/frequency_parameters.h"
 
@@ -12,18 +13,6 @@
 
 namespace posenc {
 namespace {
-
-[[noreturn]] void refuse(std::string_view name, const std::string& value,
-                         std::string_view allowed) {
-  throw InvalidArgument(format_text("{} is {}; allowed: {}", name, value, allowed));
-}
-
-/// Refuses NaN, too.
-template <class T>
-void check_range(std::string_view name, T value, T least, T most) {
-  if (value >= least && value <= most) return;
-  refuse(name, number_text(value), format_text("{} to {}", least, most));
-}
 
 void check_count(std::string_view name, std::size_t count, std::int64_t d_model) {
   if (static_cast<std::int64_t>(count) == d_model / 2) return;
@@ -52,9 +41,10 @@ void check(const Parameter<Rule, T>& parameter, const Rule& rule, std::int64_t d
       const auto limited = is_magnitude && value[k] < 0 ? -value[k] : value[k];
       if (limited >= parameter.least && limited <= parameter.most) continue;
       if (is_magnitude && limited == 0) continue;
-      refuse(format_text("{}[{}]", name, k), number_text(value[k]),
-             format_text(is_magnitude ? "0, or a magnitude of {} to {}" : "{} to {}",
-                         parameter.least, parameter.most));
+      throw InvalidArgument(format_text(is_magnitude
+                                            ? "{}[{}] is {}; allowed: 0, or a magnitude of {} to {}"
+                                            : "{}[{}] is {}; allowed: {} to {}",
+                                        name, k, value[k], parameter.least, parameter.most));
     }
   }
 }
@@ -106,8 +96,8 @@ bool PickedFrequencies::Encoding::operator==(const Encoding& other) const noexce
 
 NtkScaling dynamic_ntk_scaling(double factor, std::int64_t trained_rows, std::int64_t rows) {
   validate(NtkScaling{factor}, {});
-  check_range<std::int64_t>("trained_rows", trained_rows, 1, max_position);
-  check_range<std::int64_t>("rows", rows, 1, max_position);
+  check_range("trained_rows", trained_rows, 1, max_position);
+  check_range("rows", rows, 1, max_position);
   if (rows <= trained_rows) return {};
   return {factor * static_cast<double>(rows) / static_cast<double>(trained_rows) - (factor - 1)};
 }

@@ -15,14 +15,17 @@
 namespace posenc {
 namespace {
 
-std::string text_of(double value) { return format_text("{}", value); }
-std::string text_of(std::int64_t value) { return format_text("{}", value); }
-std::string text_of(bool value) { return value ? "true" : "false"; }
 template <class T>
-std::string text_of(const std::vector<T>& values) {
-  std::vector<std::string> texts;
-  for (const T each : values) texts.push_back(text_of(each));
-  return join(texts, "/");
+std::string text_of(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return number_text(value);
+  } else {
+    std::vector<std::string> texts;
+    for (const auto each : value) texts.push_back(text_of(each));
+    return join(texts, "/");
+  }
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

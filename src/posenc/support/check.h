@@ -9,8 +9,17 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace posenc {
+
+/// Refuses NaN, too.
+template <class T>
+void check_range(std::string_view name, T value, std::type_identity_t<T> least,
+                 std::type_identity_t<T> most) {
+  if (value >= least && value <= most) return;
+  throw InvalidArgument(format_text("{} is {}; allowed: {} to {}", name, value, least, most));
+}
 
 inline void check_at_least_one(std::string_view name, int value) {
   if (value >= 1) return;
