@@ -10,7 +10,7 @@
 ///
 /// Errors: a function that can fail returns a status. If it is not POSENC_OK, nothing was written,
 /// and posenc_last_error() names the argument, its value and the allowed values. No exception
-/// leaves a function..
+/// leaves a function.
 ///
 /// Threads: encoders, layers and rotary embeddings are immutable, so that any number of threads may
 /// use one. Two threads must not use one cursor at once, or free what another one uses.
@@ -142,7 +142,7 @@ posenc_status posenc_plan(const char* backend, const posenc_spec* spec, posenc_e
 posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64_t rows,
                                    int32_t type, const posenc_accuracy* accuracy,
                                    posenc_encoder** encoder);
-/// The cursors of an encoder must be freed before it.
+/// Accepts null. The cursors of an encoder must be freed before it.
 void posenc_encoder_free(posenc_encoder* encoder);
 
 /// "rotation:avx2"; valid as long as the encoder.
