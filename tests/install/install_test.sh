@@ -71,8 +71,8 @@ if command -v pkg-config >/dev/null; then
   }
   link posenc "$compiler" -std=c++20 "$source/tests/install/consumer.cpp"
   link posenc-tuning "$compiler" -std=c++20 "$source/tests/install/tuning_consumer.cpp"
-  link posenc-c "$c_compiler" -std=c99 "$scratch/example_from-c_1.c"
-  link posenc-c "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c"
+  link posenc "$c_compiler" -std=c99 "$scratch/example_from-c_1.c"
+  link posenc-tuning "$c_compiler" -std=c99 "$source/tests/install/c_consumer.c"
 fi
 
 for way in FetchContent add_subdirectory; do
