@@ -1,24 +1,32 @@
 #include "posenc/c_api.h"
 
-#include "c/call.h"
-#include "c/spec_of.h"
 #include "posenc/cursor.h"
+#include "posenc/model/axes.h"
 #include "posenc/model/grid.h"
+#include "posenc/model/positional_encoding.h"
+#include "posenc/model/rotary.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/accuracy_report.h"
+#include "posenc/support/check.h"
+#include "posenc/support/format.h"
 #include "posenc/version.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
 using namespace posenc;
-using namespace posenc::detail;
 
 // The enumerators of C++ and of C have the same numbers.
 static_assert(static_cast<int>(Layout::halves_cos_first) == POSENC_HALVES_COS_FIRST);
@@ -28,77 +36,227 @@ static_assert(static_cast<int>(DataType::bfloat16) == POSENC_BFLOAT16);
 static_assert(static_cast<int>(StorePolicy::non_temporal) == POSENC_STORES_NON_TEMPORAL);
 static_assert(static_cast<int>(Accuracy::Measure::absolute) == POSENC_WITHIN);
 static_assert(static_cast<int>(Accuracy::Measure::ulp) == POSENC_WITHIN_ULP);
+static_assert(static_cast<int>(BatchOrder::sequence_first) == POSENC_SEQUENCE_FIRST);
+static_assert(static_cast<int>(RotaryLayout::interleaved) == POSENC_ROTARY_INTERLEAVED);
+static_assert(static_cast<int>(Repeat::interleaved) ==
+              POSENC_CACHE_APART_INTERLEAVED - POSENC_CACHE_APART_ONCE);
 
-// The ABI.
-static_assert(sizeof(posenc_spec) == 32 && sizeof(posenc_table) == 40);
-static_assert(sizeof(posenc_options) == 8 && sizeof(posenc_accuracy) == 16);
-static_assert(sizeof(posenc_sequences) == 56 && sizeof(posenc_forward_options) == 32);
-static_assert(sizeof(posenc_error_report) == 72 && sizeof(posenc_frequencies) == 104);
+struct posenc_encoder {
+  std::unique_ptr<const Encoder> encoder;
+  std::string backend;
+  std::string reason;
+};
 
 struct posenc_cursor {
   std::variant<BasicCursor<float>, BasicCursor<double>, BasicCursor<Float16>, BasicCursor<BFloat16>>
       cursor;
 };
+struct posenc_axes {
+  AxesSpec spec;
+};
+struct posenc_axes_encoder {
+  AxesEncoder encoder;
+};
+struct posenc_positional_encoding {
+  PositionalEncoding layer;
+};
+struct posenc_rotary {
+  Rotary rotary;
+};
+
 namespace {
 
 thread_local char last_error[1024] = "";
 
-/// Encodes rows, which are a RowRange or a span of positions.
-template <class Rows>
-void encode_rows(const posenc_encoder* encoder, const Rows& rows, const posenc_table* out,
-                 const posenc_options* options) {
-  const OutputView view = output_of("out", out);
-  checked(encoder, "encoder").encoder->encode(rows, view, options_of(options));
-}
-
-template <class Position>
-std::span<const Position> positions_of(const Position* positions, std::int64_t count) {
-  if (count < 0) throw InvalidArgument(format_text("count is {}; allowed: at least 0", count));
-  if (count > 0) checked(positions, "positions");
-  return {positions, static_cast<std::size_t>(count)};
-}
-
-GridSpec grid_of(std::int32_t convention, std::int64_t rows, std::int64_t columns,
-                 std::int64_t d_model) {
-  switch (convention) {
-    case POSENC_MAE_GRID: return mae_grid(d_model);
-    case POSENC_SIMPLE_VIT_GRID: return simple_vit_grid(d_model);
-    case POSENC_DETR_GRID: return detr_grid(d_model, rows, columns);
-    default: break;
-  }
-  throw InvalidArgument(format_text("convention is {}; allowed: 0 to {}", convention,
-                                    static_cast<int>(POSENC_DETR_GRID)));
-}
-
-struct ListedBackend {
-  std::string name;
-  bool runs_here;
-};
-
-/// The backends at the first call, so that names stay valid. Empty if memory is lacking.
-const std::vector<ListedBackend>& listed_backends() noexcept {
-  static const auto list = [] {
-    std::vector<ListedBackend> all;
-    status_of([&] {
-      for (const Backend* each : backends()) all.push_back({each->full_name(), each->runs_here()});
-    });
-    return all;
-  }();
-  return list;
-}
-
-const ListedBackend* listed_backend(std::int64_t index) noexcept {
-  const auto& list = listed_backends();
-  const bool exists = index >= 0 && index < static_cast<std::int64_t>(list.size());
-  return exists ? &list[static_cast<std::size_t>(index)] : nullptr;
-}
-
-}  // namespace
-
-posenc_status detail::fail(posenc_status status, const char* message) noexcept {
+posenc_status fail(posenc_status status, const char* message) noexcept {
   std::strncpy(last_error, message, sizeof last_error - 1);
   return status;
 }
+
+/// The status of a call that may throw.
+template <class Call>
+posenc_status status_of(const Call& call) noexcept {
+  try {
+    call();
+    return POSENC_OK;
+  } catch (const InvalidArgument& error) {
+    return fail(POSENC_INVALID_ARGUMENT, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(POSENC_OUT_OF_MEMORY, "there is not enough memory");
+  } catch (const std::exception& error) {
+    return fail(POSENC_INTERNAL_ERROR, error.what());
+  } catch (...) {
+    return fail(POSENC_INTERNAL_ERROR, "an exception of unknown type");
+  }
+}
+
+template <class T>
+T& checked(T* pointer, std::string_view name) {
+  if (pointer == nullptr) throw InvalidArgument(format_text("{} is null; allowed: not null", name));
+  return *pointer;
+}
+
+/// Sets *result to a new object of what make() returns.
+template <class T, class Make>
+posenc_status create(T** result, std::string_view name, const Make& make) noexcept {
+  return status_of([&] {
+    T*& made = checked(result, name);
+    made = new T{make()};
+  });
+}
+
+/// The enumerator of that number, where 0 to `last` are allowed.
+template <class Enum>
+Enum enumerator(std::string_view name, std::int32_t number, Enum last) {
+  check_range(name, number, 0, static_cast<std::int32_t>(last));
+  return static_cast<Enum>(number);
+}
+
+void check_reserved(std::int32_t reserved) {
+  if (reserved != 0) throw InvalidArgument(format_text("reserved is {}; allowed: 0", reserved));
+}
+
+/// `count` elements, at most `most`.
+template <class T>
+std::span<const T> list_of(std::string_view name, const T* first, std::int64_t count,
+                           std::int64_t most = max_position) {
+  check_range(format_text("the number of {}", name), count, 0, most);
+  if (count > 0) checked(first, name);
+  return {first, static_cast<std::size_t>(count)};
+}
+
+DataType data_type(std::int32_t number) { return enumerator("type", number, DataType::bfloat16); }
+
+FrequencyRule rule_of(const char* text) {
+  return text == nullptr ? FrequencyRule() : parse_frequency_rule(text);
+}
+
+EncodingSpec spec_of(const posenc_spec* spec) {
+  const posenc_spec& from = checked(spec, "spec");
+  return {from.d_model, from.base, static_cast<Layout>(from.layout),
+          static_cast<Spacing>(from.spacing), rule_of(from.frequencies)};
+}
+
+Accuracy accuracy_of(const posenc_accuracy* accuracy) {
+  if (accuracy == nullptr) return {};
+  check_reserved(accuracy->reserved);
+  switch (enumerator("measure", accuracy->measure, Accuracy::Measure::ulp)) {
+    case Accuracy::Measure::absolute: return Accuracy::within(accuracy->most);
+    case Accuracy::Measure::ulp: return Accuracy::within_ulp(accuracy->most);
+    case Accuracy::Measure::correctly_rounded: break;
+  }
+  return {};
+}
+
+/// A table that is written (View is OutputView) or read (InputView).
+template <class View = OutputView>
+View table_of(std::string_view name, const posenc_table* table) {
+  const posenc_table& from = checked(table, name);
+  check_reserved(from.reserved);
+  return with_type(data_type(from.type), [&]<class T>(T) {
+    return View(static_cast<T*>(from.data), from.rows, from.columns, from.stride);
+  });
+}
+
+EncodeOptions options_of(const posenc_options* options) {
+  if (options == nullptr) return {};
+  return {options->threads, enumerator("stores", options->stores, StorePolicy::non_temporal)};
+}
+
+RowPositions positions_of(const posenc_positions* positions) {
+  const posenc_positions& from = checked(positions, "positions");
+  check_reserved(from.reserved);
+  check_range("positions.type", from.type, POSENC_RANGE, POSENC_INT32);
+  check_range("positions.rows", from.rows, 0, INT64_MAX);
+  if (from.type == POSENC_RANGE) return RowRange{from.first, from.rows};
+  if (from.rows > 0) checked(static_cast<const char*>(from.data), "positions.data");
+  if (from.type == POSENC_INT64) {
+    return {static_cast<const std::int64_t*>(from.data), from.axes, from.rows, from.axis_stride};
+  }
+  return {static_cast<const std::int32_t*>(from.data), from.axes, from.rows, from.axis_stride};
+}
+
+const Encoder& encoder_of(const posenc_encoder* encoder) {
+  return *checked(encoder, "encoder").encoder;
+}
+
+AxisPairs part_of(const posenc_axis_pairs& from) {
+  const auto numbers = [](std::string_view name, const std::int64_t* first, std::int64_t count) {
+    const auto list = list_of(name, first, first == nullptr ? 0 : count, max_d_model);
+    return std::vector<std::int64_t>(list.begin(), list.end());
+  };
+  return {.axis = from.axis,
+          .spec = spec_of(&from.spec),
+          .frequencies = numbers("frequencies", from.frequencies, from.frequency_count),
+          .pairs = numbers("pairs", from.pairs, from.pair_count),
+          .denominator = from.denominator};
+}
+
+/// Calls use(view) for sequences, which are of any type but float64.
+template <class Use>
+void with_sequences(std::string_view name, const posenc_sequences* sequences, const Use& use) {
+  const posenc_sequences& from = checked(sequences, name);
+  const BatchOrder order = enumerator("order", from.order, BatchOrder::sequence_first);
+  with_type(data_type(from.type), [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>) {
+      throw InvalidArgument(
+          format_text("{}.type is float64; allowed: float32, float16, bfloat16", name));
+    } else {
+      use(SequenceView<T>{static_cast<T*>(from.data), order, from.batch, from.rows, from.columns,
+                          from.batch_stride, from.row_stride});
+    }
+  });
+}
+
+ForwardOptions forward_options_of(const posenc_forward_options* options) {
+  if (options == nullptr) return {};
+  check_reserved(options->reserved);
+  return {options->offset, options->training != 0, options->seed, options->threads,
+          enumerator("stores", options->stores, StorePolicy::non_temporal)};
+}
+
+const Rotary& rotary_of(const posenc_rotary* rotary) { return checked(rotary, "rotary").rotary; }
+
+HeadsView heads_of(const posenc_heads& from) {
+  check_reserved(from.reserved);
+  return with_type(data_type(from.type), [&]<class T>(T) {
+    return HeadsView(static_cast<T*>(from.data), from.batch, from.heads, from.rows, from.columns,
+                     from.batch_stride, from.head_stride, from.row_stride);
+  });
+}
+
+/// Calls use(views) for tensors. Two, queries and keys, take no memory from the heap.
+template <class Use>
+void with_heads(const posenc_heads* x, std::int64_t count, const Use& use) {
+  check_range("count", count, 0, 1024);
+  if (count > 0) checked(x, "x");
+  if (count == 1 || count == 2) {
+    const HeadsView two[] = {heads_of(x[0]), heads_of(x[count - 1])};
+    return use(std::span(two).first(static_cast<std::size_t>(count)));
+  }
+  std::vector<HeadsView> views;
+  for (std::int64_t i = 0; i < count; ++i) views.push_back(heads_of(x[i]));
+  use(std::span<const HeadsView>(views));
+}
+
+RotateOptions rotate_options_of(const posenc_rotate_options* options) {
+  if (options == nullptr) return {};
+  return {.inverse = options->inverse != 0, .threads = options->threads};
+}
+
+/// Calls in_one(layout) or apart(repeat) for the form of a cache.
+template <class InOne, class Apart>
+void with_form(std::int32_t form, const posenc_table* sines, const InOne& in_one,
+               const Apart& apart) {
+  check_range("form", form, 0, POSENC_CACHE_APART_INTERLEAVED);
+  if (form >= POSENC_CACHE_APART_ONCE)
+    return apart(static_cast<Repeat>(form - POSENC_CACHE_APART_ONCE));
+  if (sines != nullptr)
+    throw InvalidArgument(format_text("sines is a table; allowed in form {}: null", form));
+  in_one(static_cast<RotaryLayout>(form));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -111,65 +269,59 @@ const char* posenc_version() {
 
 int32_t posenc_c_abi() { return POSENC_C_ABI; }
 
-posenc_frequencies posenc_default_frequencies(int32_t rule) { return default_frequencies(rule); }
-
 posenc_spec posenc_default_spec(int64_t d_model) {
   return {d_model, EncodingSpec().base, POSENC_INTERLEAVED, POSENC_PAPER, nullptr};
 }
 
 posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows) {
   return status_of([&] {
-    static const std::vector<posenc_frequencies> frequencies = [] {
-      std::vector<posenc_frequencies> all;
-      for (const Preset& each : presets())
-        all.push_back(detail::frequencies_of(each.spec.frequencies));
+    static const auto texts = [] {
+      std::vector<std::string> all;
+      for (const Preset& each : presets()) all.push_back(to_string(each.spec.frequencies));
       return all;
     }();
     const Preset& found = preset(&checked(name, "name"));
-    const posenc_frequencies& of_preset =
-        frequencies[static_cast<std::size_t>(&found - presets().data())];
+    const std::string& frequencies = texts[static_cast<std::size_t>(&found - presets().data())];
     checked(spec, "spec") = {found.spec.d_model, found.spec.base,
                              static_cast<int32_t>(found.spec.layout),
                              static_cast<int32_t>(found.spec.spacing),
-                             of_preset.rule == POSENC_BASE_FREQUENCIES ? nullptr : &of_preset};
+                             is_base(found.spec.frequencies) ? nullptr : frequencies.c_str()};
     if (first != nullptr) *first = found.rows.first;
     if (rows != nullptr) *rows = found.rows.count;
   });
 }
 
-// ---- Backends and selection ---------------------------------------------------------------------
-
-int64_t posenc_backend_count() { return static_cast<int64_t>(listed_backends().size()); }
-
-const char* posenc_backend_name(int64_t index) {
-  const ListedBackend* const found = listed_backend(index);
-  return found != nullptr ? found->name.c_str() : nullptr;
-}
-
-int32_t posenc_backend_runs_here(int64_t index) {
-  const ListedBackend* const found = listed_backend(index);
-  return found != nullptr && found->runs_here ? 1 : 0;
-}
-
 // ---- Encoders -----------------------------------------------------------------------------------
 
+const char* posenc_backend_name(int64_t index) {
+  // Those at the first call, so that names stay valid. Empty if memory is lacking.
+  static const auto names = [] {
+    std::vector<std::string> all;
+    status_of([&] {
+      for (const Backend* each : backends())
+        if (each->runs_here()) all.push_back(each->full_name());
+    });
+    return all;
+  }();
+  const bool exists = index >= 0 && index < static_cast<int64_t>(names.size());
+  return exists ? names[static_cast<std::size_t>(index)].c_str() : nullptr;
+}
+
 posenc_status posenc_plan(const char* name, const posenc_spec* spec, posenc_encoder** encoder) {
-  return status_of([&] {
-    posenc_encoder*& result = checked(encoder, "encoder");
+  return create(encoder, "encoder", [&]() -> posenc_encoder {
     const Backend& chosen = backend(&checked(name, "backend"));
-    result = new posenc_encoder{chosen.plan(spec_of(spec)), chosen.full_name(), ""};
+    return {chosen.plan(spec_of(spec)), chosen.full_name(), ""};
   });
 }
 
 posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64_t rows,
                                    int32_t type, const posenc_accuracy* accuracy,
                                    posenc_encoder** encoder) {
-  return status_of([&] {
-    posenc_encoder*& result = checked(encoder, "encoder");
+  return create(encoder, "encoder", [&]() -> posenc_encoder {
     SelectedEncoder selected = plan_selected(
         spec_of(spec), {first, rows}, {.accuracy = accuracy_of(accuracy), .type = data_type(type)});
-    result = new posenc_encoder{std::move(selected.encoder),
-                                selected.selection.backend->full_name(), selected.selection.reason};
+    return {std::move(selected.encoder), selected.selection.backend->full_name(),
+            selected.selection.reason};
   });
 }
 
@@ -185,19 +337,29 @@ const char* posenc_encoder_reason(const posenc_encoder* encoder) {
 
 posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
                             const posenc_table* out, const posenc_options* options) {
-  return status_of([&] { encode_rows(encoder, RowRange{first, rows}, out, options); });
+  return status_of([&] {
+    encoder_of(encoder).encode(RowRange{first, rows}, table_of("out", out), options_of(options));
+  });
 }
 
-posenc_status posenc_encode_positions(const posenc_encoder* encoder, const int64_t* positions,
-                                      int64_t count, const posenc_table* out,
+posenc_status posenc_encode_positions(const posenc_encoder* encoder,
+                                      const posenc_positions* positions, const posenc_table* out,
                                       const posenc_options* options) {
-  return status_of([&] { encode_rows(encoder, positions_of(positions, count), out, options); });
-}
-
-posenc_status posenc_encode_positions_int32(const posenc_encoder* encoder, const int32_t* positions,
-                                            int64_t count, const posenc_table* out,
-                                            const posenc_options* options) {
-  return status_of([&] { encode_rows(encoder, positions_of(positions, count), out, options); });
+  return status_of([&] {
+    const Encoder& planned = encoder_of(encoder);
+    validate(positions_of(positions), 1);
+    const auto count = static_cast<std::size_t>(positions->rows);
+    const auto encode = [&](const auto& rows) {
+      planned.encode(rows, table_of("out", out), options_of(options));
+    };
+    if (positions->type == POSENC_RANGE) {
+      encode(RowRange{positions->first, positions->rows});
+    } else if (positions->type == POSENC_INT64) {
+      encode(std::span(static_cast<const std::int64_t*>(positions->data), count));
+    } else {
+      encode(std::span(static_cast<const std::int32_t*>(positions->data), count));
+    }
+  });
 }
 
 posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, int64_t rows,
@@ -205,36 +367,39 @@ posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, i
   return status_of([&] {
     const RowRange range = {first, rows};
     validate(range);
-    checked(bound, "bound") =
-        checked(encoder, "encoder").encoder->error_bound(range, data_type(type));
+    checked(bound, "bound") = encoder_of(encoder).error_bound(range, data_type(type));
   });
 }
 
 posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
                                           int32_t* answer) {
   return status_of([&] {
-    const Encoder& asked = *checked(encoder, "encoder").encoder;
-    checked(answer, "answer") = asked.backend().is_correctly_rounded(data_type(type)) ? 1 : 0;
+    const Backend& asked = encoder_of(encoder).backend();
+    checked(answer, "answer") = asked.is_correctly_rounded(data_type(type)) ? 1 : 0;
   });
 }
 
-// ---- Cursors ------------------------------------------------------------------------------------
+posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                                      int32_t type, int32_t threads, posenc_error_report* report) {
+  return status_of([&] {
+    posenc_error_report& result = checked(report, "report");
+    const Encoder* const one[] = {&encoder_of(encoder)};
+    const auto measured =
+        suite::measure_accuracy(one, {first, rows},
+                                {.threads = threads, .type = data_type(type), .progress = {}})
+            .front();
+    result = {measured.error.max_abs,     measured.error.max_ulp,   measured.error.rms,
+              measured.correctly_rounded, measured.promise.max_abs, measured.entries,
+              measured.wrongly_rounded,   measured.worst.position,  measured.worst.channel};
+  });
+}
 
-posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
+posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first, int32_t type,
                                    posenc_cursor** cursor) {
-  return status_of([&] {
-    posenc_cursor*& result = checked(cursor, "cursor");
-    result = new posenc_cursor{Cursor(*checked(encoder, "encoder").encoder, first)};
-  });
-}
-
-posenc_status posenc_cursor_create_of_type(const posenc_encoder* encoder, int64_t first,
-                                           int32_t type, posenc_cursor** cursor) {
-  return status_of([&] {
-    posenc_cursor*& result = checked(cursor, "cursor");
-    const Encoder& rows = *checked(encoder, "encoder").encoder;
-    with_type(data_type(type),
-              [&]<class T>(T) { result = new posenc_cursor{BasicCursor<T>(rows, first)}; });
+  return create(cursor, "cursor", [&] {
+    return with_type(data_type(type), [&]<class T>(T) {
+      return posenc_cursor{BasicCursor<T>(encoder_of(encoder), first)};
+    });
   });
 }
 
@@ -244,10 +409,9 @@ posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position) {
   });
 }
 
-posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void* row, int64_t elements) {
+posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements) {
   return status_of([&] {
-    if (elements < 0)
-      throw InvalidArgument(format_text("elements is {}; allowed: d_model", elements));
+    check_range("elements", elements, 0, max_d_model);
     void* const memory = &checked(static_cast<char*>(row), "row");
     std::visit(
         [&]<class T>(BasicCursor<T>& each) {
@@ -257,24 +421,12 @@ posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void* row, int64_t
   });
 }
 
-posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row) {
-  return status_of([&] {
-    const float*& result = checked(row, "row");
-    auto* const of_floats = std::get_if<Cursor>(&checked(cursor, "cursor").cursor);
-    if (of_floats == nullptr)
-      throw InvalidArgument("cursor is not of float32; allowed: posenc_cursor_write_next()");
-    result = of_floats->next().data();
-  });
-}
-
 void posenc_cursor_free(posenc_cursor* cursor) { delete cursor; }
-
-// ---- Real positions -----------------------------------------------------------------------------
 
 posenc_status posenc_real_positions(const double* positions, int64_t count, double* denominator,
                                     int64_t* multiples, double* max_error) {
   return status_of([&] {
-    const std::span<const double> given = positions_of(positions, count);
+    const std::span<const double> given = list_of("positions", positions, count);
     if (count > 0) checked(multiples, "multiples");
     double& chosen = checked(denominator, "denominator");
     const RealPositions real = chosen == 0 ? real_positions(given) : real_positions(given, chosen);
@@ -284,14 +436,181 @@ posenc_status posenc_real_positions(const double* positions, int64_t count, doub
   });
 }
 
-// ---- Grids --------------------------------------------------------------------------------------
+// ---- Positions on several axes ------------------------------------------------------------------
+
+posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes, int64_t count,
+                                 const posenc_spec* spec, posenc_axes** axes) {
+  return create(axes, "axes", [&] {
+    constexpr decltype(&axes_in_blocks) arrangements[] = {axes_in_blocks, axes_in_sections,
+                                                          axes_interleaved, axes_alternating};
+    check_range("arrangement", arrangement, 0, POSENC_AXES_ALTERNATING);
+    return arrangements[arrangement](list_of("sizes", sizes, count, max_d_model), spec_of(spec));
+  });
+}
+
+posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
+                                            int32_t layout, int32_t parts_have_layouts,
+                                            posenc_axes** axes) {
+  return create(axes, "axes", [&] {
+    AxesSpec spec = {.parts = {},
+                     .layout = enumerator("layout", layout, Layout::halves_cos_first),
+                     .parts_have_layouts = parts_have_layouts != 0};
+    for (const posenc_axis_pairs& each : list_of("parts", parts, count, max_d_model))
+      spec.parts.push_back(part_of(each));
+    validate(spec);
+    return spec;
+  });
+}
+
+void posenc_axes_free(posenc_axes* axes) { delete axes; }
+
+posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
+                                         const posenc_accuracy* accuracy,
+                                         posenc_axes_encoder** encoder) {
+  return create(encoder, "encoder", [&] {
+    return AxesEncoder(checked(axes, "axes").spec, accuracy_of(accuracy), data_type(type));
+  });
+}
+
+posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
+                                 const posenc_positions* positions, const posenc_table* out,
+                                 const posenc_options* options) {
+  return status_of([&] {
+    checked(encoder, "encoder")
+        .encoder.encode(positions_of(positions), table_of("out", out), options_of(options));
+  });
+}
+
+void posenc_axes_encoder_free(posenc_axes_encoder* encoder) { delete encoder; }
 
 posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns, int64_t d_model,
                                  const posenc_table* out, const posenc_options* options) {
   return status_of([&] {
-    const GridSpec spec = grid_of(convention, rows, columns, d_model);
-    encode_grid(rows, columns, spec, output_of("out", out), options_of(options));
+    check_range("convention", convention, 0, POSENC_DETR_GRID);
+    const GridSpec spec = convention == POSENC_MAE_GRID ? mae_grid(d_model)
+                          : convention == POSENC_SIMPLE_VIT_GRID
+                              ? simple_vit_grid(d_model)
+                              : detr_grid(d_model, rows, columns);
+    encode_grid(rows, columns, spec, table_of("out", out), options_of(options));
   });
 }
+
+// ---- Positional encodings -----------------------------------------------------------------------
+
+posenc_status posenc_positional_encoding_create(const posenc_spec* spec, int64_t max_rows,
+                                                double dropout, const posenc_accuracy* accuracy,
+                                                posenc_positional_encoding** layer) {
+  return create(layer, "layer", [&] {
+    return PositionalEncoding(spec_of(spec), max_rows, dropout, EncodingSource::automatic,
+                              accuracy_of(accuracy));
+  });
+}
+
+posenc_status posenc_positional_encoding_forward(const posenc_positional_encoding* layer,
+                                                 const posenc_sequences* x,
+                                                 const posenc_sequences* y,
+                                                 const posenc_forward_options* options) {
+  return status_of([&] {
+    with_sequences("x", x, [&]<class X>(const SequenceView<X>& from) {
+      with_sequences("y", y, [&]<class Y>(const SequenceView<Y>& to) {
+        if constexpr (std::is_same_v<X, Y>) {
+          checked(layer, "layer")
+              .layer.forward(SequenceView<const X>(from), to, forward_options_of(options));
+        } else {
+          throw InvalidArgument(
+              format_text("y.type is {}; allowed: that of x, {}", y->type, x->type));
+        }
+      });
+    });
+  });
+}
+
+posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
+                                                  const posenc_sequences* gradient,
+                                                  const posenc_forward_options* options) {
+  return status_of([&] {
+    with_sequences("gradient", gradient, [&](const auto& view) {
+      checked(layer, "layer").layer.backward(view, forward_options_of(options));
+    });
+  });
+}
+
+void posenc_positional_encoding_free(posenc_positional_encoding* layer) { delete layer; }
+
+// ---- Rotary position embeddings -----------------------------------------------------------------
+
+posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
+                                   const char* frequencies, const posenc_accuracy* accuracy,
+                                   posenc_rotary** rotary) {
+  return create(rotary, "rotary", [&] {
+    return Rotary(dimension, base, enumerator("channels", channels, RotaryLayout::interleaved),
+                  accuracy_of(accuracy), rule_of(frequencies));
+  });
+}
+
+posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t channels,
+                                             double attention_factor,
+                                             const posenc_accuracy* accuracy,
+                                             posenc_rotary** rotary) {
+  return create(rotary, "rotary", [&] {
+    const RotarySpec spec = {
+        .angles = checked(axes, "axes").spec,
+        .channels = enumerator("channels", channels, RotaryLayout::interleaved),
+        .attention_factor = attention_factor};
+    return Rotary(spec, accuracy_of(accuracy));
+  });
+}
+
+posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_positions* positions,
+                                  int32_t form, const posenc_table* cache,
+                                  const posenc_table* sines, const posenc_options* options) {
+  return status_of([&] {
+    const Rotary& angles = rotary_of(rotary);
+    const RowPositions rows = positions_of(positions);
+    const OutputView out = table_of("cache", cache);
+    const EncodeOptions how = options_of(options);
+    with_form(
+        form, sines, [&](RotaryLayout layout) { angles.cache(rows, layout, out, how); },
+        [&](Repeat repeat) {
+          angles.cosines_and_sines(rows, repeat, out, table_of("sines", sines), how);
+        });
+  });
+}
+
+posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x, int64_t count,
+                                  const posenc_positions* positions,
+                                  const posenc_rotate_options* options) {
+  return status_of([&] {
+    with_heads(x, count, [&](std::span<const HeadsView> views) {
+      rotary_of(rotary).apply(views, positions_of(positions), rotate_options_of(options));
+    });
+  });
+}
+
+posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t form,
+                                        const posenc_table* cache, const posenc_table* sines,
+                                        const posenc_heads* x, int64_t count,
+                                        const posenc_positions* rows_of_cache,
+                                        const posenc_rotate_options* options) {
+  return status_of([&] {
+    const auto table = table_of<InputView>("cache", cache);
+    const auto apply = [&](const RotaryCacheView& view) {
+      with_heads(x, count, [&](std::span<const HeadsView> views) {
+        rotary_of(rotary).apply_cache(view, views, positions_of(rows_of_cache),
+                                      rotate_options_of(options));
+      });
+    };
+    with_form(
+        form, sines,
+        [&](RotaryLayout layout) {
+          apply({table, layout});
+        },
+        [&](Repeat repeat) {
+          apply({table, table_of<InputView>("sines", sines), repeat});
+        });
+  });
+}
+
+void posenc_rotary_free(posenc_rotary* rotary) { delete rotary; }
 
 }  // extern "C"

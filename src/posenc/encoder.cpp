@@ -5,7 +5,6 @@
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/check.h"
-#include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"

@@ -15,14 +15,17 @@
 namespace posenc {
 namespace {
 
-std::string text_of(double value) { return format_text("{}", value); }
-std::string text_of(std::int64_t value) { return format_text("{}", value); }
-std::string text_of(bool value) { return value ? "true" : "false"; }
 template <class T>
-std::string text_of(const std::vector<T>& values) {
-  std::vector<std::string> texts;
-  for (const T each : values) texts.push_back(text_of(each));
-  return join(texts, "/");
+std::string text_of(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return number_text(value);
+  } else {
+    std::vector<std::string> texts;
+    for (const auto each : value) texts.push_back(text_of(each));
+    return join(texts, "/");
+  }
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -59,6 +62,15 @@ const char* assign(std::vector<T>& values, std::string_view text) {
                                      : "integers with slashes between them";
   }
   return nullptr;
+}
+
+/// With the default values of its parameters.
+template <std::size_t alternative = 0>
+FrequencyRule rule_of_index(std::size_t index) {
+  if constexpr (alternative + 1 < given_rule_names.size()) {
+    if (index > alternative) return rule_of_index<alternative + 1>(index);
+  }
+  return FrequencyRule(std::in_place_index<alternative>);
 }
 
 template <class Rule>

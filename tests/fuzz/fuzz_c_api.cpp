@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace posenc::fuzz {
@@ -38,35 +40,41 @@ T* or_null(FuzzedDataProvider& input, T* pointer) {
   return input.ConsumeIntegralInRange(0, 31) == 0 ? nullptr : pointer;
 }
 
-posenc_frequencies frequencies_of(FuzzedDataProvider& input) {
-  static thread_local std::vector<double> values;
-  posenc_frequencies frequencies = posenc_default_frequencies(enumerator(input, 6));
-  if (input.ConsumeBool()) frequencies.factor = input.ConsumeFloatingPoint<double>();
-  if (input.ConsumeBool()) frequencies.trained_rows = input.ConsumeIntegral<std::int64_t>();
-  if (input.ConsumeBool()) frequencies.low = input.ConsumeFloatingPoint<double>();
-  if (input.ConsumeBool()) frequencies.high = input.ConsumeFloatingPoint<double>();
-  if (input.ConsumeBool()) frequencies.attention_factor = input.ConsumeFloatingPoint<double>();
-  frequencies.truncate = input.ConsumeBool();
-  values.resize(input.ConsumeIntegralInRange<std::size_t>(0, 20));
-  for (double& value : values) {
-    value = input.ConsumeBool() ? input.ConsumeFloatingPointInRange(-10.0, 1e4)
-                                : input.ConsumeFloatingPoint<double>();
+/// The text of a rule in memory that is valid until the next call; null: base.
+const char* frequencies_of(FuzzedDataProvider& input) {
+  static thread_local std::string text;
+  constexpr const char* rules[] = {"base",
+                                   "own:values=",
+                                   "linear:factor=",
+                                   "ntk:factor=",
+                                   "longrope:attention_factor=1,factors=",
+                                   "yarn:factor=4,trained_rows=",
+                                   "yarn:truncate=false,beta_slow=",
+                                   "llama3:high_frequency_factor=",
+                                   "proportional:turned=",
+                                   "turns:denominators=7/7,numerators=",
+                                   "base_turns:numerator="};
+  if (input.ConsumeBool()) {
+    text = input.ConsumeRandomLengthString(60);
+  } else {
+    text = input.PickValueInArray(rules);
+    for (int count = input.ConsumeIntegralInRange(0, 20); count > 0; --count) {
+      const double value = input.ConsumeBool() ? input.ConsumeIntegralInRange(-10, 10000)
+                                               : input.ConsumeFloatingPoint<double>();
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "%.17g", value);
+      text.append(digits).append(count > 1 ? "/" : "");
+    }
   }
-  frequencies.values = or_null(input, values.data());
-  frequencies.count = static_cast<std::int64_t>(values.size());
-  return frequencies;
+  return or_null(input, text.c_str());
 }
 
 posenc_spec spec_of(FuzzedDataProvider& input) {
-  static thread_local posenc_frequencies frequencies;
   posenc_spec spec = posenc_default_spec(Arena::size(input, 40) & ~std::int64_t{1});
   if (input.ConsumeBool()) spec.base = input.ConsumeFloatingPoint<double>();
   spec.layout = enumerator(input, 2);
   spec.spacing = enumerator(input, 1);
-  if (input.ConsumeBool()) {
-    frequencies = frequencies_of(input);
-    spec.frequencies = &frequencies;
-  }
+  if (input.ConsumeBool()) spec.frequencies = frequencies_of(input);
   return spec;
 }
 
@@ -109,19 +117,38 @@ posenc_sequences sequences_of(FuzzedDataProvider& input, Arena& arena, std::int6
           view.batch_stride, view.row_stride, order,     enumerator(input, 3)};
 }
 
+/// Positions in memory that is valid until the next call.
+posenc_positions positions_of(FuzzedDataProvider& input) {
+  static thread_local std::vector<std::int64_t> list;
+  list.resize(input.ConsumeIntegralInRange<std::size_t>(0, 40));
+  for (std::int64_t& each : list) each = Arena::size(input, 30);
+  const std::int64_t axes = input.ConsumeIntegralInRange<std::int64_t>(0, 4);
+  const auto count = static_cast<std::int64_t>(list.size());
+  const std::int64_t rows = axes > 0 ? count / axes : count;
+  const std::int32_t type = enumerator(input, 2);
+  if (type == POSENC_RANGE)
+    return {nullptr, Arena::size(input, 1000), Arena::size(input, 40), 0, 0, type, 0};
+  return {or_null(input, list.data()),
+          0,
+          rows,
+          axes,
+          rows,
+          type,
+          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
+}
+
 void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
   const posenc_spec spec = spec_of(input);
   if (spec.d_model > 128) return;
   const posenc_accuracy accuracy = accuracy_of(input);
-  const char* const name = posenc_backend_name(
-      input.ConsumeIntegralInRange<std::int64_t>(-1, posenc_backend_count() - 1));
+  const char* const name = posenc_backend_name(input.ConsumeIntegralInRange(-1, 12));
   posenc_encoder* encoder = nullptr;
   const bool planned =
       input.ConsumeBool()
           ? succeeds(arena, [&] { return posenc_plan(name, or_null(input, &spec), &encoder); })
           : succeeds(arena, [&] {
               return posenc_plan_selected(&spec, Arena::size(input, 100), Arena::size(input, 100),
-                                          enumerator(input, 3), or_null(input, &accuracy), 1,
+                                          enumerator(input, 3), or_null(input, &accuracy),
                                           &encoder);
             });
   if (planned != (encoder != nullptr)) fail("an encoder without success, or the reverse");
@@ -137,21 +164,19 @@ void fuzz_encoder(FuzzedDataProvider& input, Arena& arena) {
   succeeds(arena, [&] {
     return posenc_encode(encoder, first, rows, or_null(input, &out), or_null(input, &options));
   });
-  std::vector<std::int64_t> positions;
-  for (std::int64_t i = input.ConsumeIntegralInRange(0, 20); i > 0; --i)
-    positions.push_back(Arena::size(input, 100'000));
-  succeeds(arena, [&] {
-    return posenc_encode_positions(encoder, or_null(input, positions.data()),
-                                   static_cast<std::int64_t>(positions.size()), &out, nullptr);
-  });
+  const posenc_positions positions = positions_of(input);
+  succeeds(arena, [&] { return posenc_encode_positions(encoder, &positions, &out, nullptr); });
   double bound;
   succeeds(arena,
            [&] { return posenc_error_bound(encoder, first, rows, enumerator(input, 3), &bound); });
   posenc_cursor* cursor = nullptr;
-  if (!succeeds(arena, [&] { return posenc_cursor_create(encoder, first, &cursor); })) return;
-  const float* row = nullptr;
-  if (succeeds(arena, [&] { return posenc_cursor_next(cursor, &row); }) && row == nullptr)
-    fail("a cursor gave no row");
+  if (!succeeds(arena, [&] { return posenc_cursor_create(encoder, first, out.type, &cursor); }))
+    return;
+  std::vector<double> row(static_cast<std::size_t>(spec.d_model));  // of the widest type
+  const std::int64_t elements = input.ConsumeBool() ? spec.d_model : Arena::size(input, 2);
+  if (elements <= spec.d_model)
+    succeeds(arena,
+             [&] { return posenc_cursor_next(cursor, or_null(input, row.data()), elements); });
   posenc_cursor_free(cursor);
 }
 
@@ -228,26 +253,6 @@ void fuzz_layers(FuzzedDataProvider& input, Arena& arena) {
   posenc_positional_encoding_free(layer);
 }
 
-/// Positions in memory that is valid until the next call.
-posenc_positions positions_of(FuzzedDataProvider& input) {
-  static thread_local std::vector<std::int64_t> list;
-  list.resize(input.ConsumeIntegralInRange<std::size_t>(0, 40));
-  for (std::int64_t& each : list) each = Arena::size(input, 30);
-  const std::int64_t axes = input.ConsumeIntegralInRange<std::int64_t>(0, 4);
-  const auto count = static_cast<std::int64_t>(list.size());
-  const std::int64_t rows = axes > 0 ? count / axes : count;
-  const std::int32_t type = enumerator(input, 2);
-  if (type == POSENC_RANGE)
-    return {nullptr, Arena::size(input, 1000), Arena::size(input, 40), 0, 0, type, 0};
-  return {or_null(input, list.data()),
-          0,
-          rows,
-          axes,
-          rows,
-          type,
-          input.ConsumeIntegralInRange(0, 31) == 0 ? 1 : 0};
-}
-
 posenc_heads heads_of(FuzzedDataProvider& input, Arena& arena, std::int64_t columns, bool& safe) {
   const HeadsView view = arena.heads(input, columns);
   safe = safe && arena.harmless(view);
@@ -276,26 +281,20 @@ void use_rotary(FuzzedDataProvider& input, Arena& arena, const posenc_rotary* ro
   const posenc_positions positions = positions_of(input);
   if (!safe) return;
   const std::int64_t count = input.ConsumeIntegralInRange<std::int64_t>(-1, 1);
+  const std::int32_t form = enumerator(input, 4);
+  const posenc_table* const sines =
+      input.ConsumeBool() == (form >= POSENC_CACHE_APART_ONCE) ? &other : nullptr;
   succeeds(arena, [&] {
-    return posenc_rotary_cache(rotary, or_null(input, &positions), enumerator(input, 1),
-                               or_null(input, &cache), &options);
-  });
-  succeeds(arena, [&] {
-    return posenc_rotary_cosines_and_sines(rotary, &positions, enumerator(input, 2), &cache,
-                                           or_null(input, &other), &options);
+    return posenc_rotary_cache(rotary, or_null(input, &positions), form, or_null(input, &cache),
+                               sines, &options);
   });
   succeeds(arena, [&] {
     return posenc_rotary_apply(rotary, or_null(input, &x), count, &positions,
                                or_null(input, &rotate));
   });
   succeeds(arena, [&] {
-    return posenc_rotary_apply_cache(rotary, &cache, enumerator(input, 1), &x, count, &positions,
-                                     &rotate);
-  });
-  succeeds(arena, [&] {
-    return posenc_rotary_apply_cosines_and_sines(rotary, or_null(input, &cache), &other,
-                                                 enumerator(input, 2), &x, count, &positions,
-                                                 &rotate);
+    return posenc_rotary_apply_cache(rotary, form, or_null(input, &cache), sines, &x, count,
+                                     &positions, &rotate);
   });
 }
 
@@ -303,11 +302,9 @@ void fuzz_rotary(FuzzedDataProvider& input, Arena& arena) {
   const std::int64_t dimension = Arena::size(input, 40) & ~std::int64_t{1};
   if (dimension > 128) return;
   posenc_rotary* rotary = nullptr;
-  const posenc_frequencies frequencies = frequencies_of(input);
   if (!succeeds(arena, [&] {
         return posenc_rotary_create(dimension, input.ConsumeFloatingPoint<double>(),
-                                    enumerator(input, 1), or_null(input, &frequencies), nullptr,
-                                    &rotary);
+                                    enumerator(input, 1), frequencies_of(input), nullptr, &rotary);
       }))
     return;
   use_rotary(input, arena, rotary, dimension);

@@ -24,13 +24,6 @@
 
 #include <stdint.h>
 
-/// An attribute of every function: it is exported from a shared library.
-#if defined(__GNUC__)
-#define POSENC_C_API __attribute__((visibility("default")))
-#else
-#define POSENC_C_API
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,12 +31,10 @@ extern "C" {
 // ---- Status and version ------------------------------------------------------------------------
 
 /// Changes if a struct, an enumerator or a function does.
-#define POSENC_C_ABI 3
+#define POSENC_C_ABI 4
 
 /// POSENC_OK, or why a call failed.
 typedef int32_t posenc_status;
-
-/// Values of posenc_status.
 enum {
   POSENC_OK = 0,                ///< done
   POSENC_INVALID_ARGUMENT = 1,  ///< posenc_last_error() names it
@@ -53,13 +44,21 @@ enum {
 
 /// The reason of the last failure in this thread: one line, valid until the next failure in this
 /// thread. Empty if nothing failed. Never null.
-POSENC_C_API const char* posenc_last_error(void);
+const char* posenc_last_error(void);
 /// "0.2.0"
-POSENC_C_API const char* posenc_version(void);
+const char* posenc_version(void);
 /// The value of POSENC_C_ABI that the library was built with.
-POSENC_C_API int32_t posenc_c_abi(void);
+int32_t posenc_c_abi(void);
 
-// ---- What to encode (spec.h, presets.h, data_type.h) --------------------------------------------
+/// Objects of the library, which a function posenc_..._create() or posenc_plan() makes.
+typedef struct posenc_encoder posenc_encoder;            ///< a backend planned for a spec
+typedef struct posenc_cursor posenc_cursor;              ///< rows, one at a time
+typedef struct posenc_axes posenc_axes;                  ///< which channels are on which axis
+typedef struct posenc_axes_encoder posenc_axes_encoder;  ///< of positions on several axes
+typedef struct posenc_rotary posenc_rotary;              ///< a rotary embedding
+typedef struct posenc_positional_encoding posenc_positional_encoding;  ///< a layer
+
+// ---- What to encode (spec.h, frequency_rule.h, presets.h, data_type.h) --------------------------
 
 /// Layouts: the order of channels in a row.
 enum { POSENC_INTERLEAVED = 0, POSENC_HALVES = 1, POSENC_HALVES_COS_FIRST = 2 };
@@ -68,57 +67,23 @@ enum { POSENC_PAPER = 0, POSENC_INCLUSIVE = 1 };
 /// Element types of tables.
 enum { POSENC_FLOAT32 = 0, POSENC_FLOAT64 = 1, POSENC_FLOAT16 = 2, POSENC_BFLOAT16 = 3 };
 
-/// The rules of frequency_rule.h, where w_k is the frequency of the base and s the factor.
-enum {
-  POSENC_BASE_FREQUENCIES = 0,  ///< w_k
-  POSENC_OWN_FREQUENCIES = 1,   ///< values[k], in radians per position
-  POSENC_LINEAR_SCALING = 2,    ///< w_k / s
-  POSENC_NTK_SCALING = 3,       ///< w_k, with the base times s^(d / (d - 2))
-  POSENC_YARN_SCALING = 4,  ///< w_k to w_k / s between `high` and `low` turns in trained_rows rows
-  POSENC_LLAMA3_SCALING = 5,        ///< the same with another ramp
-  POSENC_LONGROPE_SCALING = 6,      ///< w_k / values[k]
-  POSENC_PROPORTIONAL_SCALING = 7,  ///< w_k / s for k < turned, else 0
-  POSENC_TURN_FREQUENCIES = 8,      ///< numerators[k] / denominators[k] of a turn per position
-  POSENC_BASE_TURNS = 9             ///< w_k numerator / denominator turns per position
-};
-
-/// A rule of frequencies with its parameters. Those of other rules are ignored.
-typedef struct posenc_frequencies {
-  int32_t rule;                 ///< POSENC_BASE_FREQUENCIES ...
-  int32_t truncate;             ///< of YaRN: if its ramp begins and ends at whole k
-  double factor;                ///< s
-  int64_t trained_rows;         ///< of YaRN and Llama 3
-  double low;                   ///< turns: beta_slow of YaRN, low_frequency_factor of Llama 3
-  double high;                  ///< turns: beta_fast of YaRN, high_frequency_factor of Llama 3
-  double attention_factor;      ///< of YaRN (0: 0.1 ln s + 1) and LongRoPE (0: not given), by which
-                                ///< posenc_rotary multiplies; an encoder takes 1 alone
-  const double* values;         ///< own frequencies, or the factors of LongRoPE: `count` of them
-  int64_t count;                ///< of each list: d_model / 2
-  int64_t turned;               ///< of the proportional rule
-  int64_t numerator;            ///< of POSENC_BASE_TURNS: 1 to 2^53
-  int64_t denominator;          ///< of the same
-  const int64_t* numerators;    ///< of POSENC_TURN_FREQUENCIES: `count` of them
-  const int64_t* denominators;  ///< of the same: `count` of them, each 1 to 2^53
-} posenc_frequencies;
-
-/// A rule with its usual parameters.
-POSENC_C_API posenc_frequencies posenc_default_frequencies(int32_t rule);
-
 /// What to encode.
 typedef struct posenc_spec {
-  int64_t d_model;                        ///< channels of a row: even, 2 to 2^20
-  double base;                            ///< finite and > 1
-  int32_t layout;                         ///< POSENC_INTERLEAVED ...
-  int32_t spacing;                        ///< POSENC_PAPER or POSENC_INCLUSIVE
-  const posenc_frequencies* frequencies;  ///< null: those of the base. Read by the call alone.
+  int64_t d_model;  ///< channels of a row: even, 2 to 2^20
+  double base;      ///< finite and > 1
+  int32_t layout;   ///< POSENC_INTERLEAVED ...
+  int32_t spacing;  ///< POSENC_PAPER or POSENC_INCLUSIVE
+  /// A rule of frequencies and the parameters that do not have their default values, such as
+  /// "llama3", "yarn:factor=4,attention_factor=1" or "own:values=1/0.5/0.25". Null: those of the
+  /// base. Read by the call alone.
+  const char* frequencies;
 } posenc_spec;
 
 /// The paper's convention: base 10000, interleaved.
-POSENC_C_API posenc_spec posenc_default_spec(int64_t d_model);
+posenc_spec posenc_default_spec(int64_t d_model);
 /// The convention of a real system, such as "whisper", and the rows of its usual table. `first` and
 /// `rows` may be null. The frequencies of the spec are null or remain valid.
-POSENC_C_API posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first,
-                                         int64_t* rows);
+posenc_status posenc_preset(const char* name, posenc_spec* spec, int64_t* first, int64_t* rows);
 
 /// A table in the caller's memory, row-major.
 typedef struct posenc_table {
@@ -130,6 +95,21 @@ typedef struct posenc_table {
   int32_t reserved;  ///< 0
 } posenc_table;
 
+/// Types of posenc_positions.
+enum { POSENC_RANGE = 0, POSENC_INT64 = 1, POSENC_INT32 = 2 };
+
+/// Positions of rows: first, first + 1, ..., or a list. A list has one position a row if `axes` is
+/// 0, equal on all axes; else position data[axis * axis_stride + row] on each axis (axes.h).
+typedef struct posenc_positions {
+  const void* data;     ///< of the type; ignored for a range
+  int64_t first;        ///< of a range; ignored for a list
+  int64_t rows;         ///< positions of an axis
+  int64_t axes;         ///< ignored for a range
+  int64_t axis_stride;  ///< elements from one axis to the next; ignored if axes is 0
+  int32_t type;         ///< POSENC_RANGE, POSENC_INT64 or POSENC_INT32
+  int32_t reserved;     ///< 0
+} posenc_positions;
+
 /// How results are stored (encode_options.h).
 enum { POSENC_STORES_AUTOMATIC = 0, POSENC_STORES_CACHED = 1, POSENC_STORES_NON_TEMPORAL = 2 };
 
@@ -140,14 +120,11 @@ typedef struct posenc_options {
   int32_t stores;   ///< POSENC_STORES_AUTOMATIC ...
 } posenc_options;
 
-// ---- Backends and selection (registry.h, selection.h) -------------------------------------------
+// ---- Encoders (registry.h, selection.h, encoder.h) ----------------------------------------------
 
-/// The number of backends of this build.
-POSENC_C_API int64_t posenc_backend_count(void);
-/// The full name of a backend, such as "rotation:avx2"; null if there is none of that number.
-POSENC_C_API const char* posenc_backend_name(int64_t index);
-/// 1 if this CPU can run the backend of that number, else 0.
-POSENC_C_API int32_t posenc_backend_runs_here(int64_t index);
+/// The full name of a backend that this CPU can run, such as "rotation:avx2", for index = 0, 1,
+/// ...; null if there are no more.
+const char* posenc_backend_name(int64_t index);
 
 /// What an accuracy limits.
 enum { POSENC_CORRECTLY_ROUNDED = 0, POSENC_WITHIN = 1, POSENC_WITHIN_ULP = 2 };
@@ -159,85 +136,87 @@ typedef struct posenc_accuracy {
   int32_t reserved;  ///< 0
 } posenc_accuracy;
 
-// ---- Encoders (encoder.h) -----------------------------------------------------------------------
-
-/// A backend planned for a spec.
-typedef struct posenc_encoder posenc_encoder;
-
 /// Plans the backend of that name: "rotation", or "rotation:avx2" for one ISA.
-POSENC_C_API posenc_status posenc_plan(const char* backend, const posenc_spec* spec,
-                                       posenc_encoder** encoder);
+posenc_status posenc_plan(const char* backend, const posenc_spec* spec, posenc_encoder** encoder);
 /// Plans the fastest backend that promises the accuracy for tables of this type over these rows.
-POSENC_C_API posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first,
-                                                int64_t rows, int32_t type,
-                                                const posenc_accuracy* accuracy,
-                                                posenc_encoder** encoder);
-/// Frees an encoder, or does nothing if it is null. Its cursors must be freed before.
-POSENC_C_API void posenc_encoder_free(posenc_encoder* encoder);
+posenc_status posenc_plan_selected(const posenc_spec* spec, int64_t first, int64_t rows,
+                                   int32_t type, const posenc_accuracy* accuracy,
+                                   posenc_encoder** encoder);
+/// Accepts null. The cursors of an encoder must be freed before it.
+void posenc_encoder_free(posenc_encoder* encoder);
 
 /// "rotation:avx2"; valid as long as the encoder.
-POSENC_C_API const char* posenc_encoder_backend(const posenc_encoder* encoder);
+const char* posenc_encoder_backend(const posenc_encoder* encoder);
 /// Why this backend was selected; empty if the program named it.
-POSENC_C_API const char* posenc_encoder_reason(const posenc_encoder* encoder);
+const char* posenc_encoder_reason(const posenc_encoder* encoder);
 
 /// Writes rows first .. first + rows - 1 to the first rows of `out`.
-POSENC_C_API posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
-                                         const posenc_table* out, const posenc_options* options);
-/// Writes the row of positions[r] to row r of `out`, for r = 0 .. count - 1.
-POSENC_C_API posenc_status posenc_encode_positions(const posenc_encoder* encoder,
-                                                   const int64_t* positions, int64_t count,
-                                                   const posenc_table* out,
-                                                   const posenc_options* options);
-/// The same for 32-bit positions.
-POSENC_C_API posenc_status posenc_encode_positions_int32(const posenc_encoder* encoder,
-                                                         const int32_t* positions, int64_t count,
-                                                         const posenc_table* out,
-                                                         const posenc_options* options);
+posenc_status posenc_encode(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                            const posenc_table* out, const posenc_options* options);
+/// Writes the rows of these positions, which have one axis, to the first rows of `out`.
+posenc_status posenc_encode_positions(const posenc_encoder* encoder,
+                                      const posenc_positions* positions, const posenc_table* out,
+                                      const posenc_options* options);
 /// Sets `bound` to a proven upper bound of |entry - exact value| over these rows.
-POSENC_C_API posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first,
-                                              int64_t rows, int32_t type, double* bound);
+posenc_status posenc_error_bound(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                                 int32_t type, double* bound);
 /// Sets `answer` to 1 if every entry of a table of that type is proven to be the value nearest to
 /// the exact one, else to 0.
-POSENC_C_API posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
-                                                       int32_t* answer);
+posenc_status posenc_is_correctly_rounded(const posenc_encoder* encoder, int32_t type,
+                                          int32_t* answer);
 
-// ---- Positions on several axes (axes.h) ---------------------------------------------------------
+/// The measured errors of a table (suite/accuracy_report.h).
+typedef struct posenc_error_report {
+  double max_abs;            ///< largest |entry - exact value|
+  double max_ulp;            ///< the same in ulp
+  double rms;                ///< root of the mean squared error
+  double correctly_rounded;  ///< share of entries nearest to their exact values
+  double error_bound;        ///< proven bound of max_abs
+  int64_t entries;           ///< that were compared
+  int64_t wrongly_rounded;   ///< not nearest to their exact values
+  int64_t worst_position;    ///< of the entry with the error max_abs
+  int64_t worst_channel;     ///< of the same entry
+} posenc_error_report;
 
-/// Types of posenc_positions.
-enum { POSENC_RANGE = 0, POSENC_INT64 = 1, POSENC_INT32 = 2 };
+/// Compares a table with the reference.
+posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first, int64_t rows,
+                                      int32_t type, int32_t threads, posenc_error_report* report);
 
-/// Positions of rows: first, first + 1, ..., or a list. A list has one position a row if `axes` is
-/// 0, equal on all axes; else position data[axis * axis_stride + row] on each axis.
-typedef struct posenc_positions {
-  const void* data;     ///< of the type; ignored for a range
-  int64_t first;        ///< of a range; ignored for a list
-  int64_t rows;         ///< positions of an axis
-  int64_t axes;         ///< ignored for a range
-  int64_t axis_stride;  ///< elements from one axis to the next; ignored if axes is 0
-  int32_t type;         ///< POSENC_RANGE, POSENC_INT64 or POSENC_INT32
-  int32_t reserved;     ///< 0
-} posenc_positions;
+// ---- Cursors and real positions (cursor.h, real_positions.h) ------------------------------------
 
-/// Which pairs of a row's channels are on which axis, and their frequencies.
-typedef struct posenc_axes posenc_axes;
+/// A cursor of rows of that type from position `first` on. The encoder must outlive it.
+posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first, int32_t type,
+                                   posenc_cursor** cursor);
+/// Moves to any position.
+posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
+/// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
+posenc_status posenc_cursor_next(posenc_cursor* cursor, void* row, int64_t elements);
+/// Accepts null.
+void posenc_cursor_free(posenc_cursor* cursor);
 
-/// Arrangements of posenc_axes_create().
+/// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
+/// multiples: the positions of a spec with the frequencies "linear:factor=<denominator>". If
+/// `denominator` is 0, the call replaces it with the smallest power of two that makes all positions
+/// exact, or else with the largest that real_positions.h allows. Otherwise it is a power of two, 1
+/// to 2^64, and positions are at most 2^53 / denominator. `max_error`, the largest |multiple /
+/// denominator - position|, may be null.
+posenc_status posenc_real_positions(const double* positions, int64_t count, double* denominator,
+                                    int64_t* multiples, double* max_error);
+
+// ---- Positions on several axes (model/axes.h, model/grid.h) -------------------------------------
+
+/// Arrangements of posenc_axes_create(). In blocks, each axis has all frequencies of the spec for
+/// its width; in the others, the frequencies of the spec run through all pairs (axes.h).
 enum {
-  /// A block of sizes[axis] channels for each axis, with all frequencies of the spec for that
-  /// width.
-  POSENC_AXES_IN_BLOCKS = 0,
-  /// The frequencies of the spec run through all pairs: sizes[0] pairs are of axis 0, the next
-  /// sizes[1] of axis 1, and so on.
-  POSENC_AXES_IN_SECTIONS = 1,
-  /// The same frequencies, with the axes interleaved or alternating, see axes.h.
-  POSENC_AXES_INTERLEAVED = 2,
-  POSENC_AXES_ALTERNATING = 3
+  POSENC_AXES_IN_BLOCKS = 0,    ///< a block of sizes[axis] channels for each axis
+  POSENC_AXES_IN_SECTIONS = 1,  ///< sizes[0] pairs of axis 0, then sizes[1] of axis 1, ...
+  POSENC_AXES_INTERLEAVED = 2,  ///< sizes[axis] pairs of each axis, interleaved
+  POSENC_AXES_ALTERNATING = 3   ///< the same, alternating
 };
 
 /// Axes in a usual arrangement. `spec.d_model` has no effect in blocks.
-POSENC_C_API posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes,
-                                              int64_t count, const posenc_spec* spec,
-                                              posenc_axes** axes);
+posenc_status posenc_axes_create(int32_t arrangement, const int64_t* sizes, int64_t count,
+                                 const posenc_spec* spec, posenc_axes** axes);
 
 /// Pairs on one axis. A null list means all frequencies, and the pairs after those of the part
 /// before. Read by the call alone.
@@ -254,76 +233,32 @@ typedef struct posenc_axis_pairs {
 /// Axes in any arrangement: every pair of a row belongs to one of `count` parts. Channels have the
 /// layout of the row, or each part has channels of its own in the layout of its spec if
 /// `parts_have_layouts` is 1.
-POSENC_C_API posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts,
-                                                         int64_t count, int32_t layout,
-                                                         int32_t parts_have_layouts,
-                                                         posenc_axes** axes);
-/// Does nothing if it is null.
-POSENC_C_API void posenc_axes_free(posenc_axes* axes);
-
-/// An encoder of positions on several axes.
-typedef struct posenc_axes_encoder posenc_axes_encoder;
+posenc_status posenc_axes_create_from_parts(const posenc_axis_pairs* parts, int64_t count,
+                                            int32_t layout, int32_t parts_have_layouts,
+                                            posenc_axes** axes);
+/// Accepts null.
+void posenc_axes_free(posenc_axes* axes);
 
 /// Plans for tables of that type. The axes may be freed then.
-POSENC_C_API posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
-                                                      const posenc_accuracy* accuracy,
-                                                      posenc_axes_encoder** encoder);
+posenc_status posenc_axes_encoder_create(const posenc_axes* axes, int32_t type,
+                                         const posenc_accuracy* accuracy,
+                                         posenc_axes_encoder** encoder);
 /// Writes the row of each of these positions to the first rows of `out`.
-POSENC_C_API posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
-                                              const posenc_positions* positions,
-                                              const posenc_table* out,
-                                              const posenc_options* options);
-/// Does nothing if it is null.
-POSENC_C_API void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
-
-// ---- Cursors (cursor.h) -------------------------------------------------------------------------
-
-/// Rows at consecutive positions, one at a time.
-typedef struct posenc_cursor posenc_cursor;
-
-/// A cursor of float32 rows from position `first` on. The encoder must outlive it.
-POSENC_C_API posenc_status posenc_cursor_create(const posenc_encoder* encoder, int64_t first,
-                                                posenc_cursor** cursor);
-/// Moves to any position.
-POSENC_C_API posenc_status posenc_cursor_seek(posenc_cursor* cursor, int64_t position);
-/// Sets `row` to d_model float32 values, which are valid until the next call with this cursor. The
-/// type of the cursor must be float32.
-POSENC_C_API posenc_status posenc_cursor_next(posenc_cursor* cursor, const float** row);
-/// Does nothing if it is null.
-POSENC_C_API void posenc_cursor_free(posenc_cursor* cursor);
-
-/// A cursor of any element type (POSENC_FLOAT32 ...), for posenc_cursor_write_next().
-POSENC_C_API posenc_status posenc_cursor_create_of_type(const posenc_encoder* encoder,
-                                                        int64_t first, int32_t type,
-                                                        posenc_cursor** cursor);
-/// Writes the next row to `elements` elements of the cursor's type, which must be d_model.
-POSENC_C_API posenc_status posenc_cursor_write_next(posenc_cursor* cursor, void* row,
-                                                    int64_t elements);
-
-// ---- Real positions (real_positions.h) ----------------------------------------------------------
-
-/// Writes `count` positions, rounded to the nearest multiples of 1 / denominator, as such
-/// multiples: the positions of a spec with POSENC_LINEAR_SCALING and that factor. If `denominator`
-/// is 0, the call replaces it with the smallest power of two that makes all positions exact, or
-/// else with the largest that real_positions.h allows. Otherwise it is a power of two, 1 to 2^64,
-/// and positions are at most 2^53 / denominator. `max_error`, the largest |multiple / denominator -
-/// position|, may be null.
-POSENC_C_API posenc_status posenc_real_positions(const double* positions, int64_t count,
-                                                 double* denominator, int64_t* multiples,
-                                                 double* max_error);
-
-// ---- Grids (grid.h) -----------------------------------------------------------------------------
+posenc_status posenc_axes_encode(const posenc_axes_encoder* encoder,
+                                 const posenc_positions* positions, const posenc_table* out,
+                                 const posenc_options* options);
+/// Accepts null.
+void posenc_axes_encoder_free(posenc_axes_encoder* encoder);
 
 /// Conventions of grids.
 enum { POSENC_MAE_GRID = 0, POSENC_SIMPLE_VIT_GRID = 1, POSENC_DETR_GRID = 2 };
 
 /// Writes the encoding of the cell of a row r and a column c to row r * columns + c of `out`,
 /// correctly rounded. d_model is that of a cell: a multiple of 4.
-POSENC_C_API posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns,
-                                              int64_t d_model, const posenc_table* out,
-                                              const posenc_options* options);
+posenc_status posenc_encode_grid(int32_t convention, int64_t rows, int64_t columns, int64_t d_model,
+                                 const posenc_table* out, const posenc_options* options);
 
-// ---- Positional encodings (layers/positional_encoding.h) ----------------------------------------
+// ---- Positional encodings (model/positional_encoding.h) -----------------------------------------
 
 /// Orders of a batch's elements, which decide the mask of dropout.
 enum { POSENC_BATCH_FIRST = 0, POSENC_SEQUENCE_FIRST = 1 };
@@ -352,61 +287,55 @@ typedef struct posenc_forward_options {
   int32_t reserved;  ///< 0
 } posenc_forward_options;
 
-/// The layer y = dropout(x + PE).
-typedef struct posenc_positional_encoding posenc_positional_encoding;
-
-/// y = dropout(x + PE) for positions below max_rows.
-POSENC_C_API posenc_status posenc_positional_encoding_create(const posenc_spec* spec,
-                                                             int64_t max_rows, double dropout,
-                                                             const posenc_accuracy* accuracy,
-                                                             posenc_positional_encoding** layer);
+/// The layer y = dropout(x + PE), for positions below max_rows.
+posenc_status posenc_positional_encoding_create(const posenc_spec* spec, int64_t max_rows,
+                                                double dropout, const posenc_accuracy* accuracy,
+                                                posenc_positional_encoding** layer);
 /// y may be x itself: in place. Null options mean offset 0, no dropout and one thread.
-POSENC_C_API posenc_status posenc_positional_encoding_forward(
-    const posenc_positional_encoding* layer, const posenc_sequences* x, const posenc_sequences* y,
-    const posenc_forward_options* options);
+posenc_status posenc_positional_encoding_forward(const posenc_positional_encoding* layer,
+                                                 const posenc_sequences* x,
+                                                 const posenc_sequences* y,
+                                                 const posenc_forward_options* options);
 /// Applies the mask and the scale of dropout to the gradient, in place, if training.
-POSENC_C_API posenc_status posenc_positional_encoding_backward(
-    const posenc_positional_encoding* layer, const posenc_sequences* gradient,
-    const posenc_forward_options* options);
-/// Does nothing if it is null.
-POSENC_C_API void posenc_positional_encoding_free(posenc_positional_encoding* layer);
+posenc_status posenc_positional_encoding_backward(const posenc_positional_encoding* layer,
+                                                  const posenc_sequences* gradient,
+                                                  const posenc_forward_options* options);
+/// Accepts null.
+void posenc_positional_encoding_free(posenc_positional_encoding* layer);
 
-// ---- Rotary position embeddings (layers/rotary.h) -----------------------------------------------
+// ---- Rotary position embeddings (model/rotary.h) ------------------------------------------------
 
-/// Columns of the cosine and the sine of a frequency k in a cache, or the channels that it turns:
-/// k and h + k, or 2k and 2k + 1, where h = dimension / 2.
+/// The channels that frequency k turns: k and h + k, or 2k and 2k + 1, where h = dimension / 2.
 enum { POSENC_ROTARY_HALVES = 0, POSENC_ROTARY_INTERLEAVED = 1 };
 
-/// A rotary embedding.
-typedef struct posenc_rotary posenc_rotary;
-
 /// One axis. Heads have at least `dimension` channels, of which that many are turned.
-/// `frequencies` may be null: those of the base.
-POSENC_C_API posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
-                                                const posenc_frequencies* frequencies,
-                                                const posenc_accuracy* accuracy,
-                                                posenc_rotary** rotary);
+/// `frequencies` is a rule, see posenc_spec, or null: those of the base. Cosines and sines are
+/// multiplied by the attention factor of the rule.
+posenc_status posenc_rotary_create(int64_t dimension, double base, int32_t channels,
+                                   const char* frequencies, const posenc_accuracy* accuracy,
+                                   posenc_rotary** rotary);
 /// With positions on several axes. The layout of the axes has no effect, and they may be freed
 /// then. Cosines and sines are multiplied by the attention factor; 1 for none.
-POSENC_C_API posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t channels,
-                                                          double attention_factor,
-                                                          const posenc_accuracy* accuracy,
-                                                          posenc_rotary** rotary);
-/// Writes the cosines and sines of these positions to `out`, of shape (rows, dimension) and any
-/// type.
-POSENC_C_API posenc_status posenc_rotary_cache(const posenc_rotary* rotary,
-                                               const posenc_positions* positions, int32_t layout,
-                                               const posenc_table* out,
-                                               const posenc_options* options);
+posenc_status posenc_rotary_create_with_axes(const posenc_axes* axes, int32_t channels,
+                                             double attention_factor,
+                                             const posenc_accuracy* accuracy,
+                                             posenc_rotary** rotary);
+/// Forms of a cache of cosines and sines. In one table of 2h columns, those of frequency k are in
+/// columns k and h + k, or 2k and 2k + 1. Apart, a table of cosines and one of sines have each
+/// value once, in h columns, or twice, in columns k and h + k, or 2k and 2k + 1.
+enum {
+  POSENC_CACHE_HALVES = 0,
+  POSENC_CACHE_INTERLEAVED = 1,
+  POSENC_CACHE_APART_ONCE = 2,
+  POSENC_CACHE_APART_HALVES = 3,
+  POSENC_CACHE_APART_INTERLEAVED = 4
+};
 
-/// How often a row of cosines or of sines has each value, and where: once, in dimension / 2
-/// columns; or twice, in columns k and h + k, or 2k and 2k + 1.
-enum { POSENC_ONCE = 0, POSENC_REPEAT_HALVES = 1, POSENC_REPEAT_INTERLEAVED = 2 };
-
-/// Writes cosines and sines apart. The tables have the same type.
-POSENC_C_API posenc_status posenc_rotary_cosines_and_sines(
-    const posenc_rotary* rotary, const posenc_positions* positions, int32_t repeat,
-    const posenc_table* cosines, const posenc_table* sines, const posenc_options* options);
+/// Writes the cosines and sines of these positions to a table of any type, or apart to it and to
+/// `sines`, of the same type. `sines` is null if they are in one table.
+posenc_status posenc_rotary_cache(const posenc_rotary* rotary, const posenc_positions* positions,
+                                  int32_t form, const posenc_table* cache,
+                                  const posenc_table* sines, const posenc_options* options);
 
 /// Queries or keys: `heads` heads of `columns` channels in each of the `rows` rows of `batch`
 /// sequences. The offset of head h of row r of sequence b from the data, in elements, is b times
@@ -433,42 +362,17 @@ typedef struct posenc_rotate_options {
 /// Turns `count` tensors in place, such as queries and keys, which have the same batch and rows.
 /// There is a position for each row, or for each row of each sequence: that of row r of sequence b
 /// is then number b * rows + r.
-POSENC_C_API posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x,
-                                               int64_t count, const posenc_positions* positions,
-                                               const posenc_rotate_options* options);
-/// The same by a cache of that layout. Positions are rows of the cache.
-POSENC_C_API posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary,
-                                                     const posenc_table* cache, int32_t layout,
-                                                     const posenc_heads* x, int64_t count,
-                                                     const posenc_positions* rows_of_cache,
-                                                     const posenc_rotate_options* options);
-/// The same by cosines and sines apart.
-POSENC_C_API posenc_status posenc_rotary_apply_cosines_and_sines(
-    const posenc_rotary* rotary, const posenc_table* cosines, const posenc_table* sines,
-    int32_t repeat, const posenc_heads* x, int64_t count, const posenc_positions* rows_of_cache,
-    const posenc_rotate_options* options);
-/// Does nothing if it is null.
-POSENC_C_API void posenc_rotary_free(posenc_rotary* rotary);
-
-// ---- Measured accuracy (tuning/accuracy_report.h) -----------------------------------------------
-
-/// The errors of a table.
-typedef struct posenc_error_report {
-  double max_abs;            ///< largest |entry - exact value|
-  double max_ulp;            ///< the same in ulp
-  double rms;                ///< root of the mean squared error
-  double correctly_rounded;  ///< share of entries nearest to their exact values
-  double error_bound;        ///< proven bound of max_abs
-  int64_t entries;           ///< that were compared
-  int64_t wrongly_rounded;   ///< not nearest to their exact values
-  int64_t worst_position;    ///< of the entry with the error max_abs
-  int64_t worst_channel;     ///< of the same entry
-} posenc_error_report;
-
-/// Compares a table with the reference. This function is in the library posenc_tuning.
-POSENC_C_API posenc_status posenc_measure_accuracy(const posenc_encoder* encoder, int64_t first,
-                                                   int64_t rows, int32_t type, int32_t threads,
-                                                   posenc_error_report* report);
+posenc_status posenc_rotary_apply(const posenc_rotary* rotary, const posenc_heads* x, int64_t count,
+                                  const posenc_positions* positions,
+                                  const posenc_rotate_options* options);
+/// The same by a cache. Positions are rows of the cache.
+posenc_status posenc_rotary_apply_cache(const posenc_rotary* rotary, int32_t form,
+                                        const posenc_table* cache, const posenc_table* sines,
+                                        const posenc_heads* x, int64_t count,
+                                        const posenc_positions* rows_of_cache,
+                                        const posenc_rotate_options* options);
+/// Accepts null.
+void posenc_rotary_free(posenc_rotary* rotary);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,5 @@
 #include "posenc/model/axes/rows.h"
 #include "posenc/support/check.h"
-#include "posenc/support/check_view.h"
 #include "posenc/support/parallel_for.h"
 
 namespace posenc {

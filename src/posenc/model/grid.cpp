@@ -1,7 +1,6 @@
 #include "posenc/model/grid.h"
 
 #include "posenc/support/check.h"
-#include "posenc/support/check_view.h"
 #include "posenc/support/format.h"
 
 #include <cmath>

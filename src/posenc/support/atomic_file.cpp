@@ -94,16 +94,6 @@ void OutputFile::fail(int error) const {
   throw std::system_error(error, std::generic_category(), format_text("cannot write {}", name_));
 }
 
-FolderLock::FolderLock(const std::filesystem::path& file) {
-  const std::filesystem::path folder = std::filesystem::absolute(resolved(file)).parent_path();
-  make_folders(folder);
-  descriptor_ = file_system::lock_folder(folder);
-}
-
-FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) file_system::close(descriptor_);
-}
-
 void make_folders(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

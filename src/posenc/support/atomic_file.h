@@ -43,19 +43,6 @@ class OutputFile {
 /// A folder and those that it is in, unless they exist. Throws std::system_error.
 void make_folders(const std::filesystem::path& folder);
 
-/// Keeps other processes that do the same from changing a file between reading and writing it. Its
-/// folder is made if it is missing. Throws std::system_error.
-class FolderLock {
- public:
-  explicit FolderLock(const std::filesystem::path& file);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int descriptor_;
-};
-
 /// Whether missing folders are an error, or will be made when the file is written.
 enum class Folders { must_exist, are_made };
 

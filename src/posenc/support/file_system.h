@@ -39,8 +39,4 @@ bool may_create_in(const std::filesystem::path& folder) noexcept;
 /// Renames a file; replaces an existing one at once.
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
 
-/// Waits until no other process holds the folder, and holds it until the descriptor is closed or
-/// the process ends. -1, without waiting, if the file system has no locks.
-int lock_folder(const std::filesystem::path& folder) noexcept;
-
 }  // namespace posenc::file_system

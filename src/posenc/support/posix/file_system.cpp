@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,14 +84,6 @@ bool may_create_in(const std::filesystem::path& folder) noexcept {
 
 bool replace(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {
   return std::rename(from.c_str(), to.c_str()) == 0;
-}
-
-int lock_folder(const std::filesystem::path& folder) noexcept {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 || uninterrupted([&] { return ::flock(descriptor, LOCK_EX); }) == 0)
-    return descriptor;
-  ::close(descriptor);
-  return -1;
 }
 
 }  // namespace posenc::file_system

@@ -1,14 +1,12 @@
 #include "posenc/support/environment.h"
 
-#include <cstdlib>
+#include <filesystem>
 
 #include <windows.h>
 // After <windows.h>, which defines what it uses.
 #include <shellapi.h>
 
 namespace posenc {
-
-const std::string_view settings_variables = " and LOCALAPPDATA";
 
 std::vector<std::string> program_arguments(int, char**) {
   // Those of main() are in the code page of the machine, and lose other characters.
@@ -28,12 +26,5 @@ std::string program_file(const std::string&) {
     file.resize(2 * file.size());
   }
 }
-
-std::filesystem::path path_from_environment(const char* variable) {
-  const wchar_t* const value = _wgetenv(std::filesystem::path(variable).c_str());
-  return value == nullptr ? L"" : value;
-}
-
-std::filesystem::path settings_folder() { return path_from_environment("LOCALAPPDATA"); }
 
 }  // namespace posenc

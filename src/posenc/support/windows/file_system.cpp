@@ -135,17 +135,4 @@ bool replace(const std::filesystem::path& from, const std::filesystem::path& to)
   });
 }
 
-// A file that only one process can open, and that the last one removes.
-int lock_folder(const std::filesystem::path& folder) noexcept {
-  const auto file = folder / ".posenc.lock";
-  for (;; Sleep(10)) {
-    const HANDLE handle = CreateFileW(file.c_str(), GENERIC_WRITE, 0, nullptr, OPEN_ALWAYS,
-                                      FILE_FLAG_DELETE_ON_CLOSE, nullptr);
-    if (handle != INVALID_HANDLE_VALUE)
-      return _open_osfhandle(reinterpret_cast<std::intptr_t>(handle), always);
-    const DWORD error = GetLastError();
-    if (error != ERROR_SHARING_VIOLATION && error != ERROR_DELETE_PENDING) return -1;
-  }
-}
-
 }  // namespace posenc::file_system
