@@ -167,10 +167,7 @@ void scale(const Activations& shape, float* x, float factor = 1) {
                                                .encoding = nullptr,
                                                .out = x + begin,
                                                .count = end - begin,
-                                               .scale = factor,
-                                               .dropout = nullptr,
-                                               .first_element = 0,
-                                               .non_temporal = false});
+                                               .scale = factor});
                });
 }
 

@@ -43,7 +43,7 @@ class Combiner {
  public:
   explicit Combiner(const RowWork& work)
       : work_(work),
-        kernel_(simd::best_kernels().combine),
+        kernels_(simd::best_kernels()),
         non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
 
   /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded` is row `begin`.
@@ -78,7 +78,7 @@ class Combiner {
 
   /// Must follow the last chunk of a part.
   void finish() const noexcept {
-    if (non_temporal_) simd::best_kernels().fence();
+    if (non_temporal_) kernels_.fence();
   }
 
  private:
@@ -92,40 +92,39 @@ class Combiner {
     const void* const x = work_.x.row(batch, row);
     void* const out = static_cast<char*>(y.data) +
                       (batch * y.batch_stride + row * y.row_stride) * y.element_bytes();
-    const simd::CombineTask task = {
-        .x = static_cast<const float*>(x),
-        .encoding = encoding,
-        .out = static_cast<float*>(out),
-        .count = rows * y.columns,
-        .scale = work_.scale,
-        .dropout = work_.dropout,
-        .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
-        .non_temporal = non_temporal_};
-    if (y.type == DataType::float32) return kernel_(task);
-    in_pieces(task, static_cast<const std::uint16_t*>(x), static_cast<std::uint16_t*>(out));
+    const std::int64_t count = rows * y.columns;
+    if (work_.dropout != nullptr)
+      return combine_and_drop(x, encoding, out, count, index * y.columns);
+    kernels_.combine({x, encoding, out, count, work_.scale, non_temporal_, y.type});
   }
 
-  /// Combines 16-bit elements in float32, a piece that stays in the first-level cache at a time.
-  void in_pieces(simd::CombineTask task, const std::uint16_t* x,
-                 std::uint16_t* out) const noexcept {
-    const simd::Kernels& kernels = simd::best_kernels();
-    const bool is_bfloat16 = work_.y.type == DataType::bfloat16;
-    alignas(cache_line_bytes) float piece[1024];
-    task.x = task.out = piece;
-    for (std::int64_t left = task.count; left > 0; left -= task.count) {
-      task.count = std::min<std::int64_t>(left, std::size(piece));
-      kernels.widen(x, task.count, is_bfloat16, piece);
-      kernel_(task);
-      kernels.narrow(piece, task.count, is_bfloat16, out);
-      x += task.count;
-      out += task.count;
-      if (task.encoding != nullptr) task.encoding += task.count;
-      task.first_element += static_cast<std::uint64_t>(task.count);
+  /// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
+  /// first element.
+  void combine_and_drop(const void* x, const float* encoding, void* out, std::int64_t count,
+                        std::int64_t first) const noexcept {
+    float piece[1024];
+    const DataType type = work_.y.type;
+    const bool is_bfloat16 = type == DataType::bfloat16;
+    for (std::int64_t i = 0, size = 0; i < count; i += size) {
+      size = std::min<std::int64_t>(count - i, std::size(piece));
+      if (type == DataType::float32) {
+        std::copy_n(static_cast<const float*>(x) + i, size, piece);
+      } else {
+        kernels_.widen(static_cast<const std::uint16_t*>(x) + i, size, is_bfloat16, piece);
+      }
+      const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
+      kernels_.combine({piece, of_piece, piece, size, work_.scale});
+      drop(*work_.dropout, static_cast<std::uint64_t>(first + i), size, piece);
+      if (type == DataType::float32) {
+        std::copy_n(piece, size, static_cast<float*>(out) + i);
+      } else {
+        kernels_.narrow(piece, size, is_bfloat16, static_cast<std::uint16_t*>(out) + i);
+      }
     }
   }
 
   const RowWork& work_;
-  simd::CombineKernel kernel_;
+  const simd::Kernels& kernels_;
   bool non_temporal_;
 };
 

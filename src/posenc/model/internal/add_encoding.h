@@ -4,6 +4,7 @@
 
 #include "posenc/encoder.h"
 #include "posenc/model/internal/checks.h"
+#include "posenc/model/internal/dropout_rule.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 
@@ -67,9 +68,9 @@ class InputRows {
 struct RowWork {
   InputRows x;
   float scale;
-  AnySequences y;                    ///< of the type of x
-  const simd::DropoutRule* dropout;  ///< null: no dropout
-  bool non_temporal;                 ///< if type and alignment allow; y is not x
+  AnySequences y;              ///< of the type of x
+  const DropoutRule* dropout;  ///< null: no dropout
+  bool non_temporal;           ///< if type and alignment allow; y is not x
   int threads;
 };
 
