@@ -2,7 +2,7 @@
 // calls.
 #include "posenc/model/input_embedding.h"
 
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Logits against a plain loop in double, and softmax against its definition.
 #include "posenc/model/tied_output.h"
 
-#include "layers/layer_support.h"
+#include "model/layer_support.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

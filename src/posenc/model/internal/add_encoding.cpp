@@ -50,7 +50,7 @@ class Combiner {
   void combine_rows(std::int64_t begin, std::int64_t end, const Part& part,
                     EncodedRows encoded) const noexcept {
     const std::int64_t columns = work_.y.columns;
-    const bool dense = work_.x.dense(columns) && work_.y.row_stride == columns &&
+    const bool dense = work_.x.row_stride() == columns && work_.y.row_stride == columns &&
                        (encoded.data == nullptr || encoded.stride == columns);
     // One sequence has the same memory in both orders.
     if (work_.y.order == BatchOrder::sequence_first && work_.y.batch > 1) {
@@ -207,16 +207,10 @@ void add_table(MatrixView<const float> table, const RowWork& work) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t end = std::min(begin + step, part.end);
-      combiner.combine_rows(begin, end, part, {table.data + begin * table.stride, table.stride});
+      const EncodedRows of_table = {
+          table.data == nullptr ? nullptr : table.data + begin * table.stride, table.stride};
+      combiner.combine_rows(begin, end, part, of_table);
     }
-    combiner.finish();
-  });
-}
-
-void scale_rows(const RowWork& work) {
-  parallel_for_parts(work, [&](const Part& part, int) {
-    const Combiner combiner(work);
-    combiner.combine_rows(part.begin, part.end, part, {});
     combiner.finish();
   });
 }
