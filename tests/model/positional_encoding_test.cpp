@@ -2,7 +2,6 @@
 #include "posenc/model/positional_encoding.h"
 
 #include "model/layer_support.h"
-#include "posenc/cpu.h"
 #include "posenc/registry.h"
 #include "posenc/suite/reference.h"
 #include "support.h"
@@ -164,25 +163,6 @@ INSTANTIATE_TEST_SUITE_P(Layers, Forward,
                                                           BatchOrder::sequence_first),
                                           testing::ValuesIn(sources)),
                          parameter_name);
-
-TEST(PositionalEncoding, GivesTheSameBitsFromBothSourcesBeyondTheCache) {
-  const std::int64_t d_model = 512;
-  const std::int64_t rows =
-      std::min<std::int64_t>(2 * std::max<std::int64_t>(cpu().l3_bytes, 1 << 20) / 2048, 40'000);
-  const PositionalEncoding fused({.d_model = d_model}, rows, 0.1, EncodingSource::fused);
-  const PositionalEncoding cached({.d_model = d_model}, rows, 0.1, EncodingSource::cached);
-  Matrix x(rows, d_model), a(rows, d_model), b(rows, d_model);
-  const auto noise = test::random_floats(d_model);
-  for (std::int64_t r = 0; r < rows; ++r)
-    std::copy(noise.begin(), noise.end(), x.data() + r * d_model);
-  const auto view = [&](Matrix& m) { return batch_first(m.data(), 1, rows, d_model); };
-  for (const bool training : {false, true}) {
-    fused.forward(view(x), view(a), {.training = training, .seed = 1, .threads = 2});
-    cached.forward(view(x), view(b), {.training = training, .seed = 1});
-    EXPECT_TRUE(test::same_bits({a.data(), static_cast<std::size_t>(rows * d_model)},
-                                {b.data(), static_cast<std::size_t>(rows * d_model)}));
-  }
-}
 
 /// Rows that begin at cache lines, a part of a page, half pages, pages and one and a half pages
 /// apart.

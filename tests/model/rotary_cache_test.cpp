@@ -168,6 +168,7 @@ TEST(RotaryCaches, MayHaveNoRows) {
   const Rotary rotary(4);
   const MatrixView<double> none = {nullptr, 0, 2, 2};
   rotary.cosines_and_sines(RowRange{5, 0}, Repeat::once, none, none);
+  rotary.cache(RowRange{5, 0}, RotaryLayout::halves, MatrixView<Float16>{nullptr, 0, 4, 4});
   const MatrixView<float> empty = {nullptr, 0, 4, 4};
   rotary.apply_cache({empty, RotaryLayout::halves}, heads_first<float>(nullptr, 2, 3, 0, 4));
 }

@@ -148,13 +148,6 @@ TEST(Rotary, MakesProductsDependOnDistanceAlone) {
   EXPECT_NEAR(product(1'000'000'005, 1'000'000'000), product(5, 0), 2e-5);
 }
 
-TEST(Rotary, AcceptsZeroRows) {
-  const Rotary rotary(4);
-  rotary.apply(sequence_first<float>(nullptr, 0, 3, 4));
-  rotary.cache(RowRange{5, 0}, RotaryLayout::interleaved, MatrixView<float>{nullptr, 0, 4, 4});
-  rotary.cache(RowRange{5, 0}, RotaryLayout::halves, MatrixView<Float16>{nullptr, 0, 4, 4});
-}
-
 TEST(Rotary, RefusesInvalidArguments) {
   EXPECT_THAT(refusal([] { Rotary(5); }), HasSubstr("d_model is 5"));
   EXPECT_THAT(refusal([] { Rotary(4, 1.0); }), HasSubstr("base is 1"));
