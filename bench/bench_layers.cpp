@@ -141,7 +141,11 @@ void add_sums(const Activations& shape) {
 void scale(const Activations& shape, float* x, float factor) {
   parallel_for(shape.elements(), least_elements, shape.threads,
                [=](std::int64_t begin, std::int64_t end, int) {
-                 for (std::int64_t i = begin; i < end; ++i) x[i] *= factor;
+                 simd::best_kernels().combine({.x = x + begin,
+                                               .encoding = nullptr,
+                                               .out = x + begin,
+                                               .count = end - begin,
+                                               .scale = factor});
                });
 }
 

@@ -188,10 +188,7 @@ void Encoder::add_any(const RowTask& task, const float* x, float scale,
                                   .encoding = encoded,
                                   .out = task.row<float>(row),
                                   .count = spec_.d_model,
-                                  .scale = scale,
-                                  .dropout = nullptr,
-                                  .first_element = 0,
-                                  .non_temporal = false});
+                                  .scale = scale});
   }
 }
 

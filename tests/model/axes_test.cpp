@@ -242,20 +242,6 @@ TEST(Axes, MayLeaveAnAxisOut) {
   EXPECT_TRUE(same_rows(table, by_one_axis<float>(spec, RowPositions(positions, 2, 3, 3))));
 }
 
-TEST(Axes, OfWideRowsAreStoredByAnyPolicy) {
-  const std::int64_t channels[] = {1000, 1600};
-  const AxesSpec spec = axes_in_blocks(channels, {});
-  const AxesEncoder encoder(spec);
-  const std::int64_t positions[] = {0, 1, 2, 5, 4, 4};
-  const RowPositions rows(positions, 2, 3, 3);
-  const Matrix expected = by_one_axis<float>(spec, rows);
-  for (const StorePolicy stores : {StorePolicy::cached, StorePolicy::non_temporal}) {
-    Matrix table(3, 2600);
-    encoder.encode(rows, table.view(), {1, stores});
-    EXPECT_TRUE(same_rows(table, expected));
-  }
-}
-
 TEST(Axes, PairsAreThoseOfTheModels) {
   const auto axes_of = [](const AxesSpec& spec) {
     std::string axes(static_cast<std::size_t>(spec.d_model() / 2), '-');

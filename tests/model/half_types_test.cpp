@@ -129,6 +129,54 @@ TYPED_TEST(HalfTypes, FloatsAreNarrowedToTheNearest) {
   });
 }
 
+TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
+  constexpr DataType type = data_type_of<TypeParam>;
+  const auto encoding = test::random_floats(300);
+  for_each_isa([&](const simd::Kernels& kernels) {
+    for (const std::int64_t count : {0, 1, 7, 16, 33, 64, 299}) {
+      for (const float* const added : {encoding.data() + 1, static_cast<const float*>(nullptr)}) {
+        std::vector<TypeParam> x(count + 1), y(count + 1);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          x[i].bits = static_cast<std::uint16_t>(i * 40503 + (i == 5 ? 0x7fff : 0));
+        std::vector<float> wide(x.size());
+        kernels.widen(&x[0].bits, count + 1, is_bfloat16<TypeParam>, wide.data());
+        kernels.combine({x.data(), added, y.data(), count, 1.5f, false, type});
+        kernels.combine({wide.data(), added, wide.data(), count, 1.5f});
+        std::vector<TypeParam> expected(count + 1);
+        kernels.narrow(wide.data(), count, is_bfloat16<TypeParam>, &expected[0].bits);
+        EXPECT_EQ(y, expected) << count;
+      }
+    }
+  });
+}
+
+/// Pairs that are fewer than a vector, more, and many; subnormals, infinity and NaN among them.
+TYPED_TEST(HalfTypes, HeadsAreTurnedAsThoseOfFloat32AndRoundedOnce) {
+  constexpr DataType type = data_type_of<TypeParam>;
+  const auto angles = test::random_floats(400);
+  std::mt19937 random(3);
+  for_each_isa([&](const simd::Kernels& kernels) {
+    for (const std::int64_t pairs : {1, 3, 8, 17, 33, 64, 100}) {
+      for (const bool interleaved : {false, true}) {
+        const std::int64_t stride = 2 * pairs + 1, elements = 2 * stride;
+        std::vector<TypeParam> x(elements), expected(elements);
+        for (TypeParam& each : x) each.bits = static_cast<std::uint16_t>(random());
+        std::vector<float> wide(x.size());
+        kernels.widen(&x[0].bits, elements, is_bfloat16<TypeParam>, wide.data());
+        kernels.rotate({angles.data(), 2 * pairs, pairs, x.data(), stride, 2, type, interleaved});
+        kernels.rotate({angles.data(), 2 * pairs, pairs, wide.data(), stride, 2, DataType::float32,
+                        interleaved});
+        kernels.narrow(wide.data(), elements, is_bfloat16<TypeParam>, &expected[0].bits);
+        const auto is_nan = [](TypeParam value) { return std::isnan(to_double(value)); };
+        std::int64_t wrong = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+          wrong += x[i] != expected[i] && !(is_nan(x[i]) && is_nan(expected[i]));
+        EXPECT_EQ(wrong, 0) << pairs << " pairs, interleaved " << interleaved;
+      }
+    }
+  });
+}
+
 /// A tensor in 16 bits, and the same values in float32.
 template <class T>
 struct Tensors {

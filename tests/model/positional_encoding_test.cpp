@@ -2,7 +2,6 @@
 #include "posenc/model/positional_encoding.h"
 
 #include "model/layer_support.h"
-#include "posenc/cpu.h"
 #include "posenc/registry.h"
 #include "posenc/suite/reference.h"
 #include "support.h"
@@ -165,44 +164,6 @@ INSTANTIATE_TEST_SUITE_P(Layers, Forward,
                                           testing::ValuesIn(sources)),
                          parameter_name);
 
-// d_model is 4: sine and cosine of 0, 1, 2 and of a hundredth of them, each plus 1.
-TEST(PositionalEncoding, GivesGoldenValues) {
-  std::vector<float> x(12, 1.0f);
-  PositionalEncoding({.d_model = 4}, 3).forward(batch_first(x.data(), 1, 3, 4));
-  const double expected[] = {1,
-                             2,
-                             1,
-                             2,
-                             1.8414709848078965,
-                             1.5403023058681398,
-                             1.0099998333341667,
-                             1.9999500004166653,
-                             1.9092974268256817,
-                             0.5838531634528576,
-                             1.0199986666933331,
-                             1.9998000066665778};
-  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 1.5 * 0x1p-24) << i;
-}
-
-TEST(PositionalEncoding, GivesTheSameBitsFromBothSourcesBeyondTheCache) {
-  const std::int64_t d_model = 512;
-  const std::int64_t rows =
-      std::min<std::int64_t>(2 * std::max<std::int64_t>(cpu().l3_bytes, 1 << 20) / 2048, 40'000);
-  const PositionalEncoding fused({.d_model = d_model}, rows, 0.1, EncodingSource::fused);
-  const PositionalEncoding cached({.d_model = d_model}, rows, 0.1, EncodingSource::cached);
-  Matrix x(rows, d_model), a(rows, d_model), b(rows, d_model);
-  const auto noise = test::random_floats(d_model);
-  for (std::int64_t r = 0; r < rows; ++r)
-    std::copy(noise.begin(), noise.end(), x.data() + r * d_model);
-  const auto view = [&](Matrix& m) { return batch_first(m.data(), 1, rows, d_model); };
-  for (const bool training : {false, true}) {
-    fused.forward(view(x), view(a), {.training = training, .seed = 1, .threads = 2});
-    cached.forward(view(x), view(b), {.training = training, .seed = 1});
-    EXPECT_TRUE(test::same_bits({a.data(), static_cast<std::size_t>(rows * d_model)},
-                                {b.data(), static_cast<std::size_t>(rows * d_model)}));
-  }
-}
-
 /// Rows that begin at cache lines, a part of a page, half pages, pages and one and a half pages
 /// apart.
 TEST(PositionalEncoding, GivesTheSameBitsWithNonTemporalStores) {
@@ -318,6 +279,9 @@ TEST(PositionalEncoding, RefusesInvalidOutputs) {
   float* const apart = memory.data() + 200;
   EXPECT_THAT(refused(batch_first(apart, 2, 6, 4)), HasSubstr("output has 2 sequences of 6 rows"));
   EXPECT_THAT(refused(sequence_first(apart, 5, 2, 4)), HasSubstr("output is sequence_first"));
+  std::vector<Float16> half(40);
+  EXPECT_THAT(refusal([&] { encoding.forward(x, batch_first(half.data(), 2, 5, 4)); }),
+              HasSubstr("output.type is float16; allowed: that of the input, float32"));
   EXPECT_THAT(refused(batch_first(memory.data() + 12, 2, 5, 4)),
               HasSubstr("output overlaps the input, 48 bytes after"));
   auto strided = batch_first(memory.data(), 2, 5, 4);

@@ -159,8 +159,8 @@ TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
       for (const simd::IsaKernels& each : simd::compiled_kernels()) {
         if (!cpu_has(each.isa)) continue;
         std::vector<float> turned = x;
-        each.kernels.rotate(angles.data(), angles.data() + pairs, pairs, interleaved,
-                            turned.data());
+        each.kernels.rotate(
+            {angles.data(), 0, pairs, turned.data(), 2 * pairs, 1, DataType::float32, interleaved});
         EXPECT_EQ(turned, expected) << to_string(each.isa) << ", " << pairs << " pairs";
       }
     }
@@ -187,24 +187,6 @@ TEST(RotaryInverse, ReturnsEachChannelWithinItsBound) {
       }
     }
   }
-}
-
-TEST(RotaryPositions, OfAListTurnAsOneRowAtATime) {
-  constexpr std::int64_t d = 64, count = 300;
-  const Rotary rotary(d, 5e5);
-  std::vector<std::int64_t> wide(count);
-  for (std::int64_t i = 0; i < count; ++i)
-    wide[static_cast<std::size_t>(i)] = i % 3 == 0 ? i / 3 : -i * i * 7919 % 1'000'003;
-  const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
-  std::vector<float> x = random_floats(count * d), of_narrow = x, one_by_one = x;
-  rotary.apply(heads_first(x.data(), 1, 1, count, d), wide, {.threads = 3});
-  rotary.apply(heads_first(of_narrow.data(), 1, 1, count, d), narrow);
-  for (std::int64_t r = 0; r < count; ++r) {
-    rotary.apply(heads_first(one_by_one.data() + r * d, 1, 1, 1, d),
-                 wide[static_cast<std::size_t>(r)]);
-  }
-  EXPECT_EQ(x, one_by_one);
-  EXPECT_EQ(of_narrow, one_by_one);
 }
 
 TEST(RotaryPositions, OnSeveralAxesTurnEachPairByItsAxis) {

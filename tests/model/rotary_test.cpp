@@ -88,71 +88,6 @@ TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
   }
 }
 
-TYPED_TEST(RotaryCache, HoldsTheFrequenciesOfARuleTimesItsAttentionFactor) {
-  constexpr std::int64_t dimension = 64, rows = 150, first = 1000;
-  const YarnScaling rule = {.factor = 40, .trained_rows = 4096};
-  const double factor = attention_factor(rule);
-  ASSERT_GT(factor, 1.3);
-  const Rotary rotary(dimension, 10000.0, RotaryLayout::halves, {}, rule);
-  Matrix exact(rows, dimension);
-  backend("rotation")
-      .plan({.d_model = dimension,
-             .layout = Layout::halves_cos_first,
-             .frequencies = without_attention_factor(rule)})
-      ->encode({.first = first, .count = rows}, exact.view());
-  for (const RotaryLayout layout : layouts) {
-    BasicMatrix<TypeParam> cache(rows, dimension);
-    rotary.cache(RowRange{first, rows}, layout, cache.view(), 2);
-    std::int64_t wrong = 0;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t k = 0; k < dimension / 2; ++k) {
-        const auto expected = [&](std::int64_t column) {
-          return nearest<TypeParam>(static_cast<double>(exact(r, column)) * factor);
-        };
-        wrong += cache(r, first_of(layout, k)) != expected(k);
-        wrong += cache(r, second_of(layout, k, dimension)) != expected(dimension / 2 + k);
-      }
-    }
-    EXPECT_EQ(wrong, 0);
-  }
-}
-
-TYPED_TEST(RotaryCache, AppliesTheCachedValues) {
-  constexpr std::int64_t dimension = 34, rows = 9, heads = 3;
-  for (const RotaryLayout channels : layouts) {
-    const Rotary rotary(dimension, 10000.0, channels);
-    for (const RotaryLayout layout : layouts) {
-      std::vector<TypeParam> cache(rows * dimension);
-      const MatrixView<TypeParam> view = {cache.data(), rows, dimension, dimension};
-      rotary.cache(RowRange{7, rows}, layout, view);
-      Sequences x(BatchOrder::sequence_first, heads, rows, dimension, 2);
-      x.fill();
-      const Sequences before = x;
-      rotary.apply_cache({view, layout}, x.view(), 0, {.threads = 2});
-      std::int64_t wrong = 0;
-      for (std::int64_t h = 0; h < heads; ++h) {
-        for (std::int64_t r = 0; r < rows; ++r) {
-          for (std::int64_t k = 0; k < dimension / 2; ++k) {
-            const auto cached = [&](std::int64_t column) {
-              return static_cast<float>(
-                  to_double(cache[static_cast<std::size_t>(r * dimension + column)]));
-            };
-            const float cosine = cached(first_of(layout, k)),
-                        sine = cached(second_of(layout, k, dimension));
-            const std::int64_t i = first_of(channels, k), j = second_of(channels, k, dimension);
-            const float a = before.at(h, r, i), b = before.at(h, r, j);
-            const float ac = a * cosine, bs = b * sine, bc = b * cosine, as = a * sine;
-            wrong += x.at(h, r, i) != ac - bs;
-            wrong += x.at(h, r, j) != bc + as;
-          }
-        }
-      }
-      EXPECT_EQ(wrong, 0);
-      EXPECT_TRUE(x.gaps_untouched());
-    }
-  }
-}
-
 TEST(Rotary, HasTheSameBitsWithAndWithoutACache) {
   constexpr std::int64_t dimension = 128, rows = 150, heads = 2, first = 4000;
   const std::tuple<RotaryLayout, FrequencyRule> cases[] = {
@@ -194,29 +129,6 @@ TEST(Rotary, IsItsDefinitionInDouble) {
   }
 }
 
-TEST(Rotary, PreservesNormsAndLeavesOtherChannels) {
-  constexpr std::int64_t dimension = 32, columns = 48, rows = 100, heads = 4;
-  for (const RotaryLayout channels : layouts) {
-    const Rotary rotary(dimension, 10000.0, channels);
-    Sequences x(BatchOrder::sequence_first, heads, rows, columns);
-    x.fill();
-    const Sequences before = x;
-    rotary.apply(x.view(), 1'000'000'000'000);
-    for (std::int64_t h = 0; h < heads; ++h) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        double norm = 0, norm_before = 0;
-        for (std::int64_t c = 0; c < dimension; ++c) {
-          norm += std::pow(static_cast<double>(x.at(h, r, c)), 2);
-          norm_before += std::pow(static_cast<double>(before.at(h, r, c)), 2);
-        }
-        EXPECT_NEAR(norm, norm_before, 1e-6 * norm_before);
-        for (std::int64_t c = dimension; c < columns; ++c)
-          EXPECT_EQ(x.at(h, r, c), before.at(h, r, c));
-      }
-    }
-  }
-}
-
 // The purpose of rotary embeddings: the product of a query and a key depends only on the distance
 // between their positions.
 TEST(Rotary, MakesProductsDependOnDistanceAlone) {
@@ -234,13 +146,6 @@ TEST(Rotary, MakesProductsDependOnDistanceAlone) {
   };
   EXPECT_NEAR(product(105, 100), product(5, 0), 2e-5);
   EXPECT_NEAR(product(1'000'000'005, 1'000'000'000), product(5, 0), 2e-5);
-}
-
-TEST(Rotary, AcceptsZeroRows) {
-  const Rotary rotary(4);
-  rotary.apply(sequence_first<float>(nullptr, 0, 3, 4));
-  rotary.cache(RowRange{5, 0}, RotaryLayout::interleaved, MatrixView<float>{nullptr, 0, 4, 4});
-  rotary.cache(RowRange{5, 0}, RotaryLayout::halves, MatrixView<Float16>{nullptr, 0, 4, 4});
 }
 
 TEST(Rotary, RefusesInvalidArguments) {

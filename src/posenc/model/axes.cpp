@@ -58,8 +58,9 @@ void check_part(const AxisPairs& part, std::size_t index) {
   }
 }
 
-/// The sum of sections, each of which is at least 0.
-std::int64_t sum_of(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+/// Throws unless the sections are those of the pairs of an allowed spec.
+void check_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
+  validate(spec);
   std::int64_t sum = 0;
   for (const std::int64_t each : sections) {
     if (each < 0 || each > max_d_model)
@@ -70,7 +71,7 @@ std::int64_t sum_of(std::span<const std::int64_t> sections, const EncodingSpec& 
     throw InvalidArgument(
         format_text("there are {} sections; allowed: 1 to {}", sections.size(), max_axes));
   }
-  if (sum == spec.d_model / 2) return sum;
+  if (sum == spec.d_model / 2) return;
   throw InvalidArgument(format_text(
       "sections have the sum {}; allowed: the pairs, d_model / 2 = {}", sum, spec.d_model / 2));
 }
@@ -210,8 +211,7 @@ AxesSpec axes_in_blocks(std::span<const std::int64_t> channels, const EncodingSp
 }
 
 AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  validate(spec);
-  sum_of(sections, spec);
+  check_sections(sections, spec);
   std::vector<std::int64_t> ends;
   std::partial_sum(sections.begin(), sections.end(), std::back_inserter(ends));
   return axes_by_pair(static_cast<std::int64_t>(sections.size()), spec, [&](std::int64_t k) {
@@ -220,8 +220,7 @@ AxesSpec axes_in_sections(std::span<const std::int64_t> sections, const Encoding
 }
 
 AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  validate(spec);
-  sum_of(sections, spec);
+  check_sections(sections, spec);
   const auto axes = static_cast<std::int64_t>(sections.size());
   return axes_by_pair(axes, spec, [&](std::int64_t k) {
     const std::int64_t axis = k % axes;
@@ -230,8 +229,7 @@ AxesSpec axes_interleaved(std::span<const std::int64_t> sections, const Encoding
 }
 
 AxesSpec axes_alternating(std::span<const std::int64_t> sections, const EncodingSpec& spec) {
-  validate(spec);
-  sum_of(sections, spec);
+  check_sections(sections, spec);
   if (sections.size() != 3 || sections[1] != sections[2]) {
     throw InvalidArgument(
         format_text("there are {} sections; allowed for alternating pairs: time, height and width, "

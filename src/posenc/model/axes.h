@@ -109,18 +109,12 @@ class RowPositions {
  public:
   /// Equal on all axes.
   RowPositions(RowRange range) noexcept : count_(range.count), first_(range.first) {}  // NOLINT
-  /// One position a row, equal on all axes.
-  RowPositions(std::span<const std::int64_t> positions) noexcept  // NOLINT
+  /// One position a row, equal on all axes. `positions` is a span or a vector of 32-bit or 64-bit
+  /// integers; a vector must outlive the view.
+  template <class Positions>
+  requires requires(const Positions& positions) { RowPositions(positions.data(), 0, 0, 0); }
+  RowPositions(const Positions& positions) noexcept  // NOLINT
       : RowPositions(positions.data(), 0, static_cast<std::int64_t>(positions.size()), 0) {}
-  /// The same of 32-bit integers.
-  RowPositions(std::span<const std::int32_t> positions) noexcept  // NOLINT
-      : RowPositions(positions.data(), 0, static_cast<std::int64_t>(positions.size()), 0) {}
-  /// The same of a vector, which must outlive the view.
-  RowPositions(const std::vector<std::int64_t>& positions) noexcept  // NOLINT
-      : RowPositions(std::span(positions)) {}
-  /// The same of a vector of 32-bit integers.
-  RowPositions(const std::vector<std::int32_t>& positions) noexcept  // NOLINT
-      : RowPositions(std::span(positions)) {}
 
   /// positions[axis * axis_stride + row] for `axes` axes and `rows` rows; `axes` 0 means equal on
   /// all axes.

@@ -8,33 +8,44 @@
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
 namespace posenc {
 namespace {
 
-constexpr std::uint64_t block_elements = philox::block_elements;
-constexpr std::uint64_t block_counters = philox::block_counters;
+// The layout of the random bits: see dropout.h.
+constexpr std::int64_t block_elements = 128, block_counters = 8;
 
 std::uint32_t low(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value >> 32); }
 
-/// The byte of an element: see dropout.h.
-std::uint8_t random_byte(std::uint64_t seed, std::uint64_t element) noexcept {
-  const std::uint64_t in_block = element % block_elements;
-  const std::uint64_t counter = element / block_elements * block_counters + in_block % 64 / 8;
-  const auto words = philox4x32_7({low(counter), high(counter), 0, 0}, {low(seed), high(seed)});
-  return static_cast<std::uint8_t>(words[2 * (in_block / 64) + in_block % 8 / 4] >>
-                                   (8 * (element % 4)));
+/// Which elements of a block are kept.
+using Kept = std::array<bool, block_elements>;
+
+Kept kept_of_block(const DropoutRule& rule, std::uint64_t block) noexcept {
+  const PhiloxKey key = {low(rule.seed), high(rule.seed)};
+  std::uint8_t bytes[block_elements];
+  for (std::int64_t c = 0; c < block_counters; ++c) {
+    const std::uint64_t n = block * block_counters + static_cast<std::uint64_t>(c);
+    const PhiloxCounter words = philox4x32_7({low(n), high(n), 0, 0}, key);
+    for (std::int64_t i = 0; i < 16; ++i) {
+      bytes[i / 8 * (block_elements / 2) + 8 * c + i % 8] =
+          static_cast<std::uint8_t>(words[static_cast<std::size_t>(i / 4)] >> (8 * (i % 4)));
+    }
+  }
+  Kept kept;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    kept[i] = bytes[i] > rule.threshold;
+    if (bytes[i] != rule.threshold) continue;
+    const std::uint64_t n = block * block_elements + i;
+    kept[i] = philox4x32_7({low(n), high(n), 1, 0}, key)[0] >= rule.fine_threshold;
+  }
+  return kept;
 }
 
-/// The word of an element: see dropout.h.
-std::uint32_t random_word(std::uint64_t seed, std::uint64_t element) noexcept {
-  return philox4x32_7({low(element), high(element), 1, 0}, {low(seed), high(seed)})[0];
-}
-
-simd::DropoutRule rule_of(const Dropout& dropout, std::uint64_t seed) noexcept {
+DropoutRule rule_of(const Dropout& dropout, std::uint64_t seed) noexcept {
   const double scaled = dropout.probability() * 256.0;
   const double whole = std::floor(scaled);
   return {seed, static_cast<std::uint8_t>(whole),
@@ -52,10 +63,9 @@ Dropout::Dropout(double probability) : probability_(probability), scale_(0) {
 }
 
 bool Dropout::keeps(std::uint64_t seed, std::uint64_t element) const noexcept {
-  const simd::DropoutRule rule = rule_of(*this, seed);
-  const std::uint8_t byte = random_byte(seed, element);
-  if (byte != rule.threshold) return byte > rule.threshold;
-  return random_word(seed, element) >= rule.fine_threshold;
+  return kept_of_block(
+      rule_of(*this, seed),
+      element / block_elements)[static_cast<std::size_t>(element % block_elements)];
 }
 
 void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64_t seed,
@@ -66,27 +76,30 @@ void Dropout::apply(std::span<const float> in, std::span<float> out, std::uint64
         format_text("out has {} elements; allowed: as many as in, {}", out.size(), in.size()));
   }
   if (in.data() != out.data()) check_disjoint("out", memory_of(out), "in", memory_of(in));
-  const auto rule = dropout_rule(*this, true, seed);
-  // Parts share no block of the generator, and no cache line if the memory is aligned.
   const auto count = static_cast<std::int64_t>(in.size());
-  constexpr auto block = static_cast<std::int64_t>(block_elements);
-  parallel_for((count + block - 1) / block, rows_per_piece(block), options.threads,
+  const auto rule = dropout_rule(*this, true, seed);
+  parallel_for(count, rows_per_piece(1), options.threads,
                [&](std::int64_t begin, std::int64_t end, int) {
-                 const std::int64_t first = begin * block, last = std::min(end * block, count);
-                 simd::best_kernels().combine(
-                     {.x = in.data() + first,
-                      .encoding = nullptr,
-                      .out = out.data() + first,
-                      .count = last - first,
-                      .scale = 1.0f,
-                      .dropout = rule ? &*rule : nullptr,
-                      .first_element = first_element + static_cast<std::uint64_t>(first),
-                      .non_temporal = false});
+                 const std::int64_t size = end - begin;
+                 float* const to = out.data() + begin;
+                 if (in.data() != out.data()) std::copy_n(in.data() + begin, size, to);
+                 if (rule) drop(*rule, first_element + static_cast<std::uint64_t>(begin), size, to);
                });
 }
 
-std::optional<simd::DropoutRule> dropout_rule(const Dropout& dropout, bool training,
-                                              std::uint64_t seed) noexcept {
+void drop(const DropoutRule& rule, std::uint64_t first_element, std::int64_t count,
+          float* x) noexcept {
+  for (std::int64_t i = 0; i < count;) {
+    const std::uint64_t element = first_element + static_cast<std::uint64_t>(i);
+    const Kept kept = kept_of_block(rule, element / block_elements);
+    for (auto at = static_cast<std::size_t>(element % block_elements);
+         at < kept.size() && i < count; ++at, ++i)
+      x[i] = kept[at] ? x[i] * rule.scale : 0.0f;
+  }
+}
+
+std::optional<DropoutRule> dropout_rule(const Dropout& dropout, bool training,
+                                        std::uint64_t seed) noexcept {
   if (!training || dropout.probability() == 0.0) return std::nullopt;
   return rule_of(dropout, seed);
 }

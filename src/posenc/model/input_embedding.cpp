@@ -38,16 +38,14 @@ float root(std::int64_t d_model) {
   return static_cast<float>(std::sqrt(static_cast<double>(d_model)));
 }
 
-template <class Id>
-void check_ids(std::span<const Id> ids, const SequenceView<float>& y, std::int64_t vocabulary) {
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+void check_ids(TokenIds ids, const SequenceView<float>& y, std::int64_t vocabulary) {
+  for (std::int64_t i = 0; i < ids.count(); ++i) {
     if (ids[i] >= 0 && ids[i] < vocabulary) continue;
-    const auto place = static_cast<std::int64_t>(i);
     const bool batch_first = y.order == BatchOrder::batch_first;
     throw InvalidArgument(
         format_text("id is {} at sequence {}, row {}; allowed: 0 to {}, the vocabulary has {} rows",
-                    ids[i], batch_first ? place / y.rows : place % y.batch,
-                    batch_first ? place % y.rows : place / y.batch, vocabulary - 1, vocabulary));
+                    ids[i], batch_first ? i / y.rows : i % y.batch,
+                    batch_first ? i % y.rows : i / y.batch, vocabulary - 1, vocabulary));
   }
 }
 
@@ -65,33 +63,28 @@ InputEmbedding::InputEmbedding(std::int64_t vocabulary, std::int64_t d_model)
 InputEmbedding::InputEmbedding(MatrixView<const float> weights)
     : view_(checked(weights)), scale_(root(weights.columns)) {}
 
-template <class Id>
-void InputEmbedding::check(std::span<const Id> ids, const SequenceView<float>& y,
-                           int threads) const {
+void InputEmbedding::check(TokenIds ids, const SequenceView<float>& y, int threads) const {
   check_threads(threads);
   const Memory memory = check_sequences("output", y, d_model());
-  if (static_cast<std::int64_t>(ids.size()) != y.batch * y.rows) {
+  if (ids.count() != y.batch * y.rows) {
     throw InvalidArgument(
-        format_text("ids are {}; allowed: one for each row of the output, {} x {}", ids.size(),
+        format_text("ids are {}; allowed: one for each row of the output, {} x {}", ids.count(),
                     y.batch, y.rows));
   }
-  check_disjoint("output", memory, "the ids", memory_of(ids));
+  check_disjoint("output", memory, "the ids", memory_of(ids.bytes()));
   check_disjoint("output", memory, "the weights", check_matrix("weights", view_));
   check_ids(ids, y, vocabulary());
 }
 
-template <class Id>
-void InputEmbedding::look_up(std::span<const Id> ids, const SequenceView<float>& y,
-                             const EncodeOptions& options) const {
+void InputEmbedding::forward(TokenIds ids, const SequenceView<float>& y,
+                             EncodeOptions options) const {
   check(ids, y, options.threads);
-  scale_rows({InputRows(view_, ids.data(), y), scale_, y, nullptr,
-              is_non_temporal(options.stores, y), options.threads});
+  add_table({}, {InputRows(view_, ids, y), scale_, y, nullptr, is_non_temporal(options.stores, y),
+              options.threads});
 }
 
-template <class Id>
-void InputEmbedding::look_up_and_encode(std::span<const Id> ids, const PositionalEncoding& encoding,
-                                        const SequenceView<float>& y,
-                                        const ForwardOptions& options) const {
+void InputEmbedding::forward(TokenIds ids, const PositionalEncoding& encoding,
+                             const SequenceView<float>& y, const ForwardOptions& options) const {
   if (encoding.spec().d_model != d_model()) {
     throw InvalidArgument(format_text("encoding has d_model {}; allowed: that of the embedding, {}",
                                       encoding.spec().d_model, d_model()));
@@ -99,29 +92,9 @@ void InputEmbedding::look_up_and_encode(std::span<const Id> ids, const Positiona
   check(ids, y, options.threads);
   encoding.check_rows(y.rows, options.offset);
   const auto rule = dropout_rule(encoding.dropout(), options.training, options.seed);
-  encoding.add_to({InputRows(view_, ids.data(), y), scale_, y, rule ? &*rule : nullptr,
+  encoding.add_to({InputRows(view_, ids, y), scale_, y, rule ? &*rule : nullptr,
                    is_non_temporal(options.stores, y), options.threads},
                   options.offset);
-}
-
-void InputEmbedding::forward(std::span<const std::int32_t> ids, const SequenceView<float>& y,
-                             EncodeOptions options) const {
-  look_up(ids, y, options);
-}
-
-void InputEmbedding::forward(std::span<const std::int64_t> ids, const SequenceView<float>& y,
-                             EncodeOptions options) const {
-  look_up(ids, y, options);
-}
-
-void InputEmbedding::forward(std::span<const std::int32_t> ids, const PositionalEncoding& encoding,
-                             const SequenceView<float>& y, const ForwardOptions& options) const {
-  look_up_and_encode(ids, encoding, y, options);
-}
-
-void InputEmbedding::forward(std::span<const std::int64_t> ids, const PositionalEncoding& encoding,
-                             const SequenceView<float>& y, const ForwardOptions& options) const {
-  look_up_and_encode(ids, encoding, y, options);
 }
 
 }  // namespace posenc

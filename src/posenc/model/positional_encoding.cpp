@@ -88,8 +88,8 @@ void PositionalEncoding::add_to(const RowWork& work, std::int64_t offset) const 
   }
 }
 
-void PositionalEncoding::forward_any(const AnySequences& x, const AnySequences& y,
-                                     const ForwardOptions& options) const {
+void PositionalEncoding::forward(const AnySequences& x, const WritableSequences& y,
+                                 const ForwardOptions& options) const {
   check_threads(options.threads);
   check_sequences("input", x, spec().d_model);
   check_sequences("output", y, spec().d_model);
@@ -104,59 +104,12 @@ void PositionalEncoding::forward_any(const AnySequences& x, const AnySequences& 
          options.offset);
 }
 
-void PositionalEncoding::backward_any(const AnySequences& gradient,
-                                      const ForwardOptions& options) const {
+void PositionalEncoding::backward(const WritableSequences& gradient,
+                                  const ForwardOptions& options) const {
   check_threads(options.threads);
   check_sequences("gradient", gradient, spec().d_model);
   const auto rule = dropout_rule(dropout_, options.training, options.seed);
-  if (rule) scale_rows({InputRows(gradient), 1.0f, gradient, &*rule, false, options.threads});
-}
-
-void PositionalEncoding::forward(const SequenceView<float>& x,
-                                 const ForwardOptions& options) const {
-  forward_any(x, x, options);
-}
-
-void PositionalEncoding::forward(const SequenceView<Float16>& x,
-                                 const ForwardOptions& options) const {
-  forward_any(x, x, options);
-}
-
-void PositionalEncoding::forward(const SequenceView<BFloat16>& x,
-                                 const ForwardOptions& options) const {
-  forward_any(x, x, options);
-}
-
-void PositionalEncoding::forward(const SequenceView<const float>& x, const SequenceView<float>& y,
-                                 const ForwardOptions& options) const {
-  forward_any(x, y, options);
-}
-
-void PositionalEncoding::forward(const SequenceView<const Float16>& x,
-                                 const SequenceView<Float16>& y,
-                                 const ForwardOptions& options) const {
-  forward_any(x, y, options);
-}
-
-void PositionalEncoding::forward(const SequenceView<const BFloat16>& x,
-                                 const SequenceView<BFloat16>& y,
-                                 const ForwardOptions& options) const {
-  forward_any(x, y, options);
-}
-
-void PositionalEncoding::backward(const SequenceView<float>& gradient,
-                                  const ForwardOptions& options) const {
-  backward_any(gradient, options);
-}
-
-void PositionalEncoding::backward(const SequenceView<Float16>& gradient,
-                                  const ForwardOptions& options) const {
-  backward_any(gradient, options);
-}
-
-void PositionalEncoding::backward(const SequenceView<BFloat16>& gradient,
-                                  const ForwardOptions& options) const {
-  backward_any(gradient, options);
+  if (rule) add_table({}, {InputRows(gradient), 1.0f, gradient, &*rule, false, options.threads});
 }
 
 }  // namespace posenc

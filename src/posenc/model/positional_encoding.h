@@ -60,38 +60,23 @@ class PositionalEncoding {
   /// In place. Throws InvalidArgument, before anything is written, if offset + rows exceeds
   /// max_rows (the message names both), if the columns are not d_model, if rows overlap, if the
   /// data is null, or if threads < 1.
-  void forward(const SequenceView<float>& x, const ForwardOptions& options = {}) const;
-  /// The same for float16.
-  void forward(const SequenceView<Float16>& x, const ForwardOptions& options = {}) const;
-  /// The same for bfloat16.
-  void forward(const SequenceView<BFloat16>& x, const ForwardOptions& options = {}) const;
+  void forward(const WritableSequences& x, const ForwardOptions& options = {}) const {
+    forward(x, x, options);
+  }
 
-  /// Out of place. y has the shape and the order of x, and either does not overlap x, or is the
-  /// same memory with the same strides. Results larger than most_cached_bytes() are stored
+  /// Out of place. y has the type, the shape and the order of x, and either does not overlap x, or
+  /// is the same memory with the same strides. Results larger than most_cached_bytes() are stored
   /// non-temporally. Throws as above.
-  void forward(const SequenceView<const float>& x, const SequenceView<float>& y,
-               const ForwardOptions& options = {}) const;
-  /// The same for float16.
-  void forward(const SequenceView<const Float16>& x, const SequenceView<Float16>& y,
-               const ForwardOptions& options = {}) const;
-  /// The same for bfloat16.
-  void forward(const SequenceView<const BFloat16>& x, const SequenceView<BFloat16>& y,
+  void forward(const AnySequences& x, const WritableSequences& y,
                const ForwardOptions& options = {}) const;
 
   /// Turns the gradient with respect to y into that with respect to x, in place: applies the mask
   /// and the scale of dropout if training, else nothing. The offset is ignored. Throws as forward()
   /// does.
-  void backward(const SequenceView<float>& gradient, const ForwardOptions& options) const;
-  /// The same for float16.
-  void backward(const SequenceView<Float16>& gradient, const ForwardOptions& options) const;
-  /// The same for bfloat16.
-  void backward(const SequenceView<BFloat16>& gradient, const ForwardOptions& options) const;
+  void backward(const WritableSequences& gradient, const ForwardOptions& options) const;
 
  private:
   friend class InputEmbedding;
-  void forward_any(const struct AnySequences& x, const struct AnySequences& y,
-                   const ForwardOptions& options) const;
-  void backward_any(const struct AnySequences& gradient, const ForwardOptions& options) const;
   void add_to(const struct RowWork& work, std::int64_t offset) const;
   void check_rows(std::int64_t rows, std::int64_t offset) const;
 

@@ -120,11 +120,11 @@ void turn_all(const HeadsToTurn& work, std::int64_t rows, const RotateOptions& o
   std::int64_t elements = 0;
   for (const HeadsView& x : work.tensors)
     elements += columns * x.heads * (work.own_angles ? 1 : x.batch);
-  for_each_block<float>(rows, elements, options.threads, columns, 1,
+  for_each_block<float>(rows, elements, options.threads, columns, 0,
                         [&](std::int64_t begin, std::int64_t count, float* angles) {
                           fill(begin, count, angles);
                           if (options.inverse) invert(angles, count, work.pairs);
-                          work.turn(begin, count, angles, angles + count * columns);
+                          work.turn(begin, count, angles);
                         });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "posenc/cxx20.h"
+#include "posenc/data_type.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -33,6 +34,37 @@ struct SequenceView {
   operator SequenceView<const T>() const noexcept requires(!std::is_const_v<T>) {
     return {data, order, batch, rows, columns, batch_stride, row_stride};
   }
+};
+
+/// A SequenceView of any element type but double, from which it converts implicitly. A
+/// WritableSequences is one that may be written to.
+struct AnySequences {
+  template <class T>
+  AnySequences(const SequenceView<T>& view) noexcept
+      : data(const_cast<std::remove_const_t<T>*>(view.data)),
+        type(data_type_of<std::remove_const_t<T>>),
+        order(view.order),
+        batch(view.batch),
+        rows(view.rows),
+        columns(view.columns),
+        batch_stride(view.batch_stride),
+        row_stride(view.row_stride) {
+    static_assert(size_of(data_type_of<std::remove_const_t<T>>) <= 4);
+  }
+
+  std::int64_t element_bytes() const noexcept { return size_of(type); }
+
+  void* data;
+  DataType type;
+  BatchOrder order;
+  std::int64_t batch, rows, columns;
+  std::int64_t batch_stride, row_stride;
+};
+
+struct WritableSequences : AnySequences {
+  template <class T>
+  requires(!std::is_const_v<T>) WritableSequences(const SequenceView<T>& view)
+  noexcept : AnySequences(view) {}
 };
 
 /// Dense, shape (batch, rows, columns).

@@ -7,7 +7,6 @@
 #include "posenc/simd/angles-inl.h"
 #include "posenc/simd/join-inl.h"
 #include "posenc/simd/layers/combine-inl.h"
-#include "posenc/simd/layers/convert-inl.h"
 #include "posenc/simd/layers/rotary-inl.h"
 #include "posenc/simd/rotation/rotation-inl.h"
 #include "posenc/simd/rotation/rotation_to_float64-inl.h"

@@ -6,7 +6,6 @@
 #include "posenc/simd/isa/compiled_isas.h"
 #include "posenc/simd/row_task.h"
 #include "posenc/support/cache_line.h"
-#include "posenc/support/philox_constants.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -145,24 +144,15 @@ using Rotation32Kernel = void (*)(const Rotation32Tables& tables, const RowTask&
 /// library.
 using SincosKernel = void (*)(const SincosTables& tables, const RowTask& task) noexcept;
 
-/// Decides which elements dropout keeps. dropout.h defines the random bits of an element.
-struct DropoutRule {
-  std::uint64_t seed;
-  std::uint8_t threshold;        ///< drops an element if its byte is below, keeps it if above
-  std::uint32_t fine_threshold;  ///< if the byte is equal, drops the element if its word is below
-  float scale;                   ///< factor of the elements that are kept
-};
-
-/// out[i] = dropout(scale * x[i] + encoding[i]), each operation rounded.
+/// out[i] = scale * x[i] + encoding[i], each operation rounded to float32.
 struct CombineTask {
-  const float* x;
+  const void* x;
   const float* encoding;  ///< null: none is added
-  float* out;             ///< may be x
+  void* out;              ///< may be x
   std::int64_t count;
   float scale;
-  const DropoutRule* dropout;   ///< null: no dropout
-  std::uint64_t first_element;  ///< index of out[0] for dropout
-  bool non_temporal;            ///< a fence must follow
+  bool non_temporal = false;          ///< of float32; a fence must follow
+  DataType type = DataType::float32;  ///< of x and out; not float64
 };
 
 using CombineKernel = void (*)(const CombineTask& task) noexcept;
@@ -209,10 +199,21 @@ using JoinKernel = void (*)(const JoinTask& task) noexcept;
 using ExtentKernel = void (*)(const void* integers, bool is_wide, std::int64_t count,
                               std::int64_t& least, std::int64_t& most) noexcept;
 
-/// Turns the pairs of channels of one head in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair
-/// k is (x[2k], x[2k + 1]) if interleaved, else (x[k], x[pairs + k]).
-using RotateKernel = void (*)(const float* cosine, const float* sine, std::int64_t pairs,
-                              bool interleaved, float* x) noexcept;
+/// Turns the pairs of channels of heads in place: (a, b) -> (a cos - b sin, b cos + a sin). Pair k
+/// of a head is (x[2k], x[2k + 1]) if interleaved, else (x[k], x[pairs + k]).
+struct RotateTask {
+  const float* angles;         ///< of the first head: its cosines, then its sines
+  std::int64_t angles_stride;  ///< floats from the angles of a head to those of the next
+  std::int64_t pairs;
+  void* x;              ///< the first head
+  std::int64_t stride;  ///< elements from one head to the next
+  std::int64_t count;   ///< heads
+  DataType type;        ///< not float64
+  bool interleaved;
+  std::uintptr_t ahead_bytes = 0;  ///< from a head to the memory that is prefetched; 0: none is
+};
+
+using RotateKernel = void (*)(const RotateTask& task) noexcept;
 
 /// Converts `count` elements of bfloat16 or float16 to float32, exactly, and back to the nearest.
 /// The memory does not overlap.

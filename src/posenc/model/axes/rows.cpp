@@ -1,6 +1,9 @@
 #include "posenc/model/axes/rows.h"
 
 #include "posenc/simd/dispatch.h"
+#include "posenc/support/check.h"
+#include "posenc/support/check_view.h"
+#include "posenc/support/parallel_for.h"
 
 #include <algorithm>
 #include <bit>
@@ -48,19 +51,6 @@ struct Extent {
     });
   }
 };
-
-/// The number of rows from `row` on whose positions are equal on all axes.
-template <class Position>
-std::int64_t equal_rows(const Position* positions, std::int64_t axes, std::ptrdiff_t axis_stride,
-                        std::int64_t row, std::int64_t end) {
-  std::int64_t equal = end - row;
-  for (std::int64_t axis = 1; axis < axes; ++axis) {
-    const Position* const first = positions + row;
-    const Position* const other = first + axis * axis_stride;
-    equal = std::mismatch(first, first + equal, other).first - first;
-  }
-  return equal;
-}
 
 /// Numbers distinct positions in the order in which they first occur.
 class Distinct {
@@ -113,41 +103,9 @@ PreparedRows::PreparedRows(const AxesEncoder& encoder, const RowPositions& posit
     std::iota(list_.begin(), list_.end(), positions.first());
     positions_ = list_;
   }
-  if (plan_.of_equal != nullptr) find_equal_rows();
-  bool has_joined = false;
-  for_each_joined([&](const RowRange&) { has_joined = true; });
-  if (!has_joined) return;
   axes_.reserve(plan_.of_axes.size());
   for (const AxisPlan& each : plan_.of_axes)
     add_parts(each, axes_.emplace_back(axis_of(each, threads)));
-}
-
-/// A few rows whose positions happen to be equal are joined, as those around them.
-void PreparedRows::find_equal_rows() {
-  constexpr std::int64_t fewest_equal = 32;
-  AxisPositions(positions_, 0).with([&](const auto* first) {
-    const auto* const second = first + positions_.axis_stride();
-    for (std::int64_t row = 0; row < count();) {
-      if (first[row] != second[row]) {
-        ++row;
-        continue;
-      }
-      const std::int64_t equal =
-          equal_rows(first, plan_.axes, positions_.axis_stride(), row, count());
-      if (equal >= fewest_equal) equal_.push_back({row, equal});
-      row += std::max<std::int64_t>(equal, 1);
-    }
-  });
-}
-
-template <class Use>
-void PreparedRows::for_each_joined(const Use& use) const {
-  std::int64_t row = 0;
-  for (const RowRange& run : equal_) {
-    if (run.first > row) use(RowRange{row, run.first - row});
-    row = run.first + run.count;
-  }
-  if (row < count()) use(RowRange{row, count() - row});
 }
 
 PreparedRows::Axis PreparedRows::axis_of(const AxisPlan& plan, int threads) const {
@@ -170,24 +128,18 @@ PreparedRows::Axis PreparedRows::axis_of(const AxisPlan& plan, int threads) cons
     });
   };
   Extent extent;
-  std::int64_t joined_rows = 0;
-  for_each_joined([&](const RowRange& run) {
-    extent.add(positions, run);
-    joined_rows += run.count;
-  });
+  extent.add(positions, {0, count()});
   const std::int64_t span = extent.most - extent.least;
-  if (span < joined_rows) {
+  if (span < count()) {
     axis.first = extent.least;
     encode(RowRange{extent.least, span + 1}, span + 1);
     return axis;
   }
-  Distinct distinct(joined_rows);
-  axis.index.resize(static_cast<std::size_t>(count()));
+  Distinct distinct(count());
+  axis.index.reserve(static_cast<std::size_t>(count()));
   positions.with([&](const auto* position) {
-    for_each_joined([&](const RowRange& run) {
-      for (std::int64_t row = run.first; row < run.first + run.count; ++row)
-        axis.index[static_cast<std::size_t>(row)] = distinct.number_of(position[row]);
-    });
+    for (std::int64_t row = 0; row < count(); ++row)
+      axis.index.push_back(distinct.number_of(position[row]));
   });
   encode(distinct.positions(), static_cast<std::int64_t>(distinct.positions().size()));
   return axis;
@@ -230,33 +182,41 @@ void PreparedRows::write_equal(std::int64_t begin, std::int64_t count, const Out
 
 void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputView& out,
                          StorePolicy stores) const noexcept {
-  const std::int64_t element = size_of(type_), end = begin + count;
-  const auto rows_from = [&](std::int64_t row, std::int64_t rows) {
-    OutputView part = out;
-    part.data = static_cast<char*>(out.data) + (row - begin) * out.stride * element;
-    part.rows = rows;
-    return part;
-  };
   if (all_equal_) return write_equal(begin, count, out, {1, stores});
-  const auto end_of = [](const RowRange& run) { return run.first + run.count; };
-  auto run = std::ranges::upper_bound(equal_, begin, {}, end_of);
-  for (std::int64_t row = begin, next = row; row < end; row = next) {
-    if (run != equal_.end() && run->first <= row) {
-      next = std::min(end_of(*run++), end);
-      write_equal(row, next - row, rows_from(row, next - row), {1, stores});
-      continue;
-    }
-    next = run == equal_.end() ? end : std::min(run->first, end);
-    const OutputView part = rows_from(row, next - row);
-    simd::best_kernels().join({.parts = parts_.data(),
-                               .parts_count = static_cast<std::int64_t>(parts_.size()),
-                               .rows = part.rows,
-                               .row_bytes = columns() * element,
-                               .out = static_cast<char*>(part.data),
-                               .out_stride = part.stride * element,
-                               .non_temporal = stores == StorePolicy::non_temporal,
-                               .first_row = row});
-  }
+  const std::int64_t element = size_of(type_);
+  simd::best_kernels().join({.parts = parts_.data(),
+                             .parts_count = static_cast<std::int64_t>(parts_.size()),
+                             .rows = count,
+                             .row_bytes = columns() * element,
+                             .out = static_cast<char*>(out.data),
+                             .out_stride = out.stride * element,
+                             .non_temporal = stores == StorePolicy::non_temporal,
+                             .first_row = begin});
 }
 
 }  // namespace posenc::detail
+
+namespace posenc {
+
+void AxesEncoder::encode(const RowPositions& positions, OutputView out,
+                         EncodeOptions options) const {
+  detail::check_positions(positions, plan_->axes);
+  check_threads(options.threads);
+  check_view(out, positions.count(), d_model());
+  const detail::PreparedRows rows(*this, positions, out.type, options.threads);
+  if (rows.count() == 0) return;
+  if (rows.are_equal_on_all_axes()) return rows.write_equal(0, rows.count(), out, options);
+  const StorePolicy stores =
+      is_non_temporal(options.stores, rows.count() * d_model() * size_of(out.type))
+          ? StorePolicy::non_temporal
+          : StorePolicy::cached;
+  parallel_for(rows.count(), rows_per_piece(d_model()), options.threads,
+               [&](std::int64_t begin, std::int64_t end, int) {
+                 OutputView part = out;
+                 part.data = static_cast<char*>(out.data) + begin * out.stride * size_of(out.type);
+                 part.rows = end - begin;
+                 rows.write(begin, end - begin, part, stores);
+               });
+}
+
+}  // namespace posenc

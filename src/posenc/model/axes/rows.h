@@ -46,20 +46,14 @@ class PreparedRows {
     std::vector<unsigned char> mask = {};  ///< of the bytes of a whole row, if they are scattered
   };
 
-  void find_equal_rows();
   Axis axis_of(const AxisPlan& plan, int threads) const;
   void add_parts(const AxisPlan& plan, const Axis& axis);
-  /// Calls use(run) for the runs of rows that are joined.
-  template <class Use>
-  void for_each_joined(const Use& use) const;
 
   const AxesEncoder::Plan& plan_;
   const DataType type_;
   std::vector<std::int64_t> list_;  ///< the positions of a range
   RowPositions positions_;
   bool all_equal_;
-  std::vector<RowRange> equal_ =
-      {};  ///< runs of rows of one encoder, ascending: rows, not positions
   std::vector<Axis> axes_ = {};
   std::vector<simd::JoinPart> parts_ = {};  ///< of all rows
 };

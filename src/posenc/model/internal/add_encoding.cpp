@@ -43,14 +43,14 @@ class Combiner {
  public:
   explicit Combiner(const RowWork& work)
       : work_(work),
-        kernel_(simd::best_kernels().combine),
+        kernels_(simd::best_kernels()),
         non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
 
   /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded` is row `begin`.
   void combine_rows(std::int64_t begin, std::int64_t end, const Part& part,
                     EncodedRows encoded) const noexcept {
     const std::int64_t columns = work_.y.columns;
-    const bool dense = work_.x.dense(columns) && work_.y.row_stride == columns &&
+    const bool dense = work_.x.row_stride() == columns && work_.y.row_stride == columns &&
                        (encoded.data == nullptr || encoded.stride == columns);
     // One sequence has the same memory in both orders.
     if (work_.y.order == BatchOrder::sequence_first && work_.y.batch > 1) {
@@ -78,7 +78,7 @@ class Combiner {
 
   /// Must follow the last chunk of a part.
   void finish() const noexcept {
-    if (non_temporal_) simd::best_kernels().fence();
+    if (non_temporal_) kernels_.fence();
   }
 
  private:
@@ -92,40 +92,39 @@ class Combiner {
     const void* const x = work_.x.row(batch, row);
     void* const out = static_cast<char*>(y.data) +
                       (batch * y.batch_stride + row * y.row_stride) * y.element_bytes();
-    const simd::CombineTask task = {
-        .x = static_cast<const float*>(x),
-        .encoding = encoding,
-        .out = static_cast<float*>(out),
-        .count = rows * y.columns,
-        .scale = work_.scale,
-        .dropout = work_.dropout,
-        .first_element = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(y.columns),
-        .non_temporal = non_temporal_};
-    if (y.type == DataType::float32) return kernel_(task);
-    in_pieces(task, static_cast<const std::uint16_t*>(x), static_cast<std::uint16_t*>(out));
+    const std::int64_t count = rows * y.columns;
+    if (work_.dropout != nullptr)
+      return combine_and_drop(x, encoding, out, count, index * y.columns);
+    kernels_.combine({x, encoding, out, count, work_.scale, non_temporal_, y.type});
   }
 
-  /// Combines 16-bit elements in float32, a piece that stays in the first-level cache at a time.
-  void in_pieces(simd::CombineTask task, const std::uint16_t* x,
-                 std::uint16_t* out) const noexcept {
-    const simd::Kernels& kernels = simd::best_kernels();
-    const bool is_bfloat16 = work_.y.type == DataType::bfloat16;
-    alignas(cache_line_bytes) float piece[1024];
-    task.x = task.out = piece;
-    for (std::int64_t left = task.count; left > 0; left -= task.count) {
-      task.count = std::min<std::int64_t>(left, std::size(piece));
-      kernels.widen(x, task.count, is_bfloat16, piece);
-      kernel_(task);
-      kernels.narrow(piece, task.count, is_bfloat16, out);
-      x += task.count;
-      out += task.count;
-      if (task.encoding != nullptr) task.encoding += task.count;
-      task.first_element += static_cast<std::uint64_t>(task.count);
+  /// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
+  /// first element.
+  void combine_and_drop(const void* x, const float* encoding, void* out, std::int64_t count,
+                        std::int64_t first) const noexcept {
+    float piece[1024];
+    const DataType type = work_.y.type;
+    const bool is_bfloat16 = type == DataType::bfloat16;
+    for (std::int64_t i = 0, size = 0; i < count; i += size) {
+      size = std::min<std::int64_t>(count - i, std::size(piece));
+      if (type == DataType::float32) {
+        std::copy_n(static_cast<const float*>(x) + i, size, piece);
+      } else {
+        kernels_.widen(static_cast<const std::uint16_t*>(x) + i, size, is_bfloat16, piece);
+      }
+      const float* const of_piece = encoding == nullptr ? nullptr : encoding + i;
+      kernels_.combine({piece, of_piece, piece, size, work_.scale});
+      drop(*work_.dropout, static_cast<std::uint64_t>(first + i), size, piece);
+      if (type == DataType::float32) {
+        std::copy_n(piece, size, static_cast<float*>(out) + i);
+      } else {
+        kernels_.narrow(piece, size, is_bfloat16, static_cast<std::uint16_t*>(out) + i);
+      }
     }
   }
 
   const RowWork& work_;
-  simd::CombineKernel kernel_;
+  const simd::Kernels& kernels_;
   bool non_temporal_;
 };
 
@@ -208,16 +207,10 @@ void add_table(MatrixView<const float> table, const RowWork& work) {
     const Combiner combiner(work);
     for (std::int64_t begin = part.begin; begin < part.end; begin += step) {
       const std::int64_t end = std::min(begin + step, part.end);
-      combiner.combine_rows(begin, end, part, {table.data + begin * table.stride, table.stride});
+      const EncodedRows of_table = {
+          table.data == nullptr ? nullptr : table.data + begin * table.stride, table.stride};
+      combiner.combine_rows(begin, end, part, of_table);
     }
-    combiner.finish();
-  });
-}
-
-void scale_rows(const RowWork& work) {
-  parallel_for_parts(work, [&](const Part& part, int) {
-    const Combiner combiner(work);
-    combiner.combine_rows(part.begin, part.end, part, {});
     combiner.finish();
   });
 }

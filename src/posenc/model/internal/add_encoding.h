@@ -3,11 +3,13 @@
 #pragma once
 
 #include "posenc/encoder.h"
-#include "posenc/model/internal/checks.h"
+#include "posenc/model/input_embedding.h"
+#include "posenc/model/internal/dropout_rule.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/spec.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace posenc {
 
@@ -21,42 +23,27 @@ class InputRows {
         row_stride_(x.row_stride) {}
 
   /// Ids are dense in the order of the output y.
-  template <class Id>
-  InputRows(MatrixView<const float> weights, const Id* ids, const AnySequences& y) noexcept
+  InputRows(MatrixView<const float> weights, TokenIds ids, const AnySequences& y) noexcept
       : data_(reinterpret_cast<const char*>(weights.data)),
         element_bytes_(sizeof(float)),
+        ids_(ids),
         weight_stride_(weights.stride),
         batch_stride_(y.order == BatchOrder::batch_first ? y.rows : 1),
-        row_stride_(y.order == BatchOrder::batch_first ? 1 : y.batch) {
-    if constexpr (sizeof(Id) == 4) {
-      ids32_ = ids;
-    } else {
-      ids64_ = ids;
-    }
-  }
+        row_stride_(y.order == BatchOrder::batch_first ? 1 : y.batch) {}
 
   const void* row(std::int64_t batch, std::int64_t row) const noexcept {
     std::int64_t place = batch * batch_stride_ + row * row_stride_;
-    if (ids32_ != nullptr) place = ids32_[place] * weight_stride_;
-    if (ids64_ != nullptr) place = ids64_[place] * weight_stride_;
+    if (ids_) place = (*ids_)[place] * weight_stride_;
     return data_ + place * element_bytes_;
   }
 
   /// Elements from a row of a sequence to the next; 0 if ids select the rows.
-  std::int64_t row_stride() const noexcept {
-    return ids32_ == nullptr && ids64_ == nullptr ? row_stride_ : 0;
-  }
-
-  /// True if the rows of a sequence follow each other without gaps.
-  bool dense(std::int64_t columns) const noexcept {
-    return ids32_ == nullptr && ids64_ == nullptr && row_stride_ == columns;
-  }
+  std::int64_t row_stride() const noexcept { return ids_ ? 0 : row_stride_; }
 
  private:
   const char* data_;
   std::int64_t element_bytes_;
-  const std::int32_t* ids32_ = nullptr;
-  const std::int64_t* ids64_ = nullptr;
+  std::optional<TokenIds> ids_ = {};
   std::int64_t weight_stride_ = 0;
   std::int64_t batch_stride_;
   std::int64_t row_stride_;
@@ -67,9 +54,9 @@ class InputRows {
 struct RowWork {
   InputRows x;
   float scale;
-  AnySequences y;                    ///< of the type of x
-  const simd::DropoutRule* dropout;  ///< null: no dropout
-  bool non_temporal;                 ///< if type and alignment allow; y is not x
+  AnySequences y;              ///< of the type of x
+  const DropoutRule* dropout;  ///< null: no dropout
+  bool non_temporal;           ///< if type and alignment allow; y is not x
   int threads;
 };
 
@@ -78,10 +65,7 @@ struct RowWork {
 /// of the batch.
 void add_encoding(const Encoder& encoder, RowRange rows, const RowWork& work);
 
-/// Adds row r of a table to row r of every sequence.
+/// Adds row r of a table to row r of every sequence; nothing if it has no memory.
 void add_table(MatrixView<const float> table, const RowWork& work);
-
-/// Scales and drops, but adds nothing.
-void scale_rows(const RowWork& work);
 
 }  // namespace posenc

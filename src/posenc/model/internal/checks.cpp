@@ -132,6 +132,10 @@ void check_same_shape(const AnySequences& x, const AnySequences& y) {
   const auto order_name = [](BatchOrder order) {
     return order == BatchOrder::batch_first ? "batch_first" : "sequence_first";
   };
+  if (x.type != y.type) {
+    throw InvalidArgument(format_text("output.type is {}; allowed: that of the input, {}",
+                                      to_string(y.type), to_string(x.type)));
+  }
   if (x.order != y.order) {
     throw InvalidArgument(format_text("output is {}; allowed: the order of the input, {}",
                                       order_name(y.order), order_name(x.order)));

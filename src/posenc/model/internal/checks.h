@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 namespace posenc {
 
@@ -26,35 +25,13 @@ Memory memory_of(std::span<T> elements) noexcept {
   return {begin, begin + elements.size_bytes()};
 }
 
-/// A SequenceView of any element type.
-struct AnySequences {
-  void* data;  ///< of an input, not written to
-  DataType type;
-  BatchOrder order;
-  std::int64_t batch, rows, columns;
-  std::int64_t batch_stride, row_stride;
-
-  template <class T>
-  AnySequences(const SequenceView<T>& view) noexcept
-      : data(const_cast<std::remove_const_t<T>*>(view.data)),
-        type(data_type_of<std::remove_const_t<T>>),
-        order(view.order),
-        batch(view.batch),
-        rows(view.rows),
-        columns(view.columns),
-        batch_stride(view.batch_stride),
-        row_stride(view.row_stride) {}
-
-  std::int64_t element_bytes() const noexcept { return size_of(type); }
-};
-
 // Each check throws InvalidArgument, which names the argument, its value and the allowed values.
 
 /// Sizes must not be negative, there must be `columns` columns, rows must not overlap, and the data
 /// must not be null. Returns the memory that the view spans.
 Memory check_sequences(std::string_view name, const AnySequences& view, std::int64_t columns);
 
-/// The views must have the same order, batch and rows.
+/// The views must have the same type, order, batch and rows.
 void check_same_shape(const AnySequences& x, const AnySequences& y);
 
 /// y and x must share no element, or all of them. Both are checked views of the same shape.

@@ -3,8 +3,6 @@
 // The usual ten add a safety margin, and take 1.4 times the operations.
 #pragma once
 
-#include "posenc/support/philox_constants.h"
-
 #include <array>
 #include <cstdint>
 
@@ -15,17 +13,17 @@ using PhiloxKey = std::array<std::uint32_t, 2>;
 
 /// Four random words, which are a pure function of the counter and the key.
 constexpr PhiloxCounter philox4x32_7(PhiloxCounter counter, PhiloxKey key) noexcept {
-  for (int round = 0; round < philox::rounds; ++round) {
-    const std::uint64_t product_0 = std::uint64_t{philox::multipliers[0]} * counter[0];
-    const std::uint64_t product_1 = std::uint64_t{philox::multipliers[1]} * counter[2];
+  for (int round = 0; round < 7; ++round) {
+    const std::uint64_t product_0 = std::uint64_t{0xD2511F53} * counter[0];
+    const std::uint64_t product_1 = std::uint64_t{0xCD9E8D57} * counter[2];
     const auto high = [](std::uint64_t product) {
       return static_cast<std::uint32_t>(product >> 32);
     };
     const auto low = [](std::uint64_t product) { return static_cast<std::uint32_t>(product); };
     counter = {high(product_1) ^ counter[1] ^ key[0], low(product_1),
                high(product_0) ^ counter[3] ^ key[1], low(product_0)};
-    key[0] += philox::key_increments[0];
-    key[1] += philox::key_increments[1];
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
   }
   return counter;
 }

@@ -18,9 +18,8 @@ struct HeadsToTurn {
   bool own_angles;
 
   /// Turns by the rows of angles begin .. begin + count - 1, of which `angles` holds the values:
-  /// cosines before sines, 2 * pairs floats each. `wide` is memory for as many floats as a row.
-  void turn(std::int64_t begin, std::int64_t count, const float* angles,
-            float* wide) const noexcept;
+  /// cosines before sines, 2 * pairs floats each.
+  void turn(std::int64_t begin, std::int64_t count, const float* angles) const noexcept;
 };
 
 }  // namespace posenc

@@ -34,10 +34,6 @@
 //   store_lanes            stores the lanes begin .. end - 1 alone, each at its place
 // and for every ISA again:
 //   multiply_low_halves    the full product of the low halves of each 64-bit lane
-//   compare_bytes          compares byte_lanes bytes at `from` with a threshold. Stores all ones if
-//                          a byte is at least the threshold, else 0. Returns a set bit for each
-//                          byte that equals it; the bits are flag_step apart.
-//   wide_mask              one byte for each lane of a vector of floats, widened to 32 bits
 //
 // Two vectors of doubles hold the columns of one vector of floats. The rotation keeps them
 // deinterleaved: of every 128 bits of floats, the first two columns are in the first vector and the

@@ -72,19 +72,6 @@ inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm256_stream_ps(to, from); }
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm256_mul_epu32(a, b)); }
-inline F32 wide_mask(const std::uint8_t* keep) {
-  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(keep));
-  return F32(_mm256_castsi256_ps(_mm256_cvtepi8_epi32(bytes)));
-}
-constexpr std::int64_t byte_lanes = 32, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
-                                   std::uint8_t* at_least) {
-  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  const __m256i level = _mm256_set1_epi8(static_cast<char>(threshold));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at_least),
-                      _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, level), bytes));
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, level)));
-}
 
 }  // namespace
 }  // namespace posenc::simd

@@ -89,18 +89,6 @@ inline void store_lanes(F32 from, float* to, std::int64_t begin, std::int64_t en
 }
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm512_mul_epu32(a, b)); }
-inline F32 wide_mask(const std::uint8_t* keep) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(keep));
-  return F32(_mm512_castsi512_ps(_mm512_cvtepi8_epi32(bytes)));
-}
-constexpr std::int64_t byte_lanes = 64, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
-                                   std::uint8_t* at_least) {
-  const __m512i bytes = _mm512_loadu_si512(from),
-                level = _mm512_set1_epi8(static_cast<char>(threshold));
-  _mm512_storeu_si512(at_least, _mm512_movm_epi8(_mm512_cmpge_epu8_mask(bytes, level)));
-  return _mm512_cmpeq_epu8_mask(bytes, level);
-}
 
 }  // namespace
 }  // namespace posenc::simd

@@ -66,20 +66,6 @@ inline void fence() {}
 inline void store_non_temporal(F32 from, float* to) { from.store_unaligned(to); }
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(vmull_u32(vmovn_u64(a), vmovn_u64(b))); }
-inline F32 wide_mask(const std::uint8_t* keep) {
-  std::uint32_t four = 0;
-  std::memcpy(&four, keep, sizeof four);
-  const int16x8_t pairs = vmovl_s8(vcreate_s8(four));
-  return F32(vreinterpretq_f32_s32(vmovl_s16(vget_low_s16(pairs))));
-}
-constexpr std::int64_t byte_lanes = 16, flag_step = 4;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
-                                   std::uint8_t* at_least) {
-  const uint8x16_t bytes = vld1q_u8(from), level = vdupq_n_u8(threshold);
-  vst1q_u8(at_least, vcgeq_u8(bytes, level));
-  const uint8x8_t fours = vshrn_n_u16(vreinterpretq_u16_u8(vceqq_u8(bytes, level)), 4);
-  return vget_lane_u64(vreinterpret_u64_u8(fours), 0) & 0x1111111111111111;
-}
 
 }  // namespace
 }  // namespace posenc::simd

@@ -109,21 +109,6 @@ inline U64 multiply_low_halves(U64 a, U64 b) {
   const U64 low(std::uint64_t{0xffffffff});
   return (a & low) * (b & low);
 }
-inline F32 wide_mask(const std::uint8_t* keep) {
-  I32 result;
-  for (std::size_t i = 0; i < result.size; ++i) result.lanes[i] = keep[i] != 0 ? -1 : 0;
-  return cast_bits<F32>(result);
-}
-constexpr std::int64_t byte_lanes = 16, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
-                                   std::uint8_t* at_least) {
-  std::uint64_t equal = 0;
-  for (std::size_t i = 0; i < byte_lanes; ++i) {
-    at_least[i] = from[i] >= threshold ? 0xff : 0;
-    equal |= std::uint64_t{from[i] == threshold} << i;
-  }
-  return equal;
-}
 
 }  // namespace
 }  // namespace posenc::simd

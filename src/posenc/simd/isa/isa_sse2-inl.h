@@ -61,22 +61,6 @@ inline void fence() { _mm_sfence(); }
 inline void store_non_temporal(F32 from, float* to) { _mm_stream_ps(to, from); }
 
 inline U64 multiply_low_halves(U64 a, U64 b) { return U64(_mm_mul_epu32(a, b)); }
-inline F32 wide_mask(const std::uint8_t* keep) {
-  std::uint32_t four = 0;
-  std::memcpy(&four, keep, sizeof four);
-  __m128i bytes = _mm_cvtsi32_si128(static_cast<int>(four));
-  bytes = _mm_unpacklo_epi8(bytes, bytes);
-  return F32(_mm_castsi128_ps(_mm_unpacklo_epi16(bytes, bytes)));
-}
-constexpr std::int64_t byte_lanes = 16, flag_step = 1;
-inline std::uint64_t compare_bytes(const std::uint8_t* from, std::uint8_t threshold,
-                                   std::uint8_t* at_least) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  const __m128i level = _mm_set1_epi8(static_cast<char>(threshold));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(at_least),
-                   _mm_cmpeq_epi8(_mm_max_epu8(bytes, level), bytes));
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, level)));
-}
 
 }  // namespace
 }  // namespace posenc::simd

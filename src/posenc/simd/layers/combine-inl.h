@@ -1,84 +1,82 @@
-// out = dropout(scale * x + encoding), in one pass over the memory.
+// out = scale * x + encoding, in one pass over the memory.
 //
-// Method  a product, a sum, a product with dropout's scale, and a mask (dropout-inl.h)
+// Method  a product and a sum; elements of 16 bits are widened to float32 and rounded once
+//         (convert-inl.h)
 // Error   every operation rounds once: the bits are those of separate operations, on every ISA
 // Range   any values; any count
-// Cost    limited by memory: at most three operations and a mask for two loads and one store
+// Cost    limited by memory: two operations for two loads and one store
 #pragma once
 
-#include "posenc/simd/layers/dropout-inl.h"
+#include "posenc/simd/layers/convert-inl.h"
 
 namespace posenc::simd {
 namespace {
 
-/// Combines one vector, or one float.
-template <bool encoded, bool masked, class Value>
-inline Value combined(Value x, Value scale, Value encoding, Value keep_scale) {
-  Value value = x * scale;
-  if constexpr (encoded) value = value + encoding;
-  if constexpr (masked) value = value * keep_scale;
-  return value;
-}
-
 /// Takes the task by value: stores cannot alias a local copy, so that the loop reloads nothing.
-template <bool encoded, bool masked, bool non_temporal>
-inline void combine_all(const CombineTask task, const std::uint8_t* keep) {
-  const float keep_scale = masked ? task.dropout->scale : 1.0f;
+template <class T, bool encoded, bool non_temporal>
+inline void combine_all(const CombineTask task) {
+  const T* const x = static_cast<const T*>(task.x);
+  T* const out = static_cast<T*>(task.out);
   const auto one = [&](std::int64_t i) {
-    const float encoding = encoded ? task.encoding[i] : 0.0f;
-    const float value = combined<encoded, masked>(task.x[i], task.scale, encoding, keep_scale);
-    task.out[i] = !masked || keep[i] != 0 ? value : 0.0f;
+    const float scaled = widened(x[i]) * task.scale;
+    narrow_to(encoded ? scaled + task.encoding[i] : scaled, out[i]);
   };
   std::int64_t i = 0;
   if constexpr (non_temporal) {
-    for (; i < task.count && reinterpret_cast<std::uintptr_t>(task.out + i) % cache_line_bytes != 0;
-         ++i)
+    for (; i < task.count && reinterpret_cast<std::uintptr_t>(out + i) % cache_line_bytes != 0; ++i)
       one(i);
   }
-  for (; i + float_lanes <= task.count; i += float_lanes) {
-    const F32 encoding = encoded ? load(task.encoding + i) : F32(0.0f);
-    F32 value =
-        combined<encoded, masked>(load(task.x + i), F32(task.scale), encoding, F32(keep_scale));
-    if constexpr (masked) value = value & wide_mask(keep + i);
+  const auto vector = [&](std::int64_t k) {
+    const F32 scaled = load_wide(x + k) * F32(task.scale);
+    return encoded ? scaled + load(task.encoding + k) : scaled;
+  };
+  for (; i + 2 * float_lanes <= task.count; i += 2 * float_lanes) {
+    const Both<F32> values = {vector(i), vector(i + float_lanes)};
     if constexpr (non_temporal) {
-      store_non_temporal(value, task.out + i);
+      store_non_temporal(values.first, out + i);
+      store_non_temporal(values.second, out + i + float_lanes);
     } else {
-      value.store_unaligned(task.out + i);
+      store_two(values, out + i, out + i + float_lanes);
     }
   }
   for (; i < task.count; ++i) one(i);
 }
 
-template <bool encoded, bool masked>
-inline void combine_part(const CombineTask& task, const std::uint8_t* keep) {
-  (task.non_temporal ? combine_all<encoded, masked, true>
-                     : combine_all<encoded, masked, false>)(task, keep);
-}
-
-template <bool encoded>
-inline void combine_masked(const CombineTask& task) {
-  Mask mask;
-  CombineTask part = task;
-  for (std::int64_t left = task.count; left > 0; left -= part.count) {
-    const std::int64_t most = Mask::may_hold(part.first_element);
-    part.count = left < most ? left : most;
-    const MaskedInput input(part.x, part.encoding);
-    const std::uint8_t* const keep =
-        mask.fill(*part.dropout, part.first_element, part.count, input);
-    combine_part<encoded, true>(part, keep);
-    part.x += part.count;
-    if constexpr (encoded) part.encoding += part.count;
-    part.out += part.count;
-    part.first_element += static_cast<std::uint64_t>(part.count);
+/// Some elements at a time, which plain loops convert.
+template <class T, bool encoded>
+inline void combine_converted(const CombineTask& task) {
+  constexpr std::int64_t most = 256;
+  float wide[most];
+  for (std::int64_t i = 0; i < task.count; i += most) {
+    const std::int64_t count = std::min(most, task.count - i);
+    widen_all(static_cast<const T*>(task.x) + i, count, wide);
+    combine_all<float, encoded, false>(
+        {wide, encoded ? task.encoding + i : nullptr, wide, count, task.scale});
+    narrow_all(wide, count, static_cast<T*>(task.out) + i);
   }
 }
 
-void combine_kernel(const CombineTask& task) noexcept {
-  const bool encoded = task.encoding != nullptr;
-  if (task.dropout != nullptr) {
-    (encoded ? combine_masked<true> : combine_masked<false>)(task);
+template <class T, bool encoded>
+inline void combine_elements(const CombineTask& task) {
+  if constexpr (!has_vector_conversion<T>) {
+    combine_converted<T, encoded>(task);
+  } else if (std::is_same_v<T, float> && task.non_temporal) {
+    combine_all<float, encoded, true>(task);
   } else {
-    (encoded ? combine_part<true, false> : combine_part<false, false>)(task, nullptr);
+    combine_all<T, encoded, false>(task);
+  }
+}
+
+template <class T>
+inline void combine_elements_of(const CombineTask& task) {
+  (task.encoding == nullptr ? combine_elements<T, false> : combine_elements<T, true>)(task);
+}
+
+void combine_kernel(const CombineTask& task) noexcept {
+  switch (task.type) {
+    case DataType::bfloat16: return combine_elements_of<BFloat16>(task);
+    case DataType::float16: return combine_elements_of<Float16>(task);
+    default: return combine_elements_of<float>(task);
   }
 }
 

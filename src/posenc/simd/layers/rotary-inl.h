@@ -1,31 +1,145 @@
 // Rotary embeddings: turns pairs of channels by the angle of their position.
 //
-// Method  (a, b) -> (a cos - b sin, b cos + a sin), in plain loops that the compiler vectorises
+// Method  (a, b) -> (a cos - b sin, b cos + a sin), in one pass; elements of 16 bits are widened to
+//         float32 and rounded once (convert-inl.h)
 // Error   each product and each sum rounds once to float32, beside the error of cosine and sine
 // Range   any values; any number of pairs
-// Cost    four products and two sums a pair
+// Cost    four products and two sums a pair, and the conversions
 //
 // Source: Su et al., "RoFormer", 2021.
 #pragma once
 
+#include "posenc/simd/layers/convert-inl.h"
+#include "posenc/simd/stores-inl.h"
+
 namespace posenc::simd {
 namespace {
 
-template <bool interleaved>
-inline void rotate_pairs(const float* __restrict cosine, const float* __restrict sine,
-                         std::int64_t pairs, float* __restrict x) {
-  constexpr std::int64_t step = interleaved ? 2 : 1;
-  const std::int64_t other = interleaved ? 1 : pairs;
-  for (std::int64_t k = 0; k < pairs; ++k) {
-    const float a = x[step * k], b = x[step * k + other];
-    x[step * k] = a * cosine[k] - b * sine[k];
-    x[step * k + other] = b * cosine[k] + a * sine[k];
+/// The pairs of a head of T. A vector of pairs is two vectors of floats, first and second channels.
+template <class T, bool interleaved>
+struct HeadPairs {
+  T* x;
+  std::int64_t pairs;
+
+  T& first(std::int64_t k) const { return x[interleaved ? 2 * k : k]; }
+  T& second(std::int64_t k) const { return x[interleaved ? 2 * k + 1 : pairs + k]; }
+
+  Both<F32> load_pairs(std::int64_t k) const {
+    if constexpr (!interleaved) return {load_wide(x + k), load_wide(x + pairs + k)};
+    if constexpr (are_words) {
+      const I32 words = cast_bits<I32>(load(reinterpret_cast<const float*>(x + 2 * k)));
+      return {cast_bits<F32>(words << 16), cast_bits<F32>(words & I32(-1 << 16))};
+    }
+    const auto columns = [](F32 floats) { return cast_bits<F64>(floats); };
+    const Both<F64> both =
+        deinterleave(columns(load_wide(x + 2 * k)), columns(load_wide(x + 2 * k + float_lanes)));
+    const U64 low = cast_bits<U64>(both.first), high = cast_bits<U64>(both.second);
+    constexpr bool is_little_endian = std::endian::native == std::endian::little;
+    if constexpr (is_little_endian) return {low_halves(low, high), high_halves(low, high)};
+    return {high_halves(low, high), low_halves(low, high)};
+  }
+
+  void store_pairs(const Both<F32>& channels, std::int64_t k) const {
+    if constexpr (!interleaved) return store_two(channels, x + k, x + pairs + k);
+#ifdef __F16C__
+    if constexpr (are_words) {
+      if (!has_nan(channels.first, channels.second)) {
+        const I32 first(rounded_to_bfloat16(channels.first)),
+            second(rounded_to_bfloat16(channels.second));
+        return store_vector<false>(pack_upper_halves(first, second), x + 2 * k);
+      }
+    }
+#endif
+    const Both<F32> in_order = interleave(channels.first, channels.second);
+    store_two(in_order, x + 2 * k, x + 2 * k + float_lanes);
+  }
+
+ private:
+  /// A pair is a 32-bit word, whose halves are the upper halves of two floats.
+  static constexpr bool are_words = interleaved && std::is_same_v<T, BFloat16>;
+};
+
+template <class Value>
+inline Both<Value> rotated(const Both<Value>& x, Value cosine, Value sine) {
+  return {x.first * cosine - x.second * sine, x.second * cosine + x.first * sine};
+}
+
+template <class T, bool interleaved>
+inline void rotate_head(const HeadPairs<T, interleaved>& head, const float* cosine,
+                        const float* sine);
+
+/// A head that is converted by plain loops, some pairs at a time.
+template <class T, bool interleaved>
+inline void rotate_converted(const HeadPairs<T, interleaved>& head, const float* cosine,
+                             const float* sine) {
+  constexpr std::int64_t most = 64;
+  float wide[2 * most];
+  for (std::int64_t k = 0; k < head.pairs; k += most) {
+    const std::int64_t count = std::min(most, head.pairs - k);
+    const HeadPairs<float, interleaved> part = {wide, count};
+    widen_all(&head.first(k), interleaved ? 2 * count : count, wide);
+    if constexpr (!interleaved) widen_all(&head.second(k), count, wide + count);
+    rotate_head(part, cosine + k, sine + k);
+    narrow_all(wide, interleaved ? 2 * count : count, &head.first(k));
+    if constexpr (!interleaved) narrow_all(wide + count, count, &head.second(k));
   }
 }
 
-void rotate_kernel(const float* cosine, const float* sine, std::int64_t pairs, bool interleaved,
-                   float* x) noexcept {
-  (interleaved ? rotate_pairs<true> : rotate_pairs<false>)(cosine, sine, pairs, x);
+/// The last vector of pairs may overlap the one before: it is loaded first.
+template <class T, bool interleaved>
+inline void rotate_head(const HeadPairs<T, interleaved>& head, const float* cosine,
+                        const float* sine) {
+  if constexpr (!has_vector_conversion<T>)
+    return rotate_converted(head, cosine, sine);
+  else {
+    const std::int64_t last = head.pairs - float_lanes;
+    if (last < 0) {
+      for (std::int64_t k = 0; k < head.pairs; ++k) {
+        const Both<float> x = {widened(head.first(k)), widened(head.second(k))};
+        const Both<float> turned = rotated(x, cosine[k], sine[k]);
+        narrow_to(turned.first, head.first(k));
+        narrow_to(turned.second, head.second(k));
+      }
+      return;
+    }
+    const auto turn = [&](const Both<F32>& x, std::int64_t k) {
+      head.store_pairs(rotated(x, load(cosine + k), load(sine + k)), k);
+    };
+    const Both<F32> of_last = head.load_pairs(last);
+    for (std::int64_t k = 0; k < last; k += float_lanes) turn(head.load_pairs(k), k);
+    turn(of_last, last);
+  }
+}
+
+template <class T, bool interleaved>
+inline void rotate_heads(const RotateTask task) {
+  T* x = static_cast<T*>(task.x);
+  const float* cosine = task.angles;
+  const std::int64_t bytes = 2 * task.pairs * std::int64_t{sizeof(T)};
+  for (std::int64_t i = 0; i < task.count; ++i) {
+    if (task.ahead_bytes > 0) {
+      constexpr int to_write = 1;
+      const auto ahead = reinterpret_cast<std::uintptr_t>(x) + task.ahead_bytes;
+      for (std::int64_t line = 0; line < bytes; line += cache_line_bytes)
+        __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), to_write);
+    }
+    rotate_head(HeadPairs<T, interleaved>{x, task.pairs}, cosine, cosine + task.pairs);
+    x += task.stride;
+    cosine += task.angles_stride;
+  }
+}
+
+template <class T>
+inline void rotate_heads_of(const RotateTask& task) {
+  (task.interleaved ? rotate_heads<T, true> : rotate_heads<T, false>)(task);
+}
+
+void rotate_kernel(const RotateTask& task) noexcept {
+  switch (task.type) {
+    case DataType::bfloat16: return rotate_heads_of<BFloat16>(task);
+    case DataType::float16: return rotate_heads_of<Float16>(task);
+    default: return rotate_heads_of<float>(task);
+  }
 }
 
 }  // namespace
