@@ -93,7 +93,7 @@ inline void rotate_converted(const HeadPairs<T, interleaved>& head, const float*
   constexpr std::int64_t most = 64;
   float wide[2 * most];
   for (std::int64_t k = 0; k < head.pairs; k += most) {
-    const std::int64_t count = std::min(most, head.pairs - k);
+    const std::int64_t count = head.pairs - k < most ? head.pairs - k : most;
     const HeadPairs<float, interleaved> part = {wide, count};
     widen_all(&head.first(k), interleaved ? 2 * count : count, wide);
     if constexpr (!interleaved) widen_all(&head.second(k), count, wide + count);
