@@ -80,7 +80,7 @@ void InputEmbedding::forward(TokenIds ids, const SequenceView<float>& y,
                              EncodeOptions options) const {
   check(ids, y, options.threads);
   add_table({}, {InputRows(view_, ids, y), scale_, y, nullptr, is_non_temporal(options.stores, y),
-              options.threads});
+                 options.threads});
 }
 
 void InputEmbedding::forward(TokenIds ids, const PositionalEncoding& encoding,

@@ -48,7 +48,7 @@ inline void combine_converted(const CombineTask& task) {
   constexpr std::int64_t most = 256;
   float wide[most];
   for (std::int64_t i = 0; i < task.count; i += most) {
-    const std::int64_t count = std::min(most, task.count - i);
+    const std::int64_t count = task.count - i < most ? task.count - i : most;
     widen_all(static_cast<const T*>(task.x) + i, count, wide);
     combine_all<float, encoded, false>(
         {wide, encoded ? task.encoding + i : nullptr, wide, count, task.scale});

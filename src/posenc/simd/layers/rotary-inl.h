@@ -64,9 +64,27 @@ inline Both<Value> rotated(const Both<Value>& x, Value cosine, Value sine) {
   return {x.first * cosine - x.second * sine, x.second * cosine + x.first * sine};
 }
 
+/// The last vector of pairs may overlap the one before: it is loaded first.
 template <class T, bool interleaved>
 inline void rotate_head(const HeadPairs<T, interleaved>& head, const float* cosine,
-                        const float* sine);
+                        const float* sine) {
+  const std::int64_t last = head.pairs - float_lanes;
+  if (last < 0) {
+    for (std::int64_t k = 0; k < head.pairs; ++k) {
+      const Both<float> x = {widened(head.first(k)), widened(head.second(k))};
+      const Both<float> turned = rotated(x, cosine[k], sine[k]);
+      narrow_to(turned.first, head.first(k));
+      narrow_to(turned.second, head.second(k));
+    }
+    return;
+  }
+  const auto turn = [&](const Both<F32>& x, std::int64_t k) {
+    head.store_pairs(rotated(x, load(cosine + k), load(sine + k)), k);
+  };
+  const Both<F32> of_last = head.load_pairs(last);
+  for (std::int64_t k = 0; k < last; k += float_lanes) turn(head.load_pairs(k), k);
+  turn(of_last, last);
+}
 
 /// A head that is converted by plain loops, some pairs at a time.
 template <class T, bool interleaved>
@@ -75,39 +93,13 @@ inline void rotate_converted(const HeadPairs<T, interleaved>& head, const float*
   constexpr std::int64_t most = 64;
   float wide[2 * most];
   for (std::int64_t k = 0; k < head.pairs; k += most) {
-    const std::int64_t count = std::min(most, head.pairs - k);
+    const std::int64_t count = head.pairs - k < most ? head.pairs - k : most;
     const HeadPairs<float, interleaved> part = {wide, count};
     widen_all(&head.first(k), interleaved ? 2 * count : count, wide);
     if constexpr (!interleaved) widen_all(&head.second(k), count, wide + count);
     rotate_head(part, cosine + k, sine + k);
     narrow_all(wide, interleaved ? 2 * count : count, &head.first(k));
     if constexpr (!interleaved) narrow_all(wide + count, count, &head.second(k));
-  }
-}
-
-/// The last vector of pairs may overlap the one before: it is loaded first.
-template <class T, bool interleaved>
-inline void rotate_head(const HeadPairs<T, interleaved>& head, const float* cosine,
-                        const float* sine) {
-  if constexpr (!has_vector_conversion<T>)
-    return rotate_converted(head, cosine, sine);
-  else {
-    const std::int64_t last = head.pairs - float_lanes;
-    if (last < 0) {
-      for (std::int64_t k = 0; k < head.pairs; ++k) {
-        const Both<float> x = {widened(head.first(k)), widened(head.second(k))};
-        const Both<float> turned = rotated(x, cosine[k], sine[k]);
-        narrow_to(turned.first, head.first(k));
-        narrow_to(turned.second, head.second(k));
-      }
-      return;
-    }
-    const auto turn = [&](const Both<F32>& x, std::int64_t k) {
-      head.store_pairs(rotated(x, load(cosine + k), load(sine + k)), k);
-    };
-    const Both<F32> of_last = head.load_pairs(last);
-    for (std::int64_t k = 0; k < last; k += float_lanes) turn(head.load_pairs(k), k);
-    turn(of_last, last);
   }
 }
 
@@ -123,7 +115,12 @@ inline void rotate_heads(const RotateTask task) {
       for (std::int64_t line = 0; line < bytes; line += cache_line_bytes)
         __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), to_write);
     }
-    rotate_head(HeadPairs<T, interleaved>{x, task.pairs}, cosine, cosine + task.pairs);
+    const HeadPairs<T, interleaved> head = {x, task.pairs};
+    if constexpr (has_vector_conversion<T>) {
+      rotate_head(head, cosine, cosine + task.pairs);
+    } else {
+      rotate_converted(head, cosine, cosine + task.pairs);
+    }
     x += task.stride;
     cosine += task.angles_stride;
   }
