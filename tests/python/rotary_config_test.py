@@ -207,7 +207,7 @@ class RefusalTest(unittest.TestCase):
     def test_model_types_that_are_not_read(self):
         self.refuse([
             ("the configuration has no model_type, which is needed", {"hidden_size": 64}),
-            ("model_type is 'spiral'; allowed: one that docs/config-json.md lists, such as llama$",
+            ("model_type is 'spiral'; allowed: one that docs/config-json.md lists, such as mistral, ",
              LLAMA | {"model_type": "spiral"}),
             ("model_type is \\[\"llama\"\\]; allowed: one that", LLAMA | {"model_type": ["llama"]}),
             ("model_type is 'bert'; allowed: none; its positions are learned",
@@ -431,11 +431,11 @@ class RefusalTest(unittest.TestCase):
              of("qwen2_vl_text", mrope_section=[])),
             ("rope_scaling.mrope_section is \\[1,\"2\"\\]; allowed: a list of integers",
              of("qwen2_vl_text", mrope_section=[1, "2"])),
-            ("rope_scaling.mrope_section is \\[32,32\\]; allowed: three sections",
+            ("rope_scaling.mrope_section is \\[32,32\\]; allowed: a list whose sum is 64",
              of("qwen3_vl_text", mrope_section=[32, 32])),
-            ("rope_scaling.mrope_section is \\[64\\]; allowed: three sections",
+            ("rope_scaling.mrope_section is \\[64\\]; allowed: a list whose sum is 64",
              of("qwen2_vl_text", mrope_section=[64])),
-            ("rope_scaling.xdrope_section is \\[16,24,24\\]; allowed: four sections",
+            ("rope_scaling.xdrope_section is \\[16,24,24\\]; allowed: a list whose sum is 64",
              of("hunyuan_vl_text", type="xdrope", alpha=2.0, xdrope_section=[16, 24, 24])),
             ("rope_scaling.mrope_section is \\[22,20,22\\]; allowed: equal sections of height",
              of("ernie4_5_vl_moe_text", mrope_section=[22, 20, 22])),

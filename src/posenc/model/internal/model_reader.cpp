@@ -24,26 +24,18 @@ bool is_object_of_objects(const ConfigJson& rules) {
   return std::ranges::any_of(rules, &ConfigJson::is_object);
 }
 
-/// The rule under the name that both rope_scaling and rope_parameters have for it.
-ConfigJson with_type_of_both(ConfigJson rule) {
-  ConfigJson type = rule.value("rope_type", rule.value("type", ConfigJson("default")));
+/// A rule with the names of rope_parameters, and without keys that may stand beside rope_scaling
+/// instead of in it.
+ConfigJson renamed(ConfigJson rule, const ConfigJson& older) {
+  ConfigJson& type = rule["rope_type"];
+  if (type.is_null()) type = rule.value("type", ConfigJson("default"));
   if (type == "mrope") type = "default";
   if (type == "su") type = "longrope";
   rule.erase("type");
-  rule["rope_type"] = type;
-  return rule;
-}
-
-/// True if the rules are equal, but that the newer one may have keys that stand beside the older.
-bool says_the_same(const ConfigJson& older, const ConfigJson& newer) {
-  if (older == newer) return true;
-  if (is_object_of_objects(older) || is_object_of_objects(newer)) return false;
-  const ConfigJson before = with_type_of_both(older);
-  ConfigJson now = with_type_of_both(newer);
   for (const char* const key : {"partial_rotary_factor", "rope_theta"}) {
-    if (!before.contains(key)) now.erase(key);
+    if (!older.contains(key)) rule.erase(key);
   }
-  return before == now;
+  return rule;
 }
 
 /// The integer part of a share of channels.
@@ -131,7 +123,8 @@ class ModelReader {
     const ConfigJson* const newer = config_.object("rope_parameters");
     const bool has_older = older != nullptr && !older->empty();
     const bool has_newer = newer != nullptr && !newer->empty();
-    if (has_older && has_newer && !says_the_same(*older, *newer))
+    if (has_older && has_newer && *older != *newer &&
+        renamed(*older, *older) != renamed(*newer, *older))
       config_.refuse("rope_scaling", "rope_parameters, which is given too");
     const std::string_view name = has_newer ? "rope_parameters" : "rope_scaling";
     if (!has_older && !has_newer) {
@@ -225,21 +218,27 @@ class ModelReader {
 
   // Values of keys that agree, or of the class.
 
-  template <class T, class Read>
-  std::optional<T> value_of(const Sources& from, const ConfigKeys& rule, bool takes_default,
-                            const Read& read) const {
+  template <class T>
+  std::optional<T> number(const Sources& from, const ConfigKeys& rule, bool takes_default,
+                          double above = 0, double most = any) const {
     std::vector<Named<T>> given, echoes;
-    bool is_given = false;
     for (const Sources::Key& each : from.keys) {
       const ConfigKeys& keys = each.is_in_rule ? rule : config_;
-      (each.is_echo ? echoes : given).emplace_back(keys.path(each.name), read(keys, each.name));
-      is_given = is_given || (!each.is_echo && given.back().second);
+      Named<T> value = {keys.path(each.name), {}};
+      if constexpr (std::is_integral_v<T>) {
+        value.second = keys.integer(each.name);
+      } else {
+        value.second = keys.real(each.name, above, most);
+      }
+      (each.is_echo ? echoes : given).push_back(value);
     }
+    const bool is_given =
+        std::ranges::any_of(given, [](const auto& each) { return !!each.second; });
     if (!is_given && takes_default && from.defaults.size() > 1) {
-      throw InvalidArgument(format_text(
-          "the configuration has no {}, which is needed; Transformers 4 takes {}, Transformers 5 "
-          "{}",
-          config_.path(from.name()), from.defaults[0], from.defaults[1]));
+      throw InvalidArgument(
+          format_text("the configuration has no {}, which is needed; Transformers 4 takes {}, "
+                      "Transformers 5 {}",
+                      config_.path(from.name()), from.defaults[0], from.defaults[1]));
     }
     if (!is_given && takes_default && !from.defaults.empty())
       given.emplace_back("the default of its class", static_cast<T>(from.defaults.front()));
@@ -248,18 +247,7 @@ class ModelReader {
   }
 
   std::optional<std::int64_t> whole(const Sources& from, bool takes_default) const {
-    const auto read = [](const ConfigKeys& keys, const std::string& key) {
-      return keys.integer(key);
-    };
-    return value_of<std::int64_t>(from, config_, takes_default, read);
-  }
-
-  std::optional<double> real(const Sources& from, const ConfigKeys& rule, bool takes_default,
-                             double above, double most) const {
-    const auto read = [&](const ConfigKeys& keys, const std::string& key) {
-      return keys.real(key, above, most);
-    };
-    return value_of<double>(from, rule, takes_default, read);
+    return number<std::int64_t>(from, config_, takes_default);
   }
 
   // Channels.
@@ -281,8 +269,9 @@ class ModelReader {
   std::int64_t head_of(const ModelType& kind) const {
     const Sources from = sources_of(kind, "head");
     const std::string path = config_.path(from.name());
-    auto head = whole(from, false);
-    if (kind.has("per_layer")) head = agreed<std::int64_t>({{path, head}, head_of_layers(kind)});
+    auto heads = kind.has("per_layer") ? heads_of_layers(kind) : std::vector<Named<std::int64_t>>();
+    heads.emplace_back(path, whole(from, false));
+    const auto head = agreed<std::int64_t>(heads);
     if (kind.has("latent")) return head.value_or(0);
     if (divides(kind)) {
       const std::string name =
@@ -298,59 +287,39 @@ class ModelReader {
   }
 
   /// As Transformers 5.16 saves those of some layers: {"5": {"head_dim": 512}, ...}.
-  Named<std::int64_t> head_of_layers(const ModelType& kind) const {
-    const std::string_view key = "per_layer_config";
-    const ConfigJson* const layers = config_.object(key);
-    const ConfigJson* const types = config_.get("layer_types");
-    if (layers == nullptr) return {};
-    if (types == nullptr || !types->is_array()) config_.refuse(key, "none without layer_types");
+  std::vector<Named<std::int64_t>> heads_of_layers(const ModelType& kind) const {
     std::vector<Named<std::int64_t>> heads;
-    const ConfigKeys all(*layers, config_.path(key));
-    for (std::size_t i = 0; i < types->size(); ++i) {
-      const ConfigJson* const layer = all.object(number_text(i));
-      if ((layer != nullptr) != ((*types)[i] == kind.name))
-        config_.refuse(key, "those of the layers with " + kind.name);
-      if (layer == nullptr) continue;
-      const ConfigKeys keys(*layer, all.path(number_text(i)));
-      heads.emplace_back(keys.path("head_dim"), keys.integer("head_dim"));
-      check_all_read(keys, false, nullptr);
+    const ConfigJson types = config_.json().value("layer_types", ConfigJson());
+    for (std::size_t i = 0; config_.has("per_layer_config") && i < types.size(); ++i) {
+      const std::string key = format_text("per_layer_config.{}.head_dim", i);
+      if (types[i] == kind.name) heads.emplace_back(key, needed(key, config_.integer(key)));
     }
-    return {std::string(key), agreed<std::int64_t>(heads)};
+    return heads;
   }
 
   /// Those of a head that are turned: even, 2 to max_d_model.
   std::int64_t turned_of(const ModelType& kind, const ConfigKeys& rule, std::int64_t head) const {
     const Sources of_turned = sources_of(kind, "turned"), of_share = sources_of(kind, "share");
     const auto turned = whole(of_turned, true);
-    const auto share = real(of_share, rule, !turned, 0, 1);
-    std::string key = sources_of(kind, divides(kind) ? "width" : "head").name();
-    std::int64_t dimension = 0;
-    if (turned) {
-      key = of_turned.name();
-      dimension = *turned;
-      check_turned(kind, key, *turned, head, share);
-    } else if (kind.has("turned") && !kind.has("optional_turned")) {
+    const auto share = number<double>(of_share, rule, !turned, 0, 1);
+    if (!turned && kind.has("turned") && !kind.has("optional_turned"))
       refuse_absence(config_.path(of_turned.name()));
-    } else {
-      dimension = part_of(head, needed(config_.path(of_share.name()), share));
+    const bool is_divided = divides(kind) && !kind.has("latent");
+    const std::string of_head = sources_of(kind, is_divided ? "width" : "head").name();
+    const std::string path = config_.path(turned ? of_turned.name() : of_head);
+    if (turned && !kind.has("latent") && *turned > head)
+      config_.refuse(of_turned.name(), format_text("at most {}, the channels of a head", head));
+    std::vector<Named<std::int64_t>> all = {{path, turned}};
+    if (turned && kind.has("latent") && head != 0) all.emplace_back(config_.path(of_head), head);
+    if (kind.has("share_of_both") && turned && share) {
+      const std::string_view other = "qk_nope_head_dim";
+      head = *turned + needed(config_.path(other), config_.integer(other));
     }
+    if (share) all.emplace_back("the share of the head", part_of(head, *share));
+    const std::int64_t dimension = needed(config_.path(of_share.name()), agreed(all));
     if (dimension >= 2 && dimension % 2 == 0 && dimension <= max_d_model) return dimension;
-    refuse(format_text("the dimension, from {},", config_.path(key)), dimension,
+    refuse(format_text("the dimension, from {},", path), dimension,
            format_text("even, 2 to {}", max_d_model));
-  }
-
-  void check_turned(const ModelType& kind, const std::string& key, std::int64_t turned,
-                    std::int64_t head, const std::optional<double>& share) const {
-    const std::string path = config_.path(key);
-    if (kind.has("latent") && head != 0)
-      agreed<std::int64_t>({{path, turned}, {config_.path(sources_of(kind, "head").name()), head}});
-    if (!kind.has("latent") && turned > head)
-      config_.refuse(key, format_text("at most {}, the channels of a head", head));
-    if (!share) return;
-    constexpr std::string_view nope = "qk_nope_head_dim";
-    if (kind.has("share_of_both"))
-      head = turned + needed(config_.path(nope), config_.integer(nope));
-    agreed<std::int64_t>({{path, turned}, {"the share of the head", part_of(head, *share)}});
   }
 
   // A rotary embedding.
@@ -366,7 +335,7 @@ class ModelReader {
     if (name != "default" && kind.has("head_for_rules"))
       needed(config_.path("head_dim"), config_.integer("head_dim"));
     const std::int64_t dimension = name == "proportional" ? head : turned_of(kind, rule, head);
-    const auto base = real(sources_of(kind, "base"), rule, true, 1, any);
+    const auto base = number<double>(sources_of(kind, "base"), rule, true, 1, any);
     EncodingSpec spec = {.d_model = dimension,
                          .base = needed(config_.path("rope_theta"), base) * rope_ratio()};
     RotaryRule read = read_rule(name, rule, {config_, kind, dimension, options_.rows});
@@ -410,9 +379,9 @@ class ModelReader {
     const std::string name = type ? *type : older.value_or("default");
     const auto known = rules.find(name);
     if (known != rules.end() && known->second != "?") return known->second;
-    std::vector<std::string> names;  // that mean no other name
+    std::vector<std::string> names;
     for (const auto& [each, meant] : rules) {
-      if (meant != "?" && (meant == each || !rules.contains(meant))) names.push_back(each);
+      if (meant != "?") names.push_back(each);
     }
     const std::string allowed = join(names, ", ");
     if (known != rules.end()) {
@@ -456,14 +425,13 @@ class ModelReader {
                                    : sections_of(kind, order == "interleaved", by_default, rule);
     std::int64_t sum = 0;
     for (const std::int64_t each : pairs) sum = std::min(sum + each, spec.d_model);
-    if (sum != spec.d_model / 2) {
-      refuse(name, pairs,
-             format_text("a list whose sum is {}, the number of pairs", spec.d_model / 2));
-    }
     // M-RoPE's are of time, height and width, XD-RoPE's also of the position.
-    const bool has_four = kind.has("four_axes");
-    if (pairs.size() != (has_four ? 4 : 3))
-      refuse(name, pairs, has_four ? "four sections" : "three sections");
+    const std::size_t axes = kind.has("four_axes") ? 4 : 3;
+    if (sum != spec.d_model / 2 || pairs.size() != axes) {
+      refuse(name, pairs,
+             format_text("a list whose sum is {}, the number of pairs, in {} sections",
+                         spec.d_model / 2, axes));
+    }
     if (order == "in_sections") return axes_in_sections(pairs, spec);
     if (order == "interleaved") return axes_interleaved(pairs, spec);
     // ERNIE's are of height, width and time.
@@ -492,9 +460,8 @@ class ModelReader {
     }
     const bool has_own_name = kind.has("four_axes") && !rule.has("mrope_section");
     const std::string_view key = has_own_name ? "xdrope_section" : "mrope_section";
-    if (!rule.has(key) && by_default.empty()) refuse_absence(rule.path(key));
-    return {rule.path(key), rule.has(key) ? rule.integers(key)
-                                          : ConfigJson::parse("[" + by_default + "]").get<Pairs>()};
+    if (rule.has(key) || by_default.empty()) return {rule.path(key), rule.integers(key)};
+    return {rule.path(key), ConfigJson::parse("[" + by_default + "]").get<Pairs>()};
   }
 
   const ConfigKeys& config_;
@@ -507,24 +474,17 @@ class ModelReader {
   std::map<std::string, ConfigKeys> rules_;
 };
 
-/// Up to three types whose names begin like that one, or differ in less than half of it.
-std::string nearest_types(std::string type) {
-  constexpr std::size_t most_characters = 64, most_types = 3;
-  type.resize(std::min(type.size(), most_characters));
-  std::ranges::transform(type, type.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  std::multimap<double, std::string> near;  // by rank: less is nearer
+/// Three types whose names begin like that one, or differ little.
+std::string nearest_types(std::string_view type) {
+  std::multimap<std::int64_t, std::string> by_rank;  // less is nearer
   for (const std::string& each : all_model_types()) {
     const auto prefix = std::ranges::mismatch(type, each).in1 - type.begin();
-    const std::size_t distance = edit_distance(type, each);
-    if (prefix >= 3 || 2 * distance <= type.size())
-      near.emplace(static_cast<double>(distance) - 2.0 * static_cast<double>(prefix), each);
+    by_rank.emplace(static_cast<std::int64_t>(edit_distance(type, each)) - 2 * prefix, each);
   }
   std::vector<std::string> names;
-  for (const auto& [rank, name] : near) names.push_back(name);
-  names.resize(std::min(names.size(), most_types));
-  return names.empty() ? "llama" : join(names, ", ");
+  for (const auto& [rank, name] : by_rank) names.push_back(name);
+  names.resize(3);
+  return join(names, ", ");
 }
 
 /// Of any model type: also of one that has the text model's configuration in its own.
