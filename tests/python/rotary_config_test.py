@@ -207,7 +207,7 @@ class RefusalTest(unittest.TestCase):
     def test_model_types_that_are_not_read(self):
         self.refuse([
             ("the configuration has no model_type, which is needed", {"hidden_size": 64}),
-            ("model_type is 'spiral'; allowed: one that docs/config-json.md lists, such as mistral, ",
+            ("model_type is 'spiral'; allowed: one that docs/config-json.md lists, such as smolvlm, ",
              LLAMA | {"model_type": "spiral"}),
             ("model_type is \\[\"llama\"\\]; allowed: one that", LLAMA | {"model_type": ["llama"]}),
             ("model_type is 'bert'; allowed: none; its positions are learned",

@@ -109,9 +109,10 @@ void check_inner(const ConfigKeys& keys, const ConfigJson& value, const std::str
       check_inner(keys, value[i], format_text("{}[{}]", path, i), has_parts, warnings);
   }
   if (!value.is_object()) return;
+  const bool is_top = &value == &keys.json();
   for (const auto& [key, inner] : value.items()) {
-    const std::string inner_path = (path.empty() ? "" : path + ".") + inner_text(key);
-    const bool is_part = has_parts && path.empty() && std::ranges::count(other_parts, key) > 0;
+    const std::string inner_path = (is_top ? "" : path + ".") + inner_text(key);
+    const bool is_part = has_parts && is_top && std::ranges::count(other_parts, key) > 0;
     if (is_part || keys.is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
     if (!is_rope_like(key)) {
       check_inner(keys, inner, inner_path, has_parts, warnings);
@@ -163,6 +164,7 @@ std::string ConfigKeys::path(std::string_view key) const {
 }
 
 const ConfigJson* ConfigKeys::find(std::string_view key) const {
+  if (const auto found = json_->find(std::string(key)); found != json_->end()) return &*found;
   std::string pointer = "/" + std::string(key);
   std::ranges::replace(pointer, '.', '/');
   const ConfigJson::json_pointer at(pointer);

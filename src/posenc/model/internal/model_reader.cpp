@@ -20,10 +20,6 @@ namespace {
 constexpr double any = std::numeric_limits<double>::infinity();
 using Pairs = std::vector<std::int64_t>;
 
-bool is_object_of_objects(const ConfigJson& rules) {
-  return std::ranges::any_of(rules, &ConfigJson::is_object);
-}
-
 /// A rule with the names of rope_parameters, and without keys that may stand beside rope_scaling
 /// instead of in it.
 ConfigJson renamed(ConfigJson rule, const ConfigJson& older) {
@@ -41,12 +37,6 @@ ConfigJson renamed(ConfigJson rule, const ConfigJson& older) {
 /// The integer part of a share of channels.
 std::int64_t part_of(std::int64_t channels, double share) {
   return static_cast<std::int64_t>(static_cast<double>(channels) * share);
-}
-
-std::string names_of(const std::vector<ModelType>& kinds) {
-  std::vector<std::string> names;
-  for (const ModelType& each : kinds) names.push_back(each.name);
-  return join(names, ", ");
 }
 
 bool names(const std::vector<ModelType>& kinds, std::string_view name) {
@@ -119,33 +109,35 @@ class ModelReader {
 
   /// rope_parameters is the newer name. A rule for each kind of layers is an object of objects.
   void find_rules() {
-    const ConfigJson* const older = config_.object("rope_scaling");
-    const ConfigJson* const newer = config_.object("rope_parameters");
-    const bool has_older = older != nullptr && !older->empty();
-    const bool has_newer = newer != nullptr && !newer->empty();
-    if (has_older && has_newer && *older != *newer &&
-        renamed(*older, *older) != renamed(*newer, *older))
+    const auto given = [&](std::string_view key) {
+      const ConfigJson* const rules = config_.object(key);
+      return rules == nullptr ? ConfigJson::object() : *rules;
+    };
+    const ConfigJson older = given("rope_scaling"), newer = given("rope_parameters");
+    if (!older.empty() && !newer.empty() && renamed(older, older) != renamed(newer, older))
       config_.refuse("rope_scaling", "rope_parameters, which is given too");
-    const std::string_view name = has_newer ? "rope_parameters" : "rope_scaling";
-    if (!has_older && !has_newer) {
+    const std::string_view name = newer.empty() ? "rope_scaling" : "rope_parameters";
+    const ConfigJson* const rules = config_.object(name);
+    if (older.empty() && newer.empty()) {
       if (type_.has("rule") && config_.is_null(name))
         config_.refuse(name, "a rule; Transformers 4 reads none, Transformers 5 that of its class");
       return;
     }
-    const ConfigJson& rules = has_newer ? *newer : *older;
-    const bool has_kinds = type_.kinds.size() > 1;
-    if (!is_object_of_objects(rules)) {
-      if (has_kinds && has_newer)
-        config_.refuse(name, "a rule for each kind of layers: " + names_of(type_.kinds));
-      rules_.emplace("", ConfigKeys(rules, config_.path(name)));
+    std::vector<std::string> kinds;
+    for (const ModelType& each : type_.kinds) kinds.push_back(each.name);
+    const ConfigKeys of_kinds(*rules, config_.path(name));
+    if (std::ranges::none_of(*rules, &ConfigJson::is_object)) {
+      if (kinds.size() > 1 && !newer.empty())
+        config_.refuse(name, "a rule for each kind of layers: " + join(kinds, ", "));
+      rules_.emplace("", of_kinds);
       return;
     }
-    if (!has_kinds) config_.refuse(name, "one rule, since the model has one rotary embedding");
-    const ConfigKeys of_kinds(rules, config_.path(name));
-    for (const auto& [kind, rule] : rules.items()) {
+    if (kinds.size() < 2)
+      config_.refuse(name, "one rule, since the model has one rotary embedding");
+    for (const auto& [kind, rule] : rules->items()) {
       if (of_kinds.object(kind) == nullptr) continue;
       if (!names(type_.kinds, kind))
-        of_kinds.refuse(kind, "a rule for a kind of layers: " + names_of(type_.kinds));
+        of_kinds.refuse(kind, "a rule for a kind of layers: " + join(kinds, ", "));
       rules_.emplace(kind, ConfigKeys(rule, of_kinds.path(kind)));
     }
   }
