@@ -145,18 +145,11 @@ TEST(RotaryConfig, KnownTypesAreInOrder) {
 }
 
 TEST(RotaryConfig, UnknownTypesNameTheNearestOnes) {
-  const std::string allowed = "'; allowed: one that docs/config-json.md lists, such as ";
-  for (const auto& [type, nearest] : std::vector<std::pair<std::string, std::string>>{
-           {"spiral", "llama"},
-           {"Llama", "llama, llama4, llava"},
-           {"qwen25", "qwen2, qwen2_vl, qwen"},
-           {"phi3small", "phi3, phi3_v, phi4mm"},
-           {"deepseek_vl_v2", "deepseek_vl, deepseek_vl_hybrid, deepseek_v2"},
-           {"", "llama"},
-           {std::string(30, 'x'), "llama"}}) {
-    EXPECT_EQ(message_of(R"({"model_type": ")" + type + R"("})"),
-              "model_type is '" + type + allowed + nearest);
-  }
+  EXPECT_EQ(message_of(R"({"model_type": "qwen25"})"),
+            "model_type is 'qwen25'; allowed: one that docs/config-json.md lists, such as qwen2, "
+            "qwen2_vl, qwen");
+  EXPECT_THAT(message_of(R"({"model_type": ")" + std::string(5000, 'x') + "\"}"),
+              HasSubstr("lists, such as "));
   for (const std::string& each : known_model_types())  // found with a letter more
     EXPECT_THAT(message_of(R"({"model_type": ")" + each + R"(x"})"), HasSubstr("such as " + each));
 }

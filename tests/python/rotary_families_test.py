@@ -222,12 +222,12 @@ class ClassesTest(unittest.TestCase):
             ("rope_parameters.partial_rotary_factor is 0.5; allowed: 0.9, which partial_rotary",
              {"model_type": "moonshine", "hidden_size": 64, "encoder_num_attention_heads": 1,
               "partial_rotary_factor": 0.9, "rope_parameters": {"partial_rotary_factor": 0.5}}),
-            ("rope_type is 'linear'; allowed: default$", heads(
+            ("rope_type is 'linear'; allowed: default, mrope$", heads(
                 "ernie4_5_vl_moe_text", 2560, 20, rope_scaling={"type": "linear", "factor": 2})),
             ("head_dim is null; allowed: an integer", heads("gemma", 64, 1, head_dim=None)),
             ("partial_rotary_factor is 0.25; allowed: 0.5, which the default",
              heads("bamba", 64, 1, partial_rotary_factor=0.25)),
-            ("per_layer_config is .*; allowed: those of the layers with full_attention", heads(
+            ("the configuration has no per_layer_config.0.head_dim", heads(
                 "gemma4_text", 64, 1, layer_types=["full_attention", "sliding_attention"],
                 per_layer_config={"1": {"head_dim": 64}})),
             ("encoder is .*; allowed: the rotary embedding of decoder", {

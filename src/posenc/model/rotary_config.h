@@ -42,6 +42,8 @@ struct RotaryReading {
     std::string kind = {};
     RotarySpec rotary = {};  ///< the same in all of them
     std::string note = {};   ///< what the model does beside, such as scaling of queries
+
+    bool operator==(const Layers&) const = default;
   };
 
   std::string model_type = {};      ///< that of the text model

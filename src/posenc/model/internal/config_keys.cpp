@@ -1,25 +1,16 @@
 #include "posenc/model/internal/config_keys.h"
 
 #include "posenc/error.h"
+#include "posenc/support/json_text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr std::int64_t max_integer = std::int64_t{1} << 53;
-
-/// The value as a number of that type; none if it is not finite.
-std::optional<double> finite(const ConfigJson& value) {
-  if (!value.is_number() || !std::isfinite(value.get<double>())) return {};
-  return value.get<double>();
-}
-
-bool is_integer(const ConfigJson& value, std::int64_t least) {
-  return value.is_number_integer() && value >= least && value <= max_integer;
-}
 
 /// Keys with the value that changes nothing, of models that do not read them. An array stands for
 /// an array of any length of its element.
@@ -35,71 +26,157 @@ const ConfigJson& neutral_keys() {
   return all;
 }
 
-bool is_neutral(const ConfigJson& value, const ConfigJson& neutral) {
-  if (!neutral.is_array()) return value == neutral;
-  return value.is_array() && !value.empty() &&
-         std::ranges::all_of(value, [&](const ConfigJson& each) { return each == neutral[0]; });
+/// A key with one of these in its name may be one of a rotary embedding ...
+constexpr std::string_view rope_like[] = {
+    "rope",      "nope",      "rotary",     "rotate",      "theta",
+    "yarn",      "ntk",       "mscale",     "position",    "pos_emb",
+    "alibi",     "head_dim",  "head_size",  "kv_channels", "compression_ratio",
+    "base_freq", "freq_base", "freq_alloc", "freq_scale"};
+/// ... unless it is in one of these words, such as is_composition.
+constexpr std::string_view not_rope_like[] = {"composition", "propert"};
+
+/// Objects whose keys are a user's words, or those of another program.
+constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantization_config"};
+
+/// Parts of multimodal models, whose rotary embeddings are not those of the text.
+constexpr std::string_view other_parts[] = {
+    "audio",           "audio_config",     "audio_encoder_config", "audio_processor",
+    "code2wav_config", "embd_layer",       "encoder_config",       "image_processor",
+    "img_processor",   "perceiver_config", "projector_config",     "qformer_config",
+    "talker_config",   "token2wav_config", "vision_config",        "visual",
+    "vq_config"};
+
+/// NaN, Infinity, and a number of JSON that double does not have, as texts.
+std::string as_json(const std::string& word) {
+  bool is_beyond = word == "NaN" || word == "Infinity" || word == "-Infinity";
+  try {
+    is_beyond = is_beyond || ConfigJson::parse(word).is_discarded();
+  } catch (const ConfigJson::out_of_range&) {
+    is_beyond = true;
+  } catch (const ConfigJson::parse_error&) {  // The whole text's parser says where.
+  }
+  return is_beyond ? '"' + word + '"' : word;
 }
 
-std::string allowed_for(std::string_view key) {
-  const auto found = neutral_keys().find(std::string(key));
-  return found == neutral_keys().end() ? "none, since it is not read" : text_of(*found);
+std::string with_quoted_numbers(std::string_view text) {
+  constexpr std::string_view punctuation = "{}[]:,\" \t\r\n";
+  std::string result, word;
+  bool is_in_text = false, is_escaped = false;
+  for (const char c : text) {
+    if (!is_in_text && punctuation.find(c) == std::string_view::npos) {
+      word += c;
+      continue;
+    }
+    if (!word.empty()) result += as_json(std::exchange(word, ""));
+    result += c;
+    is_in_text = is_in_text ? c != '"' || is_escaped : c == '"';
+    is_escaped = is_in_text && c == '\\' && !is_escaped;
+  }
+  return word.empty() ? result : result + as_json(word);
 }
 
-/// Names of objects whose keys are a user's words, or those of another program.
-bool has_free_keys(std::string_view key) {
-  return key == "label2id" || key == "id2label" || key == "quantization_config";
+std::string ascii_text(const ConfigJson& value) {
+  constexpr bool ensure_ascii = true;  // no control characters for a terminal
+  return value.dump(-1, ' ', ensure_ascii, ConfigJson::error_handler_t::replace);
 }
 
-using Visit = std::function<void(const std::string&, const ConfigJson&, const std::string&)>;
+/// The text of a string, as between its quotes in JSON.
+std::string inner_text(std::string_view text) {
+  const std::string quoted = ascii_text(std::string(text));
+  return shortened(quoted.substr(1, quoted.size() - 2), max_quoted_bytes);
+}
 
-void visit_all(const ConfigKeys& keys, const ConfigJson& value, const std::string& path,
-               const Visit& visit) {
+bool changes_nothing(std::string_view key, const ConfigJson& value) {
+  const ConfigJson neutral = neutral_keys().value(std::string(key), ConfigJson());
+  if (value.is_null() || value == neutral) return true;
+  return neutral.is_array() && value.is_array() && !value.empty() &&
+         std::ranges::count(value, neutral[0]) == static_cast<std::ptrdiff_t>(value.size());
+}
+
+void report(const std::string& path, const ConfigJson& value, std::string_view allowed,
+            Warnings warnings) {
+  if (warnings == nullptr) refuse(path, value, allowed);
+  warnings->push_back(format_text("{} is {}; not read", path, text_of(value)));
+}
+
+constexpr std::string_view not_read = "none, since it is not read";
+
+/// `path` is that of the value in the object.
+void check_inner(const ConfigKeys& keys, const ConfigJson& value, const std::string& path,
+                 bool has_parts, Warnings warnings) {
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i)
-      visit_all(keys, value[i], format_text("{}[{}]", path, i), visit);
+      check_inner(keys, value[i], format_text("{}[{}]", path, i), has_parts, warnings);
   }
   if (!value.is_object()) return;
+  const bool is_top = &value == &keys.json();
   for (const auto& [key, inner] : value.items()) {
-    const std::string inner_path = path + "." + name_of_key(key);
-    if (keys.is_read(inner_path)) continue;
-    if (is_rope_like(key) && !changes_nothing(key, inner)) {
-      visit(inner_path, inner, allowed_for(key));
-    } else if (!has_free_keys(key)) {
-      visit_all(keys, inner, inner_path, visit);
+    const std::string inner_path = (is_top ? "" : path + ".") + inner_text(key);
+    const bool is_part = has_parts && is_top && std::ranges::count(other_parts, key) > 0;
+    if (is_part || keys.is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
+    if (!is_rope_like(key)) {
+      check_inner(keys, inner, inner_path, has_parts, warnings);
+    } else if (!changes_nothing(key, inner)) {
+      const auto neutral = neutral_keys().find(key);
+      report(keys.is_nested() ? keys.path() + '.' + inner_path : inner_path, inner,
+             neutral == neutral_keys().end() ? std::string(not_read) : text_of(*neutral), warnings);
     }
   }
 }
 
+bool is_real(const ConfigJson& value) {
+  return value.is_number() && std::isfinite(value.get<double>());
+}
+
+bool is_integer(const ConfigJson& value, std::int64_t least) {
+  return value.is_number_integer() && value >= least && value <= max_integer;
+}
+
 }  // namespace
 
-ConfigKeys::ConfigKeys(const ConfigJson& object, std::string path)
-    : json_(&object), path_(std::move(path)) {}
+ConfigJson parse_config(std::string_view text) {
+  try {
+    ConfigJson config = parse_json_text<ConfigJson>(with_quoted_numbers(text), "the configuration");
+    if (!config.is_object()) refuse("the configuration", config, "an object");
+    return config;
+  } catch (const ConfigJson::parse_error& error) {
+    throw InvalidArgument(format_text(
+        "the configuration is not JSON near byte {}; allowed: the text of a config.json",
+        error.byte));
+  }
+}
+
+std::string text_of(const ConfigJson& value) {
+  return value.is_string() ? "'" + inner_text(value.get_ref<const std::string&>()) + "'"
+                           : shortened(ascii_text(value), max_quoted_bytes);
+}
+
+void refuse(std::string_view name, const ConfigJson& value, std::string_view allowed) {
+  throw InvalidArgument(format_text("{} is {}; allowed: {}", name, text_of(value), allowed));
+}
+
+void refuse_absence(std::string_view key) {
+  throw InvalidArgument(format_text("the configuration has no {}, which is needed", key));
+}
 
 std::string ConfigKeys::path(std::string_view key) const {
-  return path_.empty() ? name_of_key(key) : path_ + "." + name_of_key(key);
+  return (path_.empty() ? "" : path_ + ".") + inner_text(key);
 }
 
 const ConfigJson* ConfigKeys::find(std::string_view key) const {
   if (const auto found = json_->find(std::string(key)); found != json_->end()) return &*found;
-  const std::size_t dot = key.find('.');
-  if (dot == std::string_view::npos) return nullptr;
-  const auto outer = json_->find(std::string(key.substr(0, dot)));
-  if (outer == json_->end() || !outer->is_object()) return nullptr;
-  const auto inner = outer->find(std::string(key.substr(dot + 1)));
-  return inner == outer->end() ? nullptr : &*inner;
+  std::string pointer = "/" + std::string(key);
+  std::ranges::replace(pointer, '.', '/');
+  const ConfigJson::json_pointer at(pointer);
+  return json_->contains(at) ? &(*json_)[at] : nullptr;
 }
 
 const ConfigJson* ConfigKeys::get(std::string_view key) const {
   mark(key);
-  const ConfigJson* const value = find(key);
-  return value == nullptr || value->is_null() ? nullptr : value;
+  return has(key) ? find(key) : nullptr;
 }
 
-bool ConfigKeys::has(std::string_view key) const {
-  const ConfigJson* const value = find(key);
-  return value != nullptr && !value->is_null();
-}
+bool ConfigKeys::has(std::string_view key) const { return find(key) != nullptr && !is_null(key); }
 
 bool ConfigKeys::is_null(std::string_view key) const {
   const ConfigJson* const value = find(key);
@@ -108,107 +185,90 @@ bool ConfigKeys::is_null(std::string_view key) const {
 
 void ConfigKeys::refuse(std::string_view key, std::string_view allowed) const {
   const ConfigJson* const value = find(key);
-  posenc::refuse(path(key), value == nullptr ? ConfigJson() : *value, allowed);
+  detail::refuse(path(key), value == nullptr ? ConfigJson() : *value, allowed);
+}
+
+template <class T, class IsAllowed>
+std::optional<T> ConfigKeys::value(std::string_view key, const std::string& allowed,
+                                   const IsAllowed& is_allowed) const {
+  const ConfigJson* const found = get(key);
+  if (found == nullptr) return {};
+  if (!std::invoke(is_allowed, *found)) refuse(key, allowed);
+  return found->get<T>();
+}
+
+const ConfigJson* ConfigKeys::object(std::string_view key) const {
+  const ConfigJson* const found = get(key);
+  if (found != nullptr && !found->is_object()) refuse(key, "an object");
+  return found;
 }
 
 std::optional<std::int64_t> ConfigKeys::integer(std::string_view key, std::int64_t least) const {
-  const ConfigJson* const value = get(key);
-  if (value == nullptr) return {};
-  if (!is_integer(*value, least))
-    refuse(key, format_text("an integer from {} to {}", least, max_integer));
-  return value->get<std::int64_t>();
+  return value<std::int64_t>(key, format_text("an integer from {} to {}", least, max_integer),
+                             [&](const ConfigJson& each) { return is_integer(each, least); });
 }
 
 std::optional<double> ConfigKeys::real(std::string_view key, double above, double most) const {
-  const ConfigJson* const value = get(key);
-  if (value == nullptr) return {};
-  const std::optional<double> number = finite(*value);
-  if (number && *number > above && *number <= most) return number;
   const std::string limit = std::isinf(most) ? "" : format_text(", at most {}", most);
-  refuse(key, format_text("a finite number above {}{}", above, limit));
+  return value<double>(key, format_text("a finite number above {}{}", above, limit),
+                       [&](const ConfigJson& each) {
+                         return is_real(each) && each > above && each.get<double>() <= most;
+                       });
 }
 
 bool ConfigKeys::boolean(std::string_view key, bool by_default) const {
-  const ConfigJson* const value = get(key);
-  if (value == nullptr) return by_default;
-  if (!value->is_boolean()) refuse(key, "true, false");
-  return value->get<bool>();
+  return value<bool>(key, "true, false", &ConfigJson::is_boolean).value_or(by_default);
 }
 
 std::optional<std::string> ConfigKeys::text(std::string_view key) const {
-  const ConfigJson* const value = get(key);
-  if (value == nullptr) return {};
-  if (!value->is_string()) refuse(key, "a text");
-  return value->get<std::string>();
+  return value<std::string>(key, "a text", &ConfigJson::is_string);
 }
 
 std::vector<double> ConfigKeys::reals(std::string_view key, std::int64_t count) const {
-  const ConfigJson* const value = get(key);
-  std::vector<double> all;
-  if (value != nullptr && value->is_array()) {
-    for (const ConfigJson& each : *value) {
-      const std::optional<double> number = finite(each);
-      if (number && *number > 0) all.push_back(*number);
-    }
-  }
-  if (value == nullptr || !value->is_array() || all.size() != value->size() ||
-      static_cast<std::int64_t>(all.size()) != count) {
-    refuse(key, format_text("a list of {} numbers above 0, one for each pair of channels", count));
-  }
-  return all;
+  const std::string allowed =
+      format_text("a list of {} numbers above 0, one for each pair of channels", count);
+  const auto numbers = value<std::vector<double>>(key, allowed, [&](const ConfigJson& all) {
+    return all.is_array() && static_cast<std::int64_t>(all.size()) == count &&
+           std::ranges::all_of(all,
+                               [](const ConfigJson& each) { return is_real(each) && each > 0; });
+  });
+  if (!numbers) refuse(key, allowed);
+  return *numbers;
 }
 
 std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
-  const ConfigJson* const value = get(key);
   const auto is_allowed = [](const ConfigJson& each) { return is_integer(each, 0); };
-  if (value == nullptr || !value->is_array() || !std::ranges::all_of(*value, is_allowed))
-    refuse(key, "a list of integers from 0");
-  return value->get<std::vector<std::int64_t>>();
-}
-
-void refuse_absence(std::string_view key) {
-  throw InvalidArgument(format_text("the configuration has no {}, which is needed", key));
-}
-
-bool changes_nothing(std::string_view key, const ConfigJson& value) {
-  const auto found = neutral_keys().find(std::string(key));
-  return value.is_null() || (found != neutral_keys().end() && is_neutral(value, *found));
+  const auto numbers = value<std::vector<std::int64_t>>(
+      key, "a list of integers from 0", [&](const ConfigJson& all) {
+        return all.is_array() && std::ranges::all_of(all, is_allowed);
+      });
+  return needed(path(key), numbers);
 }
 
 bool is_rope_like(std::string_view key) {
-  constexpr std::string_view parts[] = {
-      "rope",      "nope",      "rotary",     "rotate",      "theta",
-      "yarn",      "ntk",       "mscale",     "position",    "pos_emb",
-      "alibi",     "head_dim",  "head_size",  "kv_channels", "compression_ratio",
-      "base_freq", "freq_base", "freq_alloc", "freq_scale"};
-  // Words that contain a part, such as is_composition.
-  constexpr std::string_view others[] = {"composition", "propert"};
   std::string lower(key);
   std::ranges::transform(lower, lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   });
-  for (const std::string_view word : others) {
-    for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at))
+  for (const std::string_view word : not_rope_like) {
+    for (std::size_t at; (at = lower.find(word)) != std::string::npos;)
       lower.replace(at, word.size(), "_");
   }
   return lower == "alpha" || lower.ends_with("_pct") ||
-         std::ranges::any_of(
-             parts, [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+         std::ranges::any_of(rope_like, [&](std::string_view part) {
+           return lower.find(part) != std::string::npos;
+         });
 }
 
-void for_each_unread(const ConfigKeys& keys, std::span<const std::string_view> left_out,
-                     const Visit& visit) {
-  for (const auto& [key, value] : keys.json().items()) {
-    if (keys.is_read(key) || has_free_keys(key) || std::ranges::count(left_out, key) > 0) continue;
-    if (!is_rope_like(key)) {
-      visit_all(keys, value, name_of_key(key),
-                [&](const std::string& path, const ConfigJson& inner, const std::string& allowed) {
-                  visit(keys.path().empty() ? path : keys.path() + "." + path, inner, allowed);
-                });
-    } else if (!changes_nothing(key, value)) {
-      visit(keys.path(key), value, allowed_for(key));
-    }
+void check_rule_read(const ConfigKeys& rule, Warnings warnings) {
+  for (const auto& [key, value] : rule.json().items()) {
+    if (!rule.is_read(key) && !changes_nothing(key, value))
+      report(rule.path(key), value, not_read, warnings);
   }
 }
 
-}  // namespace posenc
+void check_all_read(const ConfigKeys& config, bool has_parts, Warnings warnings) {
+  check_inner(config, config.json(), "", has_parts, warnings);
+}
+
+}  // namespace posenc::detail

@@ -1,24 +1,21 @@
 #include "posenc/model/internal/model_types.h"
 
-#include "posenc/support/parse_real.h"
-
 #include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 
-namespace posenc {
+namespace posenc::detail {
 namespace {
 
 constexpr std::string_view table =
 #include "posenc/model/internal/model_types.inc"
     ;
 
-using Types = std::map<std::string, std::vector<ModelType>, std::less<>>;
-
 /// A word that is misspelt would have no effect.
 constexpr std::string_view known_words =
     "alike_without_window allows base class defaults divided_if_null either factor_1 flat "
     "forced four_axes given grows_in_steps head head_for_rules heads ignored interleaved "
-    "latent layers like mscale named_rope_type needs nope_list notnull only "
+    "latent layers like mscale named_rope_type needs none nope_list notnull only "
     "optional_turned parts per_layer plain rope_ratio rule rules scaled sections share "
     "share_of_both text time_pairs trained turned twin type unturned when width";
 
@@ -34,61 +31,51 @@ void add_words(ModelType& type, const std::string& words) {
   }
 }
 
-class TableReader {
- public:
-  Types read() {
-    std::vector<std::string> lines;
-    for (const std::string& line : split(table, '\n')) {
-      if (line.empty() || line.starts_with('#')) continue;
-      if (!line.starts_with("    ")) {
-        lines.push_back(line);
-      } else {
-        lines.back() += (lines.back().ends_with(',') ? "" : " ") + line.substr(4);
+/// The lines of a type, of which the first is read whose key "when" the file has.
+using Types = std::multimap<std::string, ModelType, std::less<>>;
+
+ModelType type_of(const std::string& name, const std::string& words, const Types& types) {
+  if (words.starts_with(" none;")) return {name, {{"none", words.substr(1)}}};
+  ModelType own = {name};
+  add_words(own, words);
+  ModelType type = own.has("like") ? types.find(own.value("like"))->second : ModelType();
+  type.name = name;
+  add_words(type, words);
+  for (ModelType& kind : type.kinds) add_words(kind, words);
+  if (type.value("type").starts_with('*')) type.words["type"].replace(0, 1, name);
+  if (type.has("layers")) type.kinds = {{type.value("layers"), type.words}};
+  return type;
+}
+
+Types read_table() {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(table, '\n')) {
+    if (line.empty() || line.starts_with('#')) continue;
+    if (!line.starts_with("    ")) {
+      lines.push_back(line);
+    } else {
+      lines.back() += (lines.back().ends_with(',') ? "" : " ") + line.substr(4);
+    }
+  }
+  Types types;
+  std::vector<ModelType*> last;  // those of the last line without indent
+  for (const std::string& line : lines) {
+    const auto [names, words] = cut(line, ':');
+    const bool is_kind = line.starts_with(' ');
+    if (!is_kind) last.clear();
+    for (const std::string& name : split(names, ' ')) {
+      if (!is_kind) last.push_back(&types.emplace(name, type_of(name, words, types))->second);
+      for (std::size_t i = 0; is_kind && i < last.size(); ++i) {
+        last[i]->kinds.push_back({name, last[i]->words});
+        add_words(last[i]->kinds.back(), words);
       }
     }
-    for (const std::string& line : lines) read_line(line);
-    return types_;
   }
-
- private:
-  void read_line(const std::string& line) {
-    const auto [names, words] = cut(line, ':');
-    if (line.starts_with(' ')) {
-      for (ModelType* const type : last_) add_kind(*type, split(names, ' ').back(), words);
-      return;
-    }
-    last_.clear();
-    for (const std::string& name : split(names, ' ')) {
-      std::vector<ModelType>& lines = types_[name];
-      lines.push_back(words.starts_with(" none;") ? ModelType{name, {{"none", words.substr(1)}}}
-                                                  : type_of(name, words));
-      last_.push_back(&lines.back());
-    }
-  }
-
-  ModelType type_of(const std::string& name, const std::string& words) const {
-    ModelType own = {name};
-    add_words(own, words);
-    ModelType type = own.has("like") ? types_.at(own.value("like")).back() : ModelType();
-    type.name = name;
-    add_words(type, words);
-    for (ModelType& kind : type.kinds) add_words(kind, words);
-    if (type.value("type").starts_with('*')) type.words["type"].replace(0, 1, name);
-    if (type.has("layers")) type.kinds = {{type.value("layers"), type.words}};
-    return type;
-  }
-
-  static void add_kind(ModelType& type, const std::string& name, const std::string& words) {
-    type.kinds.push_back({name, type.words});
-    add_words(type.kinds.back(), words);
-  }
-
-  Types types_;
-  std::vector<ModelType*> last_;  ///< those of the last line without indent
-};
+  return types;
+}
 
 const Types& all_types() {
-  static const Types all = TableReader().read();
+  static const Types all = read_table();
   return all;
 }
 
@@ -118,11 +105,6 @@ std::pair<std::string, std::string> cut(std::string_view text, char separator) {
   return {std::string(text.substr(0, at)), std::string(text.substr(std::min(at + 1, text.size())))};
 }
 
-std::string ModelType::value(std::string_view word) const {
-  const auto found = words.find(word);
-  return found == words.end() ? "" : found->second;
-}
-
 Sources sources_of(const ModelType& type, std::string_view word) {
   const std::string value = type.value(word);
   const bool has_keys = !value.empty() && value.find_first_of("?0123456789") != 0;
@@ -136,29 +118,26 @@ Sources sources_of(const ModelType& type, std::string_view word) {
     result.keys.push_back({std::string(key.substr(is_in_rule ? 1 : 0)), is_in_rule, is_echo});
   }
   for (const std::string& each : split(defaults, '|')) {
-    if (each != "?") result.defaults.push_back(parse_real(each).value());
+    if (each != "?") result.defaults.push_back(ConfigJson::parse(each).get<double>());
   }
   if (word == "share" && value.empty()) result.defaults = {1};
   return result;
 }
 
 const ModelType* find_type(std::string_view model_type, const ConfigKeys& config) {
-  const auto found = all_types().find(model_type);
-  if (found == all_types().end()) return nullptr;
-  return &*std::ranges::find_if(found->second, [&](const ModelType& each) {
-    return !each.has("when") || config.has(each.value("when"));
-  });
+  for (auto [at, end] = all_types().equal_range(model_type); at != end; ++at) {
+    const ModelType& type = at->second;
+    if (!type.has("when") || config.has(type.value("when"))) return &type;
+  }
+  return nullptr;
 }
 
-const std::vector<std::string>& all_model_types() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> names;
-    for (const auto& [name, lines] : all_types()) {
-      if (!lines.front().has("none")) names.push_back(name);
-    }
-    return names;
-  }();
-  return all;
+std::vector<std::string> all_model_types() {
+  std::vector<std::string> names;
+  for (const auto& [name, type] : all_types()) {
+    if (!type.has("none") && (names.empty() || names.back() != name)) names.push_back(name);
+  }
+  return names;
 }
 
-}  // namespace posenc
+}  // namespace posenc::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// The parts between the separators; none of an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
@@ -25,7 +25,9 @@ struct ModelType {
 
   bool has(std::string_view word) const { return words.contains(word); }
   /// What stands after the word; empty if it is not there.
-  std::string value(std::string_view word) const;
+  std::string value(std::string_view word) const {
+    return has(word) ? words.find(word)->second : "";
+  }
 };
 
 /// Keys, of which those that are given agree, and what the class has if none is.
@@ -50,6 +52,6 @@ Sources sources_of(const ModelType& type, std::string_view word);
 const ModelType* find_type(std::string_view model_type, const ConfigKeys& config);
 
 /// All types that are read, in alphabetical order.
-const std::vector<std::string>& all_model_types();
+std::vector<std::string> all_model_types();
 
-}  // namespace posenc
+}  // namespace posenc::detail

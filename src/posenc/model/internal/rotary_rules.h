@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace posenc {
+namespace posenc::detail {
 
 /// A rule without its attention factor, and the factor.
 struct RotaryRule {
@@ -34,4 +34,4 @@ RotaryRule read_rule(std::string_view name, const ConfigKeys& keys, const RuleCo
 /// True if any type has a rule of that name.
 bool is_rule(std::string_view name);
 
-}  // namespace posenc
+}  // namespace posenc::detail
