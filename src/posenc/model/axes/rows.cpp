@@ -2,7 +2,6 @@
 
 #include "posenc/simd/dispatch.h"
 #include "posenc/support/check.h"
-#include "posenc/support/check_view.h"
 #include "posenc/support/parallel_for.h"
 
 #include <algorithm>
