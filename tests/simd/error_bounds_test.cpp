@@ -223,7 +223,7 @@ TEST_P(RotationErrors, OfTables) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> table(static_cast<std::size_t>(rows * columns));
     kernels().rows(constants.tables(each.spec, DataType::float64),
-                   {each.first, rows, table.data(), columns, DataType::float64, false});
+                   {each.first, rows, table.data(), columns, DataType::float64});
     for (std::int64_t row = 0; row < rows; ++row) {
       // The bound is that of the block's last position.
       const std::int64_t last =
@@ -306,7 +306,7 @@ TEST_P(RotationTo16BitsErrors, OfTables) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
     kernels().rows_to_16_bits(constants.tables(each.spec, DataType::float16),
-                              {each.first, rows, table.data(), columns, DataType::float32, false});
+                              {each.first, rows, table.data(), columns, DataType::float32});
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = each.first + row;
       const std::int64_t last = (position / simd::paired_block_rows + 1) * simd::paired_block_rows;
@@ -377,7 +377,7 @@ TEST_P(RotationToFloat64Errors, OfTables) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
     kernels().rows_to_float64(constants.tables(each.spec, DataType::float64),
-                              {each.first, rows, high.data(), columns, DataType::float64, false},
+                              {each.first, rows, high.data(), columns, DataType::float64},
                               low.data());
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = each.first + row, block = row / simd::float64_block_rows;
@@ -450,12 +450,16 @@ TEST_P(Rotation32Errors, OfTables) {
     const Frequencies frequencies(each.spec);
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    for (const auto narrow_panels : {simd::NarrowPanels::never, simd::NarrowPanels::always}) {
+    for (const bool narrow_panels : {false, true}) {
       const Rotation32Constants constants(each.spec, kernels_of(GetParam().isa));
-      simd::Rotation32Tables tables = constants.tables(each.spec);
-      tables.narrow_panels = narrow_panels;
+      const simd::Rotation32Tables tables = constants.tables(each.spec);
       kernels_of(GetParam().isa)
-          .rotation32(tables, {each.first, rows, table.data(), columns, DataType::float32, false});
+          .rotation32(tables, {each.first,
+                               rows,
+                               table.data(),
+                               columns,
+                               DataType::float32,
+                               {.narrow_panels = narrow_panels}});
       for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t k = 0; k < frequencies.count(); ++k) {
           const Turns phase = frequencies.phase(k, each.first + row);
@@ -481,25 +485,25 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
     for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
       const Rotation32Constants constants(spec, all);
-      simd::Rotation32Tables tables = constants.tables(spec);
+      const simd::Rotation32Tables tables = constants.tables(spec);
       const std::size_t row_bytes = static_cast<std::size_t>(d_model * size_of(type));
-      const auto table = [&](simd::NarrowPanels narrow_panels, std::int64_t part) {
+      const auto table = [&](bool narrow_panels, std::int64_t part) {
         std::vector<char> bytes(row_bytes * rows);
-        tables.narrow_panels = narrow_panels;
         for (std::int64_t row = 0; row < rows; row += part) {
-          all.rotation32(tables, {1'000'003 + row, std::min(part, rows - row),
-                                  bytes.data() + row_bytes * static_cast<std::size_t>(row), d_model,
-                                  type, false});
+          all.rotation32(tables, {1'000'003 + row,
+                                  std::min(part, rows - row),
+                                  bytes.data() + row_bytes * static_cast<std::size_t>(row),
+                                  d_model,
+                                  type,
+                                  {.narrow_panels = narrow_panels}});
         }
         return bytes;
       };
-      const std::vector<char> whole = table(simd::NarrowPanels::never, rows);
-      EXPECT_EQ(whole, table(simd::NarrowPanels::always, rows)) << to_string(type);
+      const std::vector<char> whole = table(false, rows);
+      EXPECT_EQ(whole, table(true, rows)) << to_string(type);
       for (const std::int64_t part : {1, 7, 16, 45}) {
-        EXPECT_EQ(whole, table(simd::NarrowPanels::never, part))
-            << to_string(type) << ", parts of " << part;
-        EXPECT_EQ(whole, table(simd::NarrowPanels::always, part))
-            << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(false, part)) << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(true, part)) << to_string(type) << ", parts of " << part;
       }
     }
   }

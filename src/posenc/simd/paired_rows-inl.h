@@ -76,10 +76,10 @@ class PairedRows {
 
   PairedRows(const Tiles& tiles, std::int64_t columns) : tiles_(tiles), columns_(columns) {}
 
-  /// Writes rows of a block, the first of which is at `out`: non-temporally, or `at_once` pairs at
-  /// a time. Rows without a partner, of which a table has few, are stored as usual.
+  /// Writes rows of a block, the first of which is at `out`, `at_once` pairs at a time. Rows
+  /// without a partner, of which a table has few, are stored as usual.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
-             bool non_temporal) const {
+             StoreMethod method) const {
     const bool turned = rows.is_turned();
     T* const above = out + rows.below() * stride;
     T* const below = above - stride;
@@ -89,9 +89,9 @@ class PairedRows {
       const bool is_whole = pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
       const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
       if (Tiles::turns_pairs && turned) {
-        write_pairs(pairs, some, below, above, -stride, non_temporal);
+        write_pairs(pairs, some, below, above, -stride, method);
       } else {
-        write_pairs(pairs, some, above, below, stride, non_temporal);
+        write_pairs(pairs, some, above, below, stride, method);
       }
     }
     const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
@@ -157,15 +157,13 @@ class PairedRows {
   using Known = std::integral_constant<std::int64_t, count>;
 
   void write_pairs(std::int64_t count, std::int64_t at_once, T* first, T* second,
-                   std::ptrdiff_t stride, bool non_temporal) const {
-    if (!non_temporal) {
+                   std::ptrdiff_t stride, StoreMethod method) const {
+    if (method == StoreMethod::plain) {
       if (at_once == Tiles::wide_pairs)
         return store_rows<true, false>(0, count, Known<Tiles::wide_pairs>(), first, second, stride);
       return store_rows<true, false>(0, count, at_once, first, second, stride);
     }
-    if (reinterpret_cast<std::uintptr_t>(first) % cache_line_bytes != 0 ||
-        !is_stride_of<T>(cache_line_bytes, stride))
-      return stage_pairs(count, first, second, stride);
+    if (method == StoreMethod::staged) return stage_pairs(count, first, second, stride);
     // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
     constexpr std::int64_t in_lines = has_line_vectors ? Tiles::wide_pairs : 1;
     store_rows<true, true>(0, count, Known<in_lines>(), first, second, stride);
@@ -243,12 +241,11 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
 /// panels alternate between two rows, in long rows that prefetchers follow.
 template <class Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
-  const bool at_pages = is_stride_of<typename Panel::Element>(page_bytes, task.stride);
-  const bool wide = task.non_temporal || tables.narrow_panels == NarrowPanels::never ||
-                    (at_pages && tables.narrow_panels == NarrowPanels::except_at_pages);
-  const std::int64_t at_once = wide ? Panel::Tiles::wide_pairs : at_pages ? 2 : 4;
-  write_paired_panels<Panel>(tables, wide ? wide_panel : narrow_panel, at_once, task);
-  if (task.non_temporal) fence();
+  const bool is_narrow = task.stores.narrow_panels;
+  const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;
+  write_paired_panels<Panel>(tables, is_narrow ? narrow_panel : wide_panel,
+                             is_narrow ? narrow_pairs : Panel::Tiles::wide_pairs, task);
+  finish(task.stores);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "posenc/model/axes/rows.h"
 
 #include "posenc/simd/dispatch.h"
+#include "posenc/simd/store_plan.h"
 
 #include <algorithm>
 #include <bit>
@@ -248,14 +249,15 @@ void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputVie
     }
     next = run == equal_.end() ? end : std::min(run->first, end);
     const OutputView part = rows_from(row, next - row);
-    simd::best_kernels().join({.parts = parts_.data(),
-                               .parts_count = static_cast<std::int64_t>(parts_.size()),
-                               .rows = part.rows,
-                               .row_bytes = columns() * element,
-                               .out = static_cast<char*>(part.data),
-                               .out_stride = part.stride * element,
-                               .non_temporal = stores == StorePolicy::non_temporal,
-                               .first_row = row});
+    simd::best_kernels().join(
+        {.parts = parts_.data(),
+         .parts_count = static_cast<std::int64_t>(parts_.size()),
+         .rows = part.rows,
+         .row_bytes = columns() * element,
+         .out = static_cast<char*>(part.data),
+         .out_stride = part.stride * element,
+         .stores = simd::plan_joined_rows(stores == StorePolicy::non_temporal, columns() * element),
+         .first_row = row});
   }
 }
 

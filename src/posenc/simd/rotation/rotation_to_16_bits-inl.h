@@ -353,7 +353,7 @@ class BracketPanel {
                            .below_centre = below_centre_,
                            .are_below = rows.is_turned(),
                            .are_cosines = cosines};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.non_temporal);
+      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
     };
     const Columns& columns = tables_.columns;
     if constexpr (interleaved) {

@@ -129,7 +129,7 @@ class PanelOf32 {
     const auto write = [&](std::int64_t in_panel, std::int64_t angles, std::int64_t count, T* to) {
       const Tiles tiles = {panel_.value + in_panel, panel_.turned + in_panel,
                            tables_.angles + angles, tables_.angles_stride};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.non_temporal);
+      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
     };
     const std::int64_t begin = range_.begin;
     if constexpr (interleaved) {
