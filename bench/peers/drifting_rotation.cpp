@@ -26,7 +26,7 @@ class DriftingRotation final : public Encoder {
     for (std::int64_t first = 0; first < context_rows; first += kept_every) {
       kept_.push_back(state);
       kernels_.drift(tables, state.data(), kept_every,
-                     {0, 1, next.data(), 2 * padded, DataType::float32, false});
+                     {0, 1, next.data(), 2 * padded, DataType::float32});
       state.swap(next);
     }
   }

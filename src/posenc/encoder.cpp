@@ -68,12 +68,22 @@ class SineSigns {
 
 }  // namespace
 
+simd::StorePlan Encoder::store_plan(const RowTask&, bool, bool) const noexcept { return {}; }
+
+RowTask Encoder::task_of(RowRange rows, const OutputView& out, StorePolicy policy,
+                         const void* added) const noexcept {
+  RowTask task = {rows.first, rows.count, out.data, out.stride, out.type};
+  // The lines of an input that is replaced are in the caches.
+  const bool non_temporal =
+      added != out.data && is_non_temporal(policy, rows.count * spec_.d_model * size_of(out.type));
+  task.stores = store_plan(task, non_temporal, added != nullptr);
+  return task;
+}
+
 void Encoder::encode(RowRange rows, OutputView out, EncodeOptions options) const {
   validate(rows);
   check_call(*this, rows.count, out, options);
-  const bool non_temporal =
-      is_non_temporal(options.stores, rows.count * spec_.d_model * size_of(out.type));
-  const RowTask all = {rows.first, rows.count, out.data, out.stride, out.type, non_temporal};
+  const RowTask all = task_of(rows, out, options.stores);
   parallel_for(
       rows.count, successive_rows_per_piece(spec_.d_model), options.threads,
       [&](std::int64_t begin, std::int64_t end, int) { encode_any(all.part(begin, end)); });
@@ -95,7 +105,7 @@ void Encoder::encode_negative(const RowTask& task) const noexcept {
       RowTask part = task.part(row, std::min(row + at_once, task.count));
       const std::int64_t last = part.count - 1;
       part.first = -(part.first + last);
-      part.non_temporal = false;
+      part.stores = {};
       encode_rows(part);
       for (std::int64_t r = 0; r <= last - r; ++r)
         signs.swap_and_negate(part.row<T>(r), part.row<T>(last - r));
@@ -115,8 +125,7 @@ void Encoder::add_converted(const RowTask& task, const T* x, float scale, float*
     const std::int64_t count = std::min(step, task.count - row);
     for (std::int64_t i = 0; i < count; ++i)
       kernels.widen(&x[(row + i) * task.stride].bits, columns, is_bfloat16, wide + i * columns);
-    add_any({task.first + row, count, wide, columns, DataType::float32, false}, wide, scale,
-            encoded);
+    add_any({task.first + row, count, wide, columns, DataType::float32}, wide, scale, encoded);
     for (std::int64_t i = 0; i < count; ++i)
       kernels.narrow(wide + i * columns, columns, is_bfloat16, &task.row<T>(row + i)->bits);
   }
@@ -139,9 +148,7 @@ void Encoder::add_of_type(RowRange rows, const MatrixView<const T>& x, float sca
   if (rows.count > 0 && x.data == nullptr) {
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
   }
-  const std::int64_t bytes = rows.count * spec_.d_model * size_of(data_type_of<T>);
-  const bool non_temporal = x.data != out.data && is_non_temporal(options.stores, bytes);
-  const RowTask all = {rows.first, rows.count, out.data, out.stride, data_type_of<T>, non_temporal};
+  const RowTask all = task_of(rows, out, options.stores, x.data);
   constexpr bool is_wide = std::is_same_v<T, float>;
   const std::int64_t encoded_rows = rows.first < 0 ? 1 : 0;
   const std::int64_t converted_rows = is_wide ? 0 : std::min(rows_in_l1(spec_.d_model), rows.count);
@@ -183,7 +190,7 @@ void Encoder::add_any(const RowTask& task, const float* x, float scale,
   const std::int64_t negative = std::clamp<std::int64_t>(-task.first, 0, task.count);
   if (negative < task.count) add_rows(task.after(negative), x + negative * task.stride, scale);
   for (std::int64_t row = 0; row < negative; ++row) {
-    encode_negative({task.first + row, 1, encoded, spec_.d_model, DataType::float32, false});
+    encode_negative({task.first + row, 1, encoded, spec_.d_model, DataType::float32});
     simd::best_kernels().combine({.x = x + row * task.stride,
                                   .encoding = encoded,
                                   .out = task.row<float>(row),
@@ -203,9 +210,7 @@ void Encoder::gather(std::span<const Position> positions, const OutputView& out,
     }
   }
   check_call(*this, count, out, options);
-  const bool non_temporal =
-      is_non_temporal(options.stores, count * spec_.d_model * size_of(out.type));
-  const RowTask all = {0, count, out.data, out.stride, out.type, non_temporal};
+  const RowTask all = task_of({0, count}, out, options.stores);
   const auto position_of = [positions](std::int64_t row) { return std::int64_t{positions[row]}; };
   const std::int64_t grain = rows_per_piece(spec_.d_model);
   parallel_for(count, grain, options.threads, [&](std::int64_t begin, std::int64_t end, int) {

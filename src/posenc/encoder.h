@@ -18,6 +18,9 @@ namespace posenc {
 
 class Backend;
 struct RowTask;
+namespace simd {
+struct StorePlan;
+}
 
 /// A backend planned for a spec: frequencies and tables are ready. It is immutable, so that any
 /// number of threads may use one encoder at once. A row is a pure function of its position: it has
@@ -92,6 +95,14 @@ class Encoder {
   /// Writes out = x * scale + encoding for the rows of the task, if the backend can add. x has the
   /// stride of the task, and positions are not negative.
   virtual void add_rows(const RowTask& task, const float* x, float scale) const noexcept;
+
+  /// How the rows of a call are stored, or added. `non_temporal`: past the caches if possible.
+  /// Plain stores unless it is overridden.
+  virtual simd::StorePlan store_plan(const RowTask& task, bool non_temporal,
+                                     bool adds) const noexcept;
+  /// The task of a call that has been checked. `added` is the input; null if none is.
+  RowTask task_of(RowRange rows, const OutputView& out, StorePolicy policy,
+                  const void* added = nullptr) const noexcept;
 
   /// The same for positions of both signs.
   void encode_any(const RowTask& task) const noexcept;

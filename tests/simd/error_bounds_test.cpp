@@ -223,7 +223,7 @@ TEST_P(RotationErrors, OfTables) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> table(static_cast<std::size_t>(rows * columns));
     kernels().rows(constants.tables(each.spec, DataType::float64),
-                   {each.first, rows, table.data(), columns, DataType::float64, false});
+                   {each.first, rows, table.data(), columns, DataType::float64});
     for (std::int64_t row = 0; row < rows; ++row) {
       // The bound is that of the block's last position.
       const std::int64_t last =
@@ -251,38 +251,8 @@ TEST_P(RotationErrors, OfTables) {
 
 class RotationTo16BitsErrors : public RotationErrors {};
 
-/// The bounds that of_block() gives the values of a sine and a cosine, in units of float_roundoff.
-struct BlockBounds {
-  long double sine, cosine;
-
-  /// For frequency k in the block of `position`.
-  BlockBounds(const simd::RotationTo16BitsError& bound, const Frequencies& frequencies,
-              const FrequencyTables& tables, std::int64_t k, std::int64_t position) {
-    constexpr std::int64_t rows = simd::paired_block_rows;
-    constexpr long double pi = 3.14159265358979323846L;
-    const long double half_w =
-        pi * std::ldexp(static_cast<long double>(tables.turns(static_cast<std::size_t>(k))), -128);
-    const Turns phase = frequencies.phase(k, position / rows * rows + rows / 2 - 1);
-    const long double s = to_long_double(posenc::sine(phase)),
-                      c = to_long_double(posenc::cosine(phase));
-    const long double of_sine = s * std::cos(half_w) + c * std::sin(half_w),
-                      of_cosine = c * std::cos(half_w) - s * std::sin(half_w);
-    const long double angle = std::min(1.0L, 2 * half_w * (rows / 2));
-    const auto of = [&](long double value, long double other) {
-      const auto rounding = [](long double x) {
-        return std::fabs(x - static_cast<float>(x)) / simd::float_roundoff;
-      };
-      const auto half_ulp = [](long double x) { return std::min(x, 0.5L); };
-      const long double centre = rounding(value) + rounding(other) * angle;
-      return bound.of_block(centre, std::fabs(value), std::fabs(other), angle, half_ulp);
-    };
-    sine = of(of_sine, of_cosine);
-    cosine = of(of_cosine, of_sine);
-  }
-};
-
 /// The values of whole tables, without the rounding of their last sum. Sines of slow frequencies
-/// have smaller bounds, and each block has its own.
+/// have smaller bounds.
 TEST_P(RotationTo16BitsErrors, OfTables) {
   struct Case {
     EncodingSpec spec;
@@ -299,14 +269,14 @@ TEST_P(RotationTo16BitsErrors, OfTables) {
       {{514, 1e4, halves, Spacing::inclusive}, 1000000000000},
   };
   const simd::RotationTo16BitsError bound = {kernels().fused_rounds_once};
-  long double worst = 0, worst_of_block = 0;
+  long double worst = 0;
   for (const Case& each : cases) {
     const Frequencies frequencies(each.spec);
     const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
     kernels().rows_to_16_bits(constants.tables(each.spec, DataType::float16),
-                              {each.first, rows, table.data(), columns, DataType::float32, false});
+                              {each.first, rows, table.data(), columns, DataType::float32});
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = each.first + row;
       const std::int64_t last = (position / simd::paired_block_rows + 1) * simd::paired_block_rows;
@@ -314,30 +284,23 @@ TEST_P(RotationTo16BitsErrors, OfTables) {
         const Turns phase = frequencies.phase(k, position);
         const ChannelPair channel = channels_of(each.spec, k);
         const long double w = constants.radians[static_cast<std::size_t>(k)];
-        const BlockBounds of_block(bound, frequencies, constants.turns, k, position);
-        const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest,
-                             long double block_bound) {
+        const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
           const float value = table[static_cast<std::size_t>(row * columns + column)];
           // Half a unit in the last place, that of subnormals for 0.
           const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
           const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
           const long double error =
               std::fabs(value - to_long_double(exact)) - last_rounding - RotationError::truncation;
-          if (error <= 0) return;
           worst = std::max(worst, error / largest);
-          worst_of_block = std::max(worst_of_block, error / simd::float_roundoff / block_bound);
         };
-        off(channel.sine, sine(phase), std::min(1.0L, 2 * w * last), of_block.sine);
-        off(channel.cosine, cosine(phase), 1, of_block.cosine);
+        off(channel.sine, sine(phase), std::min(1.0L, 2 * w * last));
+        off(channel.cosine, cosine(phase), 1);
       }
     }
   }
   show("16-bit types: values between bounds", worst / simd::float_roundoff, bound.value());
   EXPECT_LE(worst / simd::float_roundoff, bound.value());
   EXPECT_GT(worst / simd::float_roundoff, 0.5) << "the comparison must be able to see an error";
-  show("16-bit types: values by the bound of their block", worst_of_block, 1);
-  EXPECT_LE(worst_of_block, 1);
-  EXPECT_GT(worst_of_block, 0.5) << "the comparison must be able to see an error";
 }
 
 class RotationToFloat64Errors : public RotationErrors {};
@@ -377,7 +340,7 @@ TEST_P(RotationToFloat64Errors, OfTables) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
     kernels().rows_to_float64(constants.tables(each.spec, DataType::float64),
-                              {each.first, rows, high.data(), columns, DataType::float64, false},
+                              {each.first, rows, high.data(), columns, DataType::float64},
                               low.data());
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t position = each.first + row, block = row / simd::float64_block_rows;
@@ -450,12 +413,16 @@ TEST_P(Rotation32Errors, OfTables) {
     const Frequencies frequencies(each.spec);
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    for (const auto narrow_panels : {simd::NarrowPanels::never, simd::NarrowPanels::always}) {
+    for (const bool narrow_panels : {false, true}) {
       const Rotation32Constants constants(each.spec, kernels_of(GetParam().isa));
-      simd::Rotation32Tables tables = constants.tables(each.spec);
-      tables.narrow_panels = narrow_panels;
+      const simd::Rotation32Tables tables = constants.tables(each.spec);
       kernels_of(GetParam().isa)
-          .rotation32(tables, {each.first, rows, table.data(), columns, DataType::float32, false});
+          .rotation32(tables, {each.first,
+                               rows,
+                               table.data(),
+                               columns,
+                               DataType::float32,
+                               {.narrow_panels = narrow_panels}});
       for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t k = 0; k < frequencies.count(); ++k) {
           const Turns phase = frequencies.phase(k, each.first + row);
@@ -481,25 +448,25 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
     for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
       const EncodingSpec spec = {.d_model = d_model, .layout = layout};
       const Rotation32Constants constants(spec, all);
-      simd::Rotation32Tables tables = constants.tables(spec);
+      const simd::Rotation32Tables tables = constants.tables(spec);
       const std::size_t row_bytes = static_cast<std::size_t>(d_model * size_of(type));
-      const auto table = [&](simd::NarrowPanels narrow_panels, std::int64_t part) {
+      const auto table = [&](bool narrow_panels, std::int64_t part) {
         std::vector<char> bytes(row_bytes * rows);
-        tables.narrow_panels = narrow_panels;
         for (std::int64_t row = 0; row < rows; row += part) {
-          all.rotation32(tables, {1'000'003 + row, std::min(part, rows - row),
-                                  bytes.data() + row_bytes * static_cast<std::size_t>(row), d_model,
-                                  type, false});
+          all.rotation32(tables, {1'000'003 + row,
+                                  std::min(part, rows - row),
+                                  bytes.data() + row_bytes * static_cast<std::size_t>(row),
+                                  d_model,
+                                  type,
+                                  {.narrow_panels = narrow_panels}});
         }
         return bytes;
       };
-      const std::vector<char> whole = table(simd::NarrowPanels::never, rows);
-      EXPECT_EQ(whole, table(simd::NarrowPanels::always, rows)) << to_string(type);
+      const std::vector<char> whole = table(false, rows);
+      EXPECT_EQ(whole, table(true, rows)) << to_string(type);
       for (const std::int64_t part : {1, 7, 16, 45}) {
-        EXPECT_EQ(whole, table(simd::NarrowPanels::never, part))
-            << to_string(type) << ", parts of " << part;
-        EXPECT_EQ(whole, table(simd::NarrowPanels::always, part))
-            << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(false, part)) << to_string(type) << ", parts of " << part;
+        EXPECT_EQ(whole, table(true, part)) << to_string(type) << ", parts of " << part;
       }
     }
   }

@@ -40,6 +40,7 @@ template <>
 struct RoundFloat32<float> {
   using Round = RoundToFloat32;  // not used
   static constexpr bool often_uncertain = false;
+  static constexpr float least_width = 0;
   static constexpr int dropped = 16;
 
   template <bool alternating, bool non_temporal>

@@ -10,6 +10,7 @@
 #include "posenc/backends/vectorised.h"
 #include "posenc/exact/entry.h"
 #include "posenc/simd/row_task.h"
+#include "posenc/simd/store_plan.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,7 @@ class RotationEncoder final : public Encoder {
   RotationEncoder(const EncodingSpec& spec, const Backend& backend,
                   const simd::IsaKernels& compiled)
       : Encoder(spec, backend),
-        kernel_(compiled.kernels.rotation),
+        kernels_(compiled.kernels),
         exact_(shared_frequencies(spec)),
         constants_(shared_rotation_constants(spec, *exact_, compiled.kernels)) {}
 
@@ -46,6 +47,15 @@ class RotationEncoder final : public Encoder {
     return rounded_entry(*encoder->exact_, k, position, is_cosine, type).bits;
   }
 
+  simd::StorePlan store_plan(const RowTask& task, bool non_temporal,
+                             bool adds) const noexcept override {
+    const simd::Writer writer = adds                             ? simd::Writer::sums
+                                : task.type == DataType::float32 ? simd::Writer::tiles
+                                : task.type == DataType::float64 ? simd::Writer::doubles
+                                                                 : simd::Writer::pairs;
+    return simd::plan_stores(spec(), task, non_temporal, writer, kernels_.float_lanes);
+  }
+
   void encode_rows(const RowTask& task) const noexcept override { write(task, nullptr); }
 
   void add_rows(const RowTask& task, const float* x, float scale) const noexcept override {
@@ -57,7 +67,6 @@ class RotationEncoder final : public Encoder {
   }
 
   void write(RowTask task, const simd::Addition* addition) const noexcept {
-    task = with_allowed_stores(spec(), task);
     if (task.first == 0) {
       // No error bound, however small, makes the rounding of 0 certain: the kernel would recompute
       // every sine.
@@ -68,7 +77,7 @@ class RotationEncoder final : public Encoder {
     simd::RotationTables tables = constants_->tables(spec(), task.type);
     tables.exact_entry = exact_entry;
     tables.context = this;
-    kernel_(tables, task, addition);
+    kernels_.rotation(tables, task, addition);
   }
 
   /// Adds position 0 to the input.
@@ -84,7 +93,7 @@ class RotationEncoder final : public Encoder {
     }
   }
 
-  simd::RotationKernel kernel_;
+  const simd::Kernels& kernels_;
   std::shared_ptr<const Frequencies> exact_;
   std::shared_ptr<const RotationConstants> constants_;
 };

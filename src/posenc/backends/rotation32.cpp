@@ -8,6 +8,7 @@
 #include "posenc/backends/rotation_constants.h"
 #include "posenc/backends/vectorised.h"
 #include "posenc/simd/row_task.h"
+#include "posenc/simd/store_plan.h"
 
 #include <memory>
 
@@ -34,8 +35,12 @@ class Rotation32Encoder final : public Encoder {
   }
 
  private:
+  simd::StorePlan store_plan(const RowTask& task, bool non_temporal, bool) const noexcept override {
+    return simd::plan_stores(spec(), task, non_temporal, simd::Writer::pairs, kernels_.float_lanes);
+  }
+
   void encode_rows(const RowTask& task) const noexcept override {
-    kernels_.rotation32(constants_->tables(spec()), with_allowed_stores(spec(), task));
+    kernels_.rotation32(constants_->tables(spec()), task);
     if (task.first == 0) write_row_0(spec(), task);
   }
 

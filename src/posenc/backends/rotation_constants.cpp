@@ -106,8 +106,6 @@ simd::RotationTables RotationConstants::tables(const EncodingSpec& spec,
       .cos_half = angles_.cosine.get(),
       .sin_half = angles_.sine.get(),
       .angles = angles_.rows.get(),
-      .narrow_panels = simd::narrow_panels(),
-      .has_fast_lines = simd::has_fast_lines(),
       .exact_entry = nullptr,
       .context = nullptr,
   };
@@ -147,7 +145,6 @@ simd::Rotation32Tables Rotation32Constants::tables(const EncodingSpec& spec) con
       .step = step.data(),
       .angles = angles.rows.get(),
       .angles_stride = static_cast<std::int64_t>(angles.stride),
-      .narrow_panels = simd::narrow_panels(),
   };
 }
 

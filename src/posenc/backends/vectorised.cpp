@@ -1,7 +1,5 @@
 #include "posenc/backends/vectorised.h"
 
-#include "posenc/support/cache_line.h"
-
 #include <algorithm>
 #include <cstddef>
 
@@ -10,22 +8,6 @@ namespace posenc {
 simd::Columns columns_of(const EncodingSpec& spec) noexcept {
   const ChannelPair first = channels_of(spec, 0);
   return {spec.layout == Layout::interleaved, first.sine, first.cosine};
-}
-
-RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept {
-  constexpr std::int64_t least_staged_bytes = 4 * cache_line_bytes;
-  const std::int64_t size = size_of(task.type);
-  const std::int64_t segment_bytes =
-      size * (spec.layout == Layout::interleaved ? spec.d_model : spec.d_model / 2);
-  const auto address = reinterpret_cast<std::uintptr_t>(task.out);
-  const bool has_whole_lines = address % cache_line_bytes == 0 &&
-                               task.stride * size % cache_line_bytes == 0 &&
-                               segment_bytes % cache_line_bytes == 0;
-  const bool can_be_staged = task.type != DataType::float64 &&
-                             segment_bytes >= least_staged_bytes &&
-                             address % static_cast<std::uintptr_t>(size) == 0;
-  task.non_temporal = task.non_temporal && (has_whole_lines || can_be_staged);
-  return task;
 }
 
 void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept {

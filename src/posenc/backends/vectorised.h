@@ -20,11 +20,6 @@ namespace posenc {
 
 simd::Columns columns_of(const EncodingSpec& spec) noexcept;
 
-/// The task as kernels store it. Non-temporal stores write whole cache lines. Kernels of float64
-/// need every segment of columns to begin and end at a line. Others stage those that do not, if
-/// they are long enough to gain by it.
-RowTask with_allowed_stores(const EncodingSpec& spec, RowTask task) noexcept;
-
 /// Writes position 0 to the first row of the task: its sines are 0, and its cosines 1.
 void write_row_0(const EncodingSpec& spec, const RowTask& task) noexcept;
 

@@ -55,8 +55,7 @@ class XsimdEncoder final : public Encoder {
       part.w = tables.w.from(begin);
       part.columns = {.interleaved = false, .sine = 0, .cosine = piece};
       for (std::int64_t row = 0; row < task.count; ++row) {
-        kernel_(part,
-                {task.first + row, 1, sines_and_cosines, 2 * piece, DataType::float64, false});
+        kernel_(part, {task.first + row, 1, sines_and_cosines, 2 * piece, DataType::float64});
         T* const out = task.row<T>(row);
         for (std::int64_t k = 0; k < part.frequencies; ++k) {
           const ChannelPair channel = channels_of(spec(), begin + k);

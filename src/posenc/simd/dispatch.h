@@ -19,9 +19,4 @@ std::span<const IsaKernels> compiled_kernels();
 /// The kernels of the best ISA that this CPU has.
 const Kernels& best_kernels();
 
-/// What is fastest on this CPU.
-NarrowPanels narrow_panels() noexcept;
-/// See RotationTables.
-bool has_fast_lines() noexcept;
-
 }  // namespace posenc::simd

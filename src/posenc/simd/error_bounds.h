@@ -98,17 +98,6 @@ struct RotationTo16BitsError {
   constexpr double total() const { return value() + bound; }
   /// From one bound to the other.
   constexpr double width() const { return 2 * total() + bound; }
-
-  /// At most value() in one block, given magnitudes: `centre`, by how much rounding its value may
-  /// change a sum; its value and the other one; and the largest sine of an angle. half_ulp(x) is
-  /// the least of 1/2 and x, which is at least half the spacing of floats at x.
-  template <class Real, class HalfUlp>
-  Real of_block(Real centre, Real value, Real other, Real angle, HalfUlp half_ulp) const {
-    const Real smaller = half_ulp(other * angle);
-    const Real of_angle = value * Real(0.5f) + half_ulp(angle) * other;
-    const Real fused_sum = centre + of_angle + smaller + Real(1e-4f);
-    return has_fused_operations ? fused_sum : fused_sum + half_ulp(value) + smaller;
-  }
 };
 
 // rotation, to float64: see rotation/rotation_to_float64-inl.h.

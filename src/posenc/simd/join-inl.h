@@ -5,7 +5,7 @@
 //         by masks. Non-temporally by way of a buffer in the L1 cache, whose rows go to memory at
 //         once
 // Error   none: bytes are copied
-// Range   any number of parts, of any size; rows of more than 8 KiB by plain stores
+// Range   any number of parts, of any size
 // Cost    a load and a store a vector; by way of the buffer, two. By masks, two loads a part
 #pragma once
 
@@ -91,8 +91,8 @@ inline void join_some(const JoinTask& task, std::int64_t begin, std::int64_t cou
 void join_kernel(const JoinTask& task) noexcept {
   // Rows that are staged at once: as many as the store queue holds, so that rows are copied to the
   // buffer while others leave it. With 16 KiB, 0.7 of the speed (Zen 5).
-  constexpr std::int64_t most_staged = 8192, staged_at_once = 2048, rows_at_once = 16;
-  if (!task.non_temporal || task.row_bytes > most_staged) {
+  constexpr std::int64_t staged_at_once = 2048, rows_at_once = 16;
+  if (task.stores == StoreMethod::plain) {
     for (std::int64_t row = 0; row < task.rows; row += rows_at_once) {
       const std::int64_t left = task.rows - row;
       join_some(task, row, left < rows_at_once ? left : rows_at_once,
@@ -104,7 +104,7 @@ void join_kernel(const JoinTask& task) noexcept {
   constexpr auto line = static_cast<std::int64_t>(cache_line_bytes);
   const std::int64_t stride = (task.row_bytes + line - 1) / line * line;
   const std::int64_t staged_rows = stride < staged_at_once ? staged_at_once / stride : 1;
-  StagingBuffer<char, most_staged> buffer;
+  StagingBuffer<char, most_joined_bytes> buffer;
   for (std::int64_t row = 0; row < task.rows; row += staged_rows) {
     const std::int64_t left = task.rows - row;
     const std::int64_t count = left < staged_rows ? left : staged_rows;

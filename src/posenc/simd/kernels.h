@@ -45,11 +45,6 @@ struct FrequencyArrays {
   }
 };
 
-/// Which tables in the caches are written by narrow panels of columns, whose constants stay in L1,
-/// instead of long rows of columns, which prefetchers follow: none, those whose rows are not whole
-/// pages apart, or all.
-enum class NarrowPanels { never, except_at_pages, always };
-
 /// The constants of rotation. Arrays have one padded entry for each frequency w, in radians per
 /// position.
 struct RotationTables {
@@ -65,10 +60,6 @@ struct RotationTables {
   const double* sin_half;   ///< sin(w / 2)
   /// cos(a) and sin(a) of a = (j + 1/2) w, see angle_index()
   const float* angles;
-  NarrowPanels narrow_panels;
-  /// True if non-temporal stores to a line in each of several rows are fast even if the rows are
-  /// whole pages apart, and a line takes several stores.
-  bool has_fast_lines;
   ExactEntry exact_entry;
   const void* context;
 };
@@ -87,7 +78,6 @@ struct Rotation32Tables {
   /// cosines.
   const float* angles;
   std::int64_t angles_stride;
-  NarrowPanels narrow_panels;
 };
 
 /// The constants of xsimd. Arrays have one padded entry for each frequency.
@@ -133,9 +123,7 @@ struct Addition {
   float scale;
 };
 
-/// Writes the rows of the task, or adds them if `addition` is not null (float32 only). The
-/// rows of a non-temporal task of float64, and their segments of columns, begin and end at cache
-/// lines.
+/// Writes the rows of the task, or adds them if `addition` is not null (float32 only).
 using RotationKernel = void (*)(const RotationTables& tables, const RowTask& task,
                                 const Addition* addition) noexcept;
 /// Writes the rows of the task in any type but float64.
@@ -158,6 +146,8 @@ struct CombineTask {
 using CombineKernel = void (*)(const CombineTask& task) noexcept;
 
 inline constexpr std::int64_t most_selected_parts = 16;
+/// Longer rows are joined by plain stores.
+inline constexpr std::int64_t most_joined_bytes = 8192;
 
 /// Bytes of each row that are copied, or selected, from a row of a table.
 struct JoinPart {
@@ -187,8 +177,8 @@ struct JoinTask {
   std::int64_t rows;
   std::int64_t row_bytes;
   char* out;
-  std::ptrdiff_t out_stride;  ///< in bytes
-  bool non_temporal;
+  std::ptrdiff_t out_stride;   ///< in bytes
+  StoreMethod stores;          ///< plain, or staged
   std::int64_t first_row = 0;  ///< whose parts are copied to the first row of `out`
 };
 

@@ -30,7 +30,8 @@ namespace {
 constexpr std::int64_t narrow_panel = 64, wide_panel = 512;
 constexpr std::int64_t most_paired_columns = 2 * wide_panel;
 
-/// Changes the signs of values where `sign` is the least integer, and keeps them where it is 0.
+/// Changes the signs of values where `sign` is `minus`, and keeps them where it is 0.
+constexpr std::int32_t minus = std::numeric_limits<std::int32_t>::min();
 inline F32 with_sign(F32 value, I32 sign) { return cast_bits<F32>(cast_bits<I32>(value) ^ sign); }
 
 /// Rows `begin` to `end` - 1 of a block.
@@ -53,33 +54,38 @@ struct BlockRows {
   std::int64_t fewer() const { return is_turned() ? above() : below(); }
 };
 
-/// Writes consecutive columns of the rows of a block. Tiles has
-///   Element        the type of the elements
-///   wide, narrow   the numbers of vectors that its tiles may have
-///   wide_pairs     pairs of rows that are written before the next columns, in wide panels
-///   staged_pairs   pairs of the widest rows that are computed before they are stored
-///                  non-temporally
-///   turns_pairs    whether first rows are below the centre in a turned block, or else above it.
-///                  Rows without a partner are first rows
-///   write_tile<vectors, paired, lines>(column, j, rows, first, second, stride)
-///                  writes the first rows of the pairs j, j + 1 and so on, which are `stride`
-///                  apart, and if `paired` the second ones, which are -stride apart. With `lines`,
-///                  non-temporally
-///   collect_uncertain<paired, lines>(column, j, first, second, stride)
-///                  is called after some tiles that share the last three arguments, with the column
-///                  and j of the first of them
-///   write_uncertain()  corrects the entries in memory, before they are copied
+template <class Number>
+concept Count = std::convertible_to<Number, std::int64_t>;
+
+/// What PairedRows needs to know of tiles of consecutive columns.
 template <class Tiles>
+concept TilesOfPairs = requires(const Tiles& tiles, typename Tiles::Element* row, std::int64_t n) {
+  { Tiles::wide } -> Count;          // vectors of a tile
+  { Tiles::narrow } -> Count;        // vectors of the last tile of a row
+  { Tiles::wide_pairs } -> Count;    // pairs written before the next columns, in wide panels
+  { Tiles::staged_pairs } -> Count;  // pairs of the widest rows that a buffer holds
+  // write_tile<vectors, paired, lines>(column, j, rows, first, second, stride) writes the first
+  // rows of the pairs j, j + 1 and so on, which are `stride` apart, and if `paired` the second
+  // ones, which are -stride apart. First rows are above the centre, or have no partner.
+  tiles.template write_tile<Tiles::narrow, true, false>(n, n, n, row, row, n);
+  // Called after some tiles that share the last three arguments, with the column and j of the
+  // first.
+  tiles.template collect_uncertain<true, false>(n, n, row, row, n);
+  tiles.write_uncertain();  // corrects what tiles wrote, before it is copied
+};
+
+/// Writes consecutive columns of the rows of a block.
+template <TilesOfPairs Tiles>
 class PairedRows {
  public:
   using T = typename Tiles::Element;
 
   PairedRows(const Tiles& tiles, std::int64_t columns) : tiles_(tiles), columns_(columns) {}
 
-  /// Writes rows of a block, the first of which is at `out`: non-temporally, or `at_once` pairs at
-  /// a time. Rows without a partner, of which a table has few, are stored as usual.
+  /// Writes rows of a block, the first of which is at `out`, `at_once` pairs at a time. Rows
+  /// without a partner, of which a table has few, are stored as usual.
   void write(const BlockRows& rows, std::int64_t at_once, T* out, std::ptrdiff_t stride,
-             bool non_temporal) const {
+             StoreMethod method) const {
     const bool turned = rows.is_turned();
     T* const above = out + rows.below() * stride;
     T* const below = above - stride;
@@ -88,11 +94,7 @@ class PairedRows {
       // more than half a block at once would compete for the sets of a cache.
       const bool is_whole = pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
       const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
-      if (Tiles::turns_pairs && turned) {
-        write_pairs(pairs, some, below, above, -stride, non_temporal);
-      } else {
-        write_pairs(pairs, some, above, below, stride, non_temporal);
-      }
+      write_pairs(pairs, some, above, below, stride, method);
     }
     const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
     const std::ptrdiff_t away = turned ? -stride : stride;
@@ -103,8 +105,8 @@ class PairedRows {
  private:
   /// Stores the pairs j = begin .. end - 1, or only their first rows, `at_once` of them before the
   /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines.
-  template <bool paired, bool lines, class Count>
-  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Count at_once, T* first,
+  template <bool paired, bool lines, Count Number>
+  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
                                     T* second, std::ptrdiff_t stride) const {
     constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
     const Tiles tiles = tiles_;  // in registers
@@ -157,15 +159,13 @@ class PairedRows {
   using Known = std::integral_constant<std::int64_t, count>;
 
   void write_pairs(std::int64_t count, std::int64_t at_once, T* first, T* second,
-                   std::ptrdiff_t stride, bool non_temporal) const {
-    if (!non_temporal) {
+                   std::ptrdiff_t stride, StoreMethod method) const {
+    if (method == StoreMethod::plain) {
       if (at_once == Tiles::wide_pairs)
         return store_rows<true, false>(0, count, Known<Tiles::wide_pairs>(), first, second, stride);
       return store_rows<true, false>(0, count, at_once, first, second, stride);
     }
-    if (reinterpret_cast<std::uintptr_t>(first) % cache_line_bytes != 0 ||
-        !is_stride_of<T>(cache_line_bytes, stride))
-      return stage_pairs(count, first, second, stride);
+    if (method == StoreMethod::staged) return stage_pairs(count, first, second, stride);
     // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
     constexpr std::int64_t in_lines = has_line_vectors ? Tiles::wide_pairs : 1;
     store_rows<true, true>(0, count, Known<in_lines>(), first, second, stride);
@@ -174,17 +174,16 @@ class PairedRows {
   /// The same by way of buffers: as many pairs of rows after the others as a buffer holds.
   void stage_pairs(std::int64_t count, T* first, T* second, std::ptrdiff_t stride) const {
     using Row = StagedRow<T>;
-    constexpr bool single = Tiles::staged_pairs == 1;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
-    const std::int64_t in_buffer = single ? 0 : (columns_ + Row::line - 1) / Row::line * Row::line;
-    const std::int64_t most = single ? 1 : capacity / in_buffer;
+    const std::int64_t in_buffer = (columns_ + Row::line - 1) / Row::line * Row::line;
+    const std::int64_t most = capacity / in_buffer;
     StagingBuffer<T, capacity> first_buffer, second_buffer;
     for (std::int64_t j = 0; j < count; ++j) {
       Row{nullptr, first + j * stride}.prefetch_ends(columns_);
       Row{nullptr, second - j * stride}.prefetch_ends(columns_);
     }
     for (std::int64_t j = 0; j < count; j += most) {
-      const std::int64_t pairs = single || count - j > most ? most : count - j;
+      const std::int64_t pairs = count - j > most ? most : count - j;
       T* const from_first = first_buffer.place_for(first);
       // The second rows are stored backwards.
       T* const from_second = second_buffer.place_for(second) + (pairs - 1) * in_buffer;
@@ -204,17 +203,21 @@ class PairedRows {
   std::int64_t columns_;
 };
 
-/// Writes the rows of a task in panels of columns, a group of blocks before the next panel. Panel
-/// has
-///   Element, Tables, Tiles
-///                     the types of the elements, of the constants that it is made from, and of its
-///                     tiles (see PairedRows)
-///   start(begin, used, task)  begins with the first block of a task, whose rows are of one group,
-///                     for the frequencies begin .. begin + used - 1
-///   write_block(rows, at_once, out, task)
-///                     writes rows of a block, `at_once` pairs of them at a time, to the row at
-///                     `out`; the next call is for the next block
+/// The columns of some frequencies of a table.
 template <class Panel>
+concept PanelOfPairs = TilesOfPairs<typename Panel::Tiles> &&
+    std::constructible_from<Panel, const typename Panel::Tables&> &&
+    requires(Panel panel, const BlockRows& rows, typename Panel::Element* out, const RowTask& task,
+             std::int64_t n) {
+  // start(begin, used, task) begins with the first block of a task, whose rows are of one group,
+  // for the frequencies begin .. begin + used - 1.
+  panel.start(n, n, task);
+  // Writes rows of a block, n pairs of them at a time. The next call is for the next block.
+  panel.write_block(rows, n, out, task);
+};
+
+/// Writes the rows of a task in panels of columns, a group of blocks before the next panel.
+template <PanelOfPairs Panel>
 void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most_frequencies,
                          std::int64_t at_once, const RowTask& task) {
   constexpr std::int64_t group_rows = grouped_blocks * paired_block_rows;
@@ -241,14 +244,13 @@ void write_paired_panels(const typename Panel::Tables& tables, std::int64_t most
 /// The angles of a narrow panel take 8 KiB and stay in L1. Narrow panels write 8 rows at a time, or
 /// 4 if the rows are whole pages apart, because these compete for the same sets of a cache. Wide
 /// panels alternate between two rows, in long rows that prefetchers follow.
-template <class Panel>
+template <PanelOfPairs Panel>
 void write_paired_rows(const typename Panel::Tables& tables, const RowTask& task) {
-  const bool at_pages = is_stride_of<typename Panel::Element>(page_bytes, task.stride);
-  const bool wide = task.non_temporal || tables.narrow_panels == NarrowPanels::never ||
-                    (at_pages && tables.narrow_panels == NarrowPanels::except_at_pages);
-  const std::int64_t at_once = wide ? Panel::Tiles::wide_pairs : at_pages ? 2 : 4;
-  write_paired_panels<Panel>(tables, wide ? wide_panel : narrow_panel, at_once, task);
-  if (task.non_temporal) fence();
+  const bool is_narrow = task.stores.narrow_panels;
+  const std::int64_t narrow_pairs = task.stores.at_pages ? 2 : 4;
+  write_paired_panels<Panel>(tables, is_narrow ? narrow_panel : wide_panel,
+                             is_narrow ? narrow_pairs : Panel::Tiles::wide_pairs, task);
+  finish(task.stores);
 }
 
 }  // namespace

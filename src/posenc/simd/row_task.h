@@ -7,6 +7,24 @@
 #include <cstdint>
 
 namespace posenc {
+namespace simd {
+
+/// All but `plain` are non-temporal: past the caches, by whole cache lines.
+enum class StoreMethod : std::uint8_t {
+  plain,
+  lines,      ///< from registers. Rows, and their segments of columns, begin at cache lines
+  realigned,  ///< from registers: each line is joined from two vectors of a row
+  staged,     ///< by way of a buffer in the L1 cache
+};
+
+/// How a kernel stores the rows of a call (store_plan.h).
+struct StorePlan {
+  StoreMethod method = StoreMethod::plain;
+  bool at_pages = false;       ///< rows are whole pages apart
+  bool narrow_panels = false;  ///< of kernels that write pairs of rows
+};
+
+}  // namespace simd
 
 /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
 struct RowTask {
@@ -15,7 +33,7 @@ struct RowTask {
   void* out;              ///< address of the first row
   std::ptrdiff_t stride;  ///< elements from one row to the next
   DataType type;          ///< of the elements of `out`
-  bool non_temporal;      ///< the table should be stored non-temporally
+  simd::StorePlan stores = {};
 
   /// Row r. T must be the element type of `type`.
   template <class T>

@@ -32,14 +32,9 @@ inline void store_vector(F32 bits, T* to) {
   }
 }
 
-/// Addresses that differ by a multiple of this share their lowest bits, and compete for the same
-/// sets of a cache.
-constexpr std::ptrdiff_t page_bytes = 4096;
-
-/// True if rows that are `stride` elements apart are multiples of `distance` bytes apart.
-template <class Element>
-constexpr bool is_stride_of(std::ptrdiff_t distance, std::ptrdiff_t stride) {
-  return stride * static_cast<std::ptrdiff_t>(sizeof(Element)) % distance == 0;
+/// A fence if the plan needs one after its last store.
+inline void finish(const StorePlan& stores) {
+  if (stores.method != StoreMethod::plain) fence();
 }
 
 /// Memory for elements on their way to an output. A load whose address has the last 12 bits of an

@@ -1,6 +1,7 @@
 #include "posenc/model/axes/rows.h"
 
 #include "posenc/simd/dispatch.h"
+#include "posenc/simd/store_plan.h"
 #include "posenc/support/check.h"
 #include "posenc/support/parallel_for.h"
 
@@ -183,14 +184,15 @@ void PreparedRows::write(std::int64_t begin, std::int64_t count, const OutputVie
                          StorePolicy stores) const noexcept {
   if (all_equal_) return write_equal(begin, count, out, {1, stores});
   const std::int64_t element = size_of(type_);
-  simd::best_kernels().join({.parts = parts_.data(),
-                             .parts_count = static_cast<std::int64_t>(parts_.size()),
-                             .rows = count,
-                             .row_bytes = columns() * element,
-                             .out = static_cast<char*>(out.data),
-                             .out_stride = out.stride * element,
-                             .non_temporal = stores == StorePolicy::non_temporal,
-                             .first_row = begin});
+  simd::best_kernels().join(
+      {.parts = parts_.data(),
+       .parts_count = static_cast<std::int64_t>(parts_.size()),
+       .rows = count,
+       .row_bytes = columns() * element,
+       .out = static_cast<char*>(out.data),
+       .out_stride = out.stride * element,
+       .stores = simd::plan_joined_rows(stores == StorePolicy::non_temporal, columns() * element),
+       .first_row = begin});
 }
 
 }  // namespace posenc::detail

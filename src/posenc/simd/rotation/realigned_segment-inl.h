@@ -8,9 +8,6 @@
 //
 //   vectors of a row    |0 ... 15|16 ... 31|32 ... 47|     lane of column 0 in its line: 5
 //   lines          |....0 ... 10|11 ... 26|27 ... 42|43 ... 47 .....|
-//
-// Against a buffer of rows, which costs a load and a store a vector, this takes 0.80 of the time at
-// 512 columns and more, 0.91 at 256 and 1.2 at 128, where incomplete lines decide (Zen 5).
 #pragma once
 
 #include "posenc/simd/rotation/tile-inl.h"
@@ -107,8 +104,10 @@ struct RealignedTiles {
   }
 };
 
-/// Columns from which on a segment is written in this way.
-constexpr std::int64_t least_realigned_columns = 256;
+/// True if the ISA and the rounding have realigned lines.
+template <class Round>
+constexpr bool can_realign =
+    has_line_vectors && !Round::adds && std::is_same_v<typename Round::Element, float>;
 
 /// Writes a segment of a run.
 template <class Round>

@@ -57,19 +57,6 @@
 namespace posenc::simd {
 namespace {
 
-/// True if tiles may store whole lines non-temporally, one a row. Where a line takes several
-/// stores, they may be slow if rows are whole pages apart. Sums, which also load a line, are slow
-/// from half pages on (0.6 of the speed).
-template <bool adds, class Element>
-inline bool allows_lines(const Run& run, const Segment<Element>& segment,
-                         const RotationTables& tables) {
-  constexpr std::ptrdiff_t slow_distance = adds ? page_bytes / 2 : page_bytes;
-  return reinterpret_cast<std::uintptr_t>(segment.out) % cache_line_bytes == 0 &&
-         is_stride_of<Element>(cache_line_bytes, run.stride) &&
-         (has_line_vectors || (tables.has_fast_lines && !adds) ||
-          !is_stride_of<Element>(slow_distance, run.stride));
-}
-
 /// Writes the last columns of a segment, which do not fill a tile: whole vectors are computed, and
 /// the columns of the row are copied.
 template <class Round>
@@ -98,29 +85,30 @@ inline void write_edge(const ColumnMap& map, const Run& run,
   }
 }
 
-/// Writes a segment of a run: its whole tiles by the stores that suit them, and the last columns.
+/// Writes a segment of a run: its whole tiles as planned, and the last columns.
 template <class Round>
 [[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
                                             const Segment<typename Round::Element>& segment,
-                                            bool non_temporal, const Addition* addition) {
-  constexpr std::int64_t lines = non_temporal_vectors<Round>;
-  std::int64_t done = 0;
-  if (non_temporal && !allows_lines<Round::adds>(run, segment, map.tables)) {
-    if constexpr (has_line_vectors && !Round::adds &&
-                  std::is_same_v<typename Round::Element, float>) {
-      if (segment.count >= least_realigned_columns)
-        return write_realigned<Round>(map, run, segment);
+                                            StorePlan stores, const Addition* addition) {
+  const auto write_whole = [&]<std::int64_t vectors, bool lines>() {
+    if constexpr (Round::adds) {
+      return add_tiles<Round, vectors, lines>(map, run, segment, *addition);
+    } else {
+      return write_tiles(PlainTiles<Round, vectors, lines>{map, run}, segment);
     }
+  };
+  if (stores.method == StoreMethod::staged)
     return StagedSegment<Round>(map, run, segment, addition).write();
-  } else if constexpr (Round::adds) {
-    done = non_temporal ? add_tiles<Round, lines, true>(map, run, segment, *addition)
-                        : add_tiles<Round, cached_vectors, false>(map, run, segment, *addition);
-  } else if (non_temporal) {
-    done = write_tiles(PlainTiles<Round, lines, true>{map, run}, segment);
-  } else if (is_stride_of<typename Round::Element>(page_bytes, run.stride)) {
-    done = write_tiles(PlainTiles<Round, widest_vectors, false>{map, run}, segment);
+  if constexpr (can_realign<Round>) {
+    if (stores.method == StoreMethod::realigned) return write_realigned<Round>(map, run, segment);
+  }
+  std::int64_t done = 0;
+  if (stores.method == StoreMethod::lines) {
+    done = write_whole.template operator()<non_temporal_vectors<Round>, true>();
+  } else if (!Round::adds && widest_vectors != cached_vectors && stores.at_pages) {
+    done = write_whole.template operator()<widest_vectors, false>();
   } else {
-    done = write_tiles(PlainTiles<Round, cached_vectors, false>{map, run}, segment);
+    done = write_whole.template operator()<cached_vectors, false>();
   }
   write_edge<Round>(map, run, segment.after(done), addition);
 }
@@ -196,7 +184,7 @@ inline void write_block(const ColumnMap& map, const Panel& panel, const RowTask&
   const auto write = [&](const Run& run) {
     auto* const out = task.row<typename Round::Element>(run.first - task.first);
     for (const auto& segment : map.segments<interleaved>(out))
-      write_segment<Round>(map, run, segment, task.non_temporal, addition);
+      write_segment<Round>(map, run, segment, task.stores, addition);
   };
   const std::int64_t upper = rows - middle - 1, left = task.count - row - rows;
   const std::int64_t last = position + rows;
@@ -241,7 +229,7 @@ inline void write_rows(const RotationTables& tables, const RowTask& task,
     write(ColumnMap(tables, begin, left < panel_frequencies ? left : panel_frequencies), task,
           addition);
   }
-  if (task.non_temporal) fence();
+  finish(task.stores);
 }
 
 void rotation_to_float32(const RotationTables& tables, const RowTask& task,

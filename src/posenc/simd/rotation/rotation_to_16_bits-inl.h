@@ -2,7 +2,7 @@
 // value.
 //
 // Method  sums of an angle addition, plus and minus their error: both bounds must round alike
-// Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 690 of float16, are evaluated anew
+// Error   half an ulp: other entries, 1 in 2500 of bfloat16 and 410 of float16, are evaluated anew
 // Range   every position up to max_position
 // Cost    AVX2, four vectors: 10 operations for values and bounds, 17 to compare, 4 to pack (or 10)
 //
@@ -29,12 +29,7 @@
 // Each of the roundings is then at most 2^-24 M, and sin(a) at most M / 2: together 1 + 1/2 + 1/4
 // + 1/2 + 1/2 (+ 1 for h) times M. This is below 2 M E.
 //
-// For bfloat16, E is at least 2^-50, because truncated frequencies add an absolute error of 2^-70.
-// Entries of float16 are uncertain six times as often, most of them where values are small, which
-// the sum above does not know. E of float16 is therefore computed for each block and column from
-// its centre (of_block()): what rounding took from the sine and cosine, and terms that are small
-// with the sine of the largest angle. This leaves 0.6 of the uncertain entries. For bfloat16 it
-// costs more than it gains: 6 % of the time in the caches (Zen 5).
+// E is at least 2^-50, because truncated frequencies add an absolute error of 2^-70.
 //
 // A value below 2^-14, which has fewer bits in float16, must be recomputed. The width is at least
 // 1/2, and two bounds that are 2^-25 apart do not round to the same float of 11 bits.
@@ -58,9 +53,8 @@ constexpr float width_by_error =
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
 /// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
-/// a branch for each pair of rows of a tile, one in 20 of which is uncertain in float16 and one in
-/// 80 in bfloat16, costs more than doing without, and bounds of each block cost less than they
-/// gain.
+/// a branch for each pair of rows of a tile, one in 12 of which is uncertain in float16 and one in
+/// 80 in bfloat16, costs more than doing without.
 template <class T>
 struct RoundFloat32;
 
@@ -69,6 +63,7 @@ struct RoundFloat32<BFloat16> {
   using Round = RoundToBFloat16;
   static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
+  static constexpr float least_width = 0;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], BFloat16* to) {
@@ -82,6 +77,7 @@ struct RoundFloat32<Float16> {
   using Round = RoundToFloat16;
   static constexpr bool often_uncertain = true;
   static constexpr int dropped = 13;
+  static constexpr float least_width = 0x1.001p-25f;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], Float16* to) {
@@ -137,7 +133,6 @@ struct BracketTiles {
   using Element = T;
   using Rounding = RoundFloat32<T>;
   static constexpr std::int64_t wide = 2, narrow = 2, wide_pairs = 4, staged_pairs = 2;
-  static constexpr bool turns_pairs = false;
 
   ListFor<T, checks>& uncertain;
   UncertainPairs& pairs;
@@ -275,7 +270,7 @@ struct BracketTiles {
   template <bool paired>
   [[gnu::always_inline]] BracketTile tile_at(std::int64_t column, std::int64_t j) const {
     BracketTile tile(*this, column, j);
-    if constexpr (!paired) tile.turn(I32(are_below ? std::numeric_limits<std::int32_t>::min() : 0));
+    if constexpr (!paired) tile.turn(I32(are_below ? minus : 0));
     return tile;
   }
 
@@ -338,8 +333,7 @@ class BracketPanel {
     rotate(tables_.cos_half + begin, tables_.sin_half + begin, size_, sine_, cosine_);
     // What is far from a midpoint of every type, so that padding needs no correction.
     for (std::int64_t k = used; k < size_; ++k) sine_[k] = cosine_[k] = 0.7;
-    if constexpr (!has_bounds_of_block)
-      set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
+    set_errors(static_cast<float>(task.first + task.count + paired_block_rows));
   }
 
   void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
@@ -353,7 +347,7 @@ class BracketPanel {
                            .below_centre = below_centre_,
                            .are_below = rows.is_turned(),
                            .are_cosines = cosines};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.non_temporal);
+      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
     };
     const Columns& columns = tables_.columns;
     if constexpr (interleaved) {
@@ -367,15 +361,14 @@ class BracketPanel {
   }
 
  private:
-  static constexpr bool has_bounds_of_block = checks && RoundFloat32<T>::often_uncertain;
-
   /// Sets E and the width of each column, for positions up to `last`. Both are 0 unless entries are
   /// checked.
   void set_errors(float last) {
-    const F32 largest(checks ? bracket_error : 0.0f), least(checks ? 0x1p-50f : 0.0f);
-    const auto set = [](F32 error, BracketPart& part) {
+    const F32 largest(checks ? bracket_error : 0.0f), least(checks ? 0x1p-50f : 0.0f),
+        least_width(checks ? RoundFloat32<T>::least_width : 0.0f);
+    const auto set = [&](F32 error, BracketPart& part) {
       error.store_unaligned(part.error);
-      (error * F32(width_by_error)).store_unaligned(part.width);
+      xsimd::max(error * F32(width_by_error), least_width).store_unaligned(part.width);
     };
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
       BracketCentre& centre = centre_[k / float_lanes];
@@ -391,58 +384,21 @@ class BracketPanel {
     }
   }
 
-  /// Part of a block's centre, rounded to float32, and the magnitude of what was rounded off.
-  struct RoundedCentre {
-    F32 value, rounded_off;
-
-    explicit RoundedCentre(const double* from)
-        : RoundedCentre(load(from), load(from + double_lanes)) {}
-    RoundedCentre(F64 a, F64 b)
-        : value(narrow(a, b)), rounded_off(xsimd::abs(narrow(below_float(a), below_float(b)))) {}
-
-    /// x minus the nearest double of 24 bits (Veltkamp's splitting).
-    static F64 below_float(F64 x) {
-      const F64 scaled = x * F64(0x1p29 + 1);
-      return x - (scaled - (scaled - x));
-    }
-  };
-
-  /// Rounds the centre of a block, and sets the bounds of its columns if each block has its own.
+  /// Rounds the centre of a block.
   void set_centre() {
-    const I32 minus(std::numeric_limits<std::int32_t>::min());
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
-      const RoundedCentre sine(sine_ + k), cosine(cosine_ + k);
+      const auto rounded = [k](const double* from) {
+        return narrow(load(from + k), load(from + k + double_lanes));
+      };
+      const F32 sine = rounded(sine_), cosine = rounded(cosine_);
       BracketCentre& centre = centre_[k / float_lanes];
-      sine.value.store_unaligned(centre.sine.value);
-      cosine.value.store_unaligned(centre.cosine.value);
+      sine.store_unaligned(centre.sine.value);
+      cosine.store_unaligned(centre.cosine.value);
       if constexpr (!interleaved) {
-        cosine.value.store_unaligned(centre.sine.factor);
-        with_sign(sine.value, minus).store_unaligned(centre.cosine.factor);
-      }
-      if constexpr (has_bounds_of_block) {
-        const F32 longest = load(tables_.radians + begin_ + k) * F32(paired_block_rows / 2);
-        const F32 angle = xsimd::min(F32(1.0f), longest);
-        set_bounds(sine, cosine, angle, centre.sine);
-        set_bounds(cosine, sine, angle, centre.cosine);
+        cosine.store_unaligned(centre.sine.factor);
+        with_sign(sine, I32(minus)).store_unaligned(centre.cosine.factor);
       }
     }
-  }
-
-  /// Sets E and the width of columns in a block, given their centre, the other part of it, and the
-  /// sine of the largest angle.
-  void set_bounds(const RoundedCentre& of, const RoundedCentre& other, F32 angle,
-                  BracketPart& part) const {
-    constexpr RotationTo16BitsError bound = {fused_rounds_once};
-    constexpr auto units = static_cast<float>(1 / float_roundoff);
-    // The factor covers the roundings here, and those of bounds, which include E.
-    const F32 unit(static_cast<float>(float_roundoff * 1.0002));
-    const auto half_ulp = [](F32 x) { return xsimd::min(x, F32(0.5f)); };
-    const F32 off = fused(other.rounded_off, angle, of.rounded_off) * F32(units);
-    const F32 value = xsimd::abs(of.value), other_value = xsimd::abs(other.value);
-    const F32 of_bound = half_ulp(value + other_value * angle);
-    const F32 total = bound.of_block(off, value, other_value, angle, half_ulp) + of_bound;
-    (total * unit).store_unaligned(part.error);
-    (xsimd::max(total + total + of_bound, F32(0.5f)) * unit).store_unaligned(part.width);
   }
 
   const Tables& tables_;

@@ -255,16 +255,16 @@ inline void write_float64_panel(const RotationTables& tables, std::int64_t begin
 }
 
 inline void rotation_to_float64(const RotationTables& tables, const RowTask& task) {
+  const bool lines = task.stores.method == StoreMethod::lines;
   const auto write =
       tables.columns.interleaved
-          ? (task.non_temporal ? write_float64_panel<true, true> : write_float64_panel<true, false>)
-          : (task.non_temporal ? write_float64_panel<false, true>
-                               : write_float64_panel<false, false>);
+          ? (lines ? write_float64_panel<true, true> : write_float64_panel<true, false>)
+          : (lines ? write_float64_panel<false, true> : write_float64_panel<false, false>);
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += fixed_panel) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < fixed_panel ? left : fixed_panel, task);
   }
-  if (task.non_temporal) fence();
+  finish(task.stores);
 }
 
 }  // namespace

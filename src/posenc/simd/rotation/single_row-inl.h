@@ -79,7 +79,6 @@ inline void write_single_row(const RotationTables& tables, const RowTask& task) 
     for (const auto& segment : map.segments<interleaved>(task.row<typename Round::Element>(0)))
       write_anchors<Round, interleaved>(map, anchors, segment, task.first);
   }
-  if (task.non_temporal) fence();
 }
 
 template <class Round>

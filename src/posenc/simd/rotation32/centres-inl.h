@@ -68,9 +68,8 @@ struct Panel32 {
   /// Sine and cosine of the block's centre, in the order of the columns: interleaved, or the
   /// cosines `wide_panel` floats after the sines.
   alignas(cache_line_bytes) float value[2 * wide_panel + 4 * cache_line_floats];
-  /// The factors of u: cosine for a sine, minus sine for a cosine. The opposite if the block is
-  /// turned.
-  alignas(cache_line_bytes) float turned[2 * wide_panel];
+  /// The factors of u: cosine for a sine, minus sine for a cosine.
+  alignas(cache_line_bytes) float factor[2 * wide_panel];
 };
 
 /// Frequencies of one step: two vectors of floats, which fill one vector of a 16-bit type.
@@ -111,21 +110,19 @@ inline U64 next_phase(Panel32& panel, const Rotation32Tables& tables, PanelRange
 /// Sets the sines and cosines of a block's centre, and advances the phases to the next block.
 template <bool interleaved>
 [[gnu::noinline]] inline void set_centre(Panel32& panel, const Rotation32Tables& tables,
-                                         PanelRange range, bool is_turned) {
-  constexpr std::int32_t minus = std::numeric_limits<std::int32_t>::min();
-  const std::int32_t of_cosine = is_turned ? minus : 0, of_sine = is_turned ? 0 : minus;
+                                         PanelRange range) {
   if constexpr (interleaved) {
     std::int32_t shifts[float_lanes], signs[float_lanes];
     for (std::int64_t i = 0; i < float_lanes; ++i) {
       shifts[i] = i % 2 == 0 ? for_sine : for_cosine;
-      signs[i] = i % 2 == 0 ? of_cosine : of_sine;
+      signs[i] = i % 2 == 0 ? 0 : minus;
     }
     const I32 shift = I32::load_unaligned(shifts), sign = I32::load_unaligned(signs);
     for (std::int64_t k = 0; k < range.size; k += double_lanes) {
       const I32 phase = cast_bits<I32>(high_halves_twice(next_phase(panel, tables, range, k)));
       const F32 value = folded_sine(phase + shift);
       value.store_unaligned(panel.value + 2 * k);
-      with_sign(swap_neighbours(value), sign).store_unaligned(panel.turned + 2 * k);
+      with_sign(swap_neighbours(value), sign).store_unaligned(panel.factor + 2 * k);
     }
   } else {
     for (std::int64_t k = 0; k < range.size; k += float_lanes) {
@@ -138,8 +135,8 @@ template <bool interleaved>
                 cosine = folded_sine(phase + I32(for_cosine));
       sine.store_unaligned(panel.value + k);
       cosine.store_unaligned(panel.value + wide_panel + k);
-      with_sign(cosine, I32(of_cosine)).store_unaligned(panel.turned + k);
-      with_sign(sine, I32(of_sine)).store_unaligned(panel.turned + wide_panel + k);
+      cosine.store_unaligned(panel.factor + k);
+      with_sign(sine, I32(minus)).store_unaligned(panel.factor + wide_panel + k);
     }
   }
 }

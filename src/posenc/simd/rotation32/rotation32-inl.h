@@ -47,18 +47,18 @@ inline void store32(F32 first, F32 second, T* to) {
 }
 
 /// Tiles of consecutive columns of a panel (see PairedRows): value * cos(a) + u in the first row of
-/// a pair, value * cos(a) - u in the second, where u = turned * sin(a). The constants are those of
+/// a pair, value * cos(a) - u in the second, where u = factor * sin(a). The constants are those of
 /// j = 0.
 template <class T, bool interleaved>
 struct Tiles32 {
   using Element = T;
   static constexpr std::int64_t wide = 4, narrow = 2, wide_pairs = 1, staged_pairs = 1;
-  static constexpr bool turns_pairs = true;
 
   const float* value;
-  const float* turned;
+  const float* factor;
   const float* constants;
   std::int64_t constants_stride;  ///< from one j to the next
+  bool are_below;                 ///< rows without a partner are below the centre
 
   /// cos(a) and sin(a) of float_lanes columns, where `row` is that of j.
   struct Angle {
@@ -80,7 +80,8 @@ struct Tiles32 {
     F32 values[vectors], factors[vectors];
     for (std::int64_t i = 0; i < vectors; ++i) {
       values[i] = load(value + column + i * float_lanes);
-      factors[i] = load(turned + column + i * float_lanes);
+      factors[i] = load(factor + column + i * float_lanes);
+      if constexpr (!paired) factors[i] = with_sign(factors[i], I32(are_below ? minus : 0));
     }
     const float* angles = constants + j * constants_stride;
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -125,11 +126,11 @@ class PanelOf32 {
   }
 
   void write_block(const BlockRows& rows, std::int64_t at_once, T* out, const RowTask& task) {
-    set_centre<interleaved>(panel_, tables_, range_, rows.is_turned());
+    set_centre<interleaved>(panel_, tables_, range_);
     const auto write = [&](std::int64_t in_panel, std::int64_t angles, std::int64_t count, T* to) {
-      const Tiles tiles = {panel_.value + in_panel, panel_.turned + in_panel,
-                           tables_.angles + angles, tables_.angles_stride};
-      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.non_temporal);
+      const Tiles tiles = {panel_.value + in_panel, panel_.factor + in_panel,
+                           tables_.angles + angles, tables_.angles_stride, rows.is_turned()};
+      PairedRows(tiles, count).write(rows, at_once, to, task.stride, task.stores.method);
     };
     const std::int64_t begin = range_.begin;
     if constexpr (interleaved) {

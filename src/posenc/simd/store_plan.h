@@ -1,0 +1,24 @@
+// How the rows of a table reach memory. It is decided here, once a call; kernels take the plan.
+#pragma once
+
+#include "posenc/simd/row_task.h"
+#include "posenc/spec.h"
+
+namespace posenc::simd {
+
+/// The order in which a kernel writes a table.
+enum class Writer {
+  tiles,    ///< a few columns of many rows in turn: rotation, float32
+  sums,     ///< the same, and reads the input that it adds to
+  pairs,    ///< two rows at a time: rotation to 16-bit types, and rotation32
+  doubles,  ///< two rows at a time, without a buffer: rotation to float64
+};
+
+/// The plan of a call. `non_temporal`: see is_non_temporal(). `float_lanes` are those of the ISA.
+StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_temporal,
+                      Writer writer, std::int64_t float_lanes) noexcept;
+
+/// The plan of rows that are joined from parts of others (JoinTask).
+StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept;
+
+}  // namespace posenc::simd
