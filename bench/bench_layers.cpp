@@ -26,6 +26,7 @@
 #include "posenc/model/input_embedding.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary.h"
+#include "posenc/simd/dispatch.h"
 #include "posenc/support/parallel_for.h"
 
 #include <fmt/format.h>

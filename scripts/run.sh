@@ -19,12 +19,11 @@ skipped=77
 
 step() { printf '\n== %s  (%d s since the build)\n\n' "$1" "$((SECONDS - start))"; }
 
-# Keeps caches, temporary files and the profile below build/: nothing of the user's is written, and
+# Keeps caches and temporary files below build/: nothing of the user's is written, and
 # no figure depends on the user's settings.
 stay_below_build() {
   export XDG_CACHE_HOME=$PWD/build/cache
   export MPLCONFIGDIR=$XDG_CACHE_HOME/matplotlib PYTHONPYCACHEPREFIX=$XDG_CACHE_HOME/python
-  export POSENC_PROFILE=$PWD/$profile
   unset POSENC_BACKEND
   local old
   for old in build/tmp/run.*; do  # left by runs that were killed
@@ -95,7 +94,4 @@ step "The answer"
 may_fail "$check_failed" "$bin/posenc" pick "$measured" --save "$profile"
 printf '\nDocuments: %s\n' "$results"
 if [[ -e $page ]]; then echo "Figures:   $page"; fi
-if [[ -e $profile ]]; then
-  printf 'Use it:    POSENC_PROFILE=%q PROGRAM\n' "$PWD/$profile"
-  echo "Keep it:   $bin/posenc pick $measured --save    (for all programs of this user)"
-fi
+if [[ -e $profile ]]; then echo "Profile:   $profile, for posenc::suite::Profile::load()"; fi

@@ -32,7 +32,6 @@ std::vector<std::string> child_environment(const CommandOptions& options) {
     if (!entry.starts_with("POSENC_"))
       variables[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
-  variables["POSENC_PROFILE"] = "/nonexistent/posenc/suite/profile.json";
   for (const auto& [name, value] : options.environment) variables[name] = value;
   std::vector<std::string> entries;
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);

@@ -43,22 +43,14 @@ struct Used {
   std::string reason;
 };
 
-/// What `posenc list` reports for a shape class. `users` is the key in its JSON: "used" for tables,
-/// "used_by_layers", "used_by_rotary" or "used_within".
-Used used_for(ShapeClass shape, const std::map<std::string, std::string>& environment,
-              const std::string& users = "used") {
+/// What `posenc list` reports: "used" is for exact tables, "used_within" for 1e-6.
+Used used(const std::map<std::string, std::string>& environment) {
   const auto result =
       run_posenc({"list", "--format", "json"}, {.environment = environment, .out_file = {}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  const json document = json::parse(result.out);
-  for (const json& each : document.at(users)) {
-    if (each.at("shape_class") == to_string(shape)) {
-      return {each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>(),
-              each.at("source"), each.at("reason")};
-    }
-  }
-  ADD_FAILURE() << "no shape class " << to_string(shape);
-  return {};
+  const json each = json::parse(result.out).at("used").at(0);
+  return {each.at("backend").get<std::string>() + ":" + each.at("isa").get<std::string>(),
+          each.at("source"), each.at("reason")};
 }
 
 /// A backend with a made-up time per entry.
@@ -68,9 +60,6 @@ struct Claim {
   double seconds;
 };
 
-constexpr ShapeClass all_classes[] = {ShapeClass::l1, ShapeClass::l2, ShapeClass::l3,
-                                      ShapeClass::memory};
-
 /// A table of that class.
 MeasuredTable table_in(ShapeClass wanted) {
   std::int64_t rows = 1;
@@ -78,26 +67,27 @@ MeasuredTable table_in(ShapeClass wanted) {
   return table_of({.d_model = 64}, {0, rows});
 }
 
-/// Saves a valid profile of this machine with these times, of three processes that differ by 0.1 %,
-/// for each of these shape classes.
-void save_measurements(const std::filesystem::path& file, std::span<const ShapeClass> shapes,
-                       const std::vector<Claim>& claims) {
-  Measurements profile = measurements_of_this_machine();
-  for (const ShapeClass shape : shapes) {
-    for (const auto& [name, isa, seconds] : claims) {
-      Measurement row = test::measured(name, 1);
-      row.isa = to_string(isa);
-      row.table = table_in(shape);
-      row.seconds.clear();
-      for (const double factor : {1.0, 1.001, 0.999})
-        row.seconds.push_back(seconds * row.table.entries() * factor);
-      profile.all.push_back(row);
-    }
+/// A document of this machine with these times for tables of the L2 cache, of three processes that
+/// differ by 0.1 %.
+Measurements document_of(const std::vector<Claim>& claims) {
+  Measurements document = measurements_of_this_machine();
+  for (const auto& [name, isa, seconds] : claims) {
+    Measurement row = test::measured(name, 1);
+    row.isa = to_string(isa);
+    row.table = table_in(ShapeClass::l2);
+    row.seconds.clear();
+    for (const double factor : {1.0, 1.001, 0.999})
+      row.seconds.push_back(seconds * row.table.entries() * factor);
+    document.all.push_back(row);
   }
-  write_measurements(profile, file);
+  return document;
 }
 
-constexpr ShapeClass only_l1[] = {ShapeClass::l1}, only_l2[] = {ShapeClass::l2};
+/// What the profile selects for tables of that class.
+Selection selected(const Profile& profile, ShapeClass shape, const Accuracy& accuracy = {}) {
+  const MeasuredTable table = table_in(shape);
+  return profile.select(table.spec, table.rows, {.accuracy = accuracy});
+}
 
 /// The ISAs at which rotation runs here, in ascending order.
 std::vector<Isa> rotation_isas() {
@@ -120,10 +110,10 @@ std::vector<Claim> misleading_claims() {
 }
 
 TEST(Selection, IsRotationAtTheBestIsaByDefault) {
-  const Used used = used_for(ShapeClass::l2, {});
-  EXPECT_EQ(used.backend, best_rotation());
-  EXPECT_EQ(used.source, "built_in");
-  EXPECT_THAT(used.reason, AllOf(HasSubstr("built-in order"), HasSubstr("no profile")));
+  const Used listed = used({});
+  EXPECT_EQ(listed.backend, best_rotation());
+  EXPECT_EQ(listed.source, "built_in");
+  EXPECT_THAT(listed.reason, HasSubstr("built-in order"));
 
   const Selection here = select_backend({.d_model = 512}, {0, 5000});
   EXPECT_EQ(here.backend->full_name(), best_rotation());
@@ -134,10 +124,10 @@ TEST(Selection, IsRotationAtTheBestIsaByDefault) {
 TEST(Selection, TheEnvironmentNamesAMethodOrAFullName) {
   for (const auto& [value, expected] : std::map<std::string, std::string>{
            {"rotation:scalar", "rotation:scalar"}, {"rotation", best_rotation()}}) {
-    const Used used = used_for(ShapeClass::memory, {{"POSENC_BACKEND", value}});
-    EXPECT_EQ(used.backend, expected);
-    EXPECT_EQ(used.source, "environment");
-    EXPECT_THAT(used.reason, HasSubstr("POSENC_BACKEND"));
+    const Used named = used({{"POSENC_BACKEND", value}});
+    EXPECT_EQ(named.backend, expected);
+    EXPECT_EQ(named.source, "environment");
+    EXPECT_THAT(named.reason, HasSubstr("POSENC_BACKEND"));
   }
 }
 
@@ -159,7 +149,7 @@ TEST(Selection, TheEnvironmentChoosesOnlyAmongBackendsThatPromiseTheAccuracy) {
 }
 
 TEST(Selection, IgnoresAnEmptyEnvironmentVariable) {
-  EXPECT_EQ(used_for(ShapeClass::l1, {{"POSENC_BACKEND", ""}}).source, "built_in");
+  EXPECT_EQ(used({{"POSENC_BACKEND", ""}}).source, "built_in");
 }
 
 TEST(Selection, AnUnknownNameInTheEnvironmentIsAnErrorAndNeverAFallback) {
@@ -245,7 +235,7 @@ TEST(Accuracy, IsHeldAgainstTheEncodersErrorBound) {
   EXPECT_FALSE(promises("div_term", Accuracy::within(1e-6)));
 }
 
-TEST(Selection, WithoutAProfileUsesTheFastestAccurateMethodOfTheBuiltInOrder) {
+TEST(Selection, UsesTheFastestAccurateMethodOfTheBuiltInOrder) {
   const auto selected = [](const Accuracy& accuracy, DataType type = DataType::float32,
                            bool adds = false) {
     return select_backend({.d_model = 512}, {0, 5000},
@@ -277,13 +267,6 @@ TEST(Selection, AnUnattainableAccuracyIsRefusedWithTheBestAttainable) {
               AllOf(HasSubstr("within 0.25 ulp"), HasSubstr("at least 0.5 ulp")));
   EXPECT_THAT(refused(Accuracy::within(1e-6), DataType::bfloat16),
               HasSubstr("bfloat16: at least 0.001953125"));
-}
-
-TEST(Selection, ThreadsAreChecked) {
-  EXPECT_THAT(refusal([] {
-                select_backend({.d_model = 64}, {0, 10}, {.threads = 0});
-              }),
-              HasSubstr("threads is 0; allowed: at least 1"));
 }
 
 TEST(Selection, LayersReportTheirBackendAndTheReason) {
@@ -319,186 +302,58 @@ TEST(Selection, TheSimpleCallTakesAnAccuracy) {
   EXPECT_FALSE(is(encode(rows, spec, Accuracy::within(1e-6)), "rotation"));
 }
 
-TEST(Selection, AProfileChangesTheIsaAndOnlyInItsShapeClass) {
-  const ScratchFolder folder;
-  save_measurements(folder / "profile.json", only_l2, misleading_claims());
-  const std::map<std::string, std::string> environment = {
-      {"POSENC_PROFILE", (folder / "profile.json").string()}};
-
-  for (const char* users : {"used", "used_by_layers"}) {
-    const Used measured = used_for(ShapeClass::l2, environment, users);
-    EXPECT_EQ(measured.backend, backend("rotation", rotation_isas().front()).full_name()) << users;
-    EXPECT_EQ(measured.source, "profile");
-    EXPECT_THAT(measured.reason, HasSubstr("correctly rounded"));
-  }
-  const Used not_measured = used_for(ShapeClass::memory, environment);
-  EXPECT_EQ(not_measured.backend, best_rotation());
-  EXPECT_EQ(not_measured.source, "built_in");
-  EXPECT_THAT(not_measured.reason, HasSubstr("nothing for memory, float32"));
-
-  const Used rough = used_for(ShapeClass::l2, environment, "used_within");
-  EXPECT_THAT(rough.backend, testing::StartsWith("rotation32:"));
-  EXPECT_EQ(rough.source, "profile");
+TEST(Profile, SelectsTheFastestThatPromisesTheAccuracyInItsShapeClass) {
+  const Profile profile(document_of(misleading_claims()));
+  const Selection exact = selected(profile, ShapeClass::l2);
+  EXPECT_EQ(exact.backend, &backend("rotation", rotation_isas().front()));
+  EXPECT_EQ(exact.source, SelectionSource::profile);
+  EXPECT_THAT(exact.reason, HasSubstr("the fastest of those that are correctly rounded"));
+  EXPECT_EQ(selected(profile, ShapeClass::l2, Accuracy::within(1e-6)).backend->name(),
+            "rotation32");
+  const Selection not_measured = selected(profile, ShapeClass::memory);
+  EXPECT_EQ(not_measured.backend->full_name(), best_rotation());
+  EXPECT_EQ(not_measured.source, SelectionSource::built_in);
+  EXPECT_THAT(refusal([&] {
+                profile.select({.d_model = 64}, {0, 10}, {}, 0);
+              }),
+              HasSubstr("threads is 0; allowed: at least 1"));
+  EXPECT_THAT(refusal([&] { selected(profile, ShapeClass::l2, Accuracy::within(1e-12)); }),
+              HasSubstr("allowed for float32: at least"));
 }
 
-TEST(Selection, ATieGoesToTheSimplestMethodAtItsBestIsa) {
-  const ScratchFolder folder;
+TEST(Profile, OfATieTakesTheSimplestMethodAtItsBestIsa) {
   std::vector<Claim> claims;
   for (const Backend* each : test::running_backends()) {
     claims.push_back(
         {std::string(each->name()), each->isa(), each->name() == "rotation32" ? 1e-10 : 1.01e-10});
   }
-  save_measurements(folder / "profile.json", only_l2, claims);
-  const Used rough = used_for(
-      ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}}, "used_within");
-  EXPECT_EQ(rough.backend, backend(backends().front()->name()).full_name());
+  const Profile profile(document_of(claims));
+  const Selection rough = selected(profile, ShapeClass::l2, Accuracy::within(1e-6));
+  EXPECT_EQ(rough.backend->full_name(), backend(backends().front()->name()).full_name());
   EXPECT_THAT(rough.reason, HasSubstr("ties with the fastest"));
-  const Used exact =
-      used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
-  EXPECT_EQ(exact.backend, best_rotation());
+  EXPECT_EQ(selected(profile, ShapeClass::l2).backend->full_name(), best_rotation());
 }
 
-TEST(Selection, TheEnvironmentBeatsTheProfile) {
+TEST(Profile, OfAnUnknownBackendSelectsByTheBuiltInOrder) {
+  const Profile profile(document_of({{"discontinued", Isa::scalar, 1e-10}}));
+  EXPECT_EQ(selected(profile, ShapeClass::l2).backend->full_name(), best_rotation());
+}
+
+TEST(Profile, IsNeverLoadedUnlessTheProgramAsksForIt) {
   const ScratchFolder folder;
-  save_measurements(folder / "profile.json", only_l2, misleading_claims());
-  for (const char* users : {"used", "used_by_layers", "used_by_rotary", "used_within"}) {
-    const Used used = used_for(
-        users == std::string("used_by_rotary") ? ShapeClass::l1 : ShapeClass::l2,
-        {{"POSENC_PROFILE", (folder / "profile.json").string()}, {"POSENC_BACKEND", "rotation"}},
-        users);
-    EXPECT_EQ(used.backend, best_rotation()) << users;
-    EXPECT_EQ(used.source, "environment") << users;
-  }
+  std::filesystem::create_directories(folder / "posenc");
+  write_measurements(document_of(misleading_claims()), folder / "posenc" / "profile.json");
+  const std::string file = (folder / "posenc" / "profile.json").string();
+  EXPECT_EQ(used({{"POSENC_PROFILE", file}, {"XDG_CONFIG_HOME", folder.path().string()}}).source,
+            "built_in");
 }
 
-TEST(Selection, AnUnusableProfileIsIgnoredWithAReason) {
-  const ScratchFolder folder;
-  const std::map<std::string, std::string> environment = {
-      {"POSENC_PROFILE", (folder / "profile.json").string()}};
-  const auto expect_ignored = [&](const std::string& why) {
-    const Used used = used_for(ShapeClass::l2, environment);
-    EXPECT_EQ(used.backend, best_rotation());
-    EXPECT_EQ(used.source, "built_in");
-    EXPECT_THAT(used.reason, HasSubstr(why));
-    EXPECT_THAT(run_posenc({"list"}, {.environment = environment, .out_file = {}}).out,
-                HasSubstr(why));
-  };
-  write_file(folder / "profile.json", "{ \"version\": 3, ");
-  expect_ignored("not JSON");
-
-  save_measurements(folder / "profile.json", only_l2, misleading_claims());
-  json document = json::parse(test::read_file(folder / "profile.json"));
-  document["machine"]["cpu"] = "Another CPU 9000";
-  write_file(folder / "profile.json", document.dump());
-  expect_ignored("Another CPU 9000");
-
-  document["version"] = Measurements::format_version + 1;
-  write_file(folder / "profile.json", document.dump());
-  expect_ignored("posenc pick --save");
-}
-
-TEST(Selection, AProfileOfAnUnknownBackendIsIgnored) {
-  const ScratchFolder folder;
-  save_measurements(folder / "profile.json", only_l2, {{"discontinued", Isa::scalar, 1e-10}});
-  const Used used =
-      used_for(ShapeClass::l2, {{"POSENC_PROFILE", (folder / "profile.json").string()}});
-  EXPECT_EQ(used.backend, best_rotation());
-  EXPECT_THAT(used.reason, HasSubstr("no such backend for l2"));
-}
-
-TEST(Selection, SearchesXdgConfigHomeThenHomeForTheProfile) {
-  const ScratchFolder folder;
-  const auto in_xdg = folder / "xdg" / "posenc" / "profile.json";
-  const auto in_home = folder / "home" / ".config" / "posenc" / "profile.json";
-  // Of another shape class each, so that every profile has its own effect.
-  save_measurements(in_xdg, only_l1, {{"rotation", rotation_isas().front(), 1e-10}});
-  save_measurements(in_home, only_l2, {{"rotation", rotation_isas().front(), 1e-10}});
-  const auto source = [&](ShapeClass shape, const std::string& xdg) {
-    return used_for(shape, {{"POSENC_PROFILE", ""},
-                            {"XDG_CONFIG_HOME", xdg},
-                            {"HOME", (folder / "home").string()}})
-        .source;
-  };
-  const std::string xdg = folder / "xdg";
-  EXPECT_EQ(source(ShapeClass::l1, xdg), "profile");
-  EXPECT_EQ(source(ShapeClass::l2, xdg), "built_in");
-  EXPECT_EQ(source(ShapeClass::l1, ""), "built_in");
-  EXPECT_EQ(source(ShapeClass::l2, ""), "profile");
-}
-
-/// True if a program gets the bits of rotation everywhere by default, although a profile of all
-/// shape classes says that rotation32 is the fastest by far. Call this in a process that has not
-/// selected a backend yet.
-bool bits_are_those_of_rotation() {
-  const ScratchFolder folder;
-  save_measurements(folder / "profile.json", all_classes, misleading_claims());
-  test::set_environment("POSENC_PROFILE", (folder / "profile.json").string());
-  const RowRange rows = {0, 300};
-  const EncodingSpec spec = {.d_model = 64};
-  const auto floats = static_cast<std::size_t>(rows.count * spec.d_model);
-  const auto bytes = floats * sizeof(float);
-  const Backend& lowest = backend("rotation", rotation_isas().front());
-  Matrix expected(rows.count, spec.d_model);
-  lowest.plan(spec)->encode(rows, expected.view());
-
-  // The profile is in use: it decides the ISA, and the method if the program allows an error.
-  if (select_backend(spec, rows).backend != &lowest) return false;
-  if (select_backend(spec, rows, {.accuracy = Accuracy::within(1e-6)}).backend->name() !=
-      "rotation32")
-    return false;
-
-  const Matrix table = encode(rows, spec);
-  if (std::memcmp(table.data(), expected.data(), bytes) != 0) return false;
-  for (const EncodingSource source :
-       {EncodingSource::fused, EncodingSource::cached, EncodingSource::automatic}) {
-    const PositionalEncoding layer(spec, rows.count, 0.0, source);
-    std::vector<float> x(floats, 0.0f);
-    layer.forward(batch_first(x.data(), 1, rows.count, spec.d_model));
-    for (std::size_t i = 0; i < floats; ++i) {
-      if (x[i] != expected.data()[i]) return false;
-    }
-  }
-  const Rotary rotary(64);
-  lowest.plan({.d_model = 64, .layout = Layout::halves_cos_first})->encode(rows, expected.view());
-  Matrix cache(rows.count, 64);
-  rotary.cache(rows, RotaryLayout::halves, cache.view());
-  return rotary.selection().backend == &lowest &&
-         std::memcmp(cache.data(), expected.data(), bytes) == 0;
-}
-
-TEST(SelectionDeathTest, AProfileNeverChangesANumberThatAProgramGetsByDefault) {
-  // The "threadsafe" style starts a new process, which has not read its environment yet.
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(std::exit(bits_are_those_of_rotation() ? 0 : 1), testing::ExitedWithCode(0), "");
-}
-
-/// The backend of a layer that allows an error, if a profile ranks a backend without add() first.
-std::string backend_of_rough_layer() {
-  const ScratchFolder folder;
-  save_measurements(folder / "profile.json", all_classes, misleading_claims());
-  test::set_environment("POSENC_PROFILE", (folder / "profile.json").string());
-  const PositionalEncoding layer({.d_model = 64}, 100, 0.0, EncodingSource::automatic,
-                                 Accuracy::within(1e-6));
-  return layer.selection().backend->full_name();
-}
-
-TEST(SelectionDeathTest, LayersPreferBackendsThatSupportAdd) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const std::string expected = backend("rotation", rotation_isas().front()).full_name();
-  EXPECT_EXIT(std::exit(backend_of_rough_layer() == expected ? 0 : 1), testing::ExitedWithCode(0),
-              "");
-}
-
-TEST(Generate, IsCorrectlyRoundedUnderAnyProfileUnlessAnErrorIsAllowed) {
-  const ScratchFolder folder;
-  save_measurements(folder / "profile.json", all_classes, misleading_claims());
+TEST(Generate, IsCorrectlyRoundedUnlessAnErrorIsAllowed) {
   const auto table = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments = {"generate", "--rows",   "40", "--d-model",
                                           "64",       "--format", "raw"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run_posenc(
-        arguments,
-        {.environment = {{"POSENC_PROFILE", (folder / "profile.json").string()}}, .out_file = {}});
+    const auto result = run_posenc(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
   };

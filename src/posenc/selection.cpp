@@ -116,10 +116,14 @@ Choice select(const Request& request) {
   validate(request.rows);
   if (!environment().empty()) return from_environment(request);
   std::optional<Choice> choice;
-  in_built_in_order([&](const Backend& each) {
-    choice = qualified(each, request);
-    return choice.has_value();
-  });
+  const auto choose = [&](bool must_add) {
+    in_built_in_order([&](const Backend& each) {
+      if (!must_add || each.supports_add()) choice = qualified(each, request);
+      return choice.has_value();
+    });
+  };
+  if (request.options.adds) choose(true);
+  if (!choice) choose(false);
   if (!choice) throw_none_promises(request);
   return std::move(*choice);
 }
@@ -128,23 +132,25 @@ std::unique_ptr<const Encoder> planned(Choice choice, const EncodingSpec& spec) 
   return choice.encoder ? std::move(choice.encoder) : choice.backend->plan(spec);
 }
 
-Selection with_reason(const Backend& backend, const Accuracy& accuracy) {
+Selection with_reason(const Backend& backend, const SelectionOptions& options) {
   if (!environment().empty())
     return {&backend, SelectionSource::environment, "POSENC_BACKEND names it"};
+  const bool is_asked_to_add = options.adds && backend.supports_add();
   return {&backend, SelectionSource::built_in,
-          format_text("built-in order: the first that is {}", to_string(accuracy))};
+          format_text("built-in order: the first that is {}{}", to_string(options.accuracy),
+                      is_asked_to_add ? " and can add" : "")};
 }
 
 }  // namespace
 
 Selection select_backend(const EncodingSpec& spec, RowRange rows, const SelectionOptions& options) {
-  return with_reason(*select({spec, rows, options}).backend, options.accuracy);
+  return with_reason(*select({spec, rows, options}).backend, options);
 }
 
 SelectedEncoder plan_selected(const EncodingSpec& spec, RowRange rows,
                               const SelectionOptions& options) {
   Choice choice = select({spec, rows, options});
-  Selection selection = with_reason(*choice.backend, options.accuracy);
+  Selection selection = with_reason(*choice.backend, options);
   return {planned(std::move(choice), spec), std::move(selection)};
 }
 

@@ -27,6 +27,9 @@ namespace posenc {
 struct SelectionOptions {
   Accuracy accuracy = {};             ///< that the backend must promise
   DataType type = DataType::float32;  ///< of the table
+  /// Prefers backends that can add encodings to an input in one pass (Backend::supports_add).
+  /// Layers set it.
+  bool adds = false;
 };
 
 /// The source of a selection. The strongest comes first. `profile` is that of suite::Profile.

@@ -6,6 +6,7 @@
 #include "posenc/registry.h"
 #include "posenc/simd/dispatch.h"
 #include "posenc/simd/kernels.h"
+#include "posenc/simd/store_plan.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -467,7 +468,8 @@ TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
         }
       }
       each.kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
-                         out.data() + offset, row_bytes + gap, random() % 2 == 0});
+                         out.data() + offset, row_bytes + gap,
+                         simd::plan_joined_rows(random() % 2 == 0, row_bytes)});
       ASSERT_EQ(out, expected) << to_string(each.isa);
     }
   }
@@ -501,7 +503,8 @@ TEST(JoinKernels, SelectScatteredBytes) {
         for (std::int64_t at = 0; at < bytes; ++at)
           expected[r * bytes + at] = parts[owner[at]].row(r)[at];
       }
-      each.kernels.join({parts.data(), count, rows, bytes, out.data(), bytes, random() % 2 == 0});
+      each.kernels.join({parts.data(), count, rows, bytes, out.data(), bytes,
+                         simd::plan_joined_rows(random() % 2 == 0, bytes)});
       ASSERT_EQ(out, expected) << to_string(each.isa);
     }
   }

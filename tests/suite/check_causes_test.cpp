@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace posenc {
+namespace posenc::suite {
 namespace {
 
 using Sincos = std::pair<double, double>;  // sine, cosine
@@ -500,4 +500,4 @@ TEST(CheckCauses, FactorsThatRowsDoNotShowAreNotNamed) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::suite

@@ -60,14 +60,13 @@ json saved() {
   return json::parse(read_file(folder / "a.json"));
 }
 
-/// The reason why a profile of that content is not used; empty if it is.
+/// The reason why a profile of that content is refused; empty if it is not.
 std::string reason_of(const std::string& content) {
   const ScratchFolder folder;
   write_file(folder / "profile.json", content);
-  const LoadedProfile loaded = load_profile(folder / "profile.json");
-  EXPECT_EQ(loaded.measurements.has_value(), loaded.reason.empty());
-  EXPECT_EQ(loaded.reason.find('\n'), std::string::npos) << loaded.reason;
-  return loaded.reason;
+  const std::string reason = test::refusal([&] { Profile::load(folder / "profile.json"); });
+  EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
+  return reason;
 }
 
 TEST(Measurements, RoundTripThroughTheirFile) {
@@ -216,27 +215,15 @@ TEST(Profile, IsADocumentOfThisMachineAndItsKernels) {
   EXPECT_THAT(reason_of(document.dump()), HasSubstr("a CPU with scalar"));
 }
 
-TEST(Profile, MissingAndUnreadableFilesGiveAReason) {
+TEST(Profile, MissingAndUnreadableFilesAreRefusedByName) {
   const ScratchFolder folder;
-  const LoadedProfile loaded = load_profile(folder / "nothing.json");
-  EXPECT_FALSE(loaded.measurements.has_value());
-  EXPECT_THAT(loaded.reason, HasSubstr((folder / "nothing.json").string()));
-  EXPECT_FALSE(load_profile({}).reason.empty());
-  EXPECT_THAT(load_profile(folder.path()).reason, HasSubstr("not a regular file"));
-  EXPECT_FALSE(load_profile("/dev/null").measurements.has_value());
-  write_measurements(some_document(), folder / "closed.json");
-  std::filesystem::permissions(folder / "closed.json", std::filesystem::perms::none);
-  if (!std::ifstream(folder / "closed.json").is_open()) {  // root reads everything
-    EXPECT_THAT(load_profile(folder / "closed.json").reason,
-                HasSubstr("cannot be read: Permission denied"));
-  }
-#ifdef __linux__
-  // A file that can be opened, but whose first byte cannot be read.
-  if (std::filesystem::exists("/proc/self/mem")) {
-    EXPECT_EQ(load_profile("/proc/self/mem").reason,
-              "profile /proc/self/mem cannot be read: Input/output error");
-  }
-#endif
+  const auto refused = [](const std::filesystem::path& file) {
+    return test::refusal([&] { Profile::load(file); });
+  };
+  EXPECT_THAT(refused(folder / "nothing.json"), HasSubstr((folder / "nothing.json").string()));
+  for (const std::filesystem::path& file : {std::filesystem::path(), folder.path()})
+    EXPECT_FALSE(refused(file).empty());
+  EXPECT_FALSE(refused("/dev/null").empty());
 }
 
 TEST(Profile, MergeReplacesMeasuredClassesAndKeepsTheOthers) {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace posenc {
+namespace posenc::suite {
 namespace {
 
 using test::document_of;
@@ -183,4 +183,4 @@ TEST(Verdict, ClassesDifferInSizeTypeAndThreads) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::suite

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace posenc {
+namespace posenc::suite {
 namespace {
 
 using nlohmann::json;
@@ -71,4 +71,4 @@ TEST(Ties, ThePreferredIsTheSimplestMethodAtItsBestIsaThatCostsLittle) {
 }
 
 }  // namespace
-}  // namespace posenc
+}  // namespace posenc::suite

@@ -35,7 +35,7 @@ SelectedEncoder plan(const EncodingSpec& spec, std::int64_t max_rows, const Accu
     throw InvalidArgument(
         format_text("max_rows is {}; allowed: 0 to {}", max_rows, max_position + 1));
   }
-  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy});
+  return plan_selected(spec, {0, max_rows}, {.accuracy = accuracy, .adds = true});
 }
 
 }  // namespace
