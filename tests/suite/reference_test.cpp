@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace posenc::test {
+
+using namespace suite;
 namespace {
 
 void expect_matches(const Reference& reference, double log2_relative_error, std::int64_t k,
