@@ -1,8 +1,8 @@
 #include "bench.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/reference.h"
 #include "posenc/suite/measuring/memory_loops.h"
+#include "posenc/suite/reference.h"
 #include "posenc/version.h"
 #include "posenc_commit.h"
 

@@ -18,9 +18,9 @@
 
 #include "bench.h"
 
-#include "posenc/model/axes_presets.h"
 #include "posenc/cursor.h"
 #include "posenc/exact/frequency.h"
+#include "posenc/model/axes_presets.h"
 #include "posenc/selection.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,6 @@ namespace posenc::test {
 
 using namespace suite;
 
-
 /// Medians of nine processes around `seconds`. `phase` rotates them, so that the noise of two
 /// backends differs.
 inline std::vector<double> samples(double seconds, double noise = 0.001, std::size_t phase = 0) {

@@ -270,9 +270,8 @@ TableShape shape_of(const Options& options) {
 const Backend& backend_of(const Options& options, const TableShape& shape) {
   if (!options.backends.empty()) return named_backend(options.backends.front(), options.isa);
   const Accuracy accuracy = options.accuracy();
-  const Selection selected = select_backend(
-      shape.spec, shape.rows,
-      {.accuracy = accuracy, .type = options.data_type()});
+  const Selection selected =
+      select_backend(shape.spec, shape.rows, {.accuracy = accuracy, .type = options.data_type()});
   if (!options.isa) return *selected.backend;
   const Backend& chosen = backend(selected.backend->name(), *options.isa);
   // A bound may be larger at another ISA.

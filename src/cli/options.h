@@ -2,14 +2,14 @@
 #pragma once
 
 #include "posenc/accuracy.h"
-#include "posenc/model/axes_presets.h"
 #include "posenc/data_type.h"
 #include "posenc/isa.h"
+#include "posenc/model/axes_presets.h"
 #include "posenc/model/rotary_config.h"
-#include "posenc/suite/parity.h"
 #include "posenc/presets.h"
 #include "posenc/registry.h"
 #include "posenc/spec.h"
+#include "posenc/suite/parity.h"
 
 #include <cstdint>
 #include <functional>

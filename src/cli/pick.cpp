@@ -9,8 +9,8 @@
 #include "cli/text.h"
 
 #include "posenc/cpu.h"
-#include "posenc/suite/profile.h"
 #include "posenc/selection.h"
+#include "posenc/suite/profile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

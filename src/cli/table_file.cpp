@@ -1,8 +1,8 @@
 #include "cli/table_file.h"
 
+#include "posenc/suite/checking/table_file.h"
 #include "posenc/support/input_file.h"
 #include "posenc/support/little_endian.h"
-#include "posenc/suite/checking/table_file.h"
 
 #include <fmt/format.h>
 

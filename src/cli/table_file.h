@@ -4,9 +4,9 @@
 
 #include "cli/output.h"
 
-#include "posenc/model/axes.h"
 #include "posenc/data_type.h"
 #include "posenc/matrix.h"
+#include "posenc/model/axes.h"
 
 #include <cstdint>
 #include <functional>

@@ -6,17 +6,17 @@
 #include "python/bound.h"
 
 #include "posenc/accuracy.h"
-#include "posenc/model/axes.h"
 #include "posenc/data_type.h"
 #include "posenc/encode_options.h"
 #include "posenc/error.h"
 #include "posenc/frequency_rule.h"
+#include "posenc/model/axes.h"
 #include "posenc/model/positional_encoding.h"
 #include "posenc/model/rotary_cache_view.h"
 #include "posenc/model/rotary_spec.h"
-#include "posenc/suite/parity.h"
 #include "posenc/spec.h"
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/parity.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

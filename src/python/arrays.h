@@ -5,9 +5,9 @@
 #include "python/gil.h"
 
 #include "posenc/data_type.h"
+#include "posenc/matrix.h"
 #include "posenc/model/heads_view.h"
 #include "posenc/model/sequence_view.h"
-#include "posenc/matrix.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

@@ -1,11 +1,11 @@
 // Encoders, cursors, grids and presets.
 #include "posenc/cursor.h"
 #include "posenc/model/grid.h"
-#include "posenc/suite/parity.h"
 #include "posenc/presets.h"
 #include "posenc/real_positions.h"
 #include "posenc/registry.h"
 #include "posenc/selection.h"
+#include "posenc/suite/parity.h"
 #include "python/arrays.h"
 #include "python/gil.h"
 #include "python/module.h"
@@ -37,8 +37,7 @@ std::unique_ptr<PyEncoder> make_encoder(std::int64_t d_model, double base, Layou
     made->reason = "the program named it";
   } else {
     SelectedEncoder selected = plan_selected(
-        spec, {first, rows},
-        {.accuracy = accuracy.value_or(Accuracy()), .type = type});
+        spec, {first, rows}, {.accuracy = accuracy.value_or(Accuracy()), .type = type});
     made->encoder = std::move(selected.encoder);
     made->reason = selected.selection.reason;
   }

@@ -1,7 +1,7 @@
 // Accuracy reports, picks, and checks of tables from elsewhere.
-#include "posenc/suite/measuring/measurement.h"
 #include "posenc/suite/accuracy_report.h"
 #include "posenc/suite/checking/check.h"
+#include "posenc/suite/measuring/measurement.h"
 #include "posenc/suite/pick.h"
 #include "python/arrays.h"
 #include "python/gil.h"

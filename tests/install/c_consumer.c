@@ -20,14 +20,13 @@
 static int has_stated_layout(void) {
   return offsetof(posenc_spec, base) == 8 && offsetof(posenc_spec, layout) == 16 &&
          offsetof(posenc_spec, spacing) == 20 && offsetof(posenc_spec, frequencies) == 24 &&
-         sizeof(posenc_spec) == 32 &&
-         offsetof(posenc_table, rows) == 8 && offsetof(posenc_table, columns) == 16 &&
-         offsetof(posenc_table, stride) == 24 && offsetof(posenc_table, type) == 32 &&
-         sizeof(posenc_table) == 40 && offsetof(posenc_options, stores) == 4 &&
-         sizeof(posenc_options) == 8 && offsetof(posenc_accuracy, measure) == 8 &&
-         sizeof(posenc_accuracy) == 16 && offsetof(posenc_sequences, batch) == 8 &&
-         offsetof(posenc_sequences, row_stride) == 40 && offsetof(posenc_sequences, order) == 48 &&
-         offsetof(posenc_sequences, type) == 52 &&
+         sizeof(posenc_spec) == 32 && offsetof(posenc_table, rows) == 8 &&
+         offsetof(posenc_table, columns) == 16 && offsetof(posenc_table, stride) == 24 &&
+         offsetof(posenc_table, type) == 32 && sizeof(posenc_table) == 40 &&
+         offsetof(posenc_options, stores) == 4 && sizeof(posenc_options) == 8 &&
+         offsetof(posenc_accuracy, measure) == 8 && sizeof(posenc_accuracy) == 16 &&
+         offsetof(posenc_sequences, batch) == 8 && offsetof(posenc_sequences, row_stride) == 40 &&
+         offsetof(posenc_sequences, order) == 48 && offsetof(posenc_sequences, type) == 52 &&
          sizeof(posenc_sequences) == 56 && offsetof(posenc_forward_options, seed) == 8 &&
          offsetof(posenc_forward_options, stores) == 24 && sizeof(posenc_forward_options) == 32 &&
          offsetof(posenc_positions, first) == 8 && offsetof(posenc_positions, rows) == 16 &&
