@@ -137,7 +137,11 @@ TEST(Threads, MaySaveAndLoadOneProfileAtOnce) {
       if (i % 2 == 0) {
         write_measurements(measurements_of_this_machine(), file);
       } else {
-        unusable += !test::refusal([&] { Profile::load(file); }).empty();
+        try {
+          Profile::load(file);
+        } catch (const InvalidArgument&) {
+          ++unusable;
+        }
       }
     }
   });

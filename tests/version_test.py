@@ -28,8 +28,8 @@ class Version(unittest.TestCase):
         )
 
     def test_headers_show_it(self) -> None:
-        for header in ("version.h", "c_api.h"):
-            self.assertEqual(found(f"src/posenc/{header}", r'"(\d+\.\d+\.\d+)"'), VERSION)
+        for header in ("posenc/version.h", "c/posenc/c_api.h"):
+            self.assertEqual(found(f"src/{header}", r'"(\d+\.\d+\.\d+)"'), VERSION)
 
 
 if __name__ == "__main__":

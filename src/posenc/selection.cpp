@@ -166,6 +166,7 @@ Matrix encode(RowRange rows, const EncodingSpec& spec, EncodeOptions options) {
 Matrix encode(RowRange rows, const EncodingSpec& spec, const Accuracy& accuracy,
               EncodeOptions options) {
   const auto encoder = planned(select({spec, rows, {.accuracy = accuracy}}), spec);
+  table_bytes(spec, rows.count, sizeof(float));  // throws if they overflow
   Matrix table(rows.count, spec.d_model);
   encoder->encode(rows, table.view(), options);
   return table;

@@ -4,6 +4,8 @@
 #include <io.h>
 #include <windows.h>
 
+#include <initializer_list>
+
 namespace posenc {
 
 // _isatty() is also true of the device NUL.
