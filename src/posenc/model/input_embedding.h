@@ -19,10 +19,12 @@ namespace posenc {
 /// span, and in a vector, which must outlive it.
 class TokenIds {
  public:
+  /// Of a span.
   template <class Id>
   requires(std::is_same_v<std::remove_const_t<Id>, std::int32_t> ||
            std::is_same_v<std::remove_const_t<Id>, std::int64_t>) TokenIds(std::span<Id> ids)
   noexcept : ids_(ids.data()), count_(std::ssize(ids)), are_wide_(sizeof(Id) == 8) {}
+  /// Of a vector.
   template <class Id>
   TokenIds(const std::vector<Id>& ids) noexcept : TokenIds(std::span(ids)) {}
 

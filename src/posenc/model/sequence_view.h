@@ -36,9 +36,9 @@ struct SequenceView {
   }
 };
 
-/// A SequenceView of any element type but double, from which it converts implicitly. A
-/// WritableSequences is one that may be written to.
+/// A SequenceView of any element type but double, from which it converts implicitly.
 struct AnySequences {
+  /// The same memory.
   template <class T>
   AnySequences(const SequenceView<T>& view) noexcept
       : data(const_cast<std::remove_const_t<T>*>(view.data)),
@@ -52,16 +52,18 @@ struct AnySequences {
     static_assert(size_of(data_type_of<std::remove_const_t<T>>) <= 4);
   }
 
-  std::int64_t element_bytes() const noexcept { return size_of(type); }
+  std::int64_t element_bytes() const noexcept { return size_of(type); }  ///< of an element
 
-  void* data;
-  DataType type;
-  BatchOrder order;
-  std::int64_t batch, rows, columns;
-  std::int64_t batch_stride, row_stride;
+  void* data;                             ///< the first element
+  DataType type;                          ///< of the elements
+  BatchOrder order;                       ///< which dimension comes first
+  std::int64_t batch, rows, columns;      ///< the shape
+  std::int64_t batch_stride, row_stride;  ///< elements from one sequence, or row, to the next
 };
 
+/// One that may be written to.
 struct WritableSequences : AnySequences {
+  /// The same memory.
   template <class T>
   requires(!std::is_const_v<T>) WritableSequences(const SequenceView<T>& view)
   noexcept : AnySequences(view) {}

@@ -19,21 +19,21 @@ enum class StoreMethod : std::uint8_t {
 
 /// How a kernel stores the rows of a call (store_plan.h).
 struct StorePlan {
-  StoreMethod method = StoreMethod::plain;
-  bool at_pages = false;       ///< rows are whole pages apart
-  bool narrow_panels = false;  ///< of kernels that write pairs of rows
+  StoreMethod method = StoreMethod::plain;  ///< of full panels
+  bool at_pages = false;                    ///< rows are whole pages apart
+  bool narrow_panels = false;               ///< of kernels that write pairs of rows
 };
 
 }  // namespace simd
 
 /// Consecutive rows to write. Arguments are checked: count >= 1, stride >= d_model.
 struct RowTask {
-  std::int64_t first;     ///< position of the first row
-  std::int64_t count;     ///< rows
-  void* out;              ///< address of the first row
-  std::ptrdiff_t stride;  ///< elements from one row to the next
-  DataType type;          ///< of the elements of `out`
-  simd::StorePlan stores = {};
+  std::int64_t first;           ///< position of the first row
+  std::int64_t count;           ///< rows
+  void* out;                    ///< address of the first row
+  std::ptrdiff_t stride;        ///< elements from one row to the next
+  DataType type;                ///< of the elements of `out`
+  simd::StorePlan stores = {};  ///< how kernels store them
 
   /// Row r. T must be the element type of `type`.
   template <class T>
