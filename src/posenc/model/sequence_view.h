@@ -54,11 +54,14 @@ struct AnySequences {
 
   std::int64_t element_bytes() const noexcept { return size_of(type); }  ///< of an element
 
-  void* data;                             ///< the first element
-  DataType type;                          ///< of the elements
-  BatchOrder order;                       ///< which dimension comes first
-  std::int64_t batch, rows, columns;      ///< the shape
-  std::int64_t batch_stride, row_stride;  ///< elements from one sequence, or row, to the next
+  void* data;                 ///< the first element
+  DataType type;              ///< of the elements
+  BatchOrder order;           ///< which dimension comes first
+  std::int64_t batch;         ///< sequences
+  std::int64_t rows;          ///< of a sequence
+  std::int64_t columns;       ///< of a row
+  std::int64_t batch_stride;  ///< elements from one sequence to the next
+  std::int64_t row_stride;    ///< elements from one row to the next
 };
 
 /// One that may be written to.
