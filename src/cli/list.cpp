@@ -49,8 +49,8 @@ Json selection_of(const Accuracy& accuracy) {
 Json list_document() {
   Json document = new_document();
   for (const Backend* each : backends()) document["backends"].push_back(entry_of(*each));
-  document["used"] = {selection_of({})};
-  document["used_within"] = {selection_of(Accuracy::within(larger_error))};
+  document["used"] = Json::array({selection_of({})});
+  document["used_within"] = Json::array({selection_of(Accuracy::within(larger_error))});
   document["most_cached_bytes"] = most_cached_bytes();
   return document;
 }
