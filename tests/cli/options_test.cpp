@@ -80,7 +80,7 @@ const std::vector<BadCase>& bad_cases() {
               {"generate", "--rows", "--d-model", "4"},
               "--rows is '--d-model'; allowed"},
       BadCase{"option_twice", generate + Arguments{"--rows", "4"},
-              "--rows: At Most 1 required but received 2"},
+              "1 required but received 2"},
       BadCase{"option_without_value",
               {"generate", "--rows"},
               "--rows: 1 required N missing; allowed: see posenc generate --help"},
