@@ -452,6 +452,7 @@ TEST(CheckCauses, FewRowsOfOneFunctionHaveTheirOwnFactor) {
           const Matrix table = one_function(rows, count, is_cosine, factor);
           const CheckReport report = check(table.view());
           EXPECT_EQ(report.identity.spec.base, 1e4) << rows << " rows\n" << to_string(report);
+          EXPECT_EQ(report.identity.factor, 1);  // what it was judged by
           EXPECT_NEAR(named_factor(report), factor, 2e-6) << rows << " rows\n" << to_string(report);
         }
       }
