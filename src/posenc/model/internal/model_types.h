@@ -48,8 +48,8 @@ struct Sources {
 /// Those of "base", "head", "heads", "share", "turned" or "width".
 Sources sources_of(const ModelType& type, std::string_view word);
 
-/// The line for the type, and for this file of it. nullptr if the type is not known.
-const ModelType* find_type(std::string_view model_type, const ConfigKeys& config);
+/// nullptr if the type is not known.
+const ModelType* find_type(std::string_view model_type);
 
 /// All types that are read, in alphabetical order.
 std::vector<std::string> all_model_types();
