@@ -1,8 +1,7 @@
 #include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
-#include "posenc/model/internal/model_reader.h"
-#include "posenc/model/internal/model_types.h"
+#include "posenc/model/internal/config_keys.h"
 #include "posenc/support/format.h"
 
 #include <algorithm>
@@ -56,14 +55,6 @@ bool are_alike(const std::vector<RotaryReading::Layers>& layers) {
 
 }  // namespace
 
-RotaryReading read_rotary_config(std::string_view text, const RotaryConfigOptions& options) {
-  if (options.rows && (*options.rows < 1 || *options.rows > max_position)) {
-    throw InvalidArgument(
-        format_text("rows is {}; allowed: an integer from 1 to {}", *options.rows, max_position));
-  }
-  return detail::read_model(detail::parse_config(text), options);
-}
-
 const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string_view kind) {
   std::vector<std::string> kinds;
   for (const RotaryReading::Layers& each : reading.layers) {
@@ -78,8 +69,6 @@ const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string
                                     kind.empty() ? "not given" : detail::text_of(kind),
                                     reading.model_type, allowed));
 }
-
-std::vector<std::string> known_model_types() { return detail::all_model_types(); }
 
 std::string to_string(const RotarySpec& spec) {
   std::string text = format_text("dimension {}", spec.dimension());

@@ -220,8 +220,7 @@ void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
     const std::string inner_path = path.empty() ? key : path + '.' + key;
-    const bool is_part =
-        scope == Scope::multimodal && path.empty() && std::ranges::count(other_parts, key) > 0;
+    const bool is_part = scope == Scope::multimodal && std::ranges::count(other_parts, key) > 0;
     if (is_part || is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
     if (scope != Scope::rule && !is_rope_like(key)) {
       check_all_read(inner, inner_path, scope, warnings);

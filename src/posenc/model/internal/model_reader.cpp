@@ -1,6 +1,7 @@
-#include "posenc/model/internal/model_reader.h"
+#include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
+#include "posenc/model/internal/config_keys.h"
 #include "posenc/model/internal/model_types.h"
 #include "posenc/model/internal/rotary_rules.h"
 #include "posenc/spec.h"
@@ -18,18 +19,6 @@ namespace {
 
 constexpr double any = std::numeric_limits<double>::infinity();
 using Pairs = std::vector<std::int64_t>;
-
-/// A rule with the names of rope_parameters, and without keys that may stand beside rope_scaling
-/// instead of in it.
-ConfigJson renamed(ConfigJson rule, const ConfigJson& older) {
-  const ConfigJson type = rule.value("type", ConfigJson("default"));
-  if (!rule.contains("rope_type")) rule["rope_type"] = type;
-  rule.erase("type");
-  for (const char* const key : {"partial_rotary_factor", "rope_theta"}) {
-    if (!older.contains(key)) rule.erase(key);
-  }
-  return rule;
-}
 
 std::string names_of(const std::vector<ModelType>& kinds) {
   std::vector<std::string> names;
@@ -107,7 +96,7 @@ class ModelReader {
       return rules == nullptr || rules->empty() ? nullptr : rules;
     };
     const ConfigJson *const older = given("rope_scaling"), *const newer = given("rope_parameters");
-    if (older != nullptr && newer != nullptr && renamed(*older, *older) != renamed(*newer, *older))
+    if (older != nullptr && newer != nullptr && *older != *newer)
       config_.refuse("rope_scaling", "rope_parameters, which is given too");
     const std::string_view name = newer == nullptr ? "rope_scaling" : "rope_parameters";
     const ConfigJson* const rules = newer == nullptr ? older : newer;
@@ -151,28 +140,22 @@ class ModelReader {
       unturned_.clear();
     }
     if (type_.has("nope_list")) unturned_ = layers_without_rope();
-    drop_kinds_without_layers();
+    const ConfigJson types = config_.json().value("layer_types", ConfigJson());
+    const auto is_attention = [](const ConfigJson& kind) {
+      return kind == "full_attention" || kind == "sliding_attention";
+    };
+    if (!kinds_.empty() && std::ranges::any_of(types, is_attention)) {
+      std::erase_if(kinds_, [&](const ModelType& kind) {
+        return is_attention(kind.name) && std::ranges::count(types, ConfigJson(kind.name)) == 0;
+      });
+      if (kinds_.empty())
+        config_.refuse("layer_types", "at least one kind of layers with a rotary embedding");
+    }
     for (const ModelType& kind : kinds_) {
       if (has_rule_for_each_kind() && keys_of(kind) == nullptr)
         refuse_absence("rule for " + kind.name + " in rope_parameters");
     }
     if (kinds_.empty()) kinds_ = {{"", type_.words}};
-  }
-
-  /// By layer_types, which names the kind of each layer.
-  void drop_kinds_without_layers() {
-    const ConfigJson* const types = config_.get("layer_types");
-    const auto is_attention = [](const ConfigJson& kind) {
-      return kind == "full_attention" || kind == "sliding_attention";
-    };
-    if (types == nullptr || kinds_.empty() || !is_attention(kinds_.front().name)) return;
-    if (!types->is_array()) config_.refuse("layer_types", "a list of kinds of layers");
-    if (std::ranges::none_of(*types, is_attention)) return;
-    std::erase_if(kinds_, [&](const ModelType& kind) {
-      return std::ranges::count(*types, ConfigJson(kind.name)) == 0;
-    });
-    if (kinds_.empty())
-      config_.refuse("layer_types", "at least one kind of layers with a rotary embedding");
   }
 
   /// By a list with 1 for every layer that is turned; by default the last of every n.
@@ -330,7 +313,7 @@ class ModelReader {
     std::map<std::string, std::string> rules;
     for (const std::string& each : split(kind.value("rules"), ',')) {
       const auto [name, meaning] = cut(each, '>');
-      names.push_back(name);
+      if (meaning != "unsettled") names.push_back(name);
       rules[name] = meaning.empty() ? name : meaning;
     }
     const auto meaning = [&](const std::optional<std::string>& name) {
@@ -440,35 +423,26 @@ class ConfigReader {
   }
 
   RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper) const {
-    std::vector<ConfigKeys> outer;
-    std::string path = config.path();
-    const ConfigJson* text = &config.json();
-    for (const std::string& key : split(wrapper.value("text"), '.')) {
-      if (text == nullptr) break;
-      outer.emplace_back(*text, path);
-      path = outer.back().path(key);
-      text = outer.back().object(key);
-    }
+    const std::string at = wrapper.value("text"), twin = wrapper.value("twin");
+    const ConfigJson* const text = config.object(at);
     if (text == nullptr && wrapper.has("flat")) {
       ModelType type = *find_type(wrapper.value("type"));
       type.words.emplace("parts", "");
       return read_as(config, type);
     }
-    if (text == nullptr) refuse_absence(wrapper.value("text"));
+    if (text == nullptr) refuse_absence(config.path(at));
     ConfigJson json = ConfigJson::parse(  // with what the wrapper's class adds
         wrapper.has("defaults") ? wrapper.value("defaults") : std::string("{}"));
     json.update(*text);
-    const ConfigKeys keys(json, path);
+    const ConfigKeys keys(json, config.path(at));
     const ModelType& type = type_of_text(keys, wrapper);
-    RotaryReading reading = read_as(keys, type);
-    for (const ConfigKeys& each : outer) {
-      const std::string twin = wrapper.value("twin");
-      const ConfigJson* const other = twin.empty() ? nullptr : each.object(twin);
-      if (other != nullptr &&
-          read_as(ConfigKeys(*other, each.path(twin)), type).layers != reading.layers)
-        each.refuse(twin, "the rotary embedding of " + wrapper.value("text"));
-      check_outer(each, json, type, reading);
-    }
+    const RotaryReading reading = read_as(keys, type);
+    const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin);
+    if (other != nullptr &&
+        read_as(ConfigKeys(*other, config.path(twin)), type).layers != reading.layers)
+      config.refuse(twin, "the rotary embedding of " + at);
+    for (const std::string& key : split(wrapper.value("ignored"), ',')) config.mark(key);
+    check_outer(config, keys, type, reading);
     return reading;
   }
 
@@ -483,29 +457,27 @@ class ConfigReader {
   }
 
   /// A rope-like key around the text model's must say what is said there, or change nothing there.
-  void check_outer(const ConfigKeys& outer, const ConfigJson& text, const ModelType& type,
+  void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
                    const RotaryReading& reading) const {
+    const auto is_read_alike = [&](const ConfigJson& json) {
+      try {
+        const ConfigKeys keys(json, text.path());
+        return ConfigReader(options_, nullptr).read_as(keys, type).layers == reading.layers;
+      } catch (const InvalidArgument&) {
+        return false;
+      }
+    };
     for (const auto& [key, value] : outer.json().items()) {
-      if (!is_rope_like(key)) continue;
-      if (value.is_null() || is_read_alike(key, value, text, type, reading)) {
+      if (!is_rope_like(key) || value.is_null()) continue;
+      ConfigJson json = text.json();
+      json[key] = value;
+      if (json == text.json() || is_read_alike(json)) {
         outer.mark(key);
-      } else if (text.contains(key)) {
-        outer.refuse(key, format_text("{}, as in text_config", text_of(text[key])));
+      } else if (text.json().contains(key)) {
+        outer.refuse(key, format_text("{}, as in text_config", text_of(text.json()[key])));
       }
     }
-    outer.mark("position_id_per_seconds");  // It sets positions, not frequencies.
     outer.check_all_read(Scope::multimodal, warnings_);
-  }
-
-  bool is_read_alike(const std::string& key, const ConfigJson& value, ConfigJson text,
-                     const ModelType& type, const RotaryReading& reading) const {
-    text[key] = value;
-    try {
-      const ConfigKeys keys(text, "text_config");
-      return ConfigReader(options_, nullptr).read_as(keys, type).layers == reading.layers;
-    } catch (const InvalidArgument&) {
-      return false;
-    }
   }
 
   const RotaryConfigOptions& options_;
@@ -513,12 +485,22 @@ class ConfigReader {
 };
 
 }  // namespace
+}  // namespace posenc::detail
 
-RotaryReading read_model(const ConfigJson& config, const RotaryConfigOptions& options) {
+namespace posenc {
+
+RotaryReading read_rotary_config(std::string_view text, const RotaryConfigOptions& options) {
+  if (options.rows && (*options.rows < 1 || *options.rows > max_position)) {
+    throw InvalidArgument(
+        format_text("rows is {}; allowed: an integer from 1 to {}", *options.rows, max_position));
+  }
   std::vector<std::string> warnings;
-  RotaryReading reading = ConfigReader(options, options.strict ? nullptr : &warnings).read(config);
+  const detail::ConfigReader reader(options, options.strict ? nullptr : &warnings);
+  RotaryReading reading = reader.read(detail::parse_config(text));
   reading.warnings = warnings;
   return reading;
 }
 
-}  // namespace posenc::detail
+std::vector<std::string> known_model_types() { return detail::all_model_types(); }
+
+}  // namespace posenc

@@ -60,7 +60,9 @@ class RuleReader {
     const ConfigJson name = context_.config.json().value("_name_or_path", ConfigJson());
     if (ratio != 1 && name.dump().find("chatglm2") != std::string::npos)
       context_.config.refuse("rope_ratio", "1 of ChatGLM2, whose ratio divides positions");
-    return {.base_ratio = ratio};
+    RotaryRule rule = none();
+    rule.base_ratio = ratio;
+    return rule;
   }
 
   RotaryRule alpha_or_dynamic() const { return keys_.has("alpha") ? alpha() : dynamic(); }
