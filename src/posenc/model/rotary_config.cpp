@@ -3,6 +3,7 @@
 #include "posenc/error.h"
 #include "posenc/model/internal/config_keys.h"
 #include "posenc/support/format.h"
+#include "posenc/support/printable.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,13 +11,12 @@
 namespace posenc {
 namespace {
 
-/// The text of a rule, shortened, without the attention factor, which the spec has.
+/// The text of a rule, without the attention factor, which the spec has.
 std::string rule_text(const FrequencyRule& rule) {
-  constexpr std::size_t most = 200;
   std::string text = to_string(rule);
   constexpr std::string_view factor = ",attention_factor=1";
   if (text.ends_with(factor)) text.resize(text.size() - factor.size());
-  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+  return shortened(text, 200);
 }
 
 /// How the pairs are divided between axes: "; axes in sections 16, 24, 24".

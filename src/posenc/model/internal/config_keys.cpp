@@ -34,7 +34,8 @@ constexpr std::string_view rope_like[] = {
     "base_freq", "freq_base", "freq_alloc", "freq_scale"};
 
 /// Objects whose keys are a user's words, or those of another program.
-constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantization_config"};
+constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantization_config",
+                                             "dual_chunk_attention_config"};
 
 /// Parts of multimodal models, whose rotary embeddings are not those of the text.
 constexpr std::string_view other_parts[] = {

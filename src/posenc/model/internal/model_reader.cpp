@@ -323,7 +323,7 @@ class ModelReader {
         {{keys.path("rope_type"), meaning(type)}, {keys.path("type"), meaning(older)}});
     const std::string name = type ? *type : older.value_or("default");
     if (rules.contains(name)) return rules.at(name);
-    if (warnings_ == nullptr || is_rule(name)) refuse("rope_type", name, join(names, ", "));
+    if (warnings_ == nullptr) refuse("rope_type", name, join(names, ", "));
     warnings_->push_back(format_text("rope_type is {}; read as none", text_of(name)));
     return "default";
   }

@@ -25,13 +25,13 @@ void add_words(ModelType& type, const std::string& words) {
     if (std::ranges::count(known, name) == 0)
       throw std::logic_error("model_types.inc has no word " + name);
     std::string& own = type.words[name];
-    const bool is_default = value.find_first_of("?0123456789") == 0;
     if (name == "needs" || name == "allows") {
       own += value + ' ';
-    } else if (name == "share" && is_default) {
-      own = "partial_rotary_factor,.partial_rotary_factor:" + value;
-    } else {
-      own = is_default ? cut(own, ':').first + ':' + value : value;
+    } else if (value.find_first_of("?0123456789") != 0) {
+      own = value;
+    } else {  // for the same keys
+      if (own == ":1") own = "partial_rotary_factor,.partial_rotary_factor:1";
+      own = cut(own, ':').first + ':' + value;
     }
   }
 }

@@ -214,8 +214,4 @@ RotaryRule read_rule(std::string_view name, const ConfigKeys& keys, const RuleCo
   return (RuleReader(keys, context).*rule->read)();
 }
 
-bool is_rule(std::string_view name) {
-  return std::ranges::count(rules, name, &NamedRule::name) > 0;
-}
-
 }  // namespace posenc::detail
