@@ -41,18 +41,6 @@ std::string axes_text(const AxesSpec& angles) {
   return "of " + list + " pairs";
 }
 
-std::string text_of_layers(const RotaryReading& reading, const RotaryReading::Layers& layers) {
-  const std::string kind = layers.kind.empty() ? "" : ", " + layers.kind;
-  const std::string note = layers.note.empty() ? "" : "; " + layers.note;
-  return reading.model_type + kind + ": " + to_string(layers.rotary) + note;
-}
-
-bool are_alike(const std::vector<RotaryReading::Layers>& layers) {
-  return std::ranges::all_of(layers, [&](const RotaryReading::Layers& each) {
-    return each.rotary == layers.front().rotary;
-  });
-}
-
 }  // namespace
 
 const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string_view kind) {
@@ -64,7 +52,11 @@ const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string
   const std::string allowed = kinds.size() == 1 && kinds.front().empty()
                                   ? "none, since all layers are alike"
                                   : join(kinds, ", ");
-  if (kind.empty() && are_alike(reading.layers)) return reading.layers.front();
+  const bool are_alike =
+      std::ranges::all_of(reading.layers, [&](const RotaryReading::Layers& each) {
+        return each.rotary == reading.layers.front().rotary;
+      });
+  if (kind.empty() && are_alike) return reading.layers.front();
   throw InvalidArgument(format_text("layers is {}; allowed for {}: {}",
                                     kind.empty() ? "not given" : detail::text_of(kind),
                                     reading.model_type, allowed));
@@ -91,8 +83,10 @@ std::string to_string(const RotarySpec& spec) {
 
 std::string to_string(const RotaryReading& reading) {
   std::vector<std::string> all;
-  for (const RotaryReading::Layers& each : reading.layers)
-    all.push_back(text_of_layers(reading, each));
+  for (const RotaryReading::Layers& each : reading.layers) {
+    all.push_back(reading.model_type + (each.kind.empty() ? "" : ", " + each.kind) + ": " +
+                  to_string(each.rotary) + (each.note.empty() ? "" : "; " + each.note));
+  }
   if (!reading.unturned.empty()) all.push_back("no rotary embedding: " + reading.unturned);
   return join(all, "; ");
 }

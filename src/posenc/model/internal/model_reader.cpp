@@ -280,8 +280,7 @@ class ModelReader {
   // A rotary embedding.
 
   RotaryReading::Layers layers_of(const ModelType& kind) {
-    const ConfigJson by_default =
-        ConfigJson::parse(kind.has("rule") ? kind.value("rule") : std::string("{}"));
+    const ConfigJson by_default = kind.json("rule");
     const ConfigKeys default_rule(by_default, kind.has("rule") ? "the rule of its class" : "");
     const ConfigKeys* const given = keys_of(kind);
     const ConfigKeys& rule = given == nullptr ? default_rule : *given;
@@ -381,108 +380,103 @@ std::string nearest_types(std::string_view type) {
   return join(names, ", ");
 }
 
-/// Of any model type: also of one that has the text model's configuration in its own.
-class ConfigReader {
- public:
-  ConfigReader(const RotaryConfigOptions& options, Warnings warnings)
-      : options_(options), warnings_(warnings) {}
+[[noreturn]] void refuse_type(const ConfigKeys& config) {
+  const ConfigJson* const type = config.get("model_type");
+  if (type == nullptr) refuse_absence(config.path("model_type"));
+  const std::string name = type->is_string() ? type->get<std::string>() : "";
+  config.refuse("model_type", "one that docs/config-json.md lists, such as " + nearest_types(name));
+}
 
-  RotaryReading read(const ConfigJson& json) const {
-    const ConfigKeys config(json);
-    const ModelType* const type = type_of(config);
-    if (type != nullptr) return read_as(config, *type);
-    if (warnings_ == nullptr) refuse_type(config);
-    const ConfigJson text = json.value("text_config", ConfigJson());
-    warnings_->push_back(format_text("model_type is {}; read as {}",
-                                     text_of(json.value("model_type", ConfigJson())),
-                                     text.is_object() ? "text_config" : "llama"));
-    return text.is_object() ? read(text) : read_as(config, *find_type("llama"));
-  }
+/// nullptr if it is not known. Throws InvalidArgument if it has no rotary embedding.
+const ModelType* type_of(const ConfigKeys& config) {
+  const ConfigJson* const name = config.get("model_type");
+  if (name == nullptr || !name->is_string()) return nullptr;
+  const ModelType* const type = find_type(name->get<std::string>());
+  if (type != nullptr && type->has("none")) config.refuse("model_type", type->value("none"));
+  return type;
+}
 
- private:
-  /// nullptr if it is not known. Throws InvalidArgument if it has no rotary embedding.
-  static const ModelType* type_of(const ConfigKeys& config) {
-    const ConfigJson* const name = config.get("model_type");
-    if (name == nullptr || !name->is_string()) return nullptr;
-    const ModelType* const type = find_type(name->get<std::string>());
-    if (type != nullptr && type->has("none")) config.refuse("model_type", type->value("none"));
-    return type;
-  }
+const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) {
+  const ConfigJson* const given = text.get("model_type");
+  const std::string usual = wrapper.value("type");
+  if (wrapper.has("forced") || (given == nullptr && !usual.empty())) return *find_type(usual);
+  if (wrapper.has("only") && *given != usual) text.refuse("model_type", usual);
+  const ModelType* const type = type_of(text);
+  if (type == nullptr || (type->has("text") && !wrapper.has("only"))) refuse_type(text);
+  return *type;
+}
 
-  [[noreturn]] static void refuse_type(const ConfigKeys& config) {
-    const ConfigJson* const type = config.get("model_type");
-    if (type == nullptr) refuse_absence(config.path("model_type"));
-    const std::string name = type->is_string() ? type->get<std::string>() : "";
-    config.refuse("model_type",
-                  "one that docs/config-json.md lists, such as " + nearest_types(name));
-  }
-
-  RotaryReading read_as(const ConfigKeys& config, const ModelType& type) const {
-    return type.has("text") ? read_wrapper(config, type)
-                            : ModelReader(config, type, options_, warnings_).read();
-  }
-
-  RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper) const {
-    const std::string at = wrapper.value("text"), twin = wrapper.value("twin");
-    const ConfigJson* const text = config.object(at);
-    if (text == nullptr && wrapper.has("flat")) {
-      ModelType type = *find_type(wrapper.value("type"));
-      type.words.emplace("parts", "");
-      return read_as(config, type);
-    }
-    if (text == nullptr) refuse_absence(config.path(at));
-    ConfigJson json = ConfigJson::parse(  // with what the wrapper's class adds
-        wrapper.has("defaults") ? wrapper.value("defaults") : std::string("{}"));
-    json.update(*text);
-    const ConfigKeys keys(json, config.path(at));
-    const ModelType& type = type_of_text(keys, wrapper);
-    const RotaryReading reading = read_as(keys, type);
-    const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin);
-    if (other != nullptr &&
-        read_as(ConfigKeys(*other, config.path(twin)), type).layers != reading.layers)
-      config.refuse(twin, "the rotary embedding of " + at);
-    for (const std::string& key : split(wrapper.value("ignored"), ',')) config.mark(key);
-    check_outer(config, keys, type, reading);
-    return reading;
-  }
-
-  static const ModelType& type_of_text(const ConfigKeys& text, const ModelType& wrapper) {
-    const ConfigJson* const given = text.get("model_type");
-    const std::string usual = wrapper.value("type");
-    if (wrapper.has("forced") || (given == nullptr && !usual.empty())) return *find_type(usual);
-    if (wrapper.has("only") && *given != usual) text.refuse("model_type", usual);
-    const ModelType* const type = type_of(text);
-    if (type == nullptr || (type->has("text") && !wrapper.has("only"))) refuse_type(text);
-    return *type;
-  }
-
-  /// A rope-like key around the text model's must say what is said there, or change nothing there.
-  void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
-                   const RotaryReading& reading) const {
-    const auto is_read_alike = [&](const ConfigJson& json) {
-      try {
-        const ConfigKeys keys(json, text.path());
-        return ConfigReader(options_, nullptr).read_as(keys, type).layers == reading.layers;
-      } catch (const InvalidArgument&) {
-        return false;
-      }
-    };
-    for (const auto& [key, value] : outer.json().items()) {
-      if (!is_rope_like(key) || value.is_null()) continue;
-      ConfigJson json = text.json();
-      json[key] = value;
-      if (json == text.json() || is_read_alike(json)) {
-        outer.mark(key);
-      } else if (text.json().contains(key)) {
-        outer.refuse(key, format_text("{}, as in text_config", text_of(text.json()[key])));
-      }
-    }
-    outer.check_all_read(Scope::multimodal, warnings_);
-  }
-
-  const RotaryConfigOptions& options_;
-  const Warnings warnings_;
+/// How a configuration is read.
+struct Mode {
+  const RotaryConfigOptions& options;
+  Warnings warnings;
 };
+
+RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, const Mode& mode);
+
+RotaryReading read_as(const ConfigKeys& config, const ModelType& type, const Mode& mode) {
+  return type.has("text") ? read_wrapper(config, type, mode)
+                          : ModelReader(config, type, mode.options, mode.warnings).read();
+}
+
+/// A rope-like key around the text model's must say what is said there, or change nothing there.
+void check_outer(const ConfigKeys& outer, const ConfigKeys& text, const ModelType& type,
+                 const RotaryReading& reading, const Mode& mode) {
+  const auto is_read_alike = [&](const ConfigJson& json) {
+    try {
+      const ConfigKeys keys(json, text.path());
+      return read_as(keys, type, {mode.options, nullptr}).layers == reading.layers;
+    } catch (const InvalidArgument&) {
+      return false;
+    }
+  };
+  for (const auto& [key, value] : outer.json().items()) {
+    if (!is_rope_like(key) || value.is_null()) continue;
+    ConfigJson json = text.json();
+    json[key] = value;
+    if (json == text.json() || is_read_alike(json)) {
+      outer.mark(key);
+    } else if (text.json().contains(key)) {
+      outer.refuse(key, text_of(text.json()[key]) + ", as in " + text.path());
+    }
+  }
+  outer.check_all_read(Scope::multimodal, mode.warnings);
+}
+
+/// Of a type whose configuration holds that of the text model.
+RotaryReading read_wrapper(const ConfigKeys& config, const ModelType& wrapper, const Mode& mode) {
+  const std::string at = wrapper.value("text"), twin = wrapper.value("twin");
+  const ConfigJson* const text = config.object(at);
+  if (text == nullptr && wrapper.has("flat")) {
+    ModelType type = *find_type(wrapper.value("type"));
+    type.words.emplace("parts", "");
+    return read_as(config, type, mode);
+  }
+  if (text == nullptr) refuse_absence(config.path(at));
+  ConfigJson json = wrapper.json("defaults");
+  json.update(*text);
+  const ConfigKeys keys(json, config.path(at));
+  const ModelType& type = type_of_text(keys, wrapper);
+  const RotaryReading reading = read_as(keys, type, mode);
+  const ConfigJson* const other = twin.empty() ? nullptr : config.object(twin);
+  if (other != nullptr &&
+      read_as(ConfigKeys(*other, config.path(twin)), type, mode).layers != reading.layers)
+    config.refuse(twin, "the rotary embedding of " + at);
+  for (const std::string& key : split(wrapper.value("ignored"), ',')) config.mark(key);
+  check_outer(config, keys, type, reading, mode);
+  return reading;
+}
+
+RotaryReading read(const ConfigJson& json, const Mode& mode) {
+  const ConfigKeys config(json);
+  if (const ModelType* const type = type_of(config)) return read_as(config, *type, mode);
+  if (mode.warnings == nullptr) refuse_type(config);
+  const ConfigJson text = json.value("text_config", ConfigJson());
+  mode.warnings->push_back(format_text("model_type is {}; read as {}",
+                                       text_of(json.value("model_type", ConfigJson())),
+                                       text.is_object() ? "text_config" : "llama"));
+  return text.is_object() ? read(text, mode) : read_as(config, *find_type("llama"), mode);
+}
 
 }  // namespace
 }  // namespace posenc::detail
@@ -495,8 +489,8 @@ RotaryReading read_rotary_config(std::string_view text, const RotaryConfigOption
         format_text("rows is {}; allowed: an integer from 1 to {}", *options.rows, max_position));
   }
   std::vector<std::string> warnings;
-  const detail::ConfigReader reader(options, options.strict ? nullptr : &warnings);
-  RotaryReading reading = reader.read(detail::parse_config(text));
+  const detail::Mode mode = {options, options.strict ? nullptr : &warnings};
+  RotaryReading reading = detail::read(detail::parse_config(text), mode);
   reading.warnings = warnings;
   return reading;
 }

@@ -28,6 +28,10 @@ struct ModelType {
   std::string value(std::string_view word) const {
     return has(word) ? words.find(word)->second : "";
   }
+  /// The object after the word; empty if it is not there.
+  ConfigJson json(std::string_view word) const {
+    return has(word) ? ConfigJson::parse(value(word)) : ConfigJson::object();
+  }
 };
 
 /// Keys, of which those that are given agree, and what the class has if none is.
