@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -342,9 +343,7 @@ class ModelReader {
     const bool is_default = !rule.has(key) && !by_default.empty();
     const Pairs pairs =
         is_default ? ConfigJson::parse("[" + by_default + "]").get<Pairs>() : rule.integers(key);
-    std::int64_t sum = 0;
-    for (const std::int64_t each : pairs) sum = std::min(sum + each, spec.d_model);
-    if (sum != spec.d_model / 2 || pairs.size() != axes) {
+    if (pairs.size() != axes || std::reduce(pairs.begin(), pairs.end()) != spec.d_model / 2) {
       refuse(rule.path(key), pairs,
              format_text("a list whose sum is {}, the number of pairs, in {} sections",
                          spec.d_model / 2, axes));

@@ -72,7 +72,8 @@ Types read_table() {
     }
     for (const std::string& name : names) {
       ModelType& type = types.at(name);
-      add_words(type.kinds.emplace_back(before.substr(2), type.words), words);
+      type.kinds.push_back({before.substr(2), type.words});
+      add_words(type.kinds.back(), words);
     }
   }
   types.erase("*");
