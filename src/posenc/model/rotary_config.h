@@ -28,8 +28,8 @@ struct RotaryConfigOptions {
   std::optional<std::int64_t> rows;
   /// Instead of the pairs of the model type, for weights whose channels were permuted.
   std::optional<RotaryLayout> channels;
-  /// If false, a model type that is not known is read as a Llama, a rule that the type does not have as
-  /// none, and a key that is not known is ignored. RotaryReading::warnings then names each.
+  /// If false, a model type that is not known is read as a Llama, a rule that the type does not
+  /// have as none, and a key that is not known is ignored. RotaryReading::warnings then names each.
   bool strict = true;
 };
 

@@ -145,6 +145,8 @@ class ModelReader {
     const auto is_attention = [](const ConfigJson& kind) {
       return kind == "full_attention" || kind == "sliding_attention";
     };
+    if (!types.is_null() && !types.is_array())
+      config_.refuse("layer_types", "a list of kinds of layers");
     if (!kinds_.empty() && std::ranges::any_of(types, is_attention)) {
       std::erase_if(kinds_, [&](const ModelType& kind) {
         return is_attention(kind.name) && std::ranges::count(types, ConfigJson(kind.name)) == 0;
