@@ -18,7 +18,6 @@
 namespace posenc::detail {
 namespace {
 
-constexpr double any = std::numeric_limits<double>::infinity();
 using Pairs = std::vector<std::int64_t>;
 
 std::string names_of(const std::vector<ModelType>& kinds) {
@@ -180,7 +179,7 @@ class ModelReader {
 
   template <class T>
   std::optional<T> number(const Sources& from, const ConfigKeys& rule, double above = 0,
-                          double most = any) const {
+                          double most = std::numeric_limits<double>::infinity()) const {
     std::vector<Named<T>> given, echoes;
     for (const Sources::Key& each : from.keys) {
       const ConfigKeys& keys = each.is_in_rule ? rule : config_;
