@@ -72,6 +72,8 @@ class ModelReader {
     }
     if (const auto key = type_.value("notnull"); !key.empty() && config_.is_null(key))
       config_.refuse(key, "a number");
+    const auto [key, other] = cut(type_.value("with"), ':');
+    if (!key.empty() && config_.has(key) && !config_.has(other)) refuse_absence(other);
     const std::string_view position_type = "position_embedding_type";
     if (config_.is_read(position_type)) return;
     const std::string name = config_.text(position_type).value_or("rope");

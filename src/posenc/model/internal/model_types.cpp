@@ -16,7 +16,7 @@ constexpr std::string_view known_words =
     "alike_without_window allows base defaults either factor_1 flat forced four_axes given "
     "head head_for_rules heads ignored interleaved latent layers like mscale named_rope_type needs "
     "nope_list notnull only parts per_layer plain rule rules scaled sections share text trained "
-    "turned twin type unturned width";
+    "turned twin type unturned width with";
 
 void add_words(ModelType& type, const std::string& words) {
   static const std::vector<std::string> known = split(known_words, ' ');
