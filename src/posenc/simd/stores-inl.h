@@ -82,7 +82,7 @@ struct StagedRow {
   }
 
   /// Stores the elements begin .. end - 1, and whole lines of them non-temporally.
-  void store(std::int64_t begin, std::int64_t end) const {
+  [[gnu::always_inline]] void store(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first_line = whole_lines(begin + line - 1);
     std::int64_t i = begin;
     for (; i < first_line && i < end; ++i) store_one(i);
