@@ -415,9 +415,10 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
   }
 }
 
-#define POSENC_TEST_EVERY_ISA(tests)                                                     \
-  INSTANTIATE_TEST_SUITE_P(Isas, tests, testing::ValuesIn(simd::unrounded_kernels()),   \
-                           [](const auto& test) { return std::string(to_string(test.param.isa)); })
+#define POSENC_TEST_EVERY_ISA(tests)                             \
+  INSTANTIATE_TEST_SUITE_P(                                      \
+      Isas, tests, testing::ValuesIn(simd::unrounded_kernels()), \
+      [](const auto& test) { return std::string(to_string(test.param.isa)); })
 POSENC_TEST_EVERY_ISA(RotationErrors);
 POSENC_TEST_EVERY_ISA(RotationTo16BitsErrors);
 POSENC_TEST_EVERY_ISA(RotationToFloat64Errors);

@@ -147,7 +147,8 @@ class PairedRows {
                                             RowPairs<T, paired> to) const {
     constexpr std::int64_t narrow = Tiles::narrow * float_lanes;
     T last[paired ? 2 : 1][BlockRows::half][narrow];
-    const RowPairs<T, paired> from = {last[0][0], paired ? last[paired][rows - 1] : nullptr, narrow};
+    const RowPairs<T, paired> from = {last[0][0], paired ? last[paired][rows - 1] : nullptr,
+                                      narrow};
     const std::int64_t done = columns_ / narrow * narrow;
     tiles_.template write_tile<Tiles::narrow, false>(done, begin, rows, from);
     tiles_.template collect_uncertain<false>(done, begin, from);
@@ -179,7 +180,7 @@ class PairedRows {
   }
 
   /// The same by way of buffers: as many pairs of rows after the others as a buffer holds.
-  [[gnu::noinline]] void stage_pairs(std::int64_t count, RowPairs<T, true> to) const {
+  [[gnu::noinline]] void stage_pairs(std::int64_t count, const RowPairs<T, true>& to) const {
     using Row = StagedRow<T>;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
     const std::int64_t in_buffer = (columns_ + Row::line - 1) / Row::line * Row::line;

@@ -40,8 +40,8 @@ class LinesAhead {
   std::int64_t in_row_, rows_;
 };
 
-/// Tiles that are added to an input. `kept` holds a copy of the input of a tile until every entry is
-/// known to be certain, because the sums may overwrite the input.
+/// Tiles that are added to an input. `kept` holds a copy of the input of a tile until every entry
+/// is known to be certain, because the sums may overwrite the input.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct SumTiles {
   using Element = float;
@@ -58,16 +58,17 @@ struct SumTiles {
     const std::ptrdiff_t stride = run.stride, distance = addition.distance;  // in registers
     const F32 scale(addition.scale);
     float* keep = kept;
-    tile.for_each_row(run.rows, [&](const F64* values) __attribute__((always_inline)) {
-      ahead.fetch((columns + cache_line_floats - 1) / cache_line_floats);
-      for (std::int64_t i = 0; i < vectors; ++i) {
-        const F32 x = load(out + distance + i * float_lanes);
-        x.store_unaligned(keep + i * float_lanes);
-        store_vector<non_temporal>(x * scale + tile.round(values, i), out + i * float_lanes);
-      }
-      out += stride;
-      keep += columns;
-    });
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          ahead.fetch((columns + cache_line_floats - 1) / cache_line_floats);
+          for (std::int64_t i = 0; i < vectors; ++i) {
+            const F32 x = load(out + distance + i * float_lanes);
+            x.store_unaligned(keep + i * float_lanes);
+            store_vector<non_temporal>(x * scale + tile.round(values, i), out + i * float_lanes);
+          }
+          out += stride;
+          keep += columns;
+        });
     return tile.is_certain();
   }
 

@@ -68,18 +68,19 @@ struct RealignedTiles {
     const std::ptrdiff_t stride = run.stride;
     float* out = segment.out;
     float* ended = ends.vector;
-    tile.for_each_row(run.rows, [&](const F64* values) __attribute__((always_inline)) {
-      const RealignedRow<at_edge> lines(out, segment.count);
-      auto before = load(ended);
-      for (std::int64_t i = 0; i < vectors; ++i) {
-        const auto value = tile.round(values, i);
-        lines.store(before, value, done + i * float_lanes);
-        before = value;
-      }
-      store_vector<false>(before, ended);
-      out += stride;
-      ended += float_lanes;
-    });
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          const RealignedRow<at_edge> lines(out, segment.count);
+          auto before = load(ended);
+          for (std::int64_t i = 0; i < vectors; ++i) {
+            const auto value = tile.round(values, i);
+            lines.store(before, value, done + i * float_lanes);
+            before = value;
+          }
+          store_vector<false>(before, ended);
+          out += stride;
+          ended += float_lanes;
+        });
     return tile.is_certain();
   }
 

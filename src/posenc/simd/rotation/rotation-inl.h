@@ -90,17 +90,16 @@ template <class Round>
 [[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
                                             const Segment<typename Round::Element>& segment,
                                             StorePlan stores, const Addition* addition) {
-  if (stores.method == StoreMethod::staged)
-    return write_staged<Round>(map, run, segment, addition);
+  if (stores.method == StoreMethod::staged) return write_staged<Round>(map, run, segment, addition);
   if constexpr (can_realign<Round>) {
     if (stores.method == StoreMethod::realigned) return write_realigned<Round>(map, run, segment);
   }
   const auto write_whole = [&]<std::int64_t vectors, bool lines>() {
     if constexpr (Round::adds) {
       float kept[run_rows * vectors * float_lanes];
-      return write_tiles(SumTiles<Round, vectors, lines>{map, run, *addition, kept,
-                                                         {run, segment, addition}},
-                         segment);
+      return write_tiles(
+          SumTiles<Round, vectors, lines>{map, run, *addition, kept, {run, segment, addition}},
+          segment);
     } else {
       return write_tiles(PlainTiles<Round, vectors, lines>{map, run}, segment);
     }

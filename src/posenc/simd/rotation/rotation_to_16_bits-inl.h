@@ -52,13 +52,16 @@ constexpr float width_by_error =
 
 /// How float32 is rounded to a 16-bit type: the `dropped` lowest bits are left out, after half of
 /// what the lowest other bit stands for was added. A bound that is a midpoint is thereby rounded
-/// away from 0, like the exact value between the bounds. store() takes the sums.
+/// away from 0, like the exact value between the bounds. store() takes the sums. often_uncertain:
+/// a branch for each pair of rows of a tile, one in 12 of which is uncertain in float16 and one in
+/// 80 in bfloat16, costs more than doing without.
 template <class T>
 struct RoundFloat32;
 
 template <>
 struct RoundFloat32<BFloat16> {
   using Round = RoundToBFloat16;
+  static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
   static constexpr float error = bracket_error, least_error = 0x1p-50f, least_width = 0;
 
@@ -72,6 +75,7 @@ struct RoundFloat32<BFloat16> {
 template <>
 struct RoundFloat32<Float16> {
   using Round = RoundToFloat16;
+  static constexpr bool often_uncertain = true;
   static constexpr int dropped = 13;
   static constexpr float error = bracket_error, least_error = 0x1p-50f, least_width = 0x1.001p-25f;
 
@@ -107,6 +111,8 @@ struct UncertainPairs {
   std::int64_t count = 0;
   /// column * paired_block_rows + j, of as many as half a block of a panel has.
   std::uint32_t places[wide_panel / float_lanes * paired_block_rows / 2 + 1];
+
+  [[gnu::noinline, gnu::cold]] void add(std::uint32_t place) { places[count++] = place; }
 };
 
 /// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
@@ -155,19 +161,23 @@ struct BracketTiles {
   }
   bool holds_cosines(std::int64_t i) const { return interleaved ? i == 1 : are_cosines; }
 
-  /// A branch for each pair of rows, one in 12 of which is uncertain in float16 and one in 80 in
-  /// bfloat16, costs more than doing without.
   template <std::int64_t vectors, bool lines, bool paired>
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
                                          const RowPairs<T, paired>& to) const {
     static_assert(vectors == 2);
     const BracketTile tile = tile_at<paired>(column, j);
-    std::int64_t count = pairs.count;  // in a register
+    [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
-      pairs.places[count] = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
-      count += write_pair<lines>(tile, row, to.at(row, 0)).any() ? 1 : 0;
+      const bool is_uncertain = write_pair<lines>(tile, row, to.at(row, 0)).any();
+      const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
+      if constexpr (Rounding::often_uncertain) {
+        pairs.places[count] = place;
+        count += is_uncertain ? 1 : 0;
+      } else if (is_uncertain) {
+        pairs.add(place);
+      }
     }
-    pairs.count = count;
+    if constexpr (Rounding::often_uncertain) pairs.count = count;
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With

@@ -52,8 +52,11 @@ inline void write_staged(const ColumnMap& map, const Run& run,
     write_tiles<true>(PlainTiles<Round, 1, false>{map, staged}, part.after(done));
     for (std::int64_t n = 0; n < run.rows; ++n) {
       ahead.fetch(most_columns / Row::line);
-      store_part<Round::adds>(buffer + n * stride, begin, end, segment.count,
-                              segment.out + n * run.stride, addition);
+      Element* const kept = buffer + n * stride;  // the incomplete line of earlier columns
+      const Row row = {kept + Row::line - begin, segment.out + n * run.stride, addition};
+      const bool is_last = end == segment.count;
+      row.store(begin == 0 ? 0 : row.whole_lines(begin), is_last ? end : row.whole_lines(end));
+      if (!is_last) std::memcpy(kept, kept + end - begin, Row::line * sizeof(Element));
     }
   }
 }

@@ -179,9 +179,12 @@ struct Tile {
     if (rows % 2 == 1) take(row);
   }
 
-  /// Rounds vector i of a row.
+  /// Rounds vector i of a row. The margin is a copy: whose address is taken is in memory.
   [[gnu::always_inline]] auto round(const F64* values, std::int64_t i) {
-    return Round::round(values[2 * i], values[2 * i + 1], threshold, least);
+    typename Round::RoundingMargin margin = least;
+    const auto rounded = Round::round(values[2 * i], values[2 * i + 1], threshold, margin);
+    least = margin;
+    return rounded;
   }
 
   /// True if no value that was rounded is uncertain.
@@ -226,11 +229,11 @@ template <class Round, std::int64_t vectors>
 }
 
 /// The tiles of a run: write(column, out) writes the rows of the tile at the panel's column
-/// `column`, and returns true if every entry is certain. If not, correct(column, used, out) corrects
-/// its first `used` columns.
+/// `column`, and returns true if every entry is certain. If not, correct(column, used, out)
+/// corrects its first `used` columns.
 template <class Tiles>
-concept TilesOfRun =
-    requires(Tiles tiles, std::int64_t column, std::int64_t used, typename Tiles::Element* out) {
+concept TilesOfRun = requires(Tiles tiles, std::int64_t column, std::int64_t used,
+                              typename Tiles::Element* out) {
   { Tiles::columns + column } -> std::same_as<std::int64_t>;
   { tiles.write(column, out) } -> std::same_as<bool>;
   tiles.correct(column, used, out);
@@ -249,11 +252,12 @@ struct PlainTiles {
   [[gnu::always_inline]] bool write(std::int64_t column, Element* out) const {
     Tile<Round, vectors> tile(run, column);
     const std::ptrdiff_t stride = run.stride;  // in a register: stores may alias the run
-    tile.for_each_row(run.rows, [&](const F64* values) __attribute__((always_inline)) {
-      for (std::int64_t i = 0; i < vectors; ++i)
-        store_vector<non_temporal>(tile.round(values, i), out + i * float_lanes);
-      out += stride;
-    });
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          for (std::int64_t i = 0; i < vectors; ++i)
+            store_vector<non_temporal>(tile.round(values, i), out + i * float_lanes);
+          out += stride;
+        });
     return tile.is_certain();
   }
 
