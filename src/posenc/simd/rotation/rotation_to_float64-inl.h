@@ -87,7 +87,7 @@ struct SideRows {
 };
 
 /// Writes whole vectors of rows, `used` frequencies or more. True if every entry is certain.
-template <bool interleaved, bool has_above>
+template <bool interleaved, bool non_temporal, bool has_above>
 inline bool write_vectors(const SideRows<has_above>& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});
   const auto round = [&](F64 high, F64 least, F64 most) __attribute__((always_inline)) {
@@ -95,15 +95,18 @@ inline bool write_vectors(const SideRows<has_above>& rows, std::int64_t used) {
     uncertain = uncertain | rounded.uncertain;
     return rounded.value;
   };
+  const auto store = [](F64 value, double* to) {
+    store_vector<non_temporal>(cast_bits<F32>(value), to);
+  };
   for (std::int64_t k = 0; k < used; k += double_lanes) {
     rows.at(k, round, [&](const PanelRow& row, F64 sines, F64 cosines) {
       if constexpr (interleaved) {
         const Both<F64> pairs = deinterleave_pairs(sines, cosines);
-        pairs.first.store_unaligned(row.sine + 2 * k);
-        pairs.second.store_unaligned(row.sine + 2 * k + double_lanes);
+        store(pairs.first, row.sine + 2 * k);
+        store(pairs.second, row.sine + 2 * k + double_lanes);
       } else {
-        sines.store_unaligned(row.sine + k);
-        cosines.store_unaligned(row.cosine + k);
+        store(sines, row.sine + k);
+        store(cosines, row.cosine + k);
       }
     });
   }
@@ -112,16 +115,19 @@ inline bool write_vectors(const SideRows<has_above>& rows, std::int64_t used) {
 
 /// Writes `used` frequencies of rows. True if every entry is certain. Non-temporal stores that
 /// alternate between two rows whole pages apart take twice the time if a line takes several of
-/// them. Each row is therefore stored from a buffer, as are rows that end within a vector.
+/// them. Each row is then stored from a buffer, as are rows that end within a vector.
 template <bool interleaved, bool has_above>
 inline bool write_float64_rows(const SideRows<has_above>& rows, std::int64_t used,
                                bool non_temporal) {
-  if (!non_temporal && used % double_lanes == 0) return write_vectors<interleaved>(rows, used);
+  const bool are_whole = used % double_lanes == 0;
+  if (are_whole && !non_temporal) return write_vectors<interleaved, false>(rows, used);
+  if (are_whole && has_line_vectors)
+    return write_vectors<interleaved, has_line_vectors>(rows, used);
   double buffer[2][2 * fixed_panel];
   SideRows<has_above> buffered = rows;
   buffered.below = {buffer[0], buffer[0] + fixed_panel, 0};
   buffered.above = {buffer[1], buffer[1] + fixed_panel, 0};
-  const bool is_certain = write_vectors<interleaved>(buffered, used);
+  const bool is_certain = write_vectors<interleaved, false>(buffered, used);
   const auto store = [&](const double* from, double* out) {
     const std::int64_t count = interleaved ? 2 * used : used;
     const StagedRow<double> row = {from, out};
