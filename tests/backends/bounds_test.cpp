@@ -211,26 +211,6 @@ TEST_P(BoundsOfBackend, AreFiniteAndNoSmallerThanHalfAnUlp) {
 INSTANTIATE_TEST_SUITE_P(All, BoundsOfBackend, testing::ValuesIn(running_backends()),
                          [](const auto& each) { return identifier(*each.param); });
 
-TEST(Rotation, HasTheSameBitsOnEveryIsa) {
-  std::vector<const Backend*> isas = running_backends();
-  std::erase_if(isas, [](const Backend* each) { return each->name() != "rotation"; });
-  ASSERT_FALSE(isas.empty());
-  const EncodingSpec spec{.d_model = 514};
-  for (const std::int64_t first :
-       {std::int64_t{0}, std::int64_t{131'000}, std::int64_t{1'000'000'000'000}}) {
-    Matrix expected(300, spec.d_model);
-    isas.front()->plan(spec)->encode({.first = first, .count = 300}, expected.view());
-    for (const Backend* isa : isas) {
-      Matrix table(300, spec.d_model);
-      isa->plan(spec)->encode({.first = first, .count = 300}, table.view());
-      for (std::int64_t r = 0; r < 300; ++r) {
-        ASSERT_TRUE(test::same_bits(table.row(r), expected.row(r)))
-            << isa->full_name() << ", position " << first + r;
-      }
-    }
-  }
-}
-
 // Every entry of the long context, not a sample. All backends share one pass over the exact values.
 TEST(WholeLongContext, IsWithinTheBounds) {
   if (test::sanitized) GTEST_SKIP() << "too long under sanitizers";

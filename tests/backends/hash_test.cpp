@@ -379,6 +379,17 @@ TEST_P(RotationBits, AreExactPastManyAnchors) {
   expect_exact({.d_model = 34}, {(std::int64_t{1} << 31) - 700, 1401});
 }
 
+TEST_P(RotationBits, AreExactForDifficultFrequencies) {
+  constexpr Layout interleaved = Layout::interleaved, halves = Layout::halves;
+  expect_exact({96, 1.0000001, interleaved, Spacing::paper}, {0, 700});  // all nearly 1
+  expect_exact({96, 1e10, halves, Spacing::paper}, {1, 700});            // tiny sines
+  // Sines below float's subnormals.
+  expect_exact({96, 1e60, interleaved, Spacing::inclusive}, {1, 60});
+  expect_exact({96, 1e60, halves, Spacing::inclusive}, {1'000'000'000'000, 60});
+  // Frequency 1: 355 is near 113 pi.
+  expect_exact({2, 1e4, interleaved, Spacing::paper}, {354, 60'000});
+}
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
 /// Sets the processor mode that replaces subnormal numbers by 0, as a program linked with

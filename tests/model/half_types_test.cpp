@@ -140,7 +140,7 @@ TYPED_TEST(HalfTypes, SumsAreThoseOfFloat32RoundedOnce) {
           x[i].bits = static_cast<std::uint16_t>(i * 40503 + (i == 5 ? 0x7fff : 0));
         std::vector<float> wide(x.size());
         kernels.widen(&x[0].bits, count + 1, is_bfloat16<TypeParam>, wide.data());
-        kernels.combine({x.data(), added, y.data(), count, 1.5f, false, type});
+        kernels.combine({x.data(), added, y.data(), count, 1.5f, simd::StoreMethod::plain, type});
         kernels.combine({wide.data(), added, wide.data(), count, 1.5f});
         std::vector<TypeParam> expected(count + 1);
         kernels.narrow(wide.data(), count, is_bfloat16<TypeParam>, &expected[0].bits);

@@ -86,6 +86,46 @@ class RotationErrors : public testing::TestWithParam<simd::IsaUnroundedKernels> 
   RotationError error() const { return {kernels().fused_rounds_once}; }
 };
 
+struct DifficultTable {
+  EncodingSpec spec;
+  std::int64_t first;
+};
+
+/// All frequencies near 1, tiny sines, sines below float's subnormals, phases of very many turns,
+/// the last positions, and widths that are no multiple of a panel's or a vector's.
+std::vector<DifficultTable> difficult_tables(std::int64_t rows) {
+  constexpr Layout interleaved = Layout::interleaved, halves = Layout::halves;
+  return {{{512}, 1},
+          {{512}, max_position - rows},
+          {{514, 1.0000001}, 1000},
+          {{512, 3.0, halves}, 354},
+          {{96, 1e10, halves}, 1},
+          {{98, 1e60, interleaved, Spacing::inclusive}, 1},
+          {{514, 1e4, halves, Spacing::inclusive}, 1'000'000'000'000}};
+}
+
+/// Calls visit(row, k, column, is_sine, exact) for the entries of a table.
+template <class Visit>
+void for_each_entry(const DifficultTable& table, std::int64_t rows, const Visit& visit) {
+  const Frequencies frequencies(table.spec);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t k = 0; k < frequencies.count(); ++k) {
+      const Turns phase = frequencies.phase(k, table.first + row);
+      const ChannelPair channel = channels_of(table.spec, k);
+      visit(row, k, channel.sine, true, sine(phase));
+      visit(row, k, channel.cosine, false, cosine(phase));
+    }
+  }
+}
+
+/// Prints the largest error of tables. It must be below the bound, and above what shows that the
+/// comparison can see an error.
+void expect_within(const std::string& what, long double measured, double bound, double visible) {
+  show(what, measured, bound);
+  EXPECT_LE(measured, bound) << what;
+  EXPECT_GT(measured, visible) << what << ": the comparison must be able to see an error";
+}
+
 /// Frequencies of either sign, up to many turns a position.
 EncodingSpec spec_of_own_frequencies() {
   OwnFrequencies own;
@@ -198,55 +238,28 @@ TEST_P(RotationErrors, OfTheMultiplier) {
   EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
 }
 
-/// Whole tables, for difficult specs and positions: all frequencies near 1, tiny sines, phases of
-/// very many turns, many blocks after an anchor.
+/// Whole tables of many blocks after an anchor. The bound is that of the block's last position.
 TEST_P(RotationErrors, OfTables) {
-  struct Case {
-    EncodingSpec spec;
-    std::int64_t first;
-  };
-  constexpr Layout halves = Layout::halves;
   constexpr std::int64_t rows = simd::block_rows * simd::anchored_blocks + 40;
-  const std::vector<Case> cases = {
-      {{512}, 1},
-      {{512}, max_position - rows},
-      {{512, 1.0000001}, 1000},
-      {{512, 3.0, halves}, 354},
-      {{96, 1e10, halves}, 1},
-      {{96, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
-      {{512, 1e4, halves, Spacing::inclusive}, 1000000000000},
-  };
   long double worst = 0;
-  for (const Case& each : cases) {
-    const Frequencies frequencies(each.spec);
-    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+  for (const DifficultTable& each : difficult_tables(rows)) {
+    const RotationConstants constants(Frequencies(each.spec), kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> table(static_cast<std::size_t>(rows * columns));
     kernels().rows(constants.tables(each.spec, DataType::float64),
                    {each.first, rows, table.data(), columns, DataType::float64});
-    for (std::int64_t row = 0; row < rows; ++row) {
-      // The bound is that of the block's last position.
+    for_each_entry(each, rows, [&](auto row, auto k, auto column, bool is_sine, const auto& exact) {
       const std::int64_t last =
           each.first + std::min(rows, (row / simd::block_rows + 1) * simd::block_rows);
-      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-        const Turns phase = frequencies.phase(k, each.first + row);
-        const ChannelPair channel = channels_of(each.spec, k);
-        const double* const values = table.data() + row * columns;
-        const long double largest_sine = std::min(
-            1.0L, static_cast<long double>(constants.radians[static_cast<std::size_t>(k)]) * last);
-        const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
-          const long double error =
-              std::fabs(values[column] - to_long_double(exact)) - RotationError::truncation;
-          worst = std::max(worst, error <= 0 ? 0 : error / largest);
-        };
-        off(channel.sine, sine(phase), largest_sine);
-        off(channel.cosine, cosine(phase), 1);
-      }
-    }
+      const long double w = constants.radians[static_cast<std::size_t>(k)];
+      const long double largest = is_sine ? std::min(1.0L, w * last) : 1;
+      const double value = table[static_cast<std::size_t>(row * columns + column)];
+      const long double error =
+          std::fabs(value - to_long_double(exact)) - RotationError::truncation;
+      worst = std::max(worst, error / largest);
+    });
   }
-  show("tables", worst / unit, error().total());
-  EXPECT_LE(worst / unit, error().total());
-  EXPECT_GT(worst / unit, RotationError::anchor) << "the comparison must be able to see an error";
+  expect_within("tables", worst / unit, error().total(), RotationError::anchor);
 }
 
 class RotationTo16BitsErrors : public RotationErrors {};
@@ -254,53 +267,31 @@ class RotationTo16BitsErrors : public RotationErrors {};
 /// The values of whole tables, without the rounding of their last sum. Sines of slow frequencies
 /// have smaller bounds.
 TEST_P(RotationTo16BitsErrors, OfTables) {
-  struct Case {
-    EncodingSpec spec;
-    std::int64_t first;
-  };
-  constexpr Layout halves = Layout::halves;
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 40;
-  const std::vector<Case> cases = {
-      {{512}, 1},
-      {{512}, max_position - rows},
-      {{512, 1.0000001}, 1000},
-      {{96, 1e10, halves}, 1},
-      {{98, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
-      {{514, 1e4, halves, Spacing::inclusive}, 1000000000000},
-  };
   const simd::RotationTo16BitsError bound = {kernels().fused_rounds_once};
   long double worst = 0;
-  for (const Case& each : cases) {
-    const Frequencies frequencies(each.spec);
-    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+  for (const DifficultTable& each : difficult_tables(rows)) {
+    const RotationConstants constants(Frequencies(each.spec), kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
     kernels().rows_to_16_bits(constants.tables(each.spec, DataType::float16),
                               {each.first, rows, table.data(), columns, DataType::float32});
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t position = each.first + row;
-      const std::int64_t last = (position / simd::paired_block_rows + 1) * simd::paired_block_rows;
-      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-        const Turns phase = frequencies.phase(k, position);
-        const ChannelPair channel = channels_of(each.spec, k);
-        const long double w = constants.radians[static_cast<std::size_t>(k)];
-        const auto off = [&](std::int64_t column, const ExactValue& exact, long double largest) {
-          const float value = table[static_cast<std::size_t>(row * columns + column)];
-          // Half a unit in the last place, that of subnormals for 0.
-          const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
-          const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
-          const long double error =
-              std::fabs(value - to_long_double(exact)) - last_rounding - RotationError::truncation;
-          worst = std::max(worst, error / largest);
-        };
-        off(channel.sine, sine(phase), std::min(1.0L, 2 * w * last));
-        off(channel.cosine, cosine(phase), 1);
-      }
-    }
+    for_each_entry(each, rows, [&](auto row, auto k, auto column, bool is_sine, const auto& exact) {
+      const std::int64_t last =
+          ((each.first + row) / simd::paired_block_rows + 1) * simd::paired_block_rows;
+      const long double w = constants.radians[static_cast<std::size_t>(k)];
+      const long double largest = is_sine ? std::min(1.0L, 2 * w * last) : 1;
+      const float value = table[static_cast<std::size_t>(row * columns + column)];
+      // Half a unit in the last place, that of subnormals for 0.
+      const int exponent = std::max(std::ilogb(value), FLT_MIN_EXP - 1);
+      const long double last_rounding = std::ldexp(1.0L, exponent - FLT_MANT_DIG);
+      const long double error =
+          std::fabs(value - to_long_double(exact)) - last_rounding - RotationError::truncation;
+      worst = std::max(worst, error / largest);
+    });
   }
-  show("16-bit types: values between bounds", worst / simd::float_roundoff, bound.value());
-  EXPECT_LE(worst / simd::float_roundoff, bound.value());
-  EXPECT_GT(worst / simd::float_roundoff, 0.5) << "the comparison must be able to see an error";
+  expect_within("16-bit types: values between bounds", worst / simd::float_roundoff, bound.value(),
+                0.5);
 }
 
 class RotationToFloat64Errors : public RotationErrors {};
@@ -318,54 +309,33 @@ long double difference(const ExactValue& exact, double high, double low) {
 
 /// The values of whole tables before they are rounded, against the bound of their block.
 TEST_P(RotationToFloat64Errors, OfTables) {
-  struct Case {
-    EncodingSpec spec;
-    std::int64_t first;
-  };
-  constexpr Layout halves = Layout::halves;
   constexpr std::int64_t rows = simd::float64_block_rows * (simd::float64_anchored_blocks + 2) + 5;
   constexpr long double unit64 = 0x1p-76L;
-  const std::vector<Case> cases = {
-      {{512}, 1},
-      {{512}, max_position - rows},
-      {{514, 1.0000001}, 1000},
-      {{96, 1e10, halves}, 1},
-      {{98, 1e60, Layout::interleaved, Spacing::inclusive}, 1},
-      {{514, 1e4, halves, Spacing::inclusive}, 1000000000000},
-  };
+  constexpr simd::RotationToFloat64Error bound;
   long double worst = 0, worst_share = 0;
-  for (const Case& each : cases) {
-    const Frequencies frequencies(each.spec);
-    const RotationConstants constants(frequencies, kernels_of(GetParam().isa));
+  for (const DifficultTable& each : difficult_tables(rows)) {
+    const RotationConstants constants(Frequencies(each.spec), kernels_of(GetParam().isa));
     const std::int64_t columns = each.spec.d_model;
     std::vector<double> high(static_cast<std::size_t>(rows * columns)), low(high.size());
     kernels().rows_to_float64(constants.tables(each.spec, DataType::float64),
                               {each.first, rows, high.data(), columns, DataType::float64},
                               low.data());
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t position = each.first + row, block = row / simd::float64_block_rows;
+    for_each_entry(each, rows, [&](auto row, auto, auto column, bool, const auto& exact) {
+      const std::int64_t block = row / simd::float64_block_rows;
       const std::int64_t blocks =
           row >= rows - rows % simd::float64_block_rows ? 0 : block % simd::float64_anchored_blocks;
       const long double truncation =
-          simd::frequency_error * static_cast<long double>(position) / unit64;
-      for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-        const Turns phase = frequencies.phase(k, position);
-        const ChannelPair channel = channels_of(each.spec, k);
-        for (const auto& [column, exact] :
-             {std::pair(channel.sine, sine(phase)), std::pair(channel.cosine, cosine(phase))}) {
-          const auto at = static_cast<std::size_t>(row * columns + column);
-          const long double error =
-              std::fabs(difference(exact, high[at], low[at])) / unit64 - truncation;
-          worst = std::max(worst, error);
-          worst_share = std::max(worst_share, error / simd::RotationToFloat64Error().total(blocks));
-        }
-      }
-    }
+          simd::frequency_error * static_cast<long double>(each.first + row) / unit64;
+      const auto at = static_cast<std::size_t>(row * columns + column);
+      const long double error =
+          std::fabs(difference(exact, high[at], low[at])) / unit64 - truncation;
+      worst = std::max(worst, error);
+      worst_share = std::max(worst_share, error / bound.total(blocks));
+    });
   }
-  show("float64: values before rounding", worst,
-       simd::RotationToFloat64Error().total(simd::float64_anchored_blocks - 1));
   EXPECT_LE(worst_share, 1);
-  EXPECT_GT(worst, 1) << "the comparison must be able to see an error";
+  expect_within("float64: values before rounding", worst,
+                bound.total(simd::float64_anchored_blocks - 1), 1);
 }
 
 class Rotation32Errors : public RotationErrors {};
@@ -393,50 +363,23 @@ TEST_P(Rotation32Errors, OfCentres) {
   expect_tight("rotation32: centre", worst / simd::float_roundoff, bound.centre());
 }
 
-/// Entries of whole tables, at the specs and positions that are difficult for rotation.
 TEST_P(Rotation32Errors, OfTables) {
-  const simd::Rotation32Error bound = {kernels().fused_rounds_once};
   constexpr std::int64_t rows = 2 * simd::paired_block_rows * simd::grouped_blocks + 5;
-  struct Case {
-    EncodingSpec spec;
-    std::int64_t first;
-  };
-  const std::vector<Case> cases = {
-      {{512}, 0},
-      {{512}, max_position - rows},
-      {{512, 1.0000001}, 1000},
-      {{96, 1e60, Layout::halves, Spacing::inclusive}, 1},
-      {{90, 1e4, Layout::halves}, 999'999'999'999},
-  };
+  const simd::Rotation32Error bound = {kernels().fused_rounds_once};
+  const simd::Kernels& all = kernels_of(GetParam().isa);
   long double worst = 0;
-  for (const Case& each : cases) {
-    const Frequencies frequencies(each.spec);
+  for (const DifficultTable& each : difficult_tables(rows)) {
     const std::int64_t columns = each.spec.d_model;
     std::vector<float> table(static_cast<std::size_t>(rows * columns));
-    for (const bool narrow_panels : {false, true}) {
-      const Rotation32Constants constants(each.spec, kernels_of(GetParam().isa));
-      const simd::Rotation32Tables tables = constants.tables(each.spec);
-      kernels_of(GetParam().isa)
-          .rotation32(tables, {each.first,
-                               rows,
-                               table.data(),
-                               columns,
-                               DataType::float32,
-                               {.narrow_panels = narrow_panels}});
-      for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t k = 0; k < frequencies.count(); ++k) {
-          const Turns phase = frequencies.phase(k, each.first + row);
-          const ChannelPair channel = channels_of(each.spec, k);
-          const float* const values = table.data() + row * columns;
-          worst = std::max({worst, std::fabs(values[channel.sine] - to_long_double(sine(phase))),
-                            std::fabs(values[channel.cosine] - to_long_double(cosine(phase)))});
-        }
-      }
-    }
+    const Rotation32Constants constants(each.spec, all);
+    all.rotation32(constants.tables(each.spec),
+                   {each.first, rows, table.data(), columns, DataType::float32});
+    for_each_entry(each, rows, [&](auto row, auto, auto column, bool, const auto& exact) {
+      const float value = table[static_cast<std::size_t>(row * columns + column)];
+      worst = std::max(worst, std::fabs(value - to_long_double(exact)));
+    });
   }
-  show("rotation32: tables", worst / simd::float_roundoff, bound.total());
-  EXPECT_LE(worst / simd::float_roundoff, bound.total());
-  EXPECT_GT(worst / simd::float_roundoff, 2) << "the comparison must be able to see an error";
+  expect_within("rotation32: tables", worst / simd::float_roundoff, bound.total(), 2);
 }
 
 /// A row has the same bits in narrow and wide panels, in every part of a block, in every type.
@@ -472,15 +415,14 @@ TEST_P(Rotation32Errors, DoNotDependOnPanelsOrParts) {
   }
 }
 
-const auto isa_name = [](const auto& test) { return std::string(to_string(test.param.isa)); };
-INSTANTIATE_TEST_SUITE_P(Isas, RotationErrors, testing::ValuesIn(simd::unrounded_kernels()),
-                         isa_name);
-INSTANTIATE_TEST_SUITE_P(Isas, RotationTo16BitsErrors, testing::ValuesIn(simd::unrounded_kernels()),
-                         isa_name);
-INSTANTIATE_TEST_SUITE_P(Isas, RotationToFloat64Errors,
-                         testing::ValuesIn(simd::unrounded_kernels()), isa_name);
-INSTANTIATE_TEST_SUITE_P(Isas, Rotation32Errors, testing::ValuesIn(simd::unrounded_kernels()),
-                         isa_name);
+#define POSENC_TEST_EVERY_ISA(tests)                             \
+  INSTANTIATE_TEST_SUITE_P(                                      \
+      Isas, tests, testing::ValuesIn(simd::unrounded_kernels()), \
+      [](const auto& test) { return std::string(to_string(test.param.isa)); })
+POSENC_TEST_EVERY_ISA(RotationErrors);
+POSENC_TEST_EVERY_ISA(RotationTo16BitsErrors);
+POSENC_TEST_EVERY_ISA(RotationToFloat64Errors);
+POSENC_TEST_EVERY_ISA(Rotation32Errors);
 
 }  // namespace
 }  // namespace posenc

@@ -35,13 +35,17 @@ struct KeepDouble {
   static auto is_uncertain(const RoundingMargin&, Threshold) { return F32(0.0f) < F32(0.0f); }
 };
 
-/// Keeps the values that are between the bounds of a 16-bit type.
+/// Keeps the values that are between the bounds of a 16-bit type. No entry is uncertain, because
+/// both bounds are the value.
 template <>
 struct RoundFloat32<float> {
-  using Round = RoundToFloat32;  // not used
+  struct Round : RoundToBFloat16 {
+    using Element = float;
+    using Bits = std::uint32_t;
+  };
   static constexpr bool often_uncertain = false;
-  static constexpr float least_width = 0;
   static constexpr int dropped = 16;
+  static constexpr float error = 0, least_error = 0, least_width = 0;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], float* to) {
@@ -54,8 +58,7 @@ struct RoundFloat32<float> {
 };
 
 void values_between_bounds(const RotationTables& tables, const RowTask& task) noexcept {
-  (tables.columns.interleaved ? write_bracketed_rows<float, true, false>
-                              : write_bracketed_rows<float, false, false>)(tables, task);
+  write_bracketed_rows<float>(tables, task);
 }
 
 void unrounded_rows(const RotationTables& tables, const RowTask& task) noexcept {

@@ -11,6 +11,7 @@
 //
 // Source: PyTorch's Transformer tutorial; tensor2tensor's get_timing_signal_1d.
 #include "posenc/backends/backends.h"
+#include "posenc/backends/vectorised.h"
 #include "posenc/exact/float32_phases.h"
 #include "posenc/simd/row_task.h"
 
@@ -23,7 +24,11 @@ namespace {
 
 class DivTermEncoder final : public Encoder {
  public:
-  DivTermEncoder(const EncodingSpec& spec, const Backend& backend)
+  static constexpr Method method = {.name = "div_term",
+                                    .description = "the tutorial's exp/log formula, all in float32",
+                                    .phases = "float32"};
+
+  DivTermEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels&)
       : Encoder(spec, backend), phases_(Float32Phases::tutorial(spec)) {}
 
   /// The sum of three errors. The last rounding adds half an ulp of 1 of a type narrower than
@@ -61,23 +66,8 @@ class DivTermEncoder final : public Encoder {
   Float32Phases phases_;
 };
 
-class DivTermBackend final : public Backend {
- public:
-  std::string_view name() const noexcept override { return "div_term"; }
-  std::string_view description() const noexcept override {
-    return "the tutorial's exp/log formula, all in float32";
-  }
-  std::string_view phases() const noexcept override { return "float32"; }
-  Isa isa() const noexcept override { return Isa::scalar; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<DivTermEncoder>(spec, *this);
-  }
-};
-
 }  // namespace
 
-void add_div_term(BackendList& all) { all.push_back(std::make_unique<DivTermBackend>()); }
+void add_div_term(BackendList& all) { add_scalar_method<DivTermEncoder>(all); }
 
 }  // namespace posenc

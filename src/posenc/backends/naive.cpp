@@ -8,6 +8,7 @@
 // The error is that of the rounded phase. A rule of frequencies has the nearest doubles of its
 // frequencies modulo 2 pi. Source: "Attention Is All You Need", section 3.5.
 #include "posenc/backends/backends.h"
+#include "posenc/backends/vectorised.h"
 #include "posenc/exact/frequency.h"
 #include "posenc/simd/row_task.h"
 
@@ -21,7 +22,11 @@ namespace {
 
 class NaiveEncoder final : public Encoder {
  public:
-  NaiveEncoder(const EncodingSpec& spec, const Backend& backend)
+  static constexpr Method method = {.name = "naive",
+                                    .description = "std::sin and std::cos in double, rounded once",
+                                    .phases = "double"};
+
+  NaiveEncoder(const EncodingSpec& spec, const Backend& backend, const simd::IsaKernels&)
       : Encoder(spec, backend), frequencies_(static_cast<std::size_t>(spec.d_model / 2)) {
     if (is_base(spec.frequencies)) {
       const auto denominator = static_cast<double>(exponent_denominator(spec));
@@ -66,23 +71,8 @@ class NaiveEncoder final : public Encoder {
   std::vector<double> frequencies_;
 };
 
-class NaiveBackend final : public Backend {
- public:
-  std::string_view name() const noexcept override { return "naive"; }
-  std::string_view description() const noexcept override {
-    return "std::sin and std::cos in double, rounded once";
-  }
-  std::string_view phases() const noexcept override { return "double"; }
-  Isa isa() const noexcept override { return Isa::scalar; }
-
- private:
-  std::unique_ptr<const Encoder> make_encoder(const EncodingSpec& spec) const override {
-    return std::make_unique<NaiveEncoder>(spec, *this);
-  }
-};
-
 }  // namespace
 
-void add_naive(BackendList& all) { all.push_back(std::make_unique<NaiveBackend>()); }
+void add_naive(BackendList& all) { add_scalar_method<NaiveEncoder>(all); }
 
 }  // namespace posenc

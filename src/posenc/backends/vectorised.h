@@ -1,5 +1,5 @@
-// Shared by the vectorised backends: a backend for each ISA of the build, and the frequencies in
-// the form that kernels read.
+// What backends share: a backend for each ISA of the build, and the frequencies in the form that
+// kernels read.
 #pragma once
 
 #include "posenc/backend.h"
@@ -66,9 +66,9 @@ struct Method {
 /// A method at one ISA. MethodEncoder has a static member `method`, and a constructor that takes a
 /// spec, the backend and the kernels of the ISA.
 template <class MethodEncoder>
-class VectorisedBackend final : public Backend {
+class MethodBackend final : public Backend {
  public:
-  explicit VectorisedBackend(const simd::IsaKernels& compiled) : compiled_(compiled) {}
+  explicit MethodBackend(const simd::IsaKernels& compiled) : compiled_(compiled) {}
   std::string_view name() const noexcept override { return method.name; }
   std::string_view description() const noexcept override { return method.description; }
   std::string_view phases() const noexcept override { return method.phases; }
@@ -96,8 +96,15 @@ template <class MethodEncoder, class Kernel>
 void add_method(BackendList& all, Kernel simd::Kernels::*needed) {
   for (const simd::IsaKernels& each : simd::compiled_kernels()) {
     if (each.kernels.*needed == nullptr) continue;
-    all.push_back(std::make_unique<VectorisedBackend<MethodEncoder>>(each));
+    all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(each));
   }
+}
+
+/// Adds a method that uses no kernels: in plain C++, for every processor.
+template <class MethodEncoder>
+void add_scalar_method(BackendList& all) {
+  const simd::IsaKernels& scalar = simd::compiled_kernels().front();
+  all.push_back(std::make_unique<MethodBackend<MethodEncoder>>(scalar));
 }
 
 }  // namespace posenc

@@ -139,8 +139,8 @@ struct CombineTask {
   void* out;              ///< may be x
   std::int64_t count;
   float scale;
-  bool non_temporal = false;          ///< of float32; a fence must follow
-  DataType type = DataType::float32;  ///< of x and out; not float64
+  StoreMethod stores = StoreMethod::plain;  ///< or lines, of float32; a fence must follow
+  DataType type = DataType::float32;        ///< of x and out; not float64
 };
 
 using CombineKernel = void (*)(const CombineTask& task) noexcept;

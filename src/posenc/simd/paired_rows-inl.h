@@ -54,23 +54,37 @@ struct BlockRows {
   std::int64_t fewer() const { return is_turned() ? above() : below(); }
 };
 
+/// The places of successive pairs of rows, or only of their first rows: first rows are `stride`
+/// elements apart, second rows as far in the other direction.
+template <class T, bool paired>
+struct RowPairs {
+  T* first;
+  T* second;  ///< not used unless paired
+  std::ptrdiff_t stride;
+
+  /// The places from pair n and a column on.
+  [[gnu::always_inline]] RowPairs at(std::int64_t n, std::int64_t column) const {
+    T* const other = paired ? second - n * stride + column : nullptr;
+    return {first + n * stride + column, other, stride};
+  }
+};
+
 template <class Number>
 concept Count = std::convertible_to<Number, std::int64_t>;
 
 /// What PairedRows needs to know of tiles of consecutive columns.
 template <class Tiles>
-concept TilesOfPairs = requires(const Tiles& tiles, typename Tiles::Element* row, std::int64_t n) {
+concept TilesOfPairs = requires(const Tiles& tiles, typename Tiles::Element* row, std::int64_t n,
+                                const RowPairs<typename Tiles::Element, true>& to) {
   { Tiles::wide } -> Count;          // vectors of a tile
   { Tiles::narrow } -> Count;        // vectors of the last tile of a row
   { Tiles::wide_pairs } -> Count;    // pairs written before the next columns, in wide panels
   { Tiles::staged_pairs } -> Count;  // pairs of the widest rows that a buffer holds
-  // write_tile<vectors, paired, lines>(column, j, rows, first, second, stride) writes the first
-  // rows of the pairs j, j + 1 and so on, which are `stride` apart, and if `paired` the second
-  // ones, which are -stride apart. First rows are above the centre, or have no partner.
-  tiles.template write_tile<Tiles::narrow, true, false>(n, n, n, row, row, n);
-  // Called after some tiles that share the last three arguments, with the column and j of the
-  // first.
-  tiles.template collect_uncertain<true, false>(n, n, row, row, n);
+  // write_tile<vectors, lines>(column, j, rows, to) writes the pairs j, j + 1 and so on. First rows
+  // are above the centre, or have no partner.
+  tiles.template write_tile<Tiles::narrow, false>(n, n, n, to);
+  // Called after some tiles, with the places of the column and j of the first.
+  tiles.template collect_uncertain<false>(n, n, to);
   tiles.write_uncertain();  // corrects what tiles wrote, before it is copied
 };
 
@@ -94,62 +108,56 @@ class PairedRows {
       // more than half a block at once would compete for the sets of a cache.
       const bool is_whole = pairs == BlockRows::half && columns_ >= Tiles::narrow * float_lanes;
       const std::int64_t some = is_whole ? at_once : BlockRows::half / 2;
-      write_pairs(pairs, some, above, below, stride, method);
+      write_pairs(pairs, some, {above, below, stride}, method);
     }
     const std::int64_t begin = rows.singles_begin(), end = rows.singles_end();
-    const std::ptrdiff_t away = turned ? -stride : stride;
-    T* const first = (turned ? below : above) + begin * away;
-    if (begin < end) store_rows<false, false>(begin, end, BlockRows::half, first, first, away);
+    const RowPairs<T, false> singles = {turned ? below : above, nullptr, turned ? -stride : stride};
+    if (begin < end) store_rows<false>(begin, end, BlockRows::half, singles.at(begin, 0));
   }
 
  private:
   /// Stores the pairs j = begin .. end - 1, or only their first rows, `at_once` of them before the
   /// next columns. With `lines`, tiles store non-temporally; rows begin at cache lines.
-  template <bool paired, bool lines, Count Number>
-  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once, T* first,
-                                    T* second, std::ptrdiff_t stride) const {
+  template <bool lines, bool paired, Count Number>
+  [[gnu::noinline]] void store_rows(std::int64_t begin, std::int64_t end, Number at_once,
+                                    RowPairs<T, paired> to) const {
     constexpr std::int64_t wide = Tiles::wide * float_lanes, narrow = Tiles::narrow * float_lanes;
     const Tiles tiles = tiles_;  // in registers
     const std::int64_t columns = columns_;
-    T *first_row = first, *second_row = second;
+    RowPairs<T, paired> next = to;
     for (std::int64_t j = begin; j < end; j += at_once) {
       const std::int64_t rows = end - j < at_once ? end - j : at_once;
       std::int64_t done = 0;
-      for (; done + wide <= columns; done += wide) {
-        tiles.template write_tile<Tiles::wide, paired, lines>(done, j, rows, first_row + done,
-                                                              second_row + done, stride);
-      }
-      if (wide != narrow && done + narrow <= columns) {
-        tiles.template write_tile<Tiles::narrow, paired, lines>(done, j, rows, first_row + done,
-                                                                second_row + done, stride);
-      }
+      for (; done + wide <= columns; done += wide)
+        tiles.template write_tile<Tiles::wide, lines>(done, j, rows, next.at(0, done));
+      if (wide != narrow && done + narrow <= columns)
+        tiles.template write_tile<Tiles::narrow, lines>(done, j, rows, next.at(0, done));
       if (columns % narrow != 0) {
-        tiles.template collect_uncertain<paired, lines>(0, begin, first, second, stride);
-        store_last_columns<paired>(j, j + rows, first_row, second_row, stride);
+        tiles.template collect_uncertain<lines>(0, begin, to);
+        store_last_columns(j, rows, next);
       }
-      first_row += rows * stride;
-      if constexpr (paired) second_row -= rows * stride;
+      next = next.at(rows, 0);
     }
-    tiles.template collect_uncertain<paired, lines>(0, begin, first, second, stride);
+    tiles.template collect_uncertain<lines>(0, begin, to);
   }
 
   /// Stores the columns that do not fill a tile.
   template <bool paired>
-  [[gnu::noinline]] void store_last_columns(std::int64_t begin, std::int64_t end, T* first,
-                                            T* second, std::ptrdiff_t stride) const {
+  [[gnu::noinline]] void store_last_columns(std::int64_t begin, std::int64_t rows,
+                                            RowPairs<T, paired> to) const {
     constexpr std::int64_t narrow = Tiles::narrow * float_lanes;
     T last[paired ? 2 : 1][BlockRows::half][narrow];
-    T* const last_first = last[0][0];
-    T* const last_second = paired ? last[1][end - begin - 1] : last_first;
+    const RowPairs<T, paired> from = {last[0][0], paired ? last[paired][rows - 1] : nullptr,
+                                      narrow};
     const std::int64_t done = columns_ / narrow * narrow;
-    tiles_.template write_tile<Tiles::narrow, paired, false>(done, begin, end - begin, last_first,
-                                                             last_second, narrow);
-    tiles_.template collect_uncertain<paired, false>(done, begin, last_first, last_second, narrow);
+    tiles_.template write_tile<Tiles::narrow, false>(done, begin, rows, from);
+    tiles_.template collect_uncertain<false>(done, begin, from);
     tiles_.write_uncertain();
-    for (std::int64_t row = 0; row < end - begin; ++row) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto copied = from.at(row, 0), out = to.at(row, done);
       for (std::int64_t i = 0; done + i < columns_; ++i) {
-        first[row * stride + done + i] = last_first[row * narrow + i];
-        if constexpr (paired) second[done + i - row * stride] = last_second[i - row * narrow];
+        out.first[i] = copied.first[i];
+        if constexpr (paired) out.second[i] = copied.second[i];
       }
     }
   }
@@ -158,44 +166,43 @@ class PairedRows {
   template <std::int64_t count>
   using Known = std::integral_constant<std::int64_t, count>;
 
-  void write_pairs(std::int64_t count, std::int64_t at_once, T* first, T* second,
-                   std::ptrdiff_t stride, StoreMethod method) const {
+  void write_pairs(std::int64_t count, std::int64_t at_once, const RowPairs<T, true>& to,
+                   StoreMethod method) const {
     if (method == StoreMethod::plain) {
       if (at_once == Tiles::wide_pairs)
-        return store_rows<true, false>(0, count, Known<Tiles::wide_pairs>(), first, second, stride);
-      return store_rows<true, false>(0, count, at_once, first, second, stride);
+        return store_rows<false>(0, count, Known<Tiles::wide_pairs>(), to);
+      return store_rows<false>(0, count, at_once, to);
     }
-    if (method == StoreMethod::staged) return stage_pairs(count, first, second, stride);
+    if (method == StoreMethod::staged) return stage_pairs(count, to);
     // Shorter vectors fill a line one after another, so that it goes to memory as a whole.
     constexpr std::int64_t in_lines = has_line_vectors ? Tiles::wide_pairs : 1;
-    store_rows<true, true>(0, count, Known<in_lines>(), first, second, stride);
+    store_rows<true>(0, count, Known<in_lines>(), to);
   }
 
   /// The same by way of buffers: as many pairs of rows after the others as a buffer holds.
-  void stage_pairs(std::int64_t count, T* first, T* second, std::ptrdiff_t stride) const {
+  [[gnu::noinline]] void stage_pairs(std::int64_t count, const RowPairs<T, true>& to) const {
     using Row = StagedRow<T>;
     constexpr std::int64_t capacity = Tiles::staged_pairs * most_paired_columns;
     const std::int64_t in_buffer = (columns_ + Row::line - 1) / Row::line * Row::line;
     const std::int64_t most = capacity / in_buffer;
     StagingBuffer<T, capacity> first_buffer, second_buffer;
     for (std::int64_t j = 0; j < count; ++j) {
-      Row{nullptr, first + j * stride}.prefetch_ends(columns_);
-      Row{nullptr, second - j * stride}.prefetch_ends(columns_);
+      Row{nullptr, to.at(j, 0).first}.prefetch_ends(columns_);
+      Row{nullptr, to.at(j, 0).second}.prefetch_ends(columns_);
     }
     for (std::int64_t j = 0; j < count; j += most) {
       const std::int64_t pairs = count - j > most ? most : count - j;
-      T* const from_first = first_buffer.place_for(first);
+      const RowPairs<T, true> out = to.at(j, 0);
       // The second rows are stored backwards.
-      T* const from_second = second_buffer.place_for(second) + (pairs - 1) * in_buffer;
-      store_rows<true, false>(j, j + pairs, Known<Tiles::wide_pairs>(), from_first, from_second,
-                              in_buffer);
+      const RowPairs<T, true> staged = {
+          first_buffer.place_for(out.first),
+          second_buffer.place_for(out.second) + (pairs - 1) * in_buffer, in_buffer};
+      store_rows<false>(j, j + pairs, Known<Tiles::wide_pairs>(), staged);
       tiles_.write_uncertain();
       for (std::int64_t row = 0; row < pairs; ++row) {
-        Row{from_first + row * in_buffer, first + row * stride}.store(0, columns_);
-        Row{from_second - row * in_buffer, second - row * stride}.store(0, columns_);
+        Row{staged.at(row, 0).first, out.at(row, 0).first}.store(0, columns_);
+        Row{staged.at(row, 0).second, out.at(row, 0).second}.store(0, columns_);
       }
-      first += pairs * stride;
-      second -= pairs * stride;
     }
   }
 

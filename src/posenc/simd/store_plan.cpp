@@ -112,6 +112,15 @@ StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_te
   return {method, at_pages, method == StoreMethod::plain && has_fast_narrow_panels(at_pages)};
 }
 
+StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,
+                               std::span<const std::int64_t> lengths) noexcept {
+  const bool has_whole_lines =
+      reinterpret_cast<std::uintptr_t>(out) % line == 0 &&
+      std::ranges::all_of(lengths, [](std::int64_t n) { return n % cache_line_floats == 0; });
+  const bool are_lines = non_temporal && type == DataType::float32 && has_whole_lines;
+  return are_lines ? StoreMethod::lines : StoreMethod::plain;
+}
+
 StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept {
   return non_temporal && row_bytes <= most_joined_bytes ? StoreMethod::staged : StoreMethod::plain;
 }

@@ -4,6 +4,9 @@
 #include "posenc/simd/row_task.h"
 #include "posenc/spec.h"
 
+#include <cstdint>
+#include <span>
+
 namespace posenc::simd {
 
 /// The order in which a kernel writes a table.
@@ -17,6 +20,11 @@ enum class Writer {
 /// The plan of a call. `non_temporal`: see is_non_temporal(). `float_lanes` are those of the ISA.
 StorePlan plan_stores(const EncodingSpec& spec, const RowTask& task, bool non_temporal,
                       Writer writer, std::int64_t float_lanes) noexcept;
+
+/// The plan of sums in `type` at `out` (CombineTask): plain, or lines if each of `lengths`, the
+/// elements of a row and those from a row to another one, is a number of whole lines.
+StoreMethod plan_combined_rows(bool non_temporal, DataType type, const void* out,
+                               std::span<const std::int64_t> lengths) noexcept;
 
 /// The plan of rows that are joined from parts of others (JoinTask).
 StoreMethod plan_joined_rows(bool non_temporal, std::int64_t row_bytes) noexcept;

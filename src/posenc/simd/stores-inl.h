@@ -108,17 +108,5 @@ struct StagedRow {
   }
 };
 
-/// Stores the columns begin .. end - 1 of `count` from a buffer, which holds them behind one line
-/// of earlier columns. Keeps the line that is incomplete for the next call.
-template <bool adds = false, class Element>
-inline void store_part(Element* buffer, std::int64_t begin, std::int64_t end, std::int64_t count,
-                       Element* out, const Addition* addition = nullptr) {
-  constexpr std::int64_t line = StagedRow<Element>::line;
-  const StagedRow<Element, adds> row = {buffer + line - begin, out, addition};
-  const bool is_last = end == count;
-  row.store(begin == 0 ? 0 : row.whole_lines(begin), is_last ? end : row.whole_lines(end));
-  if (!is_last) std::memcpy(buffer, buffer + end - begin, line * sizeof(Element));
-}
-
 }  // namespace
 }  // namespace posenc::simd

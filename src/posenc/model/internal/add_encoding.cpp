@@ -1,7 +1,7 @@
 #include "posenc/model/internal/add_encoding.h"
 
 #include "posenc/backend.h"
-#include "posenc/support/cache_line.h"
+#include "posenc/simd/store_plan.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/worker_memory.h"
 
@@ -27,14 +27,11 @@ struct Part {
   std::int64_t first_batch, last_batch;
 };
 
-bool allows_non_temporal(const AnySequences& y) noexcept {
-  if (y.type != DataType::float32) return false;
-  const auto whole = [](std::int64_t count, std::int64_t stride) {
-    return count <= 1 || stride % cache_line_floats == 0;
-  };
-  return reinterpret_cast<std::uintptr_t>(y.data) % cache_line_bytes == 0 &&
-         y.columns % cache_line_floats == 0 && whole(y.batch, y.batch_stride) &&
-         whole(y.rows, y.row_stride);
+simd::StoreMethod store_plan(const RowWork& work) noexcept {
+  const AnySequences& y = work.y;
+  const std::int64_t lengths[] = {y.columns, y.batch > 1 ? y.batch_stride : 0,
+                                  y.rows > 1 ? y.row_stride : 0};
+  return simd::plan_combined_rows(work.non_temporal, y.type, y.data, lengths);
 }
 
 /// Combines chunks of rows. They are short enough that the encodings, once added to one sequence,
@@ -42,9 +39,7 @@ bool allows_non_temporal(const AnySequences& y) noexcept {
 class Combiner {
  public:
   explicit Combiner(const RowWork& work)
-      : work_(work),
-        kernels_(simd::best_kernels()),
-        non_temporal_(work.non_temporal && allows_non_temporal(work.y)) {}
+      : work_(work), kernels_(simd::best_kernels()), stores_(store_plan(work)) {}
 
   /// Combines the rows begin .. end - 1 of a part. Row 0 of `encoded` is row `begin`.
   void combine_rows(std::int64_t begin, std::int64_t end, const Part& part,
@@ -78,7 +73,7 @@ class Combiner {
 
   /// Must follow the last chunk of a part.
   void finish() const noexcept {
-    if (non_temporal_) kernels_.fence();
+    if (stores_ != simd::StoreMethod::plain) kernels_.fence();
   }
 
  private:
@@ -95,7 +90,7 @@ class Combiner {
     const std::int64_t count = rows * y.columns;
     if (work_.dropout != nullptr)
       return combine_and_drop(x, encoding, out, count, index * y.columns);
-    kernels_.combine({x, encoding, out, count, work_.scale, non_temporal_, y.type});
+    kernels_.combine({x, encoding, out, count, work_.scale, stores_, y.type});
   }
 
   /// In float32, a piece that stays in the first-level cache at a time. `first` is the index of the
@@ -125,7 +120,7 @@ class Combiner {
 
   const RowWork& work_;
   const simd::Kernels& kernels_;
-  bool non_temporal_;
+  simd::StoreMethod stores_;
 };
 
 /// Calls on_part(part, thread) for the parts of the work. Rows are divided, so that no encoding is
@@ -168,8 +163,7 @@ bool can_add_directly(const Encoder& encoder, const RowWork& work) noexcept {
 /// then adding them in one pass takes 0.8 to 1 of its time (Zen 3, 128 MiB).
 bool should_add_directly(const RowWork& work) noexcept {
   constexpr std::int64_t half_page_floats = 512;
-  return !work.non_temporal || work.y.row_stride % half_page_floats != 0 ||
-         !allows_non_temporal(work.y);
+  return work.y.row_stride % half_page_floats != 0 || store_plan(work) == simd::StoreMethod::plain;
 }
 
 void add_directly(const Encoder& encoder, RowRange rows, const RowWork& work) {

@@ -60,7 +60,7 @@ template <class T, bool encoded>
 inline void combine_elements(const CombineTask& task) {
   if constexpr (!has_vector_conversion<T>) {
     combine_converted<T, encoded>(task);
-  } else if (std::is_same_v<T, float> && task.non_temporal) {
+  } else if (std::is_same_v<T, float> && task.stores != StoreMethod::plain) {
     combine_all<float, encoded, true>(task);
   } else {
     combine_all<T, encoded, false>(task);

@@ -1,9 +1,9 @@
 // Elements of 16 bits as float32 and back, since sums and rotations compute in float32.
 //
-// Method  instructions of the ISA for float16 where it has them, else integer operations on the
-// bits Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(),
-// nearest()) Range   all values: infinity if a value overflows, the quiet NaN without payload for
-// NaN Cost    operations a vector, to widen and to narrow: bfloat16 2 and 6; float16 1 and 2 with
+// Method  instructions of the ISA for float16 where it has them, else integer operations on bits
+// Error   none to widen; to narrow, the nearest, ties to even (the bits of to_double(), nearest())
+// Range   all values: infinity if a value overflows, the quiet NaN without payload for NaN
+// Cost    operations a vector, to widen and to narrow: bfloat16 2 and 6; float16 1 and 2 with
 //         instructions, about 10 and 15 without
 #pragma once
 

@@ -212,27 +212,30 @@ inline void rotate(const FixedPairs& pairs, const FixedPairs& by, std::int64_t s
   }
 }
 
-/// Sets the padding behind the last frequency to 3/4, whose rounding is certain.
+/// Sets the pairs of the frequencies begin .. end - 1 to constants.
 template <bool interleaved>
-inline void fill_padding(std::int64_t used, std::int64_t size, FixedPairs& pairs) {
-  for (std::int64_t k = used; k < size; ++k) {
+inline void fill(std::int64_t begin, std::int64_t end, double sine, double cosine,
+                 FixedPairs& pairs) {
+  for (std::int64_t k = begin; k < end; ++k) {
     const std::int64_t at = fixed_place<interleaved>(k);
-    pairs.sine_high[at] = pairs.cosine_high[at] = 0.75;
+    pairs.sine_high[at] = sine;
+    pairs.cosine_high[at] = cosine;
     pairs.sine_low[at] = pairs.cosine_low[at] = 0.0;
   }
 }
 
-/// Fills by[n - 1] with cos and sin of n w for n = 1 .. rows: from the phase if n is a power of
-/// two, else by angle addition.
+/// Fills by[n] with cos and sin of n w for n = 0 .. rows: from the phase if n is a power of two,
+/// else by angle addition.
 template <bool interleaved>
 inline void fill_rows(const RotationTables& tables, std::int64_t begin, std::int64_t size,
                       std::int64_t rows, FixedPairs* by) {
+  fill<interleaved>(0, size, 0.0, 1.0, by[0]);
   for (std::int64_t n = 1; n <= rows; ++n) {
     const std::int64_t last_power = n & -n, others = n - last_power;
     if (others == 0) {
-      set_fixed_anchors<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n - 1]);
+      set_fixed_anchors<interleaved>(tables, begin, size, static_cast<std::uint64_t>(n), by[n]);
     } else {
-      rotate(by[others - 1], by[last_power - 1], size, by[n - 1]);
+      rotate(by[others], by[last_power], size, by[n]);
     }
   }
 }

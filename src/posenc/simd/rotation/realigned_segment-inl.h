@@ -54,6 +54,7 @@ struct RealignedRow {
 /// The tiles of a segment, from the first on.
 template <class Round, std::int64_t vectors, bool at_edge>
 struct RealignedTiles {
+  using Element = float;
   static constexpr std::int64_t columns = vectors * float_lanes;
 
   const ColumnMap& map;
@@ -61,36 +62,26 @@ struct RealignedTiles {
   const Segment<float>& segment;
   RowEnds& ends;
 
-  /// True if every entry is certain.
   [[gnu::always_inline]] bool write(std::int64_t column, float*) const {
     Tile<Round, vectors> tile(run, column);
-    typename Round::RoundingMargin least = Round::largest_margin();
     const std::int64_t done = column - segment.begin;
-    const auto store = [&](const F64* row, float* out, float* ended)
-        __attribute__((always_inline)) {
-      const RealignedRow<at_edge> lines(out, segment.count);
-      auto before = load(ended);
-      for (std::int64_t i = 0; i < vectors; ++i) {
-        const auto value = Round::round(row[2 * i], row[2 * i + 1], tile.threshold, least);
-        lines.store(before, value, done + i * float_lanes);
-        before = value;
-      }
-      store_vector<false>(before, ended);
-    };
+    const std::ptrdiff_t stride = run.stride;
     float* out = segment.out;
     float* ended = ends.vector;
-    const std::int64_t rows = run.rows;
-    const std::ptrdiff_t stride = run.stride;
-    for (std::int64_t pairs = rows / 2; pairs > 0; --pairs) {
-      store(tile.row, out, ended);
-      tile.step(tile.before, tile.row);
-      store(tile.before, out + stride, ended + float_lanes);
-      tile.step(tile.row, tile.before);
-      out += 2 * stride;
-      ended += 2 * float_lanes;
-    }
-    if (rows % 2 == 1) store(tile.row, out, ended);
-    return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          const RealignedRow<at_edge> lines(out, segment.count);
+          auto before = load(ended);
+          for (std::int64_t i = 0; i < vectors; ++i) {
+            const auto value = tile.round(values, i);
+            lines.store(before, value, done + i * float_lanes);
+            before = value;
+          }
+          store_vector<false>(before, ended);
+          out += stride;
+          ended += float_lanes;
+        });
+    return tile.is_certain();
   }
 
   /// Corrects the entries in memory, and those of the last vector, which is stored again.

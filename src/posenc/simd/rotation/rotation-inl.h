@@ -90,21 +90,23 @@ template <class Round>
 [[gnu::noinline]] inline void write_segment(const ColumnMap& map, const Run& run,
                                             const Segment<typename Round::Element>& segment,
                                             StorePlan stores, const Addition* addition) {
+  if (stores.method == StoreMethod::staged) return write_staged<Round>(map, run, segment, addition);
+  if constexpr (can_realign<Round>) {
+    if (stores.method == StoreMethod::realigned) return write_realigned<Round>(map, run, segment);
+  }
   const auto write_whole = [&]<std::int64_t vectors, bool lines>() {
     if constexpr (Round::adds) {
-      return add_tiles<Round, vectors, lines>(map, run, segment, *addition);
+      float kept[run_rows * vectors * float_lanes];
+      return write_tiles(
+          SumTiles<Round, vectors, lines>{map, run, *addition, kept, {run, segment, addition}},
+          segment);
     } else {
       return write_tiles(PlainTiles<Round, vectors, lines>{map, run}, segment);
     }
   };
-  if (stores.method == StoreMethod::staged)
-    return StagedSegment<Round>(map, run, segment, addition).write();
-  if constexpr (can_realign<Round>) {
-    if (stores.method == StoreMethod::realigned) return write_realigned<Round>(map, run, segment);
-  }
   std::int64_t done = 0;
   if (stores.method == StoreMethod::lines) {
-    done = write_whole.template operator()<non_temporal_vectors<Round>, true>();
+    done = write_whole.template operator()<non_temporal_vectors, true>();
   } else if (!Round::adds && widest_vectors != cached_vectors && stores.at_pages) {
     done = write_whole.template operator()<widest_vectors, false>();
   } else {

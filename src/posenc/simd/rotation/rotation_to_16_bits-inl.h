@@ -63,7 +63,7 @@ struct RoundFloat32<BFloat16> {
   using Round = RoundToBFloat16;
   static constexpr bool often_uncertain = false;
   static constexpr int dropped = 16;
-  static constexpr float least_width = 0;
+  static constexpr float error = bracket_error, least_error = 0x1p-50f, least_width = 0;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], BFloat16* to) {
@@ -77,7 +77,7 @@ struct RoundFloat32<Float16> {
   using Round = RoundToFloat16;
   static constexpr bool often_uncertain = true;
   static constexpr int dropped = 13;
-  static constexpr float least_width = 0x1.001p-25f;
+  static constexpr float error = bracket_error, least_error = 0x1p-50f, least_width = 0x1.001p-25f;
 
   template <bool alternating, bool non_temporal>
   static void store(const I32 (&sums)[2], Float16* to) {
@@ -106,16 +106,6 @@ struct BracketCentre {
   BracketPart sine, cosine;
 };
 
-/// In place of UncertainList, in tests that look at the values before they are rounded.
-struct NoUncertainList {
-  explicit NoUncertainList(const RotationTables&) {}
-  void write() {}
-  void write_vectors() {}
-};
-template <class T, bool checks>
-using ListFor =
-    std::conditional_t<checks, UncertainList<typename RoundFloat32<T>::Round>, NoUncertainList>;
-
 /// Pairs of rows, in the columns of a tile, that have uncertain entries.
 struct UncertainPairs {
   std::int64_t count = 0;
@@ -125,16 +115,38 @@ struct UncertainPairs {
   [[gnu::noinline, gnu::cold]] void add(std::uint32_t place) { places[count++] = place; }
 };
 
+/// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
+template <class T, bool paired>
+struct BracketDifferences {
+  I32 first[2], second[2];
+
+  bool any() const {
+    I32 all = first[0] | first[1];
+    if constexpr (paired) all = all | (second[0] | second[1]);
+    return any_bits(all, I32(-1 << RoundFloat32<T>::dropped));
+  }
+
+  /// One bit for each lane that differs, of both rows.
+  std::uint64_t lanes() const {
+    std::uint64_t all = 0;
+    for (std::int64_t i = 0; i < (paired ? 4 : 2); ++i) {
+      const I32 bits = (i < 2 ? first[i] : second[i - 2]) & I32(-1 << RoundFloat32<T>::dropped);
+      all |= std::uint64_t{nonzero_lanes(bits)} << (i * float_lanes);
+    }
+    return all;
+  }
+};
+
 /// Tiles of consecutive columns of a panel (see PairedRows). The two vectors of a tile hold the
 /// sines and the cosines of float_lanes frequencies, to be interleaved, or the sines or cosines of
 /// consecutive ones.
-template <class T, bool interleaved, bool checks>
+template <class T, bool interleaved>
 struct BracketTiles {
   using Element = T;
   using Rounding = RoundFloat32<T>;
   static constexpr std::int64_t wide = 2, narrow = 2, wide_pairs = 4, staged_pairs = 2;
 
-  ListFor<T, checks>& uncertain;
+  UncertainList<typename Rounding::Round>& uncertain;
   UncertainPairs& pairs;
   const BracketCentre* centre;   ///< of the panel's first frequency
   const float* angles;           ///< of the panel's first frequency
@@ -149,136 +161,96 @@ struct BracketTiles {
   }
   bool holds_cosines(std::int64_t i) const { return interleaved ? i == 1 : are_cosines; }
 
-  template <std::int64_t vectors, bool paired, bool lines>
+  template <std::int64_t vectors, bool lines, bool paired>
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
-                                         T* first, T* second, std::ptrdiff_t stride) const {
+                                         const RowPairs<T, paired>& to) const {
     static_assert(vectors == 2);
     const BracketTile tile = tile_at<paired>(column, j);
     [[maybe_unused]] std::int64_t count = pairs.count;  // in a register
     for (std::int64_t row = 0; row < rows; ++row) {
-      const Differences<paired> differences =
-          write_pair<paired, lines>(tile, row, first + row * stride, second - row * stride);
-      if constexpr (checks) {
-        const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
-        if constexpr (Rounding::often_uncertain) {
-          pairs.places[count] = place;
-          count += differences.any() ? 1 : 0;
-        } else if (differences.any()) {
-          pairs.add(place);
-        }
+      const bool is_uncertain = write_pair<lines>(tile, row, to.at(row, 0)).any();
+      const auto place = static_cast<std::uint32_t>(column * paired_block_rows + j + row);
+      if constexpr (Rounding::often_uncertain) {
+        pairs.places[count] = place;
+        count += is_uncertain ? 1 : 0;
+      } else if (is_uncertain) {
+        pairs.add(place);
       }
     }
-    if constexpr (checks && Rounding::often_uncertain) pairs.count = count;
+    if constexpr (Rounding::often_uncertain) pairs.count = count;
   }
 
   /// Computes the uncertain pairs of rows again, and adds their uncertain entries to the list. With
   /// `lines`, their lines are stored again after the entries have been corrected in copies.
-  template <bool paired, bool lines>
-  [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j, T* first, T* second,
-                                           std::ptrdiff_t stride) const {
-    if constexpr (checks) {
-      for (std::int64_t i = 0; i < pairs.count; ++i) {
-        const std::int64_t of_column = pairs.places[i] / paired_block_rows,
-                           of_j = pairs.places[i] % paired_block_rows;
-        T again[2][2 * float_lanes];
-        const auto differences =
-            write_pair<paired, false>(tile_at<paired>(of_column, of_j), 0, again[0], again[1]);
-        const std::ptrdiff_t right = of_column - column, away = (of_j - j) * stride;
-        T* rows[] = {first + away + right, second - away + right};
-        // One loop over all of them ends unpredictably once.
-        std::uint64_t lanes = differences.lanes();
-        for (std::int64_t kept = -1; lanes != 0; lanes &= lanes - 1) {
-          const std::int64_t bit = std::countr_zero(lanes), row = bit / (2 * float_lanes),
-                             in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
-                             lane = in_row % float_lanes;
-          if constexpr (lines) {
-            if (row != kept) rows[row] = uncertain.keep_vector(again[row], rows[row]);
-            kept = row;
-          }
-          const bool is_below = paired ? row == 1 : are_below;
-          uncertain.add(rows[row] + (interleaved ? 2 * lane + vector : in_row),
-                        is_below ? below_centre - of_j : below_centre + 1 + of_j,
-                        first_frequency + frequency(of_column, vector) + lane,
-                        holds_cosines(vector));
+  template <bool lines, bool paired>
+  [[gnu::noinline]] void collect_uncertain(std::int64_t column, std::int64_t j,
+                                           const RowPairs<T, paired>& to) const {
+    for (std::int64_t i = 0; i < pairs.count; ++i) {
+      const std::int64_t of_column = pairs.places[i] / paired_block_rows,
+                         of_j = pairs.places[i] % paired_block_rows;
+      T again[2][2 * float_lanes];
+      const auto differences = write_pair<false>(tile_at<paired>(of_column, of_j), 0,
+                                                 RowPairs<T, paired>{again[0], again[1], 0});
+      const RowPairs<T, paired> pair = to.at(of_j - j, of_column - column);
+      T* rows[] = {pair.first, pair.second};
+      // One loop over all of them ends unpredictably once.
+      std::uint64_t lanes = differences.lanes();
+      for (std::int64_t kept = -1; lanes != 0; lanes &= lanes - 1) {
+        const std::int64_t bit = std::countr_zero(lanes), row = bit / (2 * float_lanes),
+                           in_row = bit % (2 * float_lanes), vector = in_row / float_lanes,
+                           lane = in_row % float_lanes;
+        if constexpr (lines) {
+          if (row != kept) rows[row] = uncertain.keep_vector(again[row], rows[row]);
+          kept = row;
         }
+        const bool is_below = paired ? row == 1 : are_below;
+        uncertain.add(rows[row] + (interleaved ? 2 * lane + vector : in_row),
+                      is_below ? below_centre - of_j : below_centre + 1 + of_j,
+                      first_frequency + frequency(of_column, vector) + lane, holds_cosines(vector));
       }
-      pairs.count = 0;
     }
+    pairs.count = 0;
   }
 
   void write_uncertain() const { uncertain.write(); }
 
  private:
-  /// The bits in which the rounded bounds of two vectors differ, in the rows of a pair.
-  template <bool paired>
-  struct Differences {
-    I32 first[2], second[2];
-
-    bool any() const {
-      I32 all = first[0] | first[1];
-      if constexpr (paired) all = all | (second[0] | second[1]);
-      return any_bits(all, I32(-1 << Rounding::dropped));
-    }
-
-    /// One bit for each lane that differs, of both rows.
-    std::uint64_t lanes() const {
-      std::uint64_t all = 0;
-      const auto add = [&](const I32(&row)[2], std::int64_t begin) {
-        for (std::int64_t i = 0; i < 2; ++i) {
-          const std::uint64_t bits = nonzero_lanes(row[i] & I32(-1 << Rounding::dropped));
-          all |= bits << (begin + i * float_lanes);
-        }
-      };
-      add(first, 0);
-      if constexpr (paired) add(second, 2 * float_lanes);
-      return all;
-    }
-  };
-
   /// What the rows of a tile share. The cosines of an interleaved tile have the sines as factors,
   /// which saves registers, and subtract their products.
   struct BracketTile {
     F32 value[2], factor[2], error[2], width[2];
     const float* angles[2];
-
-    [[gnu::always_inline]] BracketTile(const BracketTiles& of, std::int64_t column,
-                                       std::int64_t j) {
-      for (std::int64_t i = 0; i < 2; ++i) {
-        const std::int64_t k = frequency(column, i);  // a multiple of float_lanes
-        const BracketCentre& at = of.centre[k / float_lanes];
-        const bool is_cosine = of.holds_cosines(i);
-        const BracketPart& part = is_cosine ? at.cosine : at.sine;
-        const BracketPart& other = is_cosine ? at.sine : at.cosine;
-        value[i] = load(part.value);
-        factor[i] = load(interleaved ? other.value : part.factor);
-        error[i] = load(part.error);
-        width[i] = load(part.width);
-        angles[i] = of.angles + k * paired_block_rows + j * 2 * float_lanes;
-      }
-    }
-
-    /// Changes the signs of what the first row of a pair adds, and of its bounds.
-    [[gnu::always_inline]] void turn(I32 sign) {
-      for (std::int64_t i = 0; i < 2; ++i) {
-        factor[i] = with_sign(factor[i], sign);
-        error[i] = with_sign(error[i], sign);
-        width[i] = with_sign(width[i], sign);
-      }
-    }
   };
 
+  /// A tile. Rows without a partner that are below the centre have other signs of what is added,
+  /// and of the bounds.
   template <bool paired>
   [[gnu::always_inline]] BracketTile tile_at(std::int64_t column, std::int64_t j) const {
-    BracketTile tile(*this, column, j);
-    if constexpr (!paired) tile.turn(I32(are_below ? minus : 0));
+    BracketTile tile;
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const std::int64_t k = frequency(column, i);  // a multiple of float_lanes
+      const BracketCentre& at = centre[k / float_lanes];
+      const BracketPart& part = holds_cosines(i) ? at.cosine : at.sine;
+      const BracketPart& other = holds_cosines(i) ? at.sine : at.cosine;
+      tile.value[i] = load(part.value);
+      tile.factor[i] = load(interleaved ? other.value : part.factor);
+      tile.error[i] = load(part.error);
+      tile.width[i] = load(part.width);
+      tile.angles[i] = angles + k * paired_block_rows + j * 2 * float_lanes;
+      if constexpr (paired) continue;
+      const I32 sign(are_below ? minus : 0);
+      tile.factor[i] = with_sign(tile.factor[i], sign);
+      tile.error[i] = with_sign(tile.error[i], sign);
+      tile.width[i] = with_sign(tile.width[i], sign);
+    }
     return tile;
   }
 
-  /// Writes a pair of rows of a tile, or its first row.
-  template <bool paired, bool lines>
-  [[gnu::always_inline]] static Differences<paired> write_pair(const BracketTile& tile,
-                                                               std::int64_t row, T* first,
-                                                               T* second) {
+  /// Writes a pair of rows of a tile, or its first row. Of the first row, which is above the
+  /// centre, it is the upper bound that is stored, and of the second one the lower bound.
+  template <bool lines, bool paired>
+  [[gnu::always_inline]] static auto write_pair(const BracketTile& tile, std::int64_t row,
+                                                const RowPairs<T, paired>& to) {
     const I32 half(1 << (Rounding::dropped - 1));
     const auto rounded = [&](F32 bound) { return cast_bits<I32>(bound) + half; };
     F32 first_bound[2], second_bound[2];
@@ -286,25 +258,22 @@ struct BracketTiles {
     for (std::int64_t i = 0; i < 2; ++i) {
       const float* const angle = tile.angles[i] + row * 2 * float_lanes;
       const F32 cos_a = load(angle), sin_a = load(angle + float_lanes);
-      // The upper bound above the centre, and the lower one below it.
-      if (interleaved && i == 1) {
-        const F32 u = fused_minus(tile.factor[i], sin_a, tile.error[i]);
-        first_bound[i] = fused_minus(tile.value[i], cos_a, u);
-        if constexpr (paired) second_bound[i] = fused(tile.value[i], cos_a, u);
-      } else {
-        const F32 u = fused(tile.factor[i], sin_a, tile.error[i]);
-        first_bound[i] = fused(tile.value[i], cos_a, u);
-        if constexpr (paired) second_bound[i] = fused_minus(tile.value[i], cos_a, u);
-      }
+      const bool subtracts = interleaved && i == 1;  // the factors are the sines
+      const F32 u = subtracts ? fused_minus(tile.factor[i], sin_a, tile.error[i])
+                              : fused(tile.factor[i], sin_a, tile.error[i]);
+      const F32 sum = fused(tile.value[i], cos_a, u),
+                difference = fused_minus(tile.value[i], cos_a, u);
+      first_bound[i] = subtracts ? difference : sum;
+      second_bound[i] = subtracts ? sum : difference;
       first_bits[i] = rounded(first_bound[i]);
-      if constexpr (paired) second_bits[i] = rounded(second_bound[i]);
+      second_bits[i] = rounded(second_bound[i]);
     }
-    Differences<paired> differences;
-    Rounding::template store<interleaved, lines>(first_bits, first);
+    BracketDifferences<T, paired> differences;
+    Rounding::template store<interleaved, lines>(first_bits, to.first);
     for (std::int64_t i = 0; i < 2; ++i)
       differences.first[i] = first_bits[i] ^ rounded(first_bound[i] - tile.width[i]);
     if constexpr (paired) {
-      Rounding::template store<interleaved, lines>(second_bits, second);
+      Rounding::template store<interleaved, lines>(second_bits, to.second);
       for (std::int64_t i = 0; i < 2; ++i)
         differences.second[i] = second_bits[i] ^ rounded(second_bound[i] + tile.width[i]);
     }
@@ -313,12 +282,12 @@ struct BracketTiles {
 };
 
 /// Some frequencies of a table (see write_paired_panels()).
-template <class T, bool interleaved, bool checks>
+template <class T, bool interleaved>
 class BracketPanel {
  public:
   using Element = T;
   using Tables = RotationTables;
-  using Tiles = BracketTiles<T, interleaved, checks>;
+  using Tiles = BracketTiles<T, interleaved>;
 
   explicit BracketPanel(const Tables& tables) : tables_(tables), uncertain_(tables) {}
 
@@ -361,26 +330,21 @@ class BracketPanel {
   }
 
  private:
-  /// Sets E and the width of each column, for positions up to `last`. Both are 0 unless entries are
-  /// checked.
+  /// Sets E and the width of each column, for positions up to `last`.
   void set_errors(float last) {
-    const F32 largest(checks ? bracket_error : 0.0f), least(checks ? 0x1p-50f : 0.0f),
-        least_width(checks ? RoundFloat32<T>::least_width : 0.0f);
+    using Rounding = RoundFloat32<T>;
+    const F32 largest(Rounding::error);
     const auto set = [&](F32 error, BracketPart& part) {
       error.store_unaligned(part.error);
-      xsimd::max(error * F32(width_by_error), least_width).store_unaligned(part.width);
+      xsimd::max(error * F32(width_by_error), F32(Rounding::least_width))
+          .store_unaligned(part.width);
     };
     for (std::int64_t k = 0; k < size_; k += float_lanes) {
       BracketCentre& centre = centre_[k / float_lanes];
       const F32 slope = load(tables_.radians + begin_ + k) * F32(2 * last);
-      set(xsimd::max(xsimd::min(F32(1.0f), slope) * largest, least), centre.sine);
+      set(xsimd::max(xsimd::min(F32(1.0f), slope) * largest, F32(Rounding::least_error)),
+          centre.sine);
       set(largest, centre.cosine);
-    }
-    // Padding has the frequency 0.
-    for (std::int64_t k = used_; k < size_; ++k) {
-      BracketCentre& centre = centre_[k / float_lanes];
-      centre.sine.error[k % float_lanes] = centre.cosine.error[k % float_lanes];
-      centre.sine.width[k % float_lanes] = centre.cosine.width[k % float_lanes];
     }
   }
 
@@ -394,15 +358,13 @@ class BracketPanel {
       BracketCentre& centre = centre_[k / float_lanes];
       sine.store_unaligned(centre.sine.value);
       cosine.store_unaligned(centre.cosine.value);
-      if constexpr (!interleaved) {
-        cosine.store_unaligned(centre.sine.factor);
-        with_sign(sine, I32(minus)).store_unaligned(centre.cosine.factor);
-      }
+      cosine.store_unaligned(centre.sine.factor);
+      with_sign(sine, I32(minus)).store_unaligned(centre.cosine.factor);
     }
   }
 
   const Tables& tables_;
-  ListFor<T, checks> uncertain_;
+  UncertainList<typename RoundFloat32<T>::Round> uncertain_;
   UncertainPairs pairs_;
   std::int64_t begin_, used_, size_;
   std::int64_t below_centre_;
@@ -410,16 +372,16 @@ class BracketPanel {
   BracketCentre centre_[wide_panel / float_lanes];
 };
 
-template <class T, bool interleaved, bool checks>
+template <class T>
 inline void write_bracketed_rows(const RotationTables& tables, const RowTask& task) {
-  write_paired_rows<BracketPanel<T, interleaved, checks>>(tables, task);
+  (tables.columns.interleaved ? write_paired_rows<BracketPanel<T, true>>
+                              : write_paired_rows<BracketPanel<T, false>>)(tables, task);
 }
 
 template <class T>
 void rotation_to_16_bits(const RotationTables& tables, const RowTask& task) {
   if (task.count == 1) return write_row_of_anchors<typename RoundFloat32<T>::Round>(tables, task);
-  (tables.columns.interleaved ? write_bracketed_rows<T, true, true>
-                              : write_bracketed_rows<T, false, true>)(tables, task);
+  write_bracketed_rows<T>(tables, task);
 }
 
 }  // namespace

@@ -45,28 +45,6 @@ inline RoundedDoubles round_doubles(F64 high, F64 least, F64 most) {
 
 inline bool any_uncertain(U64 uncertain) { return xsimd::any(uncertain != U64(std::uint64_t{0})); }
 
-template <bool non_temporal>
-inline void store_doubles(F64 value, double* to) {
-  if constexpr (non_temporal) {
-    store_non_temporal(cast_bits<F32>(value), reinterpret_cast<float*>(to));
-  } else {
-    value.store_unaligned(to);
-  }
-}
-
-template <bool interleaved, bool non_temporal>
-[[gnu::always_inline]] inline void store_pairs(F64 sines, F64 cosines, double* sine,
-                                               double* cosine) {
-  if constexpr (interleaved) {
-    const Both<F64> pairs = deinterleave_pairs(sines, cosines);
-    store_doubles<non_temporal>(pairs.first, sine);
-    store_doubles<non_temporal>(pairs.second, sine + double_lanes);
-  } else {
-    store_doubles<non_temporal>(sines, sine);
-    store_doubles<non_temporal>(cosines, cosine);
-  }
-}
-
 /// One row of a panel.
 struct PanelRow {
   double* sine;
@@ -74,31 +52,12 @@ struct PanelRow {
   std::int64_t position;
 };
 
-/// The middle row of a block. at(k, round, take) calls take(row, sines, cosines) for a vector of
-/// frequencies, each of them rounded by round(high, least, most), as round_doubles does.
-struct MiddleRow {
-  static constexpr bool has_above = false;
-
-  const FixedPairs& pairs;
-  F64 error;
-  PanelRow below;  ///< the row itself
-
-  template <class Round, class Take>
-  [[gnu::always_inline]] void at(std::int64_t k, const Round& round, const Take& take) const {
-    const FixedPair of = pairs.at(k);
-    const auto rounded = [&](const Fixed& value) {
-      return round(value.high, value.low - error, value.low + error);
-    };
-    take(below, rounded(of.sine), rounded(of.cosine));
-  }
-};
-
 /// The rows at a distance from the middle row, whose angles are those of `by`: the one below it,
-/// and the one above it if that exists.
-template <bool both>
+/// and if `has_above` the one above it. At the distance 0, the one below is the middle row itself.
+/// at(k, round, take) calls take(row, sines, cosines) for a vector of frequencies, each of them
+/// rounded by round(high, least, most), as round_doubles does.
+template <bool has_above>
 struct SideRows {
-  static constexpr bool has_above = both;
-
   const FixedPairs& pairs;
   const FixedPairs& by;
   F64 error;
@@ -127,50 +86,61 @@ struct SideRows {
   }
 };
 
-/// Writes `used` frequencies of rows. True if every entry is certain.
-template <bool interleaved, bool non_temporal, class Rows>
-inline bool write_float64_rows(const Rows& rows, std::int64_t used) {
-  constexpr std::int64_t columns_each = interleaved ? 2 : 1;
+/// Writes whole vectors of rows, `used` frequencies or more. True if every entry is certain.
+template <bool interleaved, bool non_temporal, bool has_above>
+inline bool write_vectors(const SideRows<has_above>& rows, std::int64_t used) {
   U64 uncertain(std::uint64_t{0});
   const auto round = [&](F64 high, F64 least, F64 most) __attribute__((always_inline)) {
     const RoundedDoubles rounded = round_doubles(high, least, most);
     uncertain = uncertain | rounded.uncertain;
     return rounded.value;
   };
-  // Non-temporal stores that alternate between two rows whole pages apart take twice the time if a
-  // line takes several of them. The row below is therefore held until the other one is stored.
-  constexpr bool holds_below = non_temporal && Rows::has_above && !has_line_vectors;
-  double held[2 * fixed_panel];
-  std::int64_t k = 0;
-  for (; k + double_lanes <= used; k += double_lanes) {
+  const auto store = [](F64 value, double* to) {
+    store_vector<non_temporal>(cast_bits<F32>(value), to);
+  };
+  for (std::int64_t k = 0; k < used; k += double_lanes) {
     rows.at(k, round, [&](const PanelRow& row, F64 sines, F64 cosines) {
-      if (holds_below && &row == &rows.below) {
-        store_pairs<interleaved, false>(sines, cosines, held + columns_each * k,
-                                        held + fixed_panel + k);
+      if constexpr (interleaved) {
+        const Both<F64> pairs = deinterleave_pairs(sines, cosines);
+        store(pairs.first, row.sine + 2 * k);
+        store(pairs.second, row.sine + 2 * k + double_lanes);
       } else {
-        store_pairs<interleaved, non_temporal>(sines, cosines, row.sine + columns_each * k,
-                                               row.cosine + columns_each * k);
+        store(sines, row.sine + k);
+        store(cosines, row.cosine + k);
       }
     });
   }
-  for (std::int64_t i = 0; holds_below && i < k; i += double_lanes) {
-    const double* const from = held + columns_each * i;
-    double* const to = rows.below.sine + columns_each * i;
-    store_doubles<true>(load(from), to);
-    store_doubles<true>(load(from + (interleaved ? double_lanes : fixed_panel)),
-                        interleaved ? to + double_lanes : rows.below.cosine + i);
-  }
-  if (k < used) {
-    rows.at(k, round, [&](const PanelRow& row, F64 sines, F64 cosines) {
-      double last[2 * double_lanes];
-      store_pairs<interleaved, false>(sines, cosines, last, last + double_lanes);
-      for (std::int64_t i = 0; i < columns_each * (used - k); ++i)
-        row.sine[columns_each * k + i] = last[i];
-      for (std::int64_t i = 0; !interleaved && i < used - k; ++i)
-        row.cosine[k + i] = last[double_lanes + i];
-    });
-  }
   return !any_uncertain(uncertain);
+}
+
+/// Writes `used` frequencies of rows. True if every entry is certain. Non-temporal stores that
+/// alternate between two rows whole pages apart take twice the time if a line takes several of
+/// them. Each row is then stored from a buffer, as are rows that end within a vector.
+template <bool interleaved, bool has_above>
+inline bool write_float64_rows(const SideRows<has_above>& rows, std::int64_t used,
+                               bool non_temporal) {
+  const bool are_whole = used % double_lanes == 0;
+  if (are_whole && !non_temporal) return write_vectors<interleaved, false>(rows, used);
+  if (are_whole && has_line_vectors)
+    return write_vectors<interleaved, has_line_vectors>(rows, used);
+  double buffer[2][2 * fixed_panel];
+  SideRows<has_above> buffered = rows;
+  buffered.below = {buffer[0], buffer[0] + fixed_panel, 0};
+  buffered.above = {buffer[1], buffer[1] + fixed_panel, 0};
+  const bool is_certain = write_vectors<interleaved, false>(buffered, used);
+  const auto store = [&](const double* from, double* out) {
+    const std::int64_t count = interleaved ? 2 * used : used;
+    const StagedRow<double> row = {from, out};
+    if (non_temporal) return row.store(0, count);
+    for (std::int64_t i = 0; i < count; ++i) row.store_one(i);
+  };
+  const auto store_row = [&](const PanelRow& from, const PanelRow& to) {
+    store(from.sine, to.sine);
+    if constexpr (!interleaved) store(from.cosine, to.cosine);
+  };
+  store_row(buffered.below, rows.below);
+  if constexpr (has_above) store_row(buffered.above, rows.above);
+  return is_certain;
 }
 
 /// Computes rows once more and replaces every uncertain entry.
@@ -207,14 +177,14 @@ inline double float64_error(std::int64_t blocks, std::int64_t position) {
          frequency_error * static_cast<double>(position);
 }
 
-/// Calls visit(rows) for all rows of a panel: MiddleRow and SideRows of each block.
+/// Calls visit(rows) for the SideRows of all rows of a panel.
 template <bool interleaved, class Visit>
 inline void for_each_float64_rows(const RotationTables& tables, std::int64_t begin,
                                   std::int64_t used, const RowTask& task, const Visit& visit) {
   constexpr std::int64_t step = fixed_anchor_vectors * double_lanes;
   const std::int64_t size = (used + step - 1) / step * step;
   const std::int64_t first_column = interleaved ? 2 * begin : begin;
-  FixedPairs pairs, block_step, by[float64_side_rows];
+  FixedPairs pairs, block_step, by[float64_side_rows + 1];
   fill_rows<interleaved>(tables, begin, size,
                          task.count < float64_block_rows ? task.count / 2 : float64_side_rows, by);
   if (task.count >= 2 * float64_block_rows)
@@ -229,7 +199,7 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
     if (since_anchor == 0) {
       set_fixed_anchors<interleaved>(tables, begin, size,
                                      static_cast<std::uint64_t>(task.first + row + middle), pairs);
-      fill_padding<interleaved>(used, size, pairs);
+      fill<interleaved>(used, size, 0.75, 0.75, pairs);  // whose rounding is certain
     } else {
       rotate(pairs, block_step, size, pairs);
     }
@@ -238,28 +208,26 @@ inline void for_each_float64_rows(const RotationTables& tables, std::int64_t beg
       double* const out = task.row<double>(row + n) + first_column;
       return PanelRow{out + tables.columns.sine, out + tables.columns.cosine, task.first + row + n};
     };
-    visit(MiddleRow{pairs, error, to(middle)});
+    visit(SideRows<false>{pairs, by[0], error, to(middle), {}});
     for (std::int64_t n = 1; middle + n < rows; ++n)
-      visit(SideRows<true>{pairs, by[n - 1], error, to(middle - n), to(middle + n)});
-    if (rows % 2 == 0) visit(SideRows<false>{pairs, by[middle - 1], error, to(0), {}});
+      visit(SideRows<true>{pairs, by[n], error, to(middle - n), to(middle + n)});
+    if (rows % 2 == 0) visit(SideRows<false>{pairs, by[middle], error, to(0), {}});
   }
 }
 
-template <bool interleaved, bool non_temporal>
+template <bool interleaved>
 inline void write_float64_panel(const RotationTables& tables, std::int64_t begin, std::int64_t used,
                                 const RowTask& task) {
+  const bool non_temporal = task.stores.method != StoreMethod::plain;
   for_each_float64_rows<interleaved>(tables, begin, used, task, [&](const auto& rows) {
-    if (!write_float64_rows<interleaved, non_temporal>(rows, used))
+    if (!write_float64_rows<interleaved>(rows, used, non_temporal))
       correct_float64_rows<interleaved>(tables, begin, rows, used);
   });
 }
 
 inline void rotation_to_float64(const RotationTables& tables, const RowTask& task) {
-  const bool lines = task.stores.method == StoreMethod::lines;
   const auto write =
-      tables.columns.interleaved
-          ? (lines ? write_float64_panel<true, true> : write_float64_panel<true, false>)
-          : (lines ? write_float64_panel<false, true> : write_float64_panel<false, false>);
+      tables.columns.interleaved ? write_float64_panel<true> : write_float64_panel<false>;
   for (std::int64_t begin = 0; begin < tables.frequencies; begin += fixed_panel) {
     const std::int64_t left = tables.frequencies - begin;
     write(tables, begin, left < fixed_panel ? left : fixed_panel, task);

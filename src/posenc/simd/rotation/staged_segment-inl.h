@@ -19,88 +19,47 @@ namespace {
 
 /// In place of LinesAhead, if no input is read.
 struct NoLinesAhead {
-  void fetch() {}
+  template <class... From>
+  explicit NoLinesAhead(const From&...) {}
+  void fetch(std::int64_t) {}
 };
 
-/// The rows of a run in a segment.
+/// Writes a segment of a run.
 template <class Round>
-class StagedSegment {
- public:
+inline void write_staged(const ColumnMap& map, const Run& run,
+                         const Segment<typename Round::Element>& segment,
+                         const Addition* addition) {
   using Element = typename Round::Element;
-
-  StagedSegment(const ColumnMap& map, const Run& run, const Segment<Element>& segment,
-                const Addition* addition)
-      : map_(map),
-        run_(run),
-        segment_(segment),
-        addition_(addition),
-        ahead_(ahead_of(run, segment, addition)),
-        buffer_(memory_.place_for(segment.out)) {}
-
-  void write() {
-    for (std::int64_t n = 0; n < run_.rows; ++n)
-      Row{nullptr, segment_.out + n * run_.stride}.prefetch_ends(segment_.count);
-    for (std::int64_t begin = 0; begin < segment_.count; begin += most_columns) {
-      const std::int64_t left = segment_.count - begin;
-      const std::int64_t end = left < most_columns ? segment_.count : begin + most_columns;
-      compute(begin, end);
-      store(begin, end);
-    }
-  }
-
- private:
   using Row = StagedRow<Element, Round::adds>;
-  using Ahead = std::conditional_t<Round::adds, LinesAhead, NoLinesAhead>;
-
-  static Ahead ahead_of(const Run& run, const Segment<Element>& segment, const Addition* addition) {
-    if constexpr (Round::adds) {
-      return {run, segment, *addition};
-    } else {
-      return {};
+  // 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
+  // run leaves no room for the panel in a cache of 32 KiB.
+  constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
+  // A row's buffer: the line before the columns, the columns, and a line for what a last vector
+  // that is not full writes behind them.
+  constexpr std::int64_t stride = Row::line + most_columns + Row::line;
+  StagingBuffer<Element, run_rows * stride> memory;
+  Element* const buffer = memory.place_for(segment.out);
+  const Run staged = run.with_stride(stride);
+  for (std::int64_t n = 0; n < run.rows; ++n)
+    Row{nullptr, segment.out + n * run.stride}.prefetch_ends(segment.count);
+  std::conditional_t<Round::adds, LinesAhead, NoLinesAhead> ahead(run, segment, addition);
+  for (std::int64_t begin = 0; begin < segment.count; begin += most_columns) {
+    const std::int64_t left = segment.count - begin,
+                       end = left < most_columns ? segment.count : begin + most_columns;
+    const Segment<Element> part = {segment.begin + begin, end - begin, buffer + Row::line};
+    const std::int64_t done =
+        write_tiles(PlainTiles<Round, cached_vectors, false>{map, staged}, part);
+    write_tiles<true>(PlainTiles<Round, 1, false>{map, staged}, part.after(done));
+    for (std::int64_t n = 0; n < run.rows; ++n) {
+      ahead.fetch(most_columns / Row::line);
+      Element* const kept = buffer + n * stride;  // the incomplete line of earlier columns
+      const Row row = {kept + Row::line - begin, segment.out + n * run.stride, addition};
+      const bool is_last = end == segment.count;
+      row.store(begin == 0 ? 0 : row.whole_lines(begin), is_last ? end : row.whole_lines(end));
+      if (!is_last) std::memcpy(kept, kept + end - begin, Row::line * sizeof(Element));
     }
   }
-
-  /// 1024 bytes of a row: with 512, short bursts of stores cost a tenth; with 2048, the buffer of a
-  /// run leaves no room for the panel in a cache of 32 KiB.
-  static constexpr std::int64_t most_columns = 1024 / static_cast<std::int64_t>(sizeof(Element));
-  /// A row's buffer: the line before the columns, the columns, and a line for what a last vector
-  /// that is not full writes behind them.
-  static constexpr std::int64_t stride = Row::line + most_columns + Row::line;
-
-  /// Tiles that are written to the buffer while the input of the next run is prefetched.
-  template <std::int64_t vectors>
-  struct Tiles : PlainTiles<Round, vectors, false> {
-    Ahead& ahead;
-
-    [[gnu::always_inline]] bool write(std::int64_t column, Element* out) const {
-      const bool is_certain = PlainTiles<Round, vectors, false>::write(column, out);
-      for (std::int64_t i = 0; i < this->run.rows; ++i) ahead.fetch();
-      return is_certain;
-    }
-  };
-
-  void compute(std::int64_t begin, std::int64_t end) {
-    const Run staged = run_.with_stride(stride);
-    const Segment<Element> part = {segment_.begin + begin, end - begin, buffer_ + Row::line};
-    const std::int64_t done = write_tiles(Tiles<cached_vectors>{{map_, staged}, ahead_}, part);
-    write_tiles<true>(Tiles<1>{{map_, staged}, ahead_}, part.after(done));
-  }
-
-  void store(std::int64_t begin, std::int64_t end) {
-    for (std::int64_t n = 0; n < run_.rows; ++n) {
-      store_part<Round::adds>(buffer_ + n * stride, begin, end, segment_.count,
-                              segment_.out + n * run_.stride, addition_);
-    }
-  }
-
-  const ColumnMap& map_;
-  const Run& run_;
-  const Segment<Element> segment_;
-  const Addition* addition_;
-  Ahead ahead_;
-  StagingBuffer<Element, run_rows * stride> memory_;
-  Element* const buffer_;
-};
+}
 
 }  // namespace
 }  // namespace posenc::simd

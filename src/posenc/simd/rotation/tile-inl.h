@@ -53,7 +53,6 @@ struct Run {
   std::int64_t next_row;       ///< rows from the first row to the lowest row of the next run
   std::int64_t next_rows;      ///< rows of the next run
 
-  std::int64_t position(std::int64_t n) const { return first + n * direction; }
   /// Elements from a row to the row of the next position.
   std::ptrdiff_t upwards() const { return stride * direction; }
   /// The run in a buffer.
@@ -122,12 +121,9 @@ constexpr std::int64_t cached_vectors = 2;
 /// to memory separately. Two lines of a row are better than one where the registers hold them: next
 /// to each other, they go to different channels of the memory. With AVX-512, 1.3 times as fast on
 /// an Intel Xeon with rows of 512 or 4096 bytes.
-template <class Round>
-constexpr std::int64_t line_vectors =
-    cache_line_bytes / static_cast<std::int64_t>(sizeof(typename Round::Element)) / float_lanes;
-template <class Round>
+constexpr std::int64_t line_vectors = cache_line_floats / float_lanes;
 constexpr std::int64_t non_temporal_vectors =
-    line_vectors<Round> > cached_vectors ? line_vectors<Round> : cached_vectors;
+    line_vectors > cached_vectors ? line_vectors : cached_vectors;
 /// With AVX-512, whose 32 registers hold more, tiles may also have this many. This is faster if
 /// rows are whole pages apart: 1.3 times (Zen 5), or 1.6 times if nothing is checked. Otherwise it
 /// costs up to a tenth, or gains 5 % if nothing is checked.
@@ -144,6 +140,7 @@ struct Tile {
   F64 multiplier[2 * vectors];
   /// The largest threshold of the vectors: one for each vector would need more registers.
   typename Round::Threshold threshold;
+  typename Round::RoundingMargin least = Round::largest_margin();
 
   [[gnu::always_inline]] Tile(const Run& run, std::int64_t column)
       : Tile(run, column, std::make_index_sequence<2 * vectors>()) {}
@@ -169,6 +166,29 @@ struct Tile {
     for (std::int64_t i = 0; i < 2 * vectors; ++i)
       from[i] = fused_minus(multiplier[i], next[i], from[i]);
   }
+
+  /// Calls take(values) for the values of each row in turn, as deinterleaved vectors.
+  template <class Take>
+  [[gnu::always_inline]] void for_each_row(std::int64_t rows, const Take& take) {
+    for (std::int64_t pairs = rows / 2; pairs > 0; --pairs) {
+      take(row);
+      step(before, row);
+      take(before);
+      step(row, before);
+    }
+    if (rows % 2 == 1) take(row);
+  }
+
+  /// Rounds vector i of a row. The margin is a copy: whose address is taken is in memory.
+  [[gnu::always_inline]] auto round(const F64* values, std::int64_t i) {
+    typename Round::RoundingMargin margin = least;
+    const auto rounded = Round::round(values[2 * i], values[2 * i + 1], threshold, margin);
+    least = margin;
+    return rounded;
+  }
+
+  /// True if no value that was rounded is uncertain.
+  bool is_certain() const { return !xsimd::any(Round::is_uncertain(least, threshold)); }
 };
 
 /// Replaces the uncertain entries of one vector of a row, which starts at the panel's column
@@ -188,26 +208,39 @@ template <class Round, std::int64_t vectors>
 [[gnu::noinline]] void correct_tile(const ColumnMap& map, const Run& run, std::int64_t column,
                                     std::int64_t columns, typename Round::Element* out) {
   Tile<Round, vectors> tile(run, column);
+  // Not for_each_row(), which takes three copies of this code.
   for (std::int64_t row = 0; row < run.rows; ++row) {
     const bool even = row % 2 == 0;
-    const F64* const values = even ? tile.row : tile.before;
     for (std::int64_t i = 0; i < vectors; ++i) {
-      typename Round::RoundingMargin found = Round::largest_margin();
-      Round::round(values[2 * i], values[2 * i + 1], tile.threshold, found);
-      const auto uncertain = Round::is_uncertain(found, tile.threshold);
+      tile.least = Round::largest_margin();
+      tile.round(even ? tile.row : tile.before, i);
+      const auto uncertain = Round::is_uncertain(tile.least, tile.threshold);
       if (!xsimd::any(uncertain)) continue;
       bool flags[float_lanes];
       uncertain.store_unaligned(flags);
       const std::int64_t offset = i * float_lanes;
       const std::int64_t used = columns - offset < float_lanes ? columns - offset : float_lanes;
-      correct_vector<Round>(map, column + offset, used, run.position(row), flags, out + offset);
+      correct_vector<Round>(map, column + offset, used, run.first + row * run.direction, flags,
+                            out + offset);
     }
     even ? tile.step(tile.before, tile.row) : tile.step(tile.row, tile.before);
     out += run.stride;
   }
 }
 
-/// The tiles of a run. SumTiles (addition-inl.h) adds them to an input instead of writing them.
+/// The tiles of a run: write(column, out) writes the rows of the tile at the panel's column
+/// `column`, and returns true if every entry is certain. If not, correct(column, used, out)
+/// corrects its first `used` columns.
+template <class Tiles>
+concept TilesOfRun = requires(Tiles tiles, std::int64_t column, std::int64_t used,
+                              typename Tiles::Element* out) {
+  { Tiles::columns + column } -> std::same_as<std::int64_t>;
+  { tiles.write(column, out) } -> std::same_as<bool>;
+  tiles.correct(column, used, out);
+};
+
+/// Tiles that are stored as they are. SumTiles (addition-inl.h) adds them to an input, and
+/// RealignedTiles (realigned_segment-inl.h) stores lines that begin within a vector.
 template <class Round, std::int64_t vectors, bool non_temporal>
 struct PlainTiles {
   using Element = typename Round::Element;
@@ -216,30 +249,18 @@ struct PlainTiles {
   const ColumnMap& map;
   const Run& run;
 
-  /// Writes the rows of the tile at the panel's column `column`. True if every entry is certain.
   [[gnu::always_inline]] bool write(std::int64_t column, Element* out) const {
     Tile<Round, vectors> tile(run, column);
-    typename Round::RoundingMargin least = Round::largest_margin();
-    const auto store = [&](const F64* row, Element* to) __attribute__((always_inline)) {
-      for (std::int64_t i = 0; i < vectors; ++i) {
-        const auto value = Round::round(row[2 * i], row[2 * i + 1], tile.threshold, least);
-        store_vector<non_temporal>(value, to + i * float_lanes);
-      }
-    };
-    const std::int64_t rows = run.rows;
-    const std::ptrdiff_t stride = run.stride;  // in registers: stores may alias the run
-    for (std::int64_t pairs = rows / 2; pairs > 0; --pairs) {
-      store(tile.row, out);
-      tile.step(tile.before, tile.row);
-      store(tile.before, out + stride);
-      tile.step(tile.row, tile.before);
-      out += 2 * stride;
-    }
-    if (rows % 2 == 1) store(tile.row, out);
-    return !xsimd::any(Round::is_uncertain(least, tile.threshold));
+    const std::ptrdiff_t stride = run.stride;  // in a register: stores may alias the run
+    tile.for_each_row(
+        run.rows, [&](const F64* values) __attribute__((always_inline)) {
+          for (std::int64_t i = 0; i < vectors; ++i)
+            store_vector<non_temporal>(tile.round(values, i), out + i * float_lanes);
+          out += stride;
+        });
+    return tile.is_certain();
   }
 
-  /// Corrects a tile that is not certain, of which `used` columns exist.
   void correct(std::int64_t column, std::int64_t used, Element* out) const {
     correct_tile<Round, vectors>(map, run, column, used, out);
   }
@@ -247,10 +268,10 @@ struct PlainTiles {
 
 /// Writes the whole tiles of a segment; if `padded`, also one of which only the first columns
 /// exist. Returns the number of columns written.
-template <bool padded = false, class Tiles, class Element>
-[[gnu::always_inline]] inline std::int64_t write_tiles(Tiles&& tiles,
-                                                       const Segment<Element>& segment) {
-  constexpr std::int64_t columns = std::remove_reference_t<Tiles>::columns;
+template <bool padded = false, TilesOfRun Tiles>
+[[gnu::always_inline]] inline std::int64_t write_tiles(
+    Tiles tiles, const Segment<typename Tiles::Element>& segment) {
+  constexpr std::int64_t columns = Tiles::columns;
   std::int64_t done = 0;
   for (; done + (padded ? 1 : columns) <= segment.count; done += columns) {
     const std::int64_t column = segment.begin + done, left = segment.count - done;

@@ -15,6 +15,7 @@ template <class Round>
 class UncertainList {
  public:
   using Element = typename Round::Element;
+  using Bits = typename Round::Bits;
 
   explicit UncertainList(const RotationTables& tables) : tables_(tables) {}
 
@@ -86,14 +87,14 @@ class UncertainList {
       for (std::int64_t lane = 0; lane < float_lanes; ++lane) {
         const std::int64_t from = begin + i + deinterleaved_place(lane);
         if (from >= end) continue;
-        entries_[from].place->bits =
-            is_uncertain[lane] ? exact_bits(from) : static_cast<std::uint16_t>(bits[lane]);
+        *entries_[from].place = std::bit_cast<Element>(
+            is_uncertain[lane] ? exact_bits(from) : static_cast<Bits>(bits[lane]));
       }
     }
   }
 
-  std::uint16_t exact_bits(std::int64_t i) const {
-    return static_cast<std::uint16_t>(
+  Bits exact_bits(std::int64_t i) const {
+    return static_cast<Bits>(
         tables_.exact_entry(tables_.context, static_cast<std::int64_t>(position_[i]), entries_[i].k,
                             quarter_[i] != 0, data_type_of<Element>));
   }

@@ -74,9 +74,9 @@ struct Tiles32 {
     }
   }
 
-  template <std::int64_t vectors, bool paired, bool lines>
+  template <std::int64_t vectors, bool lines, bool paired>
   [[gnu::always_inline]] void write_tile(std::int64_t column, std::int64_t j, std::int64_t rows,
-                                         T* first, T* second, std::ptrdiff_t stride) const {
+                                         const RowPairs<T, paired>& to) const {
     F32 values[vectors], factors[vectors];
     for (std::int64_t i = 0; i < vectors; ++i) {
       values[i] = load(value + column + i * float_lanes);
@@ -84,6 +84,7 @@ struct Tiles32 {
       if constexpr (!paired) factors[i] = with_sign(factors[i], I32(are_below ? minus : 0));
     }
     const float* angles = constants + j * constants_stride;
+    T *first = to.first, *second = to.second;
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t i = 0; i < vectors; i += 2) {
         F32 sums[2], differences[2];
@@ -93,18 +94,18 @@ struct Tiles32 {
           sums[k] = fused(values[i + k], a.cosine, u);
           if constexpr (paired) differences[k] = fused_minus(values[i + k], a.cosine, u);
         }
-        const std::int64_t to = i * float_lanes;
-        store32<T, lines>(sums[0], sums[1], first + to);
-        if constexpr (paired) store32<T, lines>(differences[0], differences[1], second + to);
+        const std::int64_t at = i * float_lanes;
+        store32<T, lines>(sums[0], sums[1], first + at);
+        if constexpr (paired) store32<T, lines>(differences[0], differences[1], second + at);
       }
       angles += constants_stride;
-      first += stride;
-      if constexpr (paired) second -= stride;
+      first += to.stride;
+      if constexpr (paired) second -= to.stride;
     }
   }
 
-  template <bool paired, bool lines>
-  void collect_uncertain(std::int64_t, std::int64_t, T*, T*, std::ptrdiff_t) const {}
+  template <bool lines, bool paired>
+  void collect_uncertain(std::int64_t, std::int64_t, const RowPairs<T, paired>&) const {}
   void write_uncertain() const {}
 };
 
