@@ -4,7 +4,7 @@
 #include "cli/output.h"
 
 #include "posenc/suite/measuring/measurement_json.h"
-#include "posenc/support/environment.h"
+#include "posenc/support/program.h"
 #include "posenc/support/process.h"
 
 #include <fmt/format.h>
