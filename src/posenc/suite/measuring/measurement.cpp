@@ -1,8 +1,8 @@
 #include "posenc/suite/measuring/measurement.h"
 
 #include "posenc/suite/measuring/measurement_json.h"
-#include "posenc/support/files.h"
 #include "posenc/support/enum_names.h"
+#include "posenc/support/files.h"
 #include "posenc/version.h"
 
 #include <chrono>
