@@ -10,16 +10,28 @@
 namespace posenc {
 namespace {
 
-/// The bits of the nearest 16-bit value. `infinity` is the bits of the type's infinity.
+/// The bits of the nearest 16-bit value. `infinity` is the bits of the type's infinity. In
+/// arithmetic of doubles: round_to_bits() takes a third more instructions in a whole table.
 std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) noexcept {
+  const FloatFormat format = format_of(type);
+  const int least_normal = format.least_exponent + format.precision - 1;
+  const int dropped = 53 - format.precision;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t sign = bits >> 48 & 0x8000;
-  const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  const double magnitude = std::fabs(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | infinity >> 1);
-  if (exponent == 0) return static_cast<std::uint16_t>(sign);  // a subnormal double is far below
-  const std::uint64_t significand = std::uint64_t{1} << 63 | bits << 11;
-  const std::uint64_t rounded =
-      round_to_bits(format_of(type), significand, exponent - 1023 - 63, false);
+  if (magnitude < std::ldexp(1.0, least_normal)) {
+    // Subnormal values are multiples of the least one. Adding a power of two whose last bit has its
+    // weight rounds to them.
+    const double unit = std::ldexp(1.0, format.least_exponent + 52);
+    const std::uint64_t multiple =
+        std::bit_cast<std::uint64_t>(magnitude + unit) - std::bit_cast<std::uint64_t>(unit);
+    return static_cast<std::uint16_t>(sign | multiple);
+  }
+  const std::uint64_t rebiased =
+      (bits & (~std::uint64_t{0} >> 1)) - (std::uint64_t(1023 + least_normal - 1) << 52);
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const std::uint64_t rounded = (rebiased + half - 1 + (rebiased >> dropped & 1)) >> dropped;
   return static_cast<std::uint16_t>(sign | std::min(rounded, infinity));
 }
 
