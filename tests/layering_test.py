@@ -11,8 +11,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src" / "posenc"
 # From the bottom. A file belongs to the first layer that names it or its folder.
 LAYERS = [
     ("base", {"support", "cpu", "cxx20", "data_type", "encode_options", "error", "frequency_rule",
-              "frequency_rule_text", "isa", "matrix", "presets", "real_positions", "spec", "version",
-              "version_config", "kernels_digest"}),
+              "frequency_rule_text", "isa", "matrix", "names", "presets", "real_positions", "spec",
+              "version", "version_config", "kernels_digest"}),
     ("numerics", {"exact", "simd"}),
     ("encoder", {"accuracy", "encoder", "cursor", "backend"}),
     ("backends", {"backends"}),

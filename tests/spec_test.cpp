@@ -27,37 +27,26 @@ std::string refusal_of(RowRange rows) {
   return refusal([&] { validate(rows); });
 }
 
-TEST(Spec, EvenDModelsAreAllowed) {
-  for (const std::int64_t d_model :
-       {std::int64_t{2}, std::int64_t{4}, std::int64_t{98}, std::int64_t{512}, max_d_model}) {
+TEST(Spec, DModelsAreEvenFromTwoOn) {
+  for (const std::int64_t d_model : {std::int64_t{2}, std::int64_t{98}, max_d_model})
     EXPECT_NO_THROW(validate(EncodingSpec{.d_model = d_model})) << d_model;
-  }
-}
-
-TEST(Spec, OddZeroNegativeAndHugeDModelsAreRefused) {
   for (const std::int64_t d_model :
-       {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{511}, std::int64_t{-2},
-        max_d_model + 2, int64_max, std::numeric_limits<std::int64_t>::min()}) {
-    EXPECT_THAT(refusal_of(EncodingSpec{.d_model = d_model}),
-                AllOf(HasSubstr("d_model"), HasSubstr(std::to_string(d_model)),
-                      HasSubstr("even, 2 to 1048576")));
-  }
-}
-
-TEST(Spec, BasesAboveOneAreAllowed) {
-  for (const double base : {std::nextafter(1.0, 2.0), 2.0, 1e4, 5e5, 1e300}) {
-    EXPECT_NO_THROW(validate(EncodingSpec{.base = base})) << base;
-  }
-}
-
-TEST(Spec, BasesUpToOneAndNonFiniteBasesAreRefused) {
-  const std::pair<double, const char*> cases[] = {
-      {0, "0"},          {1, "1"},     {-1, "-1"},  {-infinity, "-inf"},
-      {infinity, "inf"}, {nan, "nan"}, {0.5, "0.5"}};
-  for (const auto& [base, text] : cases) {
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{511}, std::int64_t{-2}, max_d_model + 2,
+        int64_max, std::numeric_limits<std::int64_t>::min()}) {
     EXPECT_THAT(
-        refusal_of(EncodingSpec{.base = base}),
-        AllOf(HasSubstr("base is " + std::string(text)), HasSubstr("finite and greater than 1")));
+        refusal_of(EncodingSpec{.d_model = d_model}),
+        HasSubstr("d_model is " + std::to_string(d_model) + "; allowed: even, 2 to 1048576"));
+  }
+}
+
+TEST(Spec, BasesAreFiniteAndAboveOne) {
+  for (const double base : {std::nextafter(1.0, 2.0), 2.0, 1e4, 1e300})
+    EXPECT_NO_THROW(validate(EncodingSpec{.base = base})) << base;
+  const std::pair<double, const char*> cases[] = {
+      {0, "0"}, {1, "1"}, {-1, "-1"}, {-infinity, "-inf"}, {infinity, "inf"}, {nan, "nan"}};
+  for (const auto& [base, text] : cases) {
+    EXPECT_THAT(refusal_of(EncodingSpec{.base = base}),
+                HasSubstr("base is " + std::string(text) + "; allowed: finite and greater than 1"));
   }
 }
 

@@ -7,7 +7,7 @@
 #include "posenc/suite/measuring/measured_class.h"
 #include "posenc/suite/measuring/statistics.h"
 #include "posenc/suite/measuring/ties.h"
-#include "posenc/support/input_file.h"
+#include "posenc/support/files.h"
 #include "posenc/support/printable.h"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "cli/text.h"
 
 #include "posenc/model/rotary.h"
-#include "posenc/support/streams.h"
+#include "posenc/support/program.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,8 +5,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-#include "posenc/support/environment.h"
-#include "posenc/support/streams.h"
+#include "posenc/support/program.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
@@ -165,7 +164,7 @@ int run(const std::vector<std::string>& arguments) {
     return fail(fault_of(app, error));
   }
   // Before long work.
-  if (!is_standard_output(options.output)) check_writable(options.output, Folders::must_exist);
+  if (!is_standard_output(options.output)) check_writable(options.output);
   return options.run(options);
 }
 

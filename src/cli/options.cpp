@@ -4,8 +4,8 @@
 
 #include "posenc/cpu.h"
 #include "posenc/selection.h"
+#include "posenc/support/files.h"
 #include "posenc/support/frequency_parameters.h"
-#include "posenc/support/input_file.h"
 #include "posenc/support/parallel_for.h"
 #include "posenc/support/parse_real.h"
 

@@ -3,7 +3,7 @@
 #include "posenc/cpu.h"
 #include "posenc/support/limits.h"
 #include "posenc/support/printable.h"
-#include "posenc/support/streams.h"
+#include "posenc/support/program.h"
 #include "posenc/version.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <system_error>
 
 namespace posenc::cli {
@@ -32,7 +33,7 @@ void show(const std::string& line) {
 
 Output::Output(const std::string& file) {
   if (is_standard_output(file)) {
-    file_.emplace(standard_output, "standard output");
+    file_.emplace(std::cout, "standard output");
     return;
   }
   // Opening a pipe waits for its reader: a signal must end that.

@@ -5,7 +5,7 @@
 #include "cli/options.h"
 
 #include "posenc/suite/measuring/measurement_json.h"
-#include "posenc/support/atomic_file.h"
+#include "posenc/support/files.h"
 #include "posenc/support/interrupts.h"
 
 #include <chrono>

@@ -164,7 +164,10 @@ std::string save(const Measurements& measured, const std::filesystem::path& file
 int run_pick(const Options& options) {
   const std::string& file = options.save;
   const Accuracy accuracy = options.accuracy();
-  if (!file.empty()) check_writable(file, Folders::are_made);
+  if (!file.empty()) {
+    make_folder_of(file);
+    check_writable(file);
+  }
   const bool is_new = options.document.empty();
   if (is_new) {  // nothing need be measured to know that no backend promises the accuracy
     for (const MeasuredTable& each : tables_of(options))

@@ -1,7 +1,7 @@
 #include "cli/table_file.h"
 
 #include "posenc/suite/checking/table_file.h"
-#include "posenc/support/input_file.h"
+#include "posenc/support/files.h"
 #include "posenc/support/little_endian.h"
 
 #include <fmt/format.h>

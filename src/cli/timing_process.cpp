@@ -4,8 +4,8 @@
 #include "cli/output.h"
 
 #include "posenc/suite/measuring/measurement_json.h"
-#include "posenc/support/environment.h"
 #include "posenc/support/process.h"
+#include "posenc/support/program.h"
 
 #include <fmt/format.h>
 

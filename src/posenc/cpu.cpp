@@ -1,7 +1,7 @@
 #include "posenc/cpu.h"
 
 #include "posenc/support/enum_names.h"
-#include "posenc/support/processors.h"
+#include "posenc/support/system.h"
 
 #include <algorithm>
 #include <cstddef>

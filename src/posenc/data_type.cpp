@@ -1,7 +1,6 @@
 #include "posenc/data_type.h"
-#include "posenc/support/float_format.h"
 
-#include "posenc/support/enum_names.h"
+#include "posenc/support/float_format.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,10 +10,8 @@
 namespace posenc {
 namespace {
 
-constexpr auto type_names =
-    enum_names<DataType>("dtype", "float32", "float64", "float16", "bfloat16");
-
-/// The bits of the nearest 16-bit value. `infinity` is the bits of the type's infinity.
+/// The bits of the nearest 16-bit value. `infinity` is the bits of the type's infinity. In
+/// arithmetic of doubles: round_to_bits() takes a third more instructions in a whole table.
 std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) noexcept {
   const FloatFormat format = format_of(type);
   const int least_normal = format.least_exponent + format.precision - 1;
@@ -39,10 +36,6 @@ std::uint16_t nearest_bits(DataType type, std::uint64_t infinity, double value) 
 }
 
 }  // namespace
-
-std::string_view to_string(DataType type) noexcept { return type_names[type]; }
-
-DataType parse_data_type(std::string_view name) { return type_names.parse(name); }
 
 double to_double(Float16 value) noexcept {
   const int exponent = (value.bits >> 10) & 31;

@@ -30,41 +30,29 @@ void check_call(const Encoder& encoder, std::int64_t rows, const OutputView& out
   check_view(out, rows, encoder.spec().d_model);
 }
 
-/// Negates the sines of rows of T.
 template <class T>
-class SineSigns {
- public:
-  explicit SineSigns(const EncodingSpec& spec) noexcept
-      : is_interleaved_(spec.layout == Layout::interleaved),
-        pairs_(spec.d_model / 2),
-        sine_(channels_of(spec, 0).sine),
-        cosine_(channels_of(spec, 0).cosine) {}
-
-  /// Exchanges two rows, which may be the same one, and negates their sines.
-  void swap_and_negate(T* a, T* b) const noexcept {
-    const std::int64_t step = is_interleaved_ ? 2 : 1;
-    for (std::int64_t k = 0; k < pairs_; ++k) {
-      const std::int64_t s = sine_ + step * k, c = cosine_ + step * k;
-      const T sine_of_a = a[s], cosine_of_a = a[c];
-      a[s] = negated(b[s]);
-      a[c] = b[c];
-      b[s] = negated(sine_of_a);
-      b[c] = cosine_of_a;
-    }
+T negated(T value) noexcept {
+  if constexpr (sizeof(T) == 2) {
+    return T{static_cast<std::uint16_t>(value.bits ^ 0x8000u)};
+  } else {
+    return -value;
   }
+}
 
- private:
-  static T negated(T value) noexcept {
-    if constexpr (sizeof(T) == 2) {
-      return T{static_cast<std::uint16_t>(value.bits ^ 0x8000u)};
-    } else {
-      return -value;
-    }
+/// Exchanges two rows, which may be the same one, and negates their sines.
+template <class T>
+void swap_and_negate(const EncodingSpec& spec, T* a, T* b) noexcept {
+  const auto [sine, cosine] = channels_of(spec, 0);
+  const std::int64_t step = spec.layout == Layout::interleaved ? 2 : 1, pairs = spec.d_model / 2;
+  for (std::int64_t k = 0; k < pairs; ++k) {
+    const std::int64_t s = sine + step * k, c = cosine + step * k;
+    const T sine_of_a = a[s], cosine_of_a = a[c];
+    a[s] = negated(b[s]);
+    a[c] = b[c];
+    b[s] = negated(sine_of_a);
+    b[c] = cosine_of_a;
   }
-
-  bool is_interleaved_;
-  std::int64_t pairs_, sine_, cosine_;
-};
+}
 
 }  // namespace
 
@@ -100,7 +88,6 @@ void Encoder::encode_any(const RowTask& task) const noexcept {
 void Encoder::encode_negative(const RowTask& task) const noexcept {
   constexpr std::int64_t at_once = 64;
   with_type(task.type, [&]<class T>(T) {
-    const SineSigns<T> signs(spec_);
     for (std::int64_t row = 0; row < task.count; row += at_once) {
       RowTask part = task.part(row, std::min(row + at_once, task.count));
       const std::int64_t last = part.count - 1;
@@ -108,7 +95,7 @@ void Encoder::encode_negative(const RowTask& task) const noexcept {
       part.stores = {};
       encode_rows(part);
       for (std::int64_t r = 0; r <= last - r; ++r)
-        signs.swap_and_negate(part.row<T>(r), part.row<T>(last - r));
+        swap_and_negate(spec_, part.row<T>(r), part.row<T>(last - r));
     }
   });
 }
@@ -131,14 +118,18 @@ void Encoder::add_converted(const RowTask& task, const T* x, float scale, float*
   }
 }
 
-template <class T>
-void Encoder::add_of_type(RowRange rows, const MatrixView<const T>& x, float scale,
-                          const MatrixView<T>& out, const EncodeOptions& options) const {
+void Encoder::add(RowRange rows, InputView x, float scale, OutputView out,
+                  EncodeOptions options) const {
   validate(rows);
   check_call(*this, rows.count, out, options);
   if (!backend_->supports_add()) {
     throw InvalidArgument(
         format_text("backend is {}; allowed: one that can add", backend_->name()));
+  }
+  if (x.type != out.type || x.type == DataType::float64) {
+    throw InvalidArgument(format_text(
+        "x is {} and the output {}; allowed: both float32, both float16 or both bfloat16",
+        to_string(x.type), to_string(out.type)));
   }
   if (x.rows < rows.count || x.columns < spec_.d_model || x.stride != out.stride) {
     throw InvalidArgument(format_text(
@@ -149,37 +140,24 @@ void Encoder::add_of_type(RowRange rows, const MatrixView<const T>& x, float sca
     throw InvalidArgument("x has no memory (data is null); allowed: a valid pointer");
   }
   const RowTask all = task_of(rows, out, options.stores, x.data);
-  constexpr bool is_wide = std::is_same_v<T, float>;
   const std::int64_t encoded_rows = rows.first < 0 ? 1 : 0;
-  const std::int64_t converted_rows = is_wide ? 0 : std::min(rows_in_l1(spec_.d_model), rows.count);
+  const std::int64_t converted_rows =
+      x.type == DataType::float32 ? 0 : std::min(rows_in_l1(spec_.d_model), rows.count);
   const std::int64_t grain = successive_rows_per_piece(spec_.d_model);
   detail::WorkerMemory memory((encoded_rows + converted_rows) * spec_.d_model, options.threads);
   parallel_for(rows.count, grain, options.threads,
                [&](std::int64_t begin, std::int64_t end, int thread) {
-                 const T* const from = x.data + begin * x.stride;
-                 float* const encoded = memory.of(thread);
-                 if constexpr (is_wide) {
-                   add_any(all.part(begin, end), from, scale, encoded);
-                 } else {
-                   add_converted(all.part(begin, end), from, scale, encoded,
-                                 encoded + encoded_rows * spec_.d_model);
-                 }
+                 with_type(x.type, [&]<class T>(T) {
+                   const T* const from = static_cast<const T*>(x.data) + begin * x.stride;
+                   float* const encoded = memory.of(thread);
+                   if constexpr (std::is_same_v<T, float>) {
+                     add_any(all.part(begin, end), from, scale, encoded);
+                   } else if constexpr (sizeof(T) == 2) {
+                     add_converted(all.part(begin, end), from, scale, encoded,
+                                   encoded + encoded_rows * spec_.d_model);
+                   }
+                 });
                });
-}
-
-void Encoder::add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
-                  EncodeOptions options) const {
-  add_of_type(rows, x, scale, out, options);
-}
-
-void Encoder::add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
-                  EncodeOptions options) const {
-  add_of_type(rows, x, scale, out, options);
-}
-
-void Encoder::add(RowRange rows, MatrixView<const BFloat16> x, float scale,
-                  MatrixView<BFloat16> out, EncodeOptions options) const {
-  add_of_type(rows, x, scale, out, options);
 }
 
 void Encoder::add_rows(const RowTask&, const float*, float) const noexcept {}

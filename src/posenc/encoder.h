@@ -65,19 +65,13 @@ class Encoder {
   void encode(RangeOrPositions ambiguous, OutputView out,
               EncodeOptions options = {}) const = delete;
 
-  /// out = x * scale + encoding in float32, without materialising the table. Bit-identical to
-  /// encode(), then a multiplication, then an addition. x may be the memory of out; otherwise they
-  /// must not overlap. Throws InvalidArgument as encode() does, and if the stride of x differs from
-  /// that of out, or if the backend cannot add; and std::bad_alloc if there is no memory for rows
-  /// of negative positions, or that are converted. Nothing is written then.
-  void add(RowRange rows, MatrixView<const float> x, float scale, MatrixView<float> out,
-           EncodeOptions options = {}) const;
-
-  /// The same for float16: x is widened to float32, and the result is rounded once.
-  void add(RowRange rows, MatrixView<const Float16> x, float scale, MatrixView<Float16> out,
-           EncodeOptions options = {}) const;
-  /// The same for bfloat16.
-  void add(RowRange rows, MatrixView<const BFloat16> x, float scale, MatrixView<BFloat16> out,
+  /// out = x * scale + encoding in float32, without materialising the table: bit-identical to
+  /// encode(), then a multiplication, then an addition. x and out are both float32; or both float16
+  /// or bfloat16, which are widened, and the result is rounded once. x may be the memory of out;
+  /// otherwise they must not overlap. Throws InvalidArgument as encode() does, and if x has another
+  /// type or stride than out, or if the backend cannot add; and std::bad_alloc if there is no
+  /// memory for rows of negative positions, or that are converted. Nothing is written then.
+  void add(RowRange rows, InputView x, float scale, OutputView out,
            EncodeOptions options = {}) const;
 
   /// An upper bound of |entry - exact value| over these rows, which is proven, not measured.
@@ -109,9 +103,6 @@ class Encoder {
   void add_any(const RowTask& task, const float* x, float scale, float* encoded) const noexcept;
   void encode_negative(const RowTask& task) const noexcept;
 
-  template <class T>
-  void add_of_type(RowRange rows, const MatrixView<const T>& x, float scale,
-                   const MatrixView<T>& out, const EncodeOptions& options) const;
   template <class T>
   void add_converted(const RowTask& task, const T* x, float scale, float* encoded,
                      float* wide) const noexcept;

@@ -3,7 +3,7 @@
 #include "posenc/error.h"
 #include "posenc/support/cache_line.h"
 #include "posenc/support/format.h"
-#include "posenc/support/memory.h"
+#include "posenc/support/system.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -29,53 +29,38 @@ struct MatrixView {
   }
 };
 
-/// A writable MatrixView of any element type of tables (see data_type.h).
-struct OutputView {
+/// A MatrixView of any element type of tables (see data_type.h). `Data` is void or const void.
+template <class Data>
+struct AnyView {
   /// Of a view of that type.
   template <class T>
-  requires(!std::is_const_v<T>) OutputView(MatrixView<T> view)
-      : OutputView(view.data, view.rows, view.columns, view.stride) {}  // NOLINT: implicit
+  requires std::is_convertible_v<T*, Data*> AnyView(const MatrixView<T>& view)
+  noexcept  // NOLINT
+      : AnyView(view.data, view.rows, view.columns, view.stride) {}
 
   /// Of memory: see MatrixView.
   template <class T>
-  requires(!std::is_const_v<T>) OutputView(T* first, std::int64_t row_count,
-                                           std::int64_t column_count, std::int64_t row_stride)
+  requires std::is_convertible_v<T*, Data*> AnyView(T* first, std::int64_t row_count,
+                                                    std::int64_t column_count,
+                                                    std::int64_t row_stride)
+  noexcept
       : data(first),
         rows(row_count),
         columns(column_count),
         stride(row_stride),
-        type(data_type_of<T>) {}
+        type(data_type_of<std::remove_const_t<T>>) {}
 
-  void* data;            ///< the first element of row 0
+  Data* data;            ///< the first element of row 0
   std::int64_t rows;     ///< at least 0
   std::int64_t columns;  ///< of each row
   std::int64_t stride;   ///< elements from one row to the next
   DataType type;         ///< of the elements
 };
 
-/// A readable MatrixView of any element type.
-struct InputView {
-  /// Of a view of that type.
-  template <class T>
-  InputView(const MatrixView<T>& view) noexcept  // NOLINT: implicit
-      : InputView(view.data, view.rows, view.columns, view.stride) {}
-
-  /// Of memory: see MatrixView.
-  template <class T>
-  InputView(const T* first, std::int64_t row_count, std::int64_t column_count,
-            std::int64_t row_stride) noexcept
-      : data(first),
-        rows(row_count),
-        columns(column_count),
-        stride(row_stride),
-        type(data_type_of<T>) {}
-
-  const void* data;      ///< the first element of row 0
-  std::int64_t rows;     ///< at least 0
-  std::int64_t columns;  ///< of each row
-  std::int64_t stride;   ///< elements from one row to the next
-  DataType type;         ///< of the elements
-};
+/// A view to write to.
+using OutputView = AnyView<void>;
+/// A view to read.
+using InputView = AnyView<const void>;
 
 namespace detail {
 

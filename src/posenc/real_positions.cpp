@@ -2,8 +2,8 @@
 
 #include "posenc/error.h"
 #include "posenc/spec.h"
+#include "posenc/support/float_format.h"
 #include "posenc/support/format.h"
-#include "posenc/support/odd_mantissa.h"
 
 #include <algorithm>
 #include <cmath>

@@ -37,8 +37,8 @@ struct Choice {
   std::unique_ptr<const Encoder> encoder = {};
 };
 
-/// The choice of that backend if it writes the type and promises the accuracy. The request's spec
-/// is planned only if the promise depends on it.
+/// The choice of that backend if it writes the type and promises the accuracy.
+/// The request's spec is planned only if the promise depends on it.
 std::optional<Choice> qualified(const Backend& backend, const Request& request) {
   const SelectionOptions& options = request.options;
   if (!backend.supports(options.type)) return {};
@@ -52,28 +52,22 @@ std::optional<Choice> qualified(const Backend& backend, const Request& request) 
   return choice;
 }
 
-/// Calls `use` for the methods that may be selected, until it returns true: for those that are
-/// known to be fast, then for the others in order of registration; each at its best ISA.
-template <class Use>
-void in_built_in_order(const Use& use) {
+/// The methods that may be selected, each at its best ISA: those that are known
+/// to be fast, then the others in order of registration.
+std::vector<const Backend*> built_in_order() {
   const std::vector<const Backend*> all = backends();
-  std::vector<const Backend*> used;
-  const auto is_enough = [&](std::string_view name) {
+  std::vector<const Backend*> order;
+  const auto append = [&](std::string_view name) {
     const Backend* best = nullptr;
     for (const Backend* each : all) {
       const bool is_it = each->name() == name && each->can_be_picked() && each->runs_here();
       if (is_it && (best == nullptr || each->isa() > best->isa())) best = each;
     }
-    if (best == nullptr || std::ranges::count(used, best) != 0) return false;
-    used.push_back(best);
-    return use(*best);
+    if (best != nullptr && std::ranges::count(order, best) == 0) order.push_back(best);
   };
-  for (const std::string_view each : fast_methods) {
-    if (is_enough(each)) return;
-  }
-  for (const Backend* each : all) {
-    if (is_enough(each->name())) return;
-  }
+  for (const std::string_view each : fast_methods) append(each);
+  for (const Backend* each : all) append(each->name());
+  return order;
 }
 
 Choice from_environment(const Request& request) {
@@ -85,27 +79,26 @@ Choice from_environment(const Request& request) {
     throw InvalidArgument(format_text("POSENC_BACKEND: {}", error.what()));
   }
   if (auto choice = qualified(*named, request)) return std::move(*choice);
-  std::vector<std::string> allowed;
-  in_built_in_order([&](const Backend& each) {
-    if (qualified(each, request)) allowed.emplace_back(each.name());
-    return false;
-  });
-  throw InvalidArgument(format_text(
-      "POSENC_BACKEND is '{}', which does not promise what the program asks for: {}; allowed: {}",
-      environment(), to_string(request.options.accuracy),
-      allowed.empty() ? "none of the backends" : join(allowed, ", ")));
+  std::vector<std::string_view> allowed;
+  for (const Backend* each : built_in_order()) {
+    if (qualified(*each, request)) allowed.push_back(each->name());
+  }
+  throw InvalidArgument(
+      format_text("POSENC_BACKEND is '{}', which does not promise what the program asks "
+                  "for: {}; allowed: {}",
+                  environment(), to_string(request.options.accuracy),
+                  allowed.empty() ? "none of the backends" : join(allowed, ", ")));
 }
 
 [[noreturn]] void throw_none_promises(const Request& request) {
   double least = std::numeric_limits<double>::infinity();
   const bool is_ulp = request.options.accuracy.measure() == Accuracy::Measure::ulp;
   const DataType type = request.options.type;
-  in_built_in_order([&](const Backend& each) {
-    if (!each.supports(type)) return false;
-    const Promise promise = promise_of(*each.plan(request.spec), request.rows, type);
+  for (const Backend* each : built_in_order()) {
+    if (!each->supports(type)) continue;
+    const Promise promise = promise_of(*each->plan(request.spec), request.rows, type);
     least = std::min(least, is_ulp ? promise.max_ulp : promise.max_abs);
-    return false;
-  });
+  }
   throw InvalidArgument(format_text("accuracy is {}; allowed for {}: at least {}{}",
                                     to_string(request.options.accuracy), to_string(type), least,
                                     is_ulp ? " ulp" : ""));
@@ -115,17 +108,14 @@ Choice select(const Request& request) {
   validate(request.spec);
   validate(request.rows);
   if (!environment().empty()) return from_environment(request);
-  std::optional<Choice> choice;
-  const auto choose = [&](bool must_add) {
-    in_built_in_order([&](const Backend& each) {
-      if (!must_add || each.supports_add()) choice = qualified(each, request);
-      return choice.has_value();
-    });
-  };
-  if (request.options.adds) choose(true);
-  if (!choice) choose(false);
-  if (!choice) throw_none_promises(request);
-  return std::move(*choice);
+  std::vector<const Backend*> order = built_in_order();
+  if (request.options.adds)
+    std::stable_partition(order.begin(), order.end(),
+                          [](const Backend* each) { return each->supports_add(); });
+  for (const Backend* each : order) {
+    if (auto choice = qualified(*each, request)) return std::move(*choice);
+  }
+  throw_none_promises(request);
 }
 
 std::unique_ptr<const Encoder> planned(Choice choice, const EncodingSpec& spec) {

@@ -1,20 +1,10 @@
 #include "posenc/spec.h"
 
-#include "posenc/support/enum_names.h"
 #include "posenc/support/format.h"
 
 #include <cmath>
-#include <string_view>
 
 namespace posenc {
-namespace {
-
-constexpr auto layout_names =
-    enum_names<Layout>("layout", "interleaved", "halves", "halves_cos_first");
-constexpr auto spacing_names = enum_names<Spacing>("spacing", "paper", "inclusive");
-
-}  // namespace
-
 void validate(const EncodingSpec& spec) {
   if (spec.d_model < 2 || spec.d_model > max_d_model || spec.d_model % 2 != 0) {
     throw InvalidArgument(
@@ -24,11 +14,9 @@ void validate(const EncodingSpec& spec) {
     throw InvalidArgument(format_text("base is {}; allowed: finite and greater than 1", spec.base));
   }
   validate(spec.layout);
-  spacing_names.check(spec.spacing);
+  validate(spec.spacing);
   validate(spec.frequencies, spec);
 }
-
-void validate(Layout layout) { layout_names.check(layout); }
 
 void validate(RowRange rows) {
   if (rows.first < -max_position || rows.first > max_position) {
@@ -51,10 +39,5 @@ std::int64_t table_bytes(const EncodingSpec& spec, std::int64_t count, std::int6
   }
   return bytes;
 }
-
-std::string_view to_string(Layout layout) noexcept { return layout_names[layout]; }
-std::string_view to_string(Spacing spacing) noexcept { return spacing_names[spacing]; }
-Layout parse_layout(std::string_view name) { return layout_names.parse(name); }
-Spacing parse_spacing(std::string_view name) { return spacing_names.parse(name); }
 
 }  // namespace posenc

@@ -66,6 +66,8 @@ void validate(const EncodingSpec& spec);
 
 /// Throws InvalidArgument if it is none of the enumerators: a cast made it.
 void validate(Layout layout);
+/// Throws InvalidArgument if it is none of the enumerators: a cast made it.
+void validate(Spacing spacing);
 
 /// Throws InvalidArgument unless first is -max_position to max_position, count >= 0, and the last
 /// position is at most max_position.

@@ -1,5 +1,5 @@
 // Documents are read whole, or refused with a reason.
-#include "posenc/support/input_file.h"
+#include "posenc/support/files.h"
 #include "support.h"
 
 #include <gmock/gmock.h>

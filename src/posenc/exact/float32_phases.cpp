@@ -16,6 +16,9 @@ constexpr double two_pi = 6.283185307179586;
 
 /// The frequencies of Transformers' modeling_rope_utils.py. A Python scalar becomes a float32 where
 /// it meets a tensor, and `scalar / tensor` is the tensor's reciprocal times the scalar.
+///
+/// These formulas stand in frequency.cpp, too, and cannot be shared: here each operation is one of
+/// that source, in its order, on wavelengths; there, they are on turns, scaled to be below 1.
 class TransformersRules {
  public:
   explicit TransformersRules(const EncodingSpec& spec) : spec_(spec) {}

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <tuple>
 #include <type_traits>
 #include <variant>
 
@@ -17,24 +16,15 @@ namespace {
 constexpr double usual_base = 10000.0;
 constexpr Wide logarithm_of_usual_base = natural_logarithm<5>(usual_base);
 
-/// Where a rule blends a frequency w and w / s.
-template <class Number>
-class Blend {
- public:
-  explicit Blend(double factor) : factor_(factor) {}
-
-  Number slow(const Number& turns) const noexcept { return divide(turns, factor_); }
-  /// w r + w / s (1 - r)
-  Number mixed(const Number& turns, const Number& r) const noexcept {
-    return slow(turns) + r * (turns - slow(turns));
-  }
-
- private:
-  double factor_;
-};
-
 /// A unit, as an exponent of 2, of which a value above 0 is a fraction.
 int unit_above(double value) noexcept { return std::ilogb(value) + 1; }
+
+/// w r + w / s (1 - r)
+template <class Number>
+Number blended(const Number& turns, double factor, const Number& r) noexcept {
+  const Number slow = divide(turns, factor);
+  return slow + r * (turns - slow);
+}
 
 /// Computes consecutive frequencies in fractions of `Limbs` limbs, and keeps the leading `Kept`.
 ///
@@ -81,16 +71,16 @@ class Rules {
 
   void operator()(const YarnScaling& yarn) const {
     const auto [low, high] = yarn_range(spec_, yarn);
-    const Blend<Number> blend(yarn.factor);
     fill([&, low = low, high = high](const Number& turns, std::int64_t k) {
       // The share of w, which is 1 - r.
       const double numerator = high - static_cast<double>(k), denominator = high - low;
       const double share = numerator / denominator;
       if (share >= 1) return turns;
-      if (share <= 0) return blend.slow(turns);
+      if (share <= 0) return divide(turns, yarn.factor);
       const int unit = unit_above(denominator);
-      return blend.mixed(turns, divide(to_fraction<Limbs>(std::ldexp(numerator, -unit)),
-                                       std::ldexp(denominator, -unit)));
+      return blended(
+          turns, yarn.factor,
+          divide(to_fraction<Limbs>(std::ldexp(numerator, -unit)), std::ldexp(denominator, -unit)));
     });
   }
 
@@ -99,17 +89,16 @@ class Rules {
     const int unit = unit_above(high) + 1;
     const Number lowest = to_fraction<Limbs>(std::ldexp(low, -unit)),
                  highest = to_fraction<Limbs>(std::ldexp(high, -unit));
-    const Blend<Number> blend(llama3.factor);
     fill([&](const Number& turns, std::int64_t) {
       // Far above `high`, the multiple of a unit would exceed 1.
       const double rows = static_cast<double>(llama3.trained_rows);
       if (rows * std::ldexp(static_cast<double>(turns.limb[0]), -64) > 1.5 * high) return turns;
       const Number in_rows =
           shifted(turns, -unit) * static_cast<std::uint64_t>(llama3.trained_rows);
-      if (!less(lowest, in_rows)) return blend.slow(turns);
+      if (!less(lowest, in_rows)) return divide(turns, llama3.factor);
       if (!less(in_rows, highest)) return turns;
       // Not by high - low in double, which may round.
-      return blend.mixed(turns, quotient_of(in_rows - lowest, highest - lowest));
+      return blended(turns, llama3.factor, quotient_of(in_rows - lowest, highest - lowest));
     });
   }
 
@@ -146,6 +135,9 @@ class Rules {
       if (!is_one) power = power * ratio;
     }
   }
+
+  /// Those of other specs: the caller computes them.
+  void operator()(const PickedFrequencies&) const {}
 
  private:
   /// -ln(w_(k+1) / w_k) / 2^log_unit_bits
@@ -195,42 +187,27 @@ class Rules {
   std::span<Fraction<Kept>> turns_;
 };
 
-/// The frequencies of a spec from `first` on, unless its rule picks those of others.
-template <std::size_t Limbs, std::size_t Kept>
-void compute(const EncodingSpec& spec, std::int64_t first,
-             std::span<Fraction<Kept>> turns) noexcept {
-  std::visit(
-      [&]<class Rule>(const Rule& rule) {
-        if constexpr (!std::is_same_v<Rule, PickedFrequencies>)
-          Rules<Limbs, Kept>(spec, first, turns)(rule);
-      },
-      spec.frequencies);
-}
-
 /// All of them, of which `Kept` limbs are exact.
 template <std::size_t Kept>
-void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> turns) noexcept {
-  constexpr std::size_t limbs = std::tuple_size_v<decltype(Wide::limb)>;
-  // A narrow ramp, or a large multiple, takes away more than a limb.
-  if (std::holds_alternative<Llama3Scaling>(spec.frequencies) ||
-      std::holds_alternative<BaseTurns>(spec.frequencies)) {
-    compute<limbs + 1, Kept>(spec, 0, turns);
-  } else {
-    compute<limbs, Kept>(spec, 0, turns);
-  }
-}
-
-[[gnu::cold]] void pick(const PickedFrequencies& picked, std::span<Turns> turns) {
+void compute_all(const EncodingSpec& spec, std::span<Fraction<Kept>> kept) {
+  const auto compute = [&]<class Rule>(const Rule& rule) {
+    // A narrow ramp, or a large multiple, takes away more than a limb.
+    constexpr bool is_costly =
+        std::is_same_v<Rule, Llama3Scaling> || std::is_same_v<Rule, BaseTurns>;
+    constexpr std::size_t limbs = is_costly ? 6 : 5;
+    Rules<limbs, Kept>(spec, 0, kept)(rule);
+  };
+  const auto* const picked = std::get_if<PickedFrequencies>(&spec.frequencies);
+  if (picked == nullptr) return std::visit(compute, spec.frequencies);
   std::vector<std::vector<Wide>> all;
-  for (const PickedFrequencies::Encoding& each : picked.encodings) {
+  for (const PickedFrequencies::Encoding& each : picked->encodings) {
     all.emplace_back(static_cast<std::size_t>(each.spec->d_model / 2));
     compute_all(*each.spec, std::span(all.back()));
-    if (each.denominator == 1) continue;
-    for (Wide& frequency : all.back()) frequency = divide(frequency, each.denominator);
   }
-  for (std::size_t i = 0; i < turns.size(); ++i) {
-    const PickedFrequencies::Pick& from = picked.picks[i];
-    turns[i] = leading<std::tuple_size_v<decltype(Turns::limb)>>(all[from.encoding][from.k]);
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const PickedFrequencies::Pick& from = picked->picks[k];
+    const double denominator = picked->encodings[from.encoding].denominator;
+    kept[k] = leading<Kept>(divide(all[from.encoding][from.k], denominator));
   }
 }
 
@@ -249,44 +226,30 @@ Frequencies::Frequencies(const EncodingSpec& spec)
     : spec_(spec),
       turns_(static_cast<std::size_t>(spec.d_model / 2)),
       is_in_turns_(is_in_turns(spec.frequencies)) {
-  if (const auto* const picked = std::get_if<PickedFrequencies>(&spec.frequencies)) {
-    pick(*picked, turns_);
-  } else {
-    compute_all(spec, std::span(turns_));
-  }
+  compute_all(spec, std::span(turns_));
 }
 
 // For size: few entries need it.
 [[gnu::cold]] Widest Frequencies::widest(std::int64_t k) const noexcept {
-  constexpr std::size_t limbs = std::tuple_size_v<decltype(Widest::limb)>;
-  Widest turns;
-  const std::span<Widest> one(&turns, 1);
-  const auto* const picked = std::get_if<PickedFrequencies>(&spec_.frequencies);
-  if (picked == nullptr) {
-    compute<limbs>(spec_, k, one);
-    return turns;
+  const EncodingSpec* spec = &spec_;
+  double denominator = 1;
+  if (const auto* const picked = std::get_if<PickedFrequencies>(&spec_.frequencies)) {
+    const PickedFrequencies::Pick& from = picked->picks[static_cast<std::size_t>(k)];
+    spec = picked->encodings[from.encoding].spec.get();
+    denominator = picked->encodings[from.encoding].denominator;
+    k = from.k;
   }
-  const PickedFrequencies::Pick& from = picked->picks[static_cast<std::size_t>(k)];
-  const PickedFrequencies::Encoding& encoding = picked->encodings[from.encoding];
-  compute<limbs>(*encoding.spec, from.k, one);
-  return divide(turns, encoding.denominator);
+  Widest turns;
+  std::visit(Rules<12, 12>(*spec, k, std::span(&turns, 1)), spec->frequencies);
+  return divide(turns, denominator);
 }
 
 std::optional<unsigned> Frequencies::quarters_at(std::int64_t k,
                                                  std::int64_t position) const noexcept {
-  Widest eighth;
-  eighth.limb[0] = std::uint64_t{1} << 61;
-  Widest rest = widest(k) * static_cast<std::uint64_t>(position) + eighth;
-  const auto quarters = static_cast<unsigned>(rest.limb[0] >> 62);
-  rest.limb[0] &= ~std::uint64_t{0} >> 2;
-  const Widest distance = less(rest, eighth) ? eighth - rest : rest - eighth;
+  const ReducedPhase reduced(widest(k) * static_cast<std::uint64_t>(position));
   // The phase is within 2^-587 turns.
-  constexpr std::size_t zero_limbs = 512 / 64;
-  if (std::any_of(distance.limb.begin(), distance.limb.begin() + zero_limbs,
-                  [](std::uint64_t limb) { return limb != 0; })) {
-    return {};
-  }
-  return quarters;
+  if (!is_zero(leading<512 / 64>(reduced.rest))) return {};
+  return reduced.quadrant;
 }
 
 YarnRange yarn_range(const EncodingSpec& spec, const YarnScaling& yarn) noexcept {

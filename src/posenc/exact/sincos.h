@@ -11,25 +11,6 @@
 
 namespace posenc {
 
-/// A phase reduced to the nearest quarter turn: quadrant quarters, plus or minus a rest of at most
-/// an eighth of a turn. Exact.
-template <std::size_t Limbs>
-struct ReducedPhase {
-  unsigned quadrant;
-  bool negative;
-  Fraction<Limbs> rest;
-
-  explicit constexpr ReducedPhase(const Fraction<Limbs>& phase) noexcept {
-    Fraction<Limbs> eighth;
-    eighth.limb[0] = std::uint64_t{1} << 61;
-    rest = phase + eighth;
-    quadrant = static_cast<unsigned>(rest.limb[0] >> 62);
-    rest.limb[0] &= ~std::uint64_t{0} >> 2;
-    negative = rest.limb[0] < eighth.limb[0];
-    rest = negative ? eighth - rest : rest - eighth;
-  }
-};
-
 /// A phase in radians, reduced to the nearest quarter turn: quadrant * pi / 2 + x, where
 /// x = (negative ? -1 : 1) * mantissa * 2^exponent is at most pi / 4 in magnitude. The mantissa's
 /// top bit is set, or the mantissa is 0. x is truncated, by a relative error below 2^-124.

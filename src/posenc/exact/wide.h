@@ -3,7 +3,7 @@
 #pragma once
 
 #include "posenc/exact/fixed_point.h"
-#include "posenc/support/odd_mantissa.h"
+#include "posenc/support/float_format.h"
 
 #include <algorithm>
 #include <array>
@@ -100,10 +100,12 @@ inline constexpr Fraction<Limbs> atanh_of_third = atanh_series<Limbs>(1, 3);
 /// atanh(i / (32 + i)) / 2^log_unit_bits, half of ln(1 + i / 16), computed at compile time.
 template <std::size_t Limbs, std::uint64_t i>
 inline constexpr Fraction<Limbs> half_logarithm = atanh_series<Limbs>(i, 32 + i);
-template <std::size_t Limbs, std::size_t... i>
-constexpr auto half_logarithms(std::index_sequence<i...>) noexcept {
+template <std::size_t Limbs>
+inline constexpr auto half_logarithms = [
+]<std::uint64_t... i>(std::integer_sequence<std::uint64_t, i...>) {
   return std::array{half_logarithm<Limbs, i>...};
 }
+(std::make_integer_sequence<std::uint64_t, 16>());
 
 /// ln(value) / 2^log_unit_bits for a normal value above 0, from
 /// ln(m 2^e) = 2 atanh((m - c) / (m + c)) + ln(c) + e 2 atanh(1 / 3) with c = 1 + i / 16 <= m, so
@@ -111,14 +113,14 @@ constexpr auto half_logarithms(std::index_sequence<i...>) noexcept {
 /// given modulo 1.
 template <std::size_t Limbs>
 constexpr Fraction<Limbs> natural_logarithm(double value) noexcept {
-  constexpr auto of_c = half_logarithms<Limbs>(std::make_index_sequence<16>());
   constexpr int c_bits = 52 - 4;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<std::int64_t>(bits >> 52) - 1023;
   const std::uint64_t one = std::uint64_t{1} << 52;
   const std::uint64_t mantissa = (bits & (one - 1)) | one;
   const std::uint64_t i = (mantissa - one) >> c_bits, c = one + (i << c_bits);
-  const Fraction<Limbs> of_mantissa = atanh_series<Limbs>(mantissa - c, mantissa + c) + of_c[i];
+  const Fraction<Limbs> of_mantissa =
+      atanh_series<Limbs>(mantissa - c, mantissa + c) + half_logarithms<Limbs>[i];
   const Fraction<Limbs> of_power =
       atanh_of_third<Limbs> * static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent);
   return (exponent < 0 ? of_mantissa - of_power : of_mantissa + of_power) * 2;
@@ -159,6 +161,25 @@ Fraction<Limbs> exp_minus(const Fraction<Limbs>& scaled) noexcept {
   for (int i = 0; i < halvings; ++i) power = power * power;
   return power;
 }
+
+/// A phase reduced to the nearest quarter turn: quadrant quarters, plus or minus a rest of at most
+/// an eighth of a turn. Exact.
+template <std::size_t Limbs>
+struct ReducedPhase {
+  unsigned quadrant;
+  bool negative;
+  Fraction<Limbs> rest;
+
+  explicit constexpr ReducedPhase(const Fraction<Limbs>& phase) noexcept {
+    Fraction<Limbs> eighth;
+    eighth.limb[0] = std::uint64_t{1} << 61;
+    rest = phase + eighth;
+    quadrant = static_cast<unsigned>(rest.limb[0] >> 62);
+    rest.limb[0] &= ~std::uint64_t{0} >> 2;
+    negative = rest.limb[0] < eighth.limb[0];
+    rest = negative ? eighth - rest : rest - eighth;
+  }
+};
 
 /// x 2^exponent modulo 1; truncated if the exponent is negative.
 template <std::size_t Limbs>

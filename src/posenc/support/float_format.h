@@ -1,9 +1,13 @@
-// The binary floating-point formats of the element types, and rounding to them in integers.
+// The binary floating-point formats of the element types, rounding to them in integers, and a
+// double as an odd integer times a power of two.
 #pragma once
 
 #include "posenc/data_type.h"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace posenc {
 
@@ -42,5 +46,20 @@ constexpr std::uint64_t round_to_bits(FloatFormat format, std::uint64_t signific
   return (static_cast<std::uint64_t>(ulp - format.least_exponent) << (format.precision - 1)) +
          kept + (up ? 1 : 0);
 }
+
+/// The magnitude of a double other than 0: mantissa 2^exponent, where the mantissa is odd.
+struct OddMantissa {
+  std::uint64_t mantissa;
+  int exponent;
+
+  explicit OddMantissa(double value) noexcept {
+    constexpr int precision = std::numeric_limits<double>::digits;
+    const double fraction = std::frexp(std::fabs(value), &exponent);
+    mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, precision));
+    const int zeros = std::countr_zero(mantissa);
+    mantissa >>= zeros;
+    exponent += zeros - precision;
+  }
+};
 
 }  // namespace posenc

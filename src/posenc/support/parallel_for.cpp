@@ -1,7 +1,6 @@
 #include "posenc/support/parallel_for.h"
 
-#include "posenc/support/processors.h"
-#include "posenc/support/threads.h"
+#include "posenc/support/system.h"
 
 #include <cfenv>
 #include <exception>
@@ -67,8 +66,7 @@ bool ThreadPool::work_on_pieces(Loop& loop, int thread) noexcept {
   const std::int64_t first =
       thread == 0 ? loop.front.fetch_add(count) : loop.back.fetch_sub(count) - count;
   try {
-    loop.body.call(loop.body.work, first * loop.grain,
-                   std::min((first + count) * loop.grain, loop.count), thread);
+    loop.body(first * loop.grain, std::min((first + count) * loop.grain, loop.count), thread);
   } catch (...) {
     loop.taken = loop.pieces;
     const std::lock_guard lock(mutex_);
@@ -89,8 +87,7 @@ void ThreadPool::wake_one() {
   if (asleep_ > 0) return work_.notify_one();
   if (stops_ || static_cast<int>(threads_.size()) >= most_started_) return;
   try {
-    const SignalsBlocked blocked;
-    threads_.emplace_back([this] { serve(); });
+    threads_.push_back(start_helper([this] { serve(); }));
   } catch (const std::exception&) {
     most_started_ = static_cast<int>(threads_.size());  // The system allows no more.
   }
@@ -132,7 +129,7 @@ void ThreadPool::run(std::int64_t count, std::int64_t grain, int threads, const 
   const auto since = begin.time_since_epoch().count();
   const std::int64_t pieces = count / grain + (count % grain != 0);
   Loop loop{body, count, grain, pieces, std::min<std::int64_t>(usable_threads(threads), pieces)};
-  if (loop.seats == 1 || since < alone_until_) return body.call(body.work, 0, count, 0);
+  if (loop.seats == 1 || since < alone_until_) return body(0, count, 0);
 
   bool woke =
       settings_.wake_after.count() == 0 || since - last_end_ < Clock::duration(awake_for).count();

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -44,11 +45,8 @@ constexpr std::int64_t successive_rows_per_piece(std::int64_t elements) noexcept
 
 namespace detail {
 
-/// A call of work(begin, end, thread), whose type is erased.
-struct LoopBody {
-  const void* work;
-  void (*call)(const void* work, std::int64_t begin, std::int64_t end, int thread);
-};
+/// work(begin, end, thread)
+using LoopBody = std::function<void(std::int64_t, std::int64_t, int)>;
 
 /// Threads that help callers with their loops. Everything but the counter of pieces is guarded by
 /// one mutex: a helper takes a seat in a loop of which it becomes a user, and the caller takes its
@@ -117,11 +115,8 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads, const Wor
     work(std::int64_t{0}, count, 0);
     return;
   }
-  const detail::LoopBody body = {
-      &work, [](const void* erased, std::int64_t begin, std::int64_t end, int thread) {
-        (*static_cast<const Work*>(erased))(begin, end, thread);
-      }};
-  detail::ThreadPool::of_process().run(count, grain, threads, body);
+  // A reference needs no allocation.
+  detail::ThreadPool::of_process().run(count, grain, threads, std::cref(work));
 }
 
 }  // namespace posenc

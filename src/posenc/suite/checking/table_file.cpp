@@ -1,7 +1,7 @@
 #include "posenc/suite/checking/table_file.h"
 
+#include "posenc/support/files.h"
 #include "posenc/support/format.h"
-#include "posenc/support/input_file.h"
 #include "posenc/support/json_text.h"
 
 #include <nlohmann/json.hpp>

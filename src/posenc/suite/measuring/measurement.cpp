@@ -1,9 +1,8 @@
 #include "posenc/suite/measuring/measurement.h"
 
 #include "posenc/suite/measuring/measurement_json.h"
-#include "posenc/support/atomic_file.h"
 #include "posenc/support/enum_names.h"
-#include "posenc/support/input_file.h"
+#include "posenc/support/files.h"
 #include "posenc/version.h"
 
 #include <chrono>
@@ -67,7 +66,7 @@ Measurements read_measurements(const std::filesystem::path& file) try {
 }
 
 void write_measurements(const Measurements& document, const std::filesystem::path& file) {
-  if (file.has_parent_path()) make_folders(file.parent_path());
+  make_folder_of(file);
   OutputFile output(file);
   output.write(text_of(to_json(document)));
   output.commit();

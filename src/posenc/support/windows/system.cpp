@@ -1,11 +1,10 @@
-#include "posenc/support/processors.h"
+#include "posenc/support/system.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
-#include <thread>
 #include <vector>
 
+#include <malloc.h>
 #include <windows.h>
 
 namespace posenc {
@@ -35,5 +34,24 @@ std::int64_t cache_bytes(int level) {
   }
   return largest;
 }
+
+// Windows has huge pages for privileged processes only.
+void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
+  return _aligned_malloc(bytes, alignment);
+}
+
+void free_aligned(void* memory) noexcept { _aligned_free(memory); }
+
+// A DLL is told of its end under a lock that ending threads need: none can be joined there.
+bool detail::keep_loaded() noexcept {
+  HMODULE module = nullptr;
+  return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                            reinterpret_cast<LPCWSTR>(&keep_loaded), &module) != 0;
+}
+
+// Windows has neither signals nor forks, and threads begin with the CPUs of the process.
+std::thread detail::start_helper(const std::function<void()>& work) { return std::thread(work); }
+void detail::take_affinity_of_process() noexcept {}
+void detail::at_fork(void (*)(), void (*)(), void (*)()) noexcept {}
 
 }  // namespace posenc

@@ -1,7 +1,10 @@
-#include "posenc/support/environment.h"
+#include "posenc/support/program.h"
 
 #include <filesystem>
+#include <initializer_list>
 
+#include <fcntl.h>
+#include <io.h>
 #include <windows.h>
 // After <windows.h>, which defines what it uses.
 #include <shellapi.h>
@@ -25,6 +28,17 @@ std::string program_file(const std::string&) {
     if (size < file.size()) return std::filesystem::path(file.substr(0, size)).string();
     file.resize(2 * file.size());
   }
+}
+
+// _isatty() is also true of the device NUL.
+bool is_terminal(int descriptor) noexcept {
+  const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor));
+  DWORD mode = 0;
+  return GetConsoleMode(handle, &mode) != 0;
+}
+
+void prepare_standard_streams() noexcept {
+  for (const int descriptor : {0, standard_output, standard_error}) _setmode(descriptor, _O_BINARY);
 }
 
 }  // namespace posenc

@@ -1,0 +1,145 @@
+#include "posenc/support/files.h"
+
+#include "posenc/error.h"
+#include "posenc/support/format.h"
+#include "posenc/support/limits.h"
+
+#include <cerrno>
+#include <random>
+#include <system_error>
+
+namespace posenc {
+namespace {
+
+/// `done` is "write" or "read". The streams of the standard library leave the reason in errno.
+[[noreturn]] void fail(std::string_view done, std::string_view name, int reason = errno) {
+  throw std::system_error(reason != 0 ? reason : EIO, std::generic_category(),
+                          format_text("cannot {} {}", done, name));
+}
+
+/// The file behind symbolic links, which may not exist yet, so that the rename makes or replaces
+/// the file and not a link to it. A loop of links is returned as a link.
+std::filesystem::path resolved(std::filesystem::path file) {
+  constexpr int most_links = 40;  // as Linux follows
+  std::error_code error;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(file, error); ++links) {
+    const auto target = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / target;  // an absolute target replaces the folder
+  }
+  return file;
+}
+
+/// A name in the folder of the file that no other process uses.
+std::filesystem::path temporary_beside(const std::filesystem::path& file) {
+  std::random_device random;
+  return file.parent_path() /
+         format_text(".{}.{}{}.tmp", file.filename().string(), random(), random());
+}
+
+std::ifstream opened(const std::filesystem::path& file) {
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) fail("read", file.string());
+  return stream;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::filesystem::path& file)
+    : name_(file.string()), file_(resolved(file)) {
+  std::error_code error;
+  if (std::filesystem::is_symlink(file_, error)) fail("write", name_, ELOOP);
+  const auto existing = std::filesystem::status(file_, error);
+  if (std::filesystem::is_directory(existing)) fail("write", name_, EISDIR);
+  const bool exists = std::filesystem::exists(existing);
+  errno = 0;
+  if (exists) {
+    // A rename needs no permission to write the file that it replaces, so it is checked here.
+    own_.open(file_, std::ios::binary | std::ios::app);
+    if (!own_) fail("write", name_);
+    if (!std::filesystem::is_regular_file(existing)) return;
+    own_.close();
+  }
+  temporary_ = temporary_beside(file_);
+  own_.open(temporary_, std::ios::binary);
+  if (!own_) fail("write", name_);
+  if (exists) std::filesystem::permissions(temporary_, existing.permissions(), error);
+}
+
+OutputFile::~OutputFile() {
+  own_.close();
+  std::error_code ignored;
+  if (is_temporary()) std::filesystem::remove(temporary_, ignored);
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+  errno = 0;
+  if (!stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes)))
+    fail("write", name_);
+}
+
+void OutputFile::commit() {
+  errno = 0;
+  if (!stream_.flush()) fail("write", name_);
+  if (own_.is_open()) own_.close();
+  if (!own_) fail("write", name_);
+  if (!is_temporary()) return;
+  std::error_code error;
+  std::filesystem::rename(temporary_, file_, error);
+  if (error) throw std::system_error(error, format_text("cannot write {}", name_));
+  temporary_.clear();
+}
+
+void check_writable(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_fifo(file, ignored)) OutputFile{file};  // a pipe waits for its reader
+}
+
+void make_folder_of(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) throw std::system_error(error, format_text("cannot make folder {}", folder.string()));
+}
+
+InputFile::InputFile(const std::filesystem::path& file) : file_(file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (error) fail("read", file.string(), error.value());
+  if (!std::filesystem::is_regular_file(status)) {
+    throw InvalidArgument(
+        format_text("'{}' is a device or a pipe; allowed: a regular file", file.string()));
+  }
+  stream_ = opened(file);
+  bytes_ = static_cast<std::int64_t>(std::filesystem::file_size(file));
+}
+
+void InputFile::read(std::int64_t offset, void* to, std::int64_t count) const {
+  errno = 0;
+  stream_.seekg(offset).read(static_cast<char*>(to), count);
+  if (stream_.bad()) fail("read", file_.string());
+  if (!stream_) throw InvalidArgument("the file became shorter while it was read");
+}
+
+std::string InputFile::text(std::int64_t offset, std::int64_t count) const {
+  std::string result(static_cast<std::size_t>(count), '\0');
+  read(offset, result.data(), count);
+  return result;
+}
+
+std::string read_document(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) fail("read", file.string(), EISDIR);
+  std::ifstream stream = opened(file);
+  std::string content;
+  char buffer[1 << 14];
+  while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {
+    content.append(buffer, static_cast<std::size_t>(stream.gcount()));
+    if (content.size() > max_document_bytes) fail("read", file.string(), EFBIG);
+  }
+  if (stream.bad()) fail("read", file.string());
+  return content;
+}
+
+}  // namespace posenc

@@ -1,0 +1,107 @@
+#include "posenc/support/system.h"
+
+#include "posenc/support/format.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sched.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace posenc {
+
+int usable_cpus() noexcept {
+#if defined(__linux__)
+  // Of the process, that is of its first thread. Another one may be pinned to a CPU of its own.
+  cpu_set_t allowed;
+  if (sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+#endif
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+std::int64_t cache_bytes(int level) {
+#if defined(__APPLE__)
+  const std::string name = format_text("l{}{}cachesize", level, level == 1 ? "d" : "");
+  for (const char* const cores : {"hw.perflevel0.", "hw."}) {  // the fast ones first
+    std::int64_t value = 0;
+    std::size_t bytes = sizeof value;
+    if (sysctlbyname((cores + name).c_str(), &value, &bytes, nullptr, 0) == 0 && value > 0)
+      return value;
+  }
+#else
+  for (int index = 0; index < 8; ++index) {
+    const auto property = [&]<class T>(const char* name, T value) {
+      std::ifstream(format_text("/sys/devices/system/cpu/cpu0/cache/index{}/{}", index, name)) >>
+          value;
+      return value;
+    };
+    const auto kibibytes = property("size", std::int64_t{0});
+    if (property("level", 0) == level && property("type", std::string()) != "Instruction" &&
+        kibibytes > 0) {
+      return kibibytes * 1024;
+    }
+  }
+#if defined(_SC_LEVEL1_DCACHE_SIZE)  // not in musl and the BSDs
+  constexpr int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  return std::max(0L, sysconf(names[level - 1]));
+#endif
+#endif
+  return 0;
+}
+
+void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
+  void* const memory = std::aligned_alloc(alignment, bytes);
+#ifdef MADV_HUGEPAGE
+  // The system may have no huge pages: failure is ignored.
+  if (memory != nullptr && alignment == huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+void free_aligned(void* memory) noexcept { std::free(memory); }
+
+std::thread detail::start_helper(const std::function<void()>& work) {
+  struct Blocked {
+    sigset_t all, before;
+    Blocked() noexcept {
+      sigfillset(&all);
+      for (const int raised : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+        sigdelset(&all, raised);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~Blocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  } const inherited;
+  return std::thread(work);
+}
+
+void detail::take_affinity_of_process() noexcept {
+#ifdef __linux__
+  const pid_t first_thread = getpid();
+  cpu_set_t allowed;
+  if (sched_getaffinity(first_thread, sizeof allowed, &allowed) == 0)
+    sched_setaffinity(0, sizeof allowed, &allowed);
+  sched_param parameters = {};
+  const int policy = sched_getscheduler(first_thread);
+  if (policy >= 0 && sched_getparam(first_thread, &parameters) == 0)
+    sched_setscheduler(0, policy, &parameters);
+#endif
+}
+
+// Here, threads can be joined when a library is unloaded.
+bool detail::keep_loaded() noexcept { return false; }
+
+void detail::at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
+  pthread_atfork(before, in_parent, in_child);
+}
+
+}  // namespace posenc
