@@ -2,10 +2,15 @@
 #pragma once
 
 #include "posenc/model/sequence_view.h"
+#include "support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -99,6 +104,15 @@ inline bool same_memory(const std::vector<float>& a, const std::vector<float>& b
     if (std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i])) return false;
   }
   return true;
+}
+
+/// A call that is refused with a message that has this part.
+struct Refused {
+  std::string message;
+  std::function<void()> call;
+};
+inline void expect_refused(const std::vector<Refused>& all) {
+  for (const auto& [message, call] : all) EXPECT_THAT(refusal(call), testing::HasSubstr(message));
 }
 
 inline std::string name_of(BatchOrder order) {
