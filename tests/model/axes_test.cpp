@@ -3,9 +3,7 @@
 #include "posenc/model/axes.h"
 
 #include "model/layer_support.h"
-#include "posenc/cpu.h"
 #include "posenc/registry.h"
-#include "posenc/simd/dispatch.h"
 #include "posenc/simd/kernels.h"
 #include "posenc/simd/store_plan.h"
 
@@ -307,7 +305,7 @@ TEST(Axes, RefuseBadInput) {
       {"parts[0].spec has an attention factor of 1.13", of_parts({{.spec = yarn}})},
       {"parts[0].pairs is given", of_parts({{.spec = eight, .pairs = {0, 1, 2, 3}}}, true)},
       {"layout is 7; allowed: 0 to 2", of_parts({{.spec = eight}}, false, static_cast<Layout>(7))},
-      {"sections have the sum 3; allowed: the pairs, d_model / 2 = 4",
+      {"sections has 3 pairs; allowed: d_model / 2, 4",
        [&] { axes_in_sections(short_sections, eight); }},
       {"a section is -1", [&] { axes_interleaved(negative, eight); }},
       {"the number of sections is 17; allowed: 1 to 16", [&] { axes_interleaved(many, eight); }},
@@ -430,8 +428,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, NegativePositions, testing::ValuesIn(test::ru
 TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
   std::mt19937_64 random(7);
   constexpr std::int64_t table_rows = 13, rows = 41;
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (int repetition = 0; repetition < 60; ++repetition) {
       const bool is_wide = random() % 2 == 0;
       std::vector<std::int64_t> wide(rows);
@@ -459,19 +456,18 @@ TEST(JoinKernels, CopyPartsOfAnySizeToAnyAddress) {
                       static_cast<std::size_t>(part.bytes));
         }
       }
-      each.kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
-                         out.data() + offset, row_bytes + gap,
-                         simd::plan_joined_rows(random() % 2 == 0, row_bytes)});
-      ASSERT_EQ(out, expected) << to_string(each.isa);
+      kernels.join({parts.data(), static_cast<std::int64_t>(parts.size()), rows, row_bytes,
+                    out.data() + offset, row_bytes + gap,
+                    simd::plan_joined_rows(random() % 2 == 0, row_bytes)});
+      ASSERT_EQ(out, expected);
     }
-  }
+  });
 }
 
 TEST(JoinKernels, SelectScatteredBytes) {
   std::mt19937_64 random(8);
   constexpr std::int64_t table_rows = 5, rows = 23;
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (int repetition = 0; repetition < 40; ++repetition) {
       const auto count = static_cast<std::int64_t>(2 + random() % 5),
                  bytes = static_cast<std::int64_t>(2 + 2 * (random() % 300));
@@ -495,17 +491,16 @@ TEST(JoinKernels, SelectScatteredBytes) {
         for (std::int64_t at = 0; at < bytes; ++at)
           expected[r * bytes + at] = parts[owner[at]].row(r)[at];
       }
-      each.kernels.join({parts.data(), count, rows, bytes, out.data(), bytes,
-                         simd::plan_joined_rows(random() % 2 == 0, bytes)});
-      ASSERT_EQ(out, expected) << to_string(each.isa);
+      kernels.join({parts.data(), count, rows, bytes, out.data(), bytes,
+                    simd::plan_joined_rows(random() % 2 == 0, bytes)});
+      ASSERT_EQ(out, expected);
     }
-  }
+  });
 }
 
 TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
   std::mt19937_64 random(9);
-  for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-    if (!cpu_has(each.isa)) continue;
+  test::for_each_isa([&](const simd::Kernels& kernels) {
     for (std::size_t count = 1; count < 80; ++count) {
       std::vector<std::int64_t> wide(count);
       for (std::int64_t& value : wide) value = static_cast<std::int32_t>(random());
@@ -513,13 +508,13 @@ TEST(ExtentKernels, FindTheLeastAndTheGreatest) {
       const auto [least, most] = std::ranges::minmax(wide);
       for (const bool is_wide : {false, true}) {
         std::int64_t low = 5, high = 5;
-        each.kernels.extent(is_wide ? static_cast<const void*>(wide.data()) : narrow.data(),
-                            is_wide, static_cast<std::int64_t>(count), low, high);
+        kernels.extent(is_wide ? static_cast<const void*>(wide.data()) : narrow.data(), is_wide,
+                       static_cast<std::int64_t>(count), low, high);
         ASSERT_EQ(low, std::min<std::int64_t>(least, 5));
         ASSERT_EQ(high, std::max<std::int64_t>(most, 5));
       }
     }
-  }
+  });
 }
 
 }  // namespace

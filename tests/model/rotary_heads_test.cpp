@@ -1,9 +1,7 @@
 // Rotary::apply() on views of heads: every order of dimensions, type and kind of positions against
 // plain arithmetic, several tensors at once, the inverse, and what is refused.
 #include "model/layer_support.h"
-#include "posenc/cpu.h"
 #include "posenc/model/rotary.h"
-#include "posenc/simd/dispatch.h"
 
 #include <gtest/gtest.h>
 
@@ -153,13 +151,12 @@ TEST(RotaryKernels, HaveTheSameBitsOnEveryIsa) {
         expected[i] = ac - bs;
         expected[j] = bc + as;
       }
-      for (const simd::IsaKernels& each : simd::compiled_kernels()) {
-        if (!cpu_has(each.isa)) continue;
+      test::for_each_isa([&](const simd::Kernels& kernels) {
         std::vector<float> turned = x;
-        each.kernels.rotate(
+        kernels.rotate(
             {angles.data(), 0, pairs, turned.data(), 2 * pairs, 1, DataType::float32, interleaved});
-        EXPECT_EQ(turned, expected) << to_string(each.isa) << ", " << pairs << " pairs";
-      }
+        EXPECT_EQ(turned, expected) << pairs << " pairs";
+      });
     }
   }
 }

@@ -1,5 +1,4 @@
-// Rotary embeddings: caches against the exact values rounded once, their application against its
-// definition, norms, and relative positions.
+// Rotary embeddings: caches against the exact values rounded once, and relative positions.
 #include "posenc/model/rotary.h"
 
 #include "model/layer_support.h"
@@ -8,15 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 namespace posenc {
 namespace {
 
 using test::random_floats;
-using test::same_memory;
-using test::Sequences;
 
 constexpr RotaryLayout layouts[] = {RotaryLayout::halves, RotaryLayout::interleaved};
 
@@ -80,47 +76,6 @@ TYPED_TEST(RotaryCache, HoldsTheNearestValues) {
         }
         EXPECT_EQ(wrong, 0) << "dimension " << dimension << " from " << first;
       }
-    }
-  }
-}
-
-TEST(Rotary, HasTheSameBitsWithAndWithoutACache) {
-  constexpr std::int64_t dimension = 128, rows = 150, heads = 2, first = 4000;
-  const std::tuple<RotaryLayout, FrequencyRule> cases[] = {
-      {RotaryLayout::halves, {}},
-      {RotaryLayout::interleaved, {}},
-      {RotaryLayout::halves, Llama3Scaling{}},
-      {RotaryLayout::halves, YarnScaling{.factor = 4}},
-  };
-  for (const auto& [channels, rule] : cases) {
-    const Rotary rotary(dimension, 500000.0, channels, {}, rule);
-    Matrix cache(rows, dimension);
-    rotary.cache(RowRange{first, rows}, RotaryLayout::halves, cache.view());
-    for (const BatchOrder order : {BatchOrder::batch_first, BatchOrder::sequence_first}) {
-      Sequences a(order, heads, rows, dimension), b(order, heads, rows, dimension);
-      a.fill();
-      b.fill();
-      rotary.apply(a.view(), first, {.threads = 3});
-      rotary.apply_cache({cache.view(), RotaryLayout::halves}, b.view());
-      EXPECT_TRUE(same_memory(a.memory(), b.memory()));
-    }
-  }
-}
-
-TEST(Rotary, IsItsDefinitionInDouble) {
-  constexpr std::int64_t dimension = 16, rows = 20;
-  const Rotary rotary(dimension, 10000.0, RotaryLayout::interleaved);
-  Sequences x(BatchOrder::batch_first, 1, rows, dimension);
-  x.fill();
-  const Sequences before = x;
-  rotary.apply(x.view(), 3);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t k = 0; k < dimension / 2; ++k) {
-      const double angle =
-          static_cast<double>(3 + r) * std::pow(10000.0, -2.0 * static_cast<double>(k) / dimension);
-      const double a = before.at(0, r, 2 * k), b = before.at(0, r, 2 * k + 1);
-      EXPECT_NEAR(x.at(0, r, 2 * k), a * std::cos(angle) - b * std::sin(angle), 1e-6);
-      EXPECT_NEAR(x.at(0, r, 2 * k + 1), b * std::cos(angle) + a * std::sin(angle), 1e-6);
     }
   }
 }

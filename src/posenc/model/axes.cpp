@@ -2,7 +2,7 @@
 #include "posenc/model/axes.h"
 
 #include "posenc/model/axes/rows.h"
-#include "posenc/support/check.h"
+#include "posenc/model/internal/checks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +45,9 @@ void check_part(const AxisPairs& part, std::size_t index) {
     throw InvalidArgument(format_text("{} has {}; allowed: 0 to {}", name("frequencies"), k,
                                       part.spec.d_model / 2 - 1));
   }
-  if (!part.pairs.empty() && static_cast<std::int64_t>(part.pairs.size()) != part.count()) {
-    throw InvalidArgument(format_text("{} has {} values; allowed: one for each frequency, {}",
-                                      name("pairs"), part.pairs.size(), part.count()));
+  if (!part.pairs.empty()) {
+    check_equal(name("pairs"), "values", std::ssize(part.pairs), "one for each frequency",
+                part.count());
   }
   check_range(name("denominator"), part.denominator, 0x1p-10, 0x1p64);
 }
@@ -61,9 +61,7 @@ void check_sections(std::span<const std::int64_t> sections, const EncodingSpec& 
     check_range("a section", each, 0, max_d_model);
     sum += each;
   }
-  if (sum == spec.d_model / 2) return;
-  throw InvalidArgument(format_text(
-      "sections have the sum {}; allowed: the pairs, d_model / 2 = {}", sum, spec.d_model / 2));
+  check_equal("sections", "pairs", sum, "d_model / 2", spec.d_model / 2);
 }
 
 /// Pairs of one encoding, each on the axis that axis_of(k) says.
@@ -186,30 +184,30 @@ template <class Real>
 std::vector<std::int64_t> axis_multiples(const AxesSpec& spec, std::span<const Real> positions) {
   validate(spec);
   const auto axes = static_cast<std::size_t>(spec.axes());
-  if (axes == 0 || positions.size() % axes != 0) {
+  if (positions.size() % axes != 0) {
     throw InvalidArgument(format_text("there are {} positions; allowed: as many on each of {} axes",
                                       positions.size(), axes));
   }
   const std::size_t rows = positions.size() / axes;
   std::vector<std::int64_t> multiples;
   multiples.reserve(positions.size());
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const auto axis = static_cast<std::int64_t>(i / rows);
-    const double denominator = denominator_of(spec, axis);
-    const double multiple = std::nearbyint(static_cast<double>(positions[i]) * denominator);
-    const bool is_nearest = static_cast<Real>(multiple / denominator) == positions[i];
-    if (!is_nearest || !(std::fabs(multiple) <= static_cast<double>(max_position))) {
-      throw InvalidArgument(format_text(
-          "position of row {} on axis {} is {}; allowed: multiples of 1 / {} with integers from {} "
-          "to {}",
-          i % rows, axis, static_cast<double>(positions[i]), denominator, -max_position,
-          max_position));
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const double denominator = denominator_of(spec, static_cast<std::int64_t>(axis));
+    for (std::size_t row = 0; row < rows; ++row) {
+      const Real position = positions[axis * rows + row];
+      const double multiple = std::nearbyint(static_cast<double>(position) * denominator);
+      const bool is_nearest = static_cast<Real>(multiple / denominator) == position;
+      if (!is_nearest || !(std::fabs(multiple) <= static_cast<double>(max_position))) {
+        throw InvalidArgument(format_text(
+            "position of row {} on axis {} is {}; allowed: multiples of 1 / {} with "
+            "integers from {} to {}",
+            row, axis, static_cast<double>(position), denominator, -max_position, max_position));
+      }
+      multiples.push_back(static_cast<std::int64_t>(multiple));
     }
-    multiples.push_back(static_cast<std::int64_t>(multiple));
   }
   return multiples;
 }
-
 template std::vector<std::int64_t> axis_multiples(const AxesSpec&, std::span<const double>);
 template std::vector<std::int64_t> axis_multiples(const AxesSpec&, std::span<const float>);
 

@@ -112,7 +112,7 @@ template <class T, class Work>
 void for_each_block(std::int64_t rows, std::int64_t elements, int threads, std::int64_t columns,
                     const Work& work) {
   constexpr std::int64_t most_rows = 512, most_values = 65536;
-  if (rows == 0) return;  // No memory bounds the sizes below.
+  if (rows == 0) return;
   const std::int64_t step =
       std::min(std::clamp<std::int64_t>(most_values / columns, 1, most_rows), rows);
   constexpr std::int64_t floats_of_element = (sizeof(T) + sizeof(float) - 1) / sizeof(float);
