@@ -53,7 +53,6 @@ void InputEmbedding::check(const IntegerView& ids, const SequenceView<float>& y,
   check_threads(threads);
   check_equal("output", "columns", y.columns, "d_model", d_model());
   const Strided output("output", AnySequences(y));
-  check_memory(output);
   if (ids.count() != y.batch * y.rows) {
     throw InvalidArgument(
         format_text("ids are {}; allowed: one for each row of the output, {} x {}", ids.count(),

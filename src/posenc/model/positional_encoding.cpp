@@ -80,8 +80,6 @@ void PositionalEncoding::forward(const AnySequences& x, const WritableSequences&
   check_equal("input", "columns", x.columns, "d_model", spec().d_model);
   check_equal("output", "columns", y.columns, "d_model", spec().d_model);
   const Strided input("input", x), output("output", y);
-  check_memory(input);
-  check_memory(output);
   check_same_type("output", y.type, "the input", x.type);
   if (x.order != y.order) {
     throw InvalidArgument(format_text("output is {}; allowed: the order of the input, {}",

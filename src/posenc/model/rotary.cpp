@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -133,14 +134,10 @@ void fill_cache(const AxesEncoder& encoder, const RowPositions& positions,
   const detail::PreparedRows rows(encoder, positions, data_type_of<Entry>, threads);
   for_each_block<Entry>(
       rows.count(), columns, threads, columns,
-      [&](std::int64_t begin, std::int64_t count, Entry* values) {
-        rows.write(begin, count, MatrixView<Entry>{values, count, columns, columns});
-        for (std::int64_t row = 0; row < count; ++row) {
-          write_cache_row(places, begin + row, columns / 2,
-                          [&, entries = values + row * columns](std::int64_t i) {
-                            return convert(entries[i]);
-                          });
-        }
+      [&](std::int64_t begin, std::int64_t count, Entry* entries) {
+        rows.write(begin, count, MatrixView<Entry>{entries, count, columns, columns});
+        for (std::int64_t row = 0; row < count; ++row)
+          write_cache_row(places, begin + row, columns / 2, entries + row * columns, convert);
       });
 }
 
@@ -150,8 +147,7 @@ template <class T>
 void fill_scaled_cache(const AxesEncoder& encoder, double factor, const RowPositions& positions,
                        const CachePlaces<T>& places, int threads) {
   using Entry = std::conditional_t<sizeof(T) == 2, float, T>;
-  if (factor == 1)
-    return fill_cache<T>(encoder, positions, places, threads, [](T entry) { return entry; });
+  if (factor == 1) return fill_cache<T>(encoder, positions, places, threads, std::identity());
   fill_cache<Entry>(encoder, positions, places, threads,
                     [=](Entry entry) { return nearest<T>(static_cast<double>(entry) * factor); });
 }

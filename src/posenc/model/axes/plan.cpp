@@ -27,6 +27,7 @@ struct Pair {
 std::vector<Pair> pairs_of(const AxesSpec& spec) {
   const auto places = places_of(spec);
   std::vector<Pair> pairs;
+  pairs.reserve(static_cast<std::size_t>(spec.d_model() / 2));
   EncodingSpec row = {.d_model = spec.d_model(), .layout = spec.layout};
   std::int64_t first = 0;  // channel of the row
   for (std::size_t i = 0; i < spec.parts.size(); ++i) {
@@ -43,7 +44,8 @@ std::vector<Pair> pairs_of(const AxesSpec& spec) {
            {first + channels.sine, first + channels.cosine}});
     }
   }
-  std::ranges::sort(pairs, {}, [](const Pair& pair) { return pair.in_row.sine; });
+  const auto sine = [](const Pair& pair) { return pair.in_row.sine; };
+  if (!std::ranges::is_sorted(pairs, {}, sine)) std::ranges::sort(pairs, {}, sine);
   return pairs;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 namespace posenc {
@@ -54,26 +55,37 @@ CachePlaces<T> places_apart(const View& cosines, const View& sines, Repeat repea
           distance};
 }
 
-/// Writes a row: value(i) is cosine i, and value(pairs + i) is sine i.
-template <class T, class Value>
+/// Writes a row of the values convert(entries[i]), cosines before sines.
+template <class T, class Entry, class Convert>
 void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
-                     const Value& value) noexcept {
+                     const Entry* entries, const Convert& convert) noexcept {
   T* __restrict const cosines = to.cosines + row * to.cosine_stride;
   T* __restrict const sines = to.sines + row * to.sine_stride;
   if (to.step == 1) {
-    for (std::int64_t k = 0; k < pairs; ++k) cosines[k] = value(k);
-    for (std::int64_t k = 0; k < pairs; ++k) sines[k] = value(pairs + k);
+    if constexpr (std::is_same_v<Convert, std::identity>) {  // in vectors of the best ISA
+      std::copy_n(entries, pairs, cosines);
+      std::copy_n(entries + pairs, pairs, sines);
+    } else {
+      std::transform(entries, entries + pairs, cosines, convert);
+      std::transform(entries + pairs, entries + 2 * pairs, sines, convert);
+    }
     if (to.repeat == 0) return;
     std::copy_n(cosines, pairs, cosines + to.repeat);
     std::copy_n(sines, pairs, sines + to.repeat);
   } else if (to.repeat == 0) {
     for (std::int64_t k = 0; k < pairs; ++k) {
-      cosines[2 * k] = value(k);
-      cosines[2 * k + 1] = value(pairs + k);
+      cosines[2 * k] = convert(entries[k]);
+      cosines[2 * k + 1] = convert(entries[pairs + k]);
     }
   } else {
-    for (std::int64_t k = 0; k < pairs; ++k) cosines[2 * k] = cosines[2 * k + 1] = value(k);
-    for (std::int64_t k = 0; k < pairs; ++k) sines[2 * k] = sines[2 * k + 1] = value(pairs + k);
+    for (T* __restrict const values : {cosines, sines}) {
+      for (std::int64_t k = 0; k < pairs; ++k) {
+        const T value = convert(entries[k]);
+        values[2 * k] = value;
+        values[2 * k + 1] = value;
+      }
+      entries += pairs;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace posenc {
 namespace {
@@ -10,20 +11,18 @@ std::uintptr_t address_of(const Strided& view) noexcept {
   return reinterpret_cast<std::uintptr_t>(view.data);
 }
 
-bool is_empty(const Strided& view) noexcept {
-  return view.columns == 0 || std::ranges::count(view.dimensions, 0, &Strided::Dimension::size) > 0;
-}
-
 /// Bytes from the first element to the last; 0 if two runs overlap, or if a difference of pointers
 /// cannot hold them.
 std::int64_t span_in_bytes(const Strided& view) noexcept {
-  auto dimensions = view.dimensions;
-  std::ranges::sort(dimensions, {}, &Strided::Dimension::stride);
+  std::array<std::pair<std::int64_t, std::int64_t>, 3> dimensions;  // stride and size
+  std::ranges::transform(view.dimensions, dimensions.begin(),
+                         [](const auto& each) { return std::pair(each.stride, each.size); });
+  std::ranges::sort(dimensions);
   std::int64_t elements = view.columns, beyond_first = 0, bytes = 0;
-  for (const Strided::Dimension& each : dimensions) {
-    if (each.size == 1) continue;
-    const bool is_apart = each.stride >= elements &&
-                          !__builtin_mul_overflow(each.size - 1, each.stride, &beyond_first) &&
+  for (const auto& [stride, size] : dimensions) {
+    if (size == 1) continue;
+    const bool is_apart = stride >= elements &&
+                          !__builtin_mul_overflow(size - 1, stride, &beyond_first) &&
                           !__builtin_add_overflow(elements, beyond_first, &elements);
     if (!is_apart) return 0;
   }
@@ -68,9 +67,11 @@ Strided::Strided(std::string_view called, const InputView& view)
       element_bytes(size_of(view.type)),
       columns(view.columns),
       dimensions{{{"rows", "stride", view.rows, view.stride}}} {
-  if (view.stride >= view.columns) return;
-  throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
-                                    view.stride, view.columns));
+  if (view.stride < view.columns) {
+    throw InvalidArgument(format_text("{} has stride {}; allowed: at least its columns, {}", name,
+                                      view.stride, view.columns));
+  }
+  check();
 }
 
 Strided::Strided(std::string_view called, const AnySequences& view)
@@ -79,7 +80,9 @@ Strided::Strided(std::string_view called, const AnySequences& view)
       element_bytes(view.element_bytes()),
       columns(view.columns),
       dimensions{{{"sequences", "batch_stride", view.batch, view.batch_stride},
-                  {"rows", "row_stride", view.rows, view.row_stride}}} {}
+                  {"rows", "row_stride", view.rows, view.row_stride}}} {
+  check();
+}
 
 Strided::Strided(std::string_view called, const HeadsView& view)
     : name(called),
@@ -88,46 +91,47 @@ Strided::Strided(std::string_view called, const HeadsView& view)
       columns(view.columns),
       dimensions{{{"sequences", "batch_stride", view.batch, view.batch_stride},
                   {"heads", "head_stride", view.heads, view.head_stride},
-                  {"rows", "row_stride", view.rows, view.row_stride}}} {}
+                  {"rows", "row_stride", view.rows, view.row_stride}}} {
+  check();
+}
 
 Strided::Strided(std::string_view called, const IntegerView& view)
-    : name(called), data(view.data()), element_bytes(view.bytes()), columns(view.count()) {}
+    : name(called), data(view.data()), element_bytes(view.bytes()), columns(view.count()) {
+  check();
+}
 
-void check_memory(const Strided& view) {
-  for (const auto& [units, stride_name, size, stride] : view.dimensions) {
+void Strided::check() {
+  for (const auto& [units, stride_name, size, stride] : dimensions) {
     if (size < 0)
-      throw InvalidArgument(
-          format_text("{} has {} {}; allowed: 0 or more", view.name, size, units));
+      throw InvalidArgument(format_text("{} has {} {}; allowed: 0 or more", name, size, units));
   }
-  if (view.columns < 0) {
-    throw InvalidArgument(
-        format_text("{} has {} columns; allowed: 0 or more", view.name, view.columns));
+  if (columns < 0) {
+    throw InvalidArgument(format_text("{} has {} columns; allowed: 0 or more", name, columns));
   }
-  if (is_empty(view)) return;
-  if (span_in_bytes(view) == 0) {
+  if (columns == 0 || std::ranges::count(dimensions, 0, &Dimension::size) > 0) return;
+  bytes = span_in_bytes(*this);
+  if (bytes == 0) {
     std::string strides;
-    for (const auto& [units, stride_name, size, stride] : view.dimensions) {
+    for (const auto& [units, stride_name, size, stride] : dimensions) {
       if (units.empty()) continue;
       strides += format_text("{}{} {} of {} {}", strides.empty() ? "" : ", ", stride_name, stride,
                              size, units);
     }
     throw InvalidArgument(format_text(
-        "{} has {}; allowed: strides that keep {} columns apart, in at most 2^63 - 1 bytes",
-        view.name, strides, view.columns));
+        "{} has {}; allowed: strides that keep {} columns apart, in at most 2^63 - 1 bytes", name,
+        strides, columns));
   }
-  if (view.data == nullptr) {
+  if (data == nullptr) {
     throw InvalidArgument(
-        format_text("{} has no memory (data is null); allowed: a valid pointer", view.name));
+        format_text("{} has no memory (data is null); allowed: a valid pointer", name));
   }
 }
 
 void check_apart(const Strided& view, const Strided& other, bool or_same) {
-  check_memory(view);
-  check_memory(other);
-  if (is_empty(view) || is_empty(other) || (or_same && are_same(view, other))) return;
+  if (view.bytes == 0 || other.bytes == 0 || (or_same && are_same(view, other))) return;
   const std::uintptr_t begin = address_of(view), other_begin = address_of(other);
-  const bool overlap = begin < other_begin + static_cast<std::uintptr_t>(span_in_bytes(other)) &&
-                       other_begin < begin + static_cast<std::uintptr_t>(span_in_bytes(view));
+  const bool overlap = begin < other_begin + static_cast<std::uintptr_t>(other.bytes) &&
+                       other_begin < begin + static_cast<std::uintptr_t>(view.bytes);
   if (!overlap || alternate(view, other)) return;
   throw InvalidArgument(format_text(
       "{} overlaps {}, {} bytes {} it; allowed: {}memory apart from it", view.name, other.name,

@@ -13,7 +13,9 @@
 
 namespace posenc {
 
-/// What checks see of any view: runs of `columns` elements in up to three dimensions.
+/// What checks see of any view: runs of `columns` elements in up to three dimensions. When it is
+/// made, it is checked: sizes must not be negative, strides must keep runs apart, and the data must
+/// not be null. The stride of a dimension of size 1 may be any, except that of a matrix.
 struct Strided {
   struct Dimension {
     std::string_view units, stride_name;
@@ -30,11 +32,14 @@ struct Strided {
   std::int64_t element_bytes;
   std::int64_t columns;
   std::array<Dimension, 3> dimensions = {};
+  std::int64_t bytes = 0;  ///< from the first element to the last; 0 if there are none
+
+ private:
+  void check();
 };
 
-/// Sizes must not be negative, strides must keep runs apart, and the data must not be null. The
-/// stride of a dimension of size 1 may be any, except that of a matrix.
-void check_memory(const Strided& view);
+/// The view is checked by its constructor.
+inline void check_memory(const Strided& /*view*/) noexcept {}
 
 /// Two views must share no element. They may alternate, as the halves of wider rows do. If
 /// `or_same`, they may also be the same memory with the same strides.
