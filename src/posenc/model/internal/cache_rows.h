@@ -55,12 +55,23 @@ CachePlaces<T> places_apart(const View& cosines, const View& sines, Repeat repea
           distance};
 }
 
+/// to[2k] = convert(a[k]), to[2k + 1] = convert(b[k]).
+template <class T, class Entry, class Convert>
+void interleave(const Entry* a, const Entry* b, std::int64_t count, const Convert& convert,
+                T* __restrict to) noexcept {
+  for (std::int64_t k = 0; k < count; ++k) {
+    const T first = convert(a[k]), second = convert(b[k]);
+    to[2 * k] = first;
+    to[2 * k + 1] = second;
+  }
+}
+
 /// Writes a row of the values convert(entries[i]), cosines before sines.
 template <class T, class Entry, class Convert>
 void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pairs,
                      const Entry* entries, const Convert& convert) noexcept {
-  T* __restrict const cosines = to.cosines + row * to.cosine_stride;
-  T* __restrict const sines = to.sines + row * to.sine_stride;
+  T* const cosines = to.cosines + row * to.cosine_stride;
+  T* const sines = to.sines + row * to.sine_stride;
   if (to.step == 1) {
     if constexpr (std::is_same_v<Convert, std::identity>) {  // in vectors of the best ISA
       std::copy_n(entries, pairs, cosines);
@@ -73,19 +84,10 @@ void write_cache_row(const CachePlaces<T>& to, std::int64_t row, std::int64_t pa
     std::copy_n(cosines, pairs, cosines + to.repeat);
     std::copy_n(sines, pairs, sines + to.repeat);
   } else if (to.repeat == 0) {
-    for (std::int64_t k = 0; k < pairs; ++k) {
-      cosines[2 * k] = convert(entries[k]);
-      cosines[2 * k + 1] = convert(entries[pairs + k]);
-    }
+    interleave(entries, entries + pairs, pairs, convert, cosines);
   } else {
-    for (T* __restrict const values : {cosines, sines}) {
-      for (std::int64_t k = 0; k < pairs; ++k) {
-        const T value = convert(entries[k]);
-        values[2 * k] = value;
-        values[2 * k + 1] = value;
-      }
-      entries += pairs;
-    }
+    interleave(entries, entries, pairs, convert, cosines);
+    interleave(entries + pairs, entries + pairs, pairs, convert, sines);
   }
 }
 
