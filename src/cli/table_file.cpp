@@ -142,10 +142,9 @@ void write_table(Output& output, const TableFile& file, Progress& progress) {
 
 FilePositions read_positions(const std::string& file) try {
   const InputFile input(file);
-  const std::string start = input.text(0, std::min(input.bytes(), npy_prefix_bytes));
+  const std::string start = input.text(0, std::min(input.bytes(), table_header_bytes));
   if (!is_npy(start)) refuse("the file is no .npy file", "positions as numpy.save() writes them");
-  const NpyHeader header =
-      parse_npy_header(input.text(0, npy_header_bytes(start, input.bytes())), input.bytes());
+  const NpyHeader header = parse_npy_header(start, input.bytes());
   const bool is_wide = header.descr == "<i8";
   if (!is_wide && header.descr != "<i4")
     refuse(fmt::format("descr is '{}'", header.descr), "<i4 and <i8");

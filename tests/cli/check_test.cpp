@@ -202,8 +202,8 @@ TEST(CheckCommand, RefusesBadFiles) {
   };
   refused("a.npy", "", "the file is empty");
   refused("a.npy", "text", "not one of NumPy's");
-  refused("a.npy", npy.substr(0, 9), "at least its header");
-  refused("a.npy", npy.substr(0, 60), "at least its header");
+  refused("a.npy", npy.substr(0, 9), "has 9 bytes; allowed: at least 10");
+  refused("a.npy", npy.substr(0, 60), "the header of the .npy file has");
   refused("a.npy", npy.substr(0, npy.size() - 1), "allowed with shape (60, 32): 7680");
   refused("a.npy", with("<f4", "<i4"), "descr is '<i4'");
   refused("a.npy", with("(60, 32)", "(60, 33)"), "allowed with shape (60, 33)");

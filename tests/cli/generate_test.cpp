@@ -388,7 +388,7 @@ TEST(GeneratePositions, OfABadFileAreRefused) {
   const std::string good = npy_of<std::int64_t>({1, 2}, "(2,)");
   refused("", "is no .npy file");
   refused("text", "is no .npy file");
-  refused(good.substr(0, 100), "at least its header");
+  refused(good.substr(0, 100), "the header of the .npy file has");
   refused(npy_of<std::int64_t>({}, "(0, 5)"), "has another shape or order");
   refused(std::string(good).replace(6, 1, "\x09"), "the version of the .npy file is 9.0");
   refused(good.substr(0, good.size() - 1), "has 15 bytes of elements");

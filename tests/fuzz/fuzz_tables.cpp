@@ -37,15 +37,11 @@ void check_stored(const StoredTable& table, std::int64_t file_bytes) {
     fail("a table exceeds its file");
 }
 
-/// As read_table() reads a file of this content and no more than its header.
 void read_npy(std::string_view file) {
   const auto bytes = static_cast<std::int64_t>(file.size());
   if (!is_npy(file)) return;
   try {
-    const std::string_view start = file.substr(0, static_cast<std::size_t>(npy_prefix_bytes));
-    const std::int64_t header = npy_header_bytes(start, bytes);
-    if (header < 0 || header > bytes) fail("a header exceeds its file");
-    check_stored(parse_npy(file.substr(0, static_cast<std::size_t>(header)), bytes), bytes);
+    check_stored(parse_npy(file, bytes), bytes);
   } catch (const InvalidArgument&) {
   }
 }
@@ -53,14 +49,7 @@ void read_npy(std::string_view file) {
 void read_safetensors(std::string_view file, std::int64_t more_bytes, const std::string& tensor) {
   const auto bytes = static_cast<std::int64_t>(file.size()) + more_bytes;
   try {
-    const std::string_view prefix =
-        file.substr(0, static_cast<std::size_t>(safetensors_prefix_bytes));
-    const std::int64_t header = safetensors_header_bytes(prefix, bytes);
-    if (header < 0 || header > bytes - safetensors_prefix_bytes) fail("a header exceeds its file");
-    check_stored(
-        parse_safetensors(file.substr(safetensors_prefix_bytes, static_cast<std::size_t>(header)),
-                          bytes, tensor),
-        bytes);
+    check_stored(parse_safetensors(file, bytes, tensor), bytes);
   } catch (const InvalidArgument&) {
   }
 }

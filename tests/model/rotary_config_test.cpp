@@ -1,5 +1,5 @@
-// What read_rotary_config() makes of configurations, and what it refuses. The readings of every
-// model type are compared with their formulas in tests/python/rotary_families_test.py.
+// What read_rotary_config() makes of configurations. tests/python/rotary_config_test.py has those
+// of every model type, and what is refused.
 #include "posenc/model/rotary_config.h"
 #include "posenc/error.h"
 #include "posenc/model/rotary.h"
@@ -8,8 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -44,18 +42,6 @@ std::string message_of(const std::string& text, const RotaryConfigOptions& optio
 
 const RotarySpec& only(const RotaryReading& reading) { return layers_of(reading, "").rotary; }
 
-/// The axis of each pair of a row.
-std::vector<std::int64_t> axes_of_pairs(const AxesSpec& angles) {
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(angles.d_model() / 2), -1);
-  for (const AxisPairs& part : angles.parts) {
-    for (std::size_t i = 0; i < part.pairs.size(); ++i) {
-      EXPECT_EQ(part.pairs[i], part.frequencies[i]);  // one run of frequencies through all axes
-      axes[static_cast<std::size_t>(part.pairs[i])] = part.axis;
-    }
-  }
-  return axes;
-}
-
 TEST(RotaryConfig, IsAPlainSpec) {
   const RotaryReading reading = read_rotary_config(llama(R"("rope_theta": 5e5)"));
   EXPECT_EQ(reading.model_type, "llama");
@@ -82,40 +68,6 @@ TEST(RotaryConfig, ChannelsCanBeGiven) {
   EXPECT_EQ(only(read_rotary_config(llama(), options)).channels, RotaryLayout::interleaved);
 }
 
-TEST(RotaryConfig, LongRopeDependsOnTheRows) {
-  const std::string text = R"({"model_type": "minicpm", "hidden_size": 4, "num_attention_heads": 1,
-      "max_position_embeddings": 8192, "rope_scaling": {"type": "longrope", "factor": 4,
-      "short_factor": [1, 2], "long_factor": [3, 4], "original_max_position_embeddings": 2048}})";
-  const auto factors = [&](std::optional<std::int64_t> rows) {
-    const RotarySpec spec = only(read_rotary_config(text, {.rows = rows, .channels = {}}));
-    return std::get<LongRopeScaling>(spec.angles.parts.at(0).spec.frequencies).factors;
-  };
-  EXPECT_THAT(factors({}), ElementsAre(3, 4));
-  EXPECT_THAT(factors(2049), ElementsAre(3, 4));
-  EXPECT_THAT(factors(2048), ElementsAre(1, 2));
-}
-
-TEST(RotaryConfig, PairsOfSectionsHaveTheirAxes) {
-  const auto read = [](const std::string& type, const std::string& rule) {
-    return only(read_rotary_config(R"({"model_type": ")" + type +
-                                   R"(", "hidden_size": 32, "num_attention_heads": 2,
-                                   "head_dim": 16, "rope_theta": 1e4, "rope_scaling": )" +
-                                   rule + "}"))
-        .angles;
-  };
-  EXPECT_THAT(axes_of_pairs(read("qwen2_vl_text", R"({"mrope_section": [2, 3, 3]})")),
-              ElementsAre(0, 0, 1, 1, 1, 2, 2, 2));
-  EXPECT_THAT(axes_of_pairs(read("qwen3_vl_text", R"({"mrope_section": [4, 2, 2]})")),
-              ElementsAre(0, 1, 2, 0, 1, 2, 0, 0));
-  // Height, width, time.
-  EXPECT_THAT(axes_of_pairs(read("ernie4_5_vl_moe_text", R"({"mrope_section": [2, 2, 4]})")),
-              ElementsAre(1, 2, 1, 2, 0, 0, 0, 0));
-  EXPECT_THAT(
-      axes_of_pairs(read("hunyuan_vl_text",
-                         R"({"type": "xdrope", "alpha": 9, "xdrope_section": [2, 2, 2, 2]})")),
-      ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
-}
-
 TEST(RotaryConfig, KindsOfLayersAreChosenByName) {
   const RotaryReading reading = read_rotary_config(R"({"model_type": "gemma3_text"})");
   EXPECT_EQ(layers_of(reading, "full_attention").rotary.angles.parts.at(0).spec.base, 1e6);
@@ -128,13 +80,6 @@ TEST(RotaryConfig, KindsOfLayersAreChosenByName) {
       EXPECT_THAT(error.what(), HasSubstr("gemma3_text: full_attention, sliding_attention"));
     }
   }
-}
-
-TEST(RotaryConfig, GemmaFourTurnsSomePairsOfALongerHead) {
-  const RotaryReading reading = read_rotary_config(R"({"model_type": "gemma4_text"})");
-  const EncodingSpec& spec = layers_of(reading, "full_attention").rotary.angles.parts.at(0).spec;
-  EXPECT_EQ(spec.d_model, 512);
-  EXPECT_EQ(spec.frequencies, FrequencyRule(ProportionalScaling{.factor = 1, .turned = 64}));
 }
 
 TEST(RotaryConfig, KnownTypesAreInOrder) {
@@ -152,16 +97,6 @@ TEST(RotaryConfig, UnknownTypesNameTheNearestOnes) {
               HasSubstr("lists, such as "));
   for (const std::string& each : known_model_types())  // found with a letter more
     EXPECT_THAT(message_of(R"({"model_type": ")" + each + R"(x"})"), HasSubstr("such as " + each));
-}
-
-TEST(RotaryConfig, TypesWithoutARotaryEmbeddingSayWhy) {
-  EXPECT_EQ(message_of(R"({"model_type": "bert"})"),
-            "model_type is 'bert'; allowed: none; its positions are learned");
-  EXPECT_THAT(message_of(R"({"model_type": "llava", "text_config": {"model_type": "mpt"}})"),
-              StartsWith("text_config.model_type is 'mpt'; allowed: none; it has ALiBi"));
-  RotaryConfigOptions options;
-  options.strict = false;
-  EXPECT_THROW(read_rotary_config(R"({"model_type": "bert"})", options), InvalidArgument);
 }
 
 TEST(RotaryConfig, TextThatIsNoConfigurationIsRefused) {
@@ -182,33 +117,16 @@ TEST(RotaryConfig, TextThatIsNoConfigurationIsRefused) {
 }
 
 TEST(RotaryConfig, NumbersThatJsonDoesNotHaveMatterWhereTheyAreRead) {
-  EXPECT_EQ(message_of(llama(R"("limit": [0, Infinity, -Infinity, NaN, 1e999, "NaN, \"1e999"])")),
+  EXPECT_EQ(message_of(llama(R"("limit": [0, Infinity, -Infinity, NaN, "NaN, \\\"NaN\\"])")),
             "accepted");
-  for (const std::string number : {"NaN", "Infinity", "-Infinity", "1e999", "-1e999"}) {
+  for (const std::string number : {"NaN", "Infinity", "-Infinity"}) {
     EXPECT_EQ(message_of(llama("\"rope_theta\": " + number)),
               "rope_theta is '" + number + "'; allowed: a finite number above 1");
   }
-  EXPECT_EQ(message_of(llama("\"head_dim\": 1" + std::string(400, '0'))),
-            "head_dim is '1" + std::string(27, '0') + "..." + std::string(28, '0') +
-                "'; allowed: an integer from 1 to 9007199254740992");
-}
-
-TEST(RotaryConfig, EveryRopeLikeKeyThatIsNotReadIsNamed) {
-  for (const auto& [keys, message] : std::vector<std::pair<std::string, std::string>>{
-           {R"("rope_style": "new")", "rope_style is 'new'; allowed: none, since it is not read"},
-           {R"("rotary_pct": 0.5)", "rotary_pct is 0.5; allowed: 1"},
-           {R"("no_rope_layers": [1, 0])", "no_rope_layers is [1,0]; allowed: [1]"},
-           {R"("a": {"b": [{"NoPE": 1}]})", "a.b[0].NoPE is 1; allowed: none"},
-           {R"("rope_scaling": {"type": "linear", "factor": 2, "shape": 1})",
-            "rope_scaling.shape is 1; allowed: none, since it is not read"},
-           {R"("rope_parameters": {"full_attention": {}})",
-            "rope_parameters is {\"full_attention\":{}}; allowed: one rule"},
-       }) {
-    EXPECT_THAT(message_of(llama(keys)), StartsWith(message)) << keys;
+  for (const std::string& number : {std::string("1e999"), std::string(400, '9')}) {
+    EXPECT_EQ(message_of(llama("\"limit\": " + number)),
+              "a number of the configuration is beyond double; allowed: up to 1.8e308");
   }
-  EXPECT_EQ(message_of(llama(R"("rotary_pct": 1.0, "no_rope_layers": [1, 1], "rope_ratio": null,
-                                "label2id": {"POSITION": 0})")),
-            "accepted");
 }
 
 TEST(RotaryConfig, WhatIsNotKnownIsAWarningIfNotStrict) {
@@ -224,26 +142,6 @@ TEST(RotaryConfig, WhatIsNotKnownIsAWarningIfNotStrict) {
   EXPECT_THAT(message_of(llama(R"("head_dim": 0)"), options), StartsWith("head_dim is 0;"));
   EXPECT_THAT(message_of(R"({"model_type": "spiral"})", options),
               StartsWith("the configuration has no hidden_size"));
-}
-
-TEST(RotaryConfig, NumbersAreRefusedByName) {
-  for (const auto& [keys, message] : std::vector<std::pair<std::string, std::string>>{
-           {R"("num_attention_heads": 0)", "num_attention_heads is given twice"},
-           {R"("head_dim": 0)", "head_dim is 0; allowed: an integer from 1"},
-           {R"("head_dim": true)", "head_dim is true; allowed: an integer from 1"},
-           {R"("head_dim": "64")", "head_dim is '64'; allowed: an integer from 1"},
-           {R"("head_dim": 64.0)", "head_dim is 64.0; allowed: an integer from 1"},
-           {R"("head_dim": 63)", "the dimension, from head_dim, is 63; allowed: even, 2 to"},
-           {R"("head_dim": 2097152)", "the dimension, from head_dim, is 2097152; allowed: even"},
-           {R"("rope_theta": false)", "rope_theta is false; allowed: a finite number above 1"},
-           {R"("rope_theta": 1)", "rope_theta is 1; allowed: a finite number above 1"},
-           {R"("rope_scaling": [])", "rope_scaling is []; allowed: an object"},
-           {R"("rope_scaling": {"type": "yarn", "factor": -2})", "rope_scaling.factor is -2;"},
-           {R"("rope_scaling": {"type": "yarn"})", "the configuration has no rope_scaling.factor"},
-       }) {
-    EXPECT_THAT(message_of(llama(keys)), StartsWith(message)) << keys;
-  }
-  EXPECT_THAT(message_of(llama(), {.rows = 0, .channels = {}}), StartsWith("rows is 0; allowed"));
 }
 
 TEST(RotaryConfig, AnotherModelsPartsHaveRotaryEmbeddingsOfTheirOwn) {

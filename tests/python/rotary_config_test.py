@@ -1,7 +1,8 @@
-"""What rotary_from_config() refuses, and what it takes as a configuration."""
+"""rotary_from_config(): the readings and refusals in tests/data, and what it takes."""
 
 import json
 import pathlib
+import re
 import tempfile
 import types
 import unittest
@@ -10,11 +11,121 @@ import warnings
 from modules import np
 
 import posenc
+from posenc._posenc import RotaryReading, known_model_types
 
-DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "rotary_refusals.json"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
          "max_position_embeddings": 4096}  # fmt: skip
 POSITIONS = range(1000, 1040)
+
+
+def data(name):
+    return json.loads((ROOT / f"tests/data/rotary_{name}.json").read_text(encoding="utf-8"))
+
+
+READINGS = data("readings")["models"]
+
+
+def known(model_type):
+    """A configuration of that type that is read, and its reading."""
+    return next((each["config"], each["reading"]) for each in READINGS
+                if each["config"]["model_type"] == model_type and "reading" in each)
+
+
+class ReadingsTest(unittest.TestCase):
+    def assert_reading(self, rotary, reading):
+        self.assertEqual(rotary.dimension, reading["dimension"])
+        self.assertIn(f"channels {reading['channels']}", repr(rotary))
+        self.assertAlmostEqual(rotary.attention_factor, reading["attention_factor"], 12)
+        cosines, sines = np.split(rotary.cache([1], dtype="float64")[0], 2)
+        w, pairs = np.arctan2(sines, cosines), len(sines)
+        quarters = [0, pairs // 4, pairs // 2, pairs * 3 // 4, -1]
+        if len(reading["frequencies"]) == 3:  # of float32
+            np.testing.assert_allclose(w[quarters[::2]], reading["frequencies"], rtol=1e-6)
+        else:
+            np.testing.assert_allclose(w[quarters], reading["frequencies"], rtol=1e-12)
+        x = np.zeros((1, rotary.dimension), np.float32)
+        x[0, 0] = 1
+        partner = {"halves": pairs, "interleaved": 1}[reading["channels"]]
+        self.assertEqual(np.flatnonzero(rotary.apply(x, 1)[0])[1], partner)
+
+    def test_readings(self):
+        for model in READINGS:
+            config = model["config"]
+            with self.subTest(model["about"], type=config["model_type"]):
+                if "kinds" in model:
+                    self.check_kinds(config, model["kinds"])
+                elif "texts" in model:
+                    every = posenc.rotary_from_config(config, layers="all")
+                    self.assertEqual({kind: repr(rotary) for kind, rotary in every.items()},
+                                     {kind: f"Rotary({text})" for kind, text
+                                      in model["texts"].items()})
+                else:
+                    rotary = posenc.rotary_from_config(config, **model.get("arguments", {}))
+                    self.assertIn(model.get("text", ""), repr(rotary))
+                    if "reading" in model:
+                        self.assert_reading(rotary, model["reading"])
+
+    def check_kinds(self, config, kinds):
+        every = posenc.rotary_from_config(config, layers="all")
+        self.assertEqual(set(every), set(kinds))
+        for kind, reading in kinds.items():
+            for rotary in (every[kind], posenc.rotary_from_config(config, layers=kind)):
+                self.assert_reading(rotary, reading)
+                self.assertIn(f", {kind}: dimension {reading['dimension']}, ", repr(rotary))
+        for message, arguments in (
+                ("not given; allowed for .*: full_attention, sliding_attention$", {}),
+                ("'global'; allowed for ", {"layers": "global"})):
+            with self.assertRaisesRegex(ValueError, f"^layers is {message}"):
+                posenc.rotary_from_config(config, **arguments)
+
+    def test_every_model_type_is_tested_and_documented(self):
+        self.assertEqual({each["config"]["model_type"] for each in READINGS},
+                         set(known_model_types()))
+        page = (ROOT / "docs/config-json.md").read_text(encoding="utf-8")
+        documented = set(re.findall("`([\\w-]+)`", page.partition("## Which model")[2]))
+        self.assertEqual(set(known_model_types()) - documented, set())
+
+    def test_channels_can_be_given(self):
+        for channels in ("halves", "interleaved"):
+            for model_type in ("llama", "deepseek_v3"):
+                config, reading = known(model_type)
+                self.assert_reading(posenc.rotary_from_config(config, channels=channels),
+                                    reading | {"channels": channels})
+
+    def test_a_reading_is_what_its_rotary_embeddings_say(self):
+        config = known("qwen3_next")[0]
+        reading = RotaryReading(json.dumps(config))
+        self.assertEqual(reading.unturned, "linear_attention layers")
+        self.assertEqual(f"Rotary({reading!r})", repr(posenc.rotary_from_config(config)))
+        self.assertEqual(list(posenc.rotary_from_config(known("llama")[0], layers="all")), ["all"])
+
+    def test_axes_of_pairs(self):
+        def in_sections(*sections):
+            return np.repeat(np.arange(len(sections)), sections)
+
+        def interleaved(pairs, height, width):
+            """Pair k is of axis k % 3, up to three times the section of the axis."""
+            axes = np.zeros(pairs, int)
+            axes[1:3 * height:3] = 1
+            axes[2:3 * width:3] = 2
+            return axes
+
+        for model_types, axes in (
+            ("qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text", in_sections(16, 24, 24)),
+            ("glm4v_text glm4v_moe_text", in_sections(8, 12, 12)),
+            ("qwen3_vl_text qwen3_vl_moe_text qwen3_omni_moe_text", interleaved(64, 20, 20)),
+            ("qwen3_5_text qwen3_5_moe_text", interleaved(32, 11, 10)),
+            ("ernie4_5_vl_moe_text ernie4_5_moe_vl", np.array([1, 2] * 22 + [0] * 20)),
+            ("hunyuan_vl_text", in_sections(16, 16, 16, 16)),
+        ):  # fmt: skip
+            for model_type in model_types.split():
+                rotary = posenc.rotary_from_config(known(model_type)[0])
+                for axis in range(axes.max() + 1):
+                    position = np.zeros((axes.max() + 1, 1), int)
+                    position[axis] = 1
+                    sines = rotary.cache(position)[0, len(axes):]
+                    np.testing.assert_array_equal(sines != 0, axes == axis, model_type)
 
 
 class RefusalTest(unittest.TestCase):
@@ -24,14 +135,8 @@ class RefusalTest(unittest.TestCase):
         self.assertNotIn("\n", str(raised.exception))
 
     def test_configurations(self):
-        for each in json.loads(DATA.read_text(encoding="utf-8"))["configurations"]:
+        for each in data("refusals")["configurations"]:
             self.refuse(**each)
-
-    def test_equal_rules_under_both_names(self):
-        rule = {"factor": 4.0, "original_max_position_embeddings": 32768}
-        config = LLAMA | {"rope_theta": 5e5, "rope_scaling": rule | {"type": "yarn"},
-                          "rope_parameters": rule | {"rope_type": "yarn", "rope_theta": 5e5}}
-        self.assertIn("base 500000, rule yarn:factor=4,", repr(posenc.rotary_from_config(config)))
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:

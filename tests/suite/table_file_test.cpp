@@ -55,9 +55,7 @@ TEST(TableFile, ReadsEveryTypeInBothByteOrders) {
 TEST(TableFile, LeavesOutDimensionsOfSize1) {
   const auto shape = [](const std::string& text) {
     const std::string file = npy("<f4", text, std::string(24, '\0'));
-    const auto bytes = static_cast<std::int64_t>(file.size());
-    const std::int64_t header = npy_header_bytes(file.substr(0, npy_prefix_bytes), bytes);
-    const StoredTable table = parse_npy(file.substr(0, static_cast<std::size_t>(header)), bytes);
+    const StoredTable table = parse_npy(file, static_cast<std::int64_t>(file.size()));
     return std::pair(table.rows, table.columns);
   };
   using Pair = std::pair<std::int64_t, std::int64_t>;
@@ -101,30 +99,41 @@ TEST(TableFile, NpyIsWhatNumPyReads) {
   EXPECT_THAT(refused(good + std::string(10'000, ' '), v1), HasSubstr("allowed: at most 10000"));
 }
 
+/// A .safetensors file of a header of that length, or its start if the file has more bytes.
+std::string refused_safetensors(const std::string& header, std::uint64_t length,
+                                std::int64_t file_bytes) {
+  std::string file;
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(length >> (8 * i) & 0xff);
+  return test::refusal([&] { parse_safetensors(file + header, file_bytes, ""); });
+}
+
 TEST(TableFile, SafetensorsAreStrictJson) {
   const auto refused = [](const std::string& header) {
-    return test::refusal([&] { parse_safetensors(header, 1000, ""); });
+    return refused_safetensors(header, header.size(), 1000);
   };
   const std::string tensor = R"("t": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]})";
   EXPECT_EQ(refused("{" + tensor + "}"), nothing_thrown);
   EXPECT_THAT(refused("{" + tensor + "," + tensor + "}"), HasSubstr("t is given twice"));
   EXPECT_THAT(refused("{" + tensor + "}" + std::string("\0garbage", 8)), HasSubstr("NUL byte"));
-  std::string prefix = std::string("\0\0\x98\0\0\0\0\0", 8);  // 10 MB
-  EXPECT_THAT(test::refusal([&] { safetensors_header_bytes(prefix, 1 << 30); }),
-              HasSubstr("up to 4194304"));
+  for (const char* const other : {"f4", "V2", "u2", ""}) {
+    std::string text = "{" + tensor + "}";
+    text.replace(text.find("F32"), 3, other);
+    EXPECT_THAT(refused(text), HasSubstr("none of the 1 tensors is a table")) << other;
+  }
 }
 
-TEST(TableFile, NoLengthIsUsedBeforeItIsHeldAgainstTheFile) {
-  const auto refused = [](const std::string& prefix) {
-    return test::refusal([&] { safetensors_header_bytes(prefix, 100); });
+TEST(TableFile, NoLengthIsUsedBeforeItIsComparedWithTheFile) {
+  const auto refused = [](std::uint64_t length, std::int64_t bytes) {
+    return refused_safetensors(std::string(92, ' '), length, bytes);
   };
-  EXPECT_EQ(safetensors_header_bytes(std::string("\x5c\0\0\0\0\0\0\0", 8), 100), 92);
-  EXPECT_THAT(refused(std::string("\x5d\0\0\0\0\0\0\0", 8)), HasSubstr("has 93 bytes"));
-  EXPECT_THAT(refused(std::string(8, '\xff')), HasSubstr("has 18446744073709551615 bytes"));
+  EXPECT_THAT(refused(92, 100), HasSubstr("not JSON"));
+  EXPECT_THAT(refused(93, 100), HasSubstr("has 93 bytes"));
+  EXPECT_THAT(refused(10'000'000, 1 << 30), HasSubstr("at most 4194304"));
+  EXPECT_THAT(refused(~std::uint64_t{0}, 100), HasSubstr("has 18446744073709551615 bytes"));
   const std::string huge("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
   // Also not one that a file with holes has.
   for (const std::int64_t bytes : {std::int64_t{100}, std::int64_t{1} << 33}) {
-    EXPECT_THAT(test::refusal([&] { npy_header_bytes(huge, bytes); }),
+    EXPECT_THAT(test::refusal([&] { parse_npy(huge, bytes); }),
                 HasSubstr("4294967295 bytes; allowed: at most 10000"));
   }
 }

@@ -1,9 +1,9 @@
 #include "posenc/model/rotary_config.h"
 
 #include "posenc/error.h"
-#include "posenc/model/internal/model_reader.h"
-#include "posenc/model/internal/model_types.h"
+#include "posenc/model/internal/config_keys.h"
 #include "posenc/support/format.h"
+#include "posenc/support/printable.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,13 +11,12 @@
 namespace posenc {
 namespace {
 
-/// The text of a rule, shortened, without the attention factor, which the spec has.
+/// The text of a rule, without the attention factor, which the spec has.
 std::string rule_text(const FrequencyRule& rule) {
-  constexpr std::size_t most = 200;
   std::string text = to_string(rule);
   constexpr std::string_view factor = ",attention_factor=1";
   if (text.ends_with(factor)) text.resize(text.size() - factor.size());
-  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+  return shortened(text, 200);
 }
 
 /// How the pairs are divided between axes: "; axes in sections 16, 24, 24".
@@ -42,27 +41,7 @@ std::string axes_text(const AxesSpec& angles) {
   return "of " + list + " pairs";
 }
 
-std::string text_of_layers(const RotaryReading& reading, const RotaryReading::Layers& layers) {
-  const std::string kind = layers.kind.empty() ? "" : ", " + layers.kind;
-  const std::string note = layers.note.empty() ? "" : "; " + layers.note;
-  return reading.model_type + kind + ": " + to_string(layers.rotary) + note;
-}
-
-bool are_alike(const std::vector<RotaryReading::Layers>& layers) {
-  return std::ranges::all_of(layers, [&](const RotaryReading::Layers& each) {
-    return each.rotary == layers.front().rotary;
-  });
-}
-
 }  // namespace
-
-RotaryReading read_rotary_config(std::string_view text, const RotaryConfigOptions& options) {
-  if (options.rows && (*options.rows < 1 || *options.rows > max_position)) {
-    throw InvalidArgument(
-        format_text("rows is {}; allowed: an integer from 1 to {}", *options.rows, max_position));
-  }
-  return detail::read_model(detail::parse_config(text), options);
-}
 
 const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string_view kind) {
   std::vector<std::string> kinds;
@@ -73,13 +52,15 @@ const RotaryReading::Layers& layers_of(const RotaryReading& reading, std::string
   const std::string allowed = kinds.size() == 1 && kinds.front().empty()
                                   ? "none, since all layers are alike"
                                   : join(kinds, ", ");
-  if (kind.empty() && are_alike(reading.layers)) return reading.layers.front();
+  const bool are_alike =
+      std::ranges::all_of(reading.layers, [&](const RotaryReading::Layers& each) {
+        return each.rotary == reading.layers.front().rotary;
+      });
+  if (kind.empty() && are_alike) return reading.layers.front();
   throw InvalidArgument(format_text("layers is {}; allowed for {}: {}",
                                     kind.empty() ? "not given" : detail::text_of(kind),
                                     reading.model_type, allowed));
 }
-
-std::vector<std::string> known_model_types() { return detail::all_model_types(); }
 
 std::string to_string(const RotarySpec& spec) {
   std::string text = format_text("dimension {}", spec.dimension());
@@ -102,8 +83,10 @@ std::string to_string(const RotarySpec& spec) {
 
 std::string to_string(const RotaryReading& reading) {
   std::vector<std::string> all;
-  for (const RotaryReading::Layers& each : reading.layers)
-    all.push_back(text_of_layers(reading, each));
+  for (const RotaryReading::Layers& each : reading.layers) {
+    all.push_back(reading.model_type + (each.kind.empty() ? "" : ", " + each.kind) + ": " +
+                  to_string(each.rotary) + (each.note.empty() ? "" : "; " + each.note));
+  }
   if (!reading.unturned.empty()) all.push_back("no rotary embedding: " + reading.unturned);
   return join(all, "; ");
 }

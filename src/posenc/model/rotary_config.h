@@ -28,8 +28,8 @@ struct RotaryConfigOptions {
   std::optional<std::int64_t> rows;
   /// Instead of the pairs of the model type, for weights whose channels were permuted.
   std::optional<RotaryLayout> channels;
-  /// If false, a model type that is not known is read as a Llama, a rule that is not known as
-  /// none, and a key that is not known is ignored. RotaryReading::warnings then names each.
+  /// If false, a model type that is not known is read as a Llama, a rule that the type does not
+  /// have as none, and a key that is not known is ignored. RotaryReading::warnings then names each.
   bool strict = true;
 };
 
@@ -48,7 +48,8 @@ struct RotaryReading {
 
   std::string model_type = {};      ///< that of the text model
   std::vector<Layers> layers = {};  ///< by kind; not empty in a result
-  /// The layers without a rotary embedding, such as "layers 3, 7, 11". Empty if there are none.
+  /// The layers without a rotary embedding, such as "layers 3, 7, 11" or "the last of every 4
+  /// layers". Empty if there are none.
   std::string unturned = {};
   std::int64_t most_rows = 0;              ///< max_position_embeddings; 0 if it is not given
   std::vector<std::string> warnings = {};  ///< one line each; empty if strict

@@ -16,7 +16,7 @@ std::span<const IsaKernels> compiled_kernels() {
 
 const Kernels& best_kernels() {
   static const Kernels* const best = [] {
-    const Kernels* found = &scalar_kernels();
+    const Kernels* found = nullptr;
     for (const IsaKernels& each : compiled_kernels()) {
       if (cpu_has(each.isa)) found = &each.kernels;
     }

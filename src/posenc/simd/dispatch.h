@@ -13,7 +13,7 @@ struct IsaKernels {
   const Kernels& kernels;
 };
 
-/// The kernels of every ISA of this build, in ascending order. The first is always `scalar`.
+/// The kernels of every ISA of this build, in ascending order. The first one runs everywhere.
 std::span<const IsaKernels> compiled_kernels();
 
 /// The kernels of the best ISA that this CPU has.

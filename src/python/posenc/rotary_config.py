@@ -37,8 +37,8 @@ def rotary_from_config(config: Config, rows: int | None = None, channels: str | 
     layers: the kind of layers, such as "sliding_attention". It is needed if a model has kinds with
     different rotary embeddings. "all" returns a dictionary of all kinds, in which the only kind of
     a model whose layers are alike is "all".
-    strict: if False, a model type that is not known is read as a Llama, a rule that is not known as
-    none, and a key that is not known is ignored, each with a warning.
+    strict: if False, a model type that is not known is read as a Llama, a rule that the type does
+    not have as none, and a key that is not known is ignored, each with a warning.
 
     The repr() of the result says in a line what was read. Raises ValueError, which names the key
     and its value, if the model type is not one that is read, if two keys contradict each other, or

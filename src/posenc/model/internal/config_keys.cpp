@@ -26,17 +26,16 @@ const ConfigJson& neutral_keys() {
   return all;
 }
 
-/// A key with one of these in its name may be one of a rotary embedding ...
+/// A key with one of these in its name may be one of a rotary embedding.
 constexpr std::string_view rope_like[] = {
     "rope",      "nope",      "rotary",     "rotate",      "theta",
     "yarn",      "ntk",       "mscale",     "position",    "pos_emb",
     "alibi",     "head_dim",  "head_size",  "kv_channels", "compression_ratio",
     "base_freq", "freq_base", "freq_alloc", "freq_scale"};
-/// ... unless it is in one of these words, such as is_composition.
-constexpr std::string_view not_rope_like[] = {"composition", "propert"};
 
 /// Objects whose keys are a user's words, or those of another program.
-constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantization_config"};
+constexpr std::string_view free_objects[] = {"label2id", "id2label", "quantization_config",
+                                             "dual_chunk_attention_config"};
 
 /// Parts of multimodal models, whose rotary embeddings are not those of the text.
 constexpr std::string_view other_parts[] = {
@@ -46,33 +45,20 @@ constexpr std::string_view other_parts[] = {
     "talker_config",   "token2wav_config", "vision_config",        "visual",
     "vq_config"};
 
-/// NaN, Infinity, and a number of JSON that double does not have, as texts.
-std::string as_json(const std::string& word) {
-  bool is_beyond = word == "NaN" || word == "Infinity" || word == "-Infinity";
-  try {
-    is_beyond = is_beyond || ConfigJson::parse(word).is_discarded();
-  } catch (const ConfigJson::out_of_range&) {
-    is_beyond = true;
-  } catch (const ConfigJson::parse_error&) {  // The whole text's parser says where.
-  }
-  return is_beyond ? '"' + word + '"' : word;
-}
-
+/// Quotes NaN and infinities, which Python writes.
 std::string with_quoted_numbers(std::string_view text) {
-  constexpr std::string_view punctuation = "{}[]:,\" \t\r\n";
-  std::string result, word;
-  bool is_in_text = false, is_escaped = false;
-  for (const char c : text) {
-    if (!is_in_text && punctuation.find(c) == std::string_view::npos) {
-      word += c;
-      continue;
+  std::string result;
+  for (bool is_in_text = false; !text.empty();) {
+    std::size_t size = is_in_text && text.front() == '\\' ? 2 : 1;  // an escaped character
+    is_in_text = is_in_text != (text.front() == '"');
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (!is_in_text && text.starts_with(word)) size = word.size();
     }
-    if (!word.empty()) result += as_json(std::exchange(word, ""));
-    result += c;
-    is_in_text = is_in_text ? c != '"' || is_escaped : c == '"';
-    is_escaped = is_in_text && c == '\\' && !is_escaped;
+    const std::string piece(text.substr(0, size));
+    result += size > 2 ? '"' + piece + '"' : piece;
+    text.remove_prefix(piece.size());
   }
-  return word.empty() ? result : result + as_json(word);
+  return result;
 }
 
 std::string ascii_text(const ConfigJson& value) {
@@ -86,46 +72,8 @@ std::string inner_text(std::string_view text) {
   return shortened(quoted.substr(1, quoted.size() - 2), max_quoted_bytes);
 }
 
-bool changes_nothing(std::string_view key, const ConfigJson& value) {
-  const ConfigJson neutral = neutral_keys().value(std::string(key), ConfigJson());
-  if (value.is_null() || value == neutral) return true;
-  return neutral.is_array() && value.is_array() && !value.empty() &&
-         std::ranges::count(value, neutral[0]) == static_cast<std::ptrdiff_t>(value.size());
-}
-
-void report(const std::string& path, const ConfigJson& value, std::string_view allowed,
-            Warnings warnings) {
-  if (warnings == nullptr) refuse(path, value, allowed);
-  warnings->push_back(format_text("{} is {}; not read", path, text_of(value)));
-}
-
-constexpr std::string_view not_read = "none, since it is not read";
-
-/// `path` is that of the value in the object.
-void check_inner(const ConfigKeys& keys, const ConfigJson& value, const std::string& path,
-                 bool has_parts, Warnings warnings) {
-  if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i)
-      check_inner(keys, value[i], format_text("{}[{}]", path, i), has_parts, warnings);
-  }
-  if (!value.is_object()) return;
-  const bool is_top = &value == &keys.json();
-  for (const auto& [key, inner] : value.items()) {
-    const std::string inner_path = (is_top ? "" : path + ".") + inner_text(key);
-    const bool is_part = has_parts && is_top && std::ranges::count(other_parts, key) > 0;
-    if (is_part || keys.is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
-    if (!is_rope_like(key)) {
-      check_inner(keys, inner, inner_path, has_parts, warnings);
-    } else if (!changes_nothing(key, inner)) {
-      const auto neutral = neutral_keys().find(key);
-      report(keys.is_nested() ? keys.path() + '.' + inner_path : inner_path, inner,
-             neutral == neutral_keys().end() ? std::string(not_read) : text_of(*neutral), warnings);
-    }
-  }
-}
-
-bool is_real(const ConfigJson& value) {
-  return value.is_number() && std::isfinite(value.get<double>());
+bool is_real(const ConfigJson& value, double above) {
+  return value.is_number() && std::isfinite(value.get<double>()) && value > above;
 }
 
 bool is_integer(const ConfigJson& value, std::int64_t least) {
@@ -133,6 +81,21 @@ bool is_integer(const ConfigJson& value, std::int64_t least) {
 }
 
 }  // namespace
+
+bool is_rope_like(std::string_view key) {
+  std::string lower(key);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  for (const std::string_view word : {"composition", "propert"}) {  // with "position" and "rope"
+    if (const auto at = lower.find(word); at != std::string::npos)
+      lower.replace(at, word.size(), "_");
+  }
+  return lower == "alpha" || lower.ends_with("_pct") ||
+         std::ranges::any_of(rope_like, [&](std::string_view part) {
+           return lower.find(part) != std::string::npos;
+         });
+}
 
 ConfigJson parse_config(std::string_view text) {
   try {
@@ -143,6 +106,8 @@ ConfigJson parse_config(std::string_view text) {
     throw InvalidArgument(format_text(
         "the configuration is not JSON near byte {}; allowed: the text of a config.json",
         error.byte));
+  } catch (const ConfigJson::out_of_range&) {
+    throw InvalidArgument("a number of the configuration is beyond double; allowed: up to 1.8e308");
   }
 }
 
@@ -210,10 +175,9 @@ std::optional<std::int64_t> ConfigKeys::integer(std::string_view key, std::int64
 
 std::optional<double> ConfigKeys::real(std::string_view key, double above, double most) const {
   const std::string limit = std::isinf(most) ? "" : format_text(", at most {}", most);
-  return value<double>(key, format_text("a finite number above {}{}", above, limit),
-                       [&](const ConfigJson& each) {
-                         return is_real(each) && each > above && each.get<double>() <= most;
-                       });
+  return value<double>(
+      key, format_text("a finite number above {}{}", above, limit),
+      [&](const ConfigJson& each) { return is_real(each, above) && each.get<double>() <= most; });
 }
 
 bool ConfigKeys::boolean(std::string_view key, bool by_default) const {
@@ -227,10 +191,10 @@ std::optional<std::string> ConfigKeys::text(std::string_view key) const {
 std::vector<double> ConfigKeys::reals(std::string_view key, std::int64_t count) const {
   const std::string allowed =
       format_text("a list of {} numbers above 0, one for each pair of channels", count);
+  const auto is_positive = [](const ConfigJson& each) { return is_real(each, 0); };
   const auto numbers = value<std::vector<double>>(key, allowed, [&](const ConfigJson& all) {
     return all.is_array() && static_cast<std::int64_t>(all.size()) == count &&
-           std::ranges::all_of(all,
-                               [](const ConfigJson& each) { return is_real(each) && each > 0; });
+           std::ranges::all_of(all, is_positive);
   });
   if (!numbers) refuse(key, allowed);
   return *numbers;
@@ -245,30 +209,35 @@ std::vector<std::int64_t> ConfigKeys::integers(std::string_view key) const {
   return needed(path(key), numbers);
 }
 
-bool is_rope_like(std::string_view key) {
-  std::string lower(key);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  for (const std::string_view word : not_rope_like) {
-    for (std::size_t at; (at = lower.find(word)) != std::string::npos;)
-      lower.replace(at, word.size(), "_");
-  }
-  return lower == "alpha" || lower.ends_with("_pct") ||
-         std::ranges::any_of(rope_like, [&](std::string_view part) {
-           return lower.find(part) != std::string::npos;
-         });
+void ConfigKeys::check_all_read(Scope scope, Warnings warnings) const {
+  check_all_read(*json_, "", scope, warnings);
 }
 
-void check_rule_read(const ConfigKeys& rule, Warnings warnings) {
-  for (const auto& [key, value] : rule.json().items()) {
-    if (!rule.is_read(key) && !changes_nothing(key, value))
-      report(rule.path(key), value, not_read, warnings);
+/// `path` is that of the value in this object.
+void ConfigKeys::check_all_read(const ConfigJson& value, const std::string& path, Scope scope,
+                                Warnings warnings) const {
+  for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
+    check_all_read(value[i], format_text("{}[{}]", path, i), scope, warnings);
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    const std::string inner_path = path.empty() ? key : path + '.' + key;
+    const bool is_part = scope == Scope::multimodal && std::ranges::count(other_parts, key) > 0;
+    if (is_part || is_read(inner_path) || std::ranges::count(free_objects, key) > 0) continue;
+    if (scope != Scope::rule && !is_rope_like(key)) {
+      check_all_read(inner, inner_path, scope, warnings);
+      continue;
+    }
+    const ConfigJson neutral = neutral_keys().value(key, ConfigJson());
+    const bool is_list = neutral.is_array() && inner.is_array() && !inner.empty();
+    if (inner.is_null() || inner == neutral ||
+        (is_list && inner == ConfigJson(inner.size(), neutral[0])))
+      continue;
+    if (warnings == nullptr) {
+      detail::refuse(this->path(inner_path), inner,
+                     neutral.is_null() ? "none, since it is not read" : text_of(neutral));
+    }
+    warnings->push_back(format_text("{} is {}; not read", this->path(inner_path), text_of(inner)));
   }
-}
-
-void check_all_read(const ConfigKeys& config, bool has_parts, Warnings warnings) {
-  check_inner(config, config.json(), "", has_parts, warnings);
 }
 
 }  // namespace posenc::detail

@@ -54,6 +54,13 @@ std::optional<T> agreed(const std::vector<Named<T>>& values) {
   return first == nullptr ? std::nullopt : first->second;
 }
 
+/// Where what is not known is noted: nullptr, and it is refused.
+using Warnings = std::vector<std::string>*;
+
+/// Which keys have to be read: all; those that look as if they were of a rotary embedding, at any
+/// depth; or these, but for those of a multimodal model's other parts.
+enum class Scope { rule, model, multimodal };
+
 /// An object of a configuration that knows which of its keys were read. A key whose value is null
 /// is absent. Each function that returns a value marks its key as read, and throws InvalidArgument
 /// if the value is not what is asked for. "a.b" is a key of an object in this one.
@@ -86,9 +93,13 @@ class ConfigKeys {
   void mark(std::string_view key) const { read_.emplace(key); }
   bool is_read(std::string_view key) const { return read_.contains(key); }
   [[noreturn]] void refuse(std::string_view key, std::string_view allowed) const;
+  /// Every key that was not read and may change the result is refused, or noted.
+  void check_all_read(Scope scope, Warnings warnings) const;
 
  private:
   const ConfigJson* find(std::string_view key) const;
+  void check_all_read(const ConfigJson& value, const std::string& path, Scope scope,
+                      Warnings warnings) const;
   /// The value, of which `is_allowed` is true.
   template <class T, class IsAllowed>
   std::optional<T> value(std::string_view key, const std::string& allowed,
@@ -101,14 +112,5 @@ class ConfigKeys {
 
 /// True for names that keys of rotary embeddings have.
 bool is_rope_like(std::string_view key);
-
-/// Where what is not known is noted: nullptr, and it is refused.
-using Warnings = std::vector<std::string>*;
-
-/// Every key of a rule that was not read and may change the result is refused, or noted.
-void check_rule_read(const ConfigKeys& rule, Warnings warnings);
-/// Likewise every such rope-like key of a configuration, at any depth; but not those of a
-/// multimodal model's other parts if `has_parts`.
-void check_all_read(const ConfigKeys& config, bool has_parts, Warnings warnings);
 
 }  // namespace posenc::detail

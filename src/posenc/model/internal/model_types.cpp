@@ -13,11 +13,10 @@ constexpr std::string_view table =
 
 /// A word that is misspelt would have no effect.
 constexpr std::string_view known_words =
-    "alike_without_window allows base class defaults divided_if_null either factor_1 flat "
-    "forced four_axes given grows_in_steps head head_for_rules heads ignored interleaved "
-    "latent layers like mscale named_rope_type needs none nope_list notnull only "
-    "optional_turned parts per_layer plain rope_ratio rule rules scaled sections share "
-    "share_of_both text time_pairs trained turned twin type unturned when width";
+    "alike_without_window allows base defaults either factor_1 flat forced four_axes given "
+    "head head_for_rules heads ignored interleaved latent layers like mscale named_rope_type needs "
+    "nope_list notnull only parts per_layer plain rule rules scaled sections share text trained "
+    "turned twin type unturned width";
 
 void add_words(ModelType& type, const std::string& words) {
   static const std::vector<std::string> known = split(known_words, ' ');
@@ -26,19 +25,24 @@ void add_words(ModelType& type, const std::string& words) {
     if (std::ranges::count(known, name) == 0)
       throw std::logic_error("model_types.inc has no word " + name);
     std::string& own = type.words[name];
-    const bool is_list = name == "needs" || name == "allows";
-    own = is_list ? own + value + ' ' : value;
+    if (name == "needs" || name == "allows") {
+      own += value + ' ';
+    } else if (value.find_first_of("?0123456789") != 0) {
+      own = value;
+    } else {  // for the same keys
+      if (own == ":1") own = "partial_rotary_factor,.partial_rotary_factor:1";
+      own = cut(own, ':').first + ':' + value;
+    }
   }
 }
 
-/// The lines of a type, of which the first is read whose key "when" the file has.
-using Types = std::multimap<std::string, ModelType, std::less<>>;
+using Types = std::map<std::string, ModelType, std::less<>>;
 
 ModelType type_of(const std::string& name, const std::string& words, const Types& types) {
   if (words.starts_with(" none;")) return {name, {{"none", words.substr(1)}}};
-  ModelType own = {name};
-  add_words(own, words);
-  ModelType type = own.has("like") ? types.find(own.value("like"))->second : ModelType();
+  const bool is_like = words.starts_with(" like=");
+  const auto base = types.find(is_like ? cut(words.substr(6), ' ').first : "*");
+  ModelType type = base == types.end() ? ModelType() : base->second;
   type.name = name;
   add_words(type, words);
   for (ModelType& kind : type.kinds) add_words(kind, words);
@@ -51,26 +55,28 @@ Types read_table() {
   std::vector<std::string> lines;
   for (const std::string& line : split(table, '\n')) {
     if (line.empty() || line.starts_with('#')) continue;
-    if (!line.starts_with("    ")) {
-      lines.push_back(line);
-    } else {
+    if (line.starts_with("    ")) {
       lines.back() += (lines.back().ends_with(',') ? "" : " ") + line.substr(4);
+    } else {
+      lines.push_back(line);
     }
   }
   Types types;
-  std::vector<ModelType*> last;  // those of the last line without indent
+  std::vector<std::string> names;  // of the last line without indent
   for (const std::string& line : lines) {
-    const auto [names, words] = cut(line, ':');
-    const bool is_kind = line.starts_with(' ');
-    if (!is_kind) last.clear();
-    for (const std::string& name : split(names, ' ')) {
-      if (!is_kind) last.push_back(&types.emplace(name, type_of(name, words, types))->second);
-      for (std::size_t i = 0; is_kind && i < last.size(); ++i) {
-        last[i]->kinds.push_back({name, last[i]->words});
-        add_words(last[i]->kinds.back(), words);
-      }
+    const auto [before, words] = cut(line, ':');
+    if (!line.starts_with(' ')) {
+      names = split(before, ' ');
+      for (const std::string& name : names) types.emplace(name, type_of(name, words, types));
+      continue;
+    }
+    for (const std::string& name : names) {
+      ModelType& type = types.at(name);
+      type.kinds.push_back({before.substr(2), type.words});
+      add_words(type.kinds.back(), words);
     }
   }
+  types.erase("*");
   return types;
 }
 
@@ -79,23 +85,14 @@ const Types& all_types() {
   return all;
 }
 
-/// The keys of a word that is not given, or only a number.
-std::string usual_keys(std::string_view word, bool is_given) {
-  if (word == "base") return "rope_theta,.rope_theta";
-  if (word == "head") return "head_dim";
-  if (word == "heads") return "num_attention_heads";
-  if (word == "width") return "hidden_size";
-  return word == "share" && is_given ? "partial_rotary_factor,.partial_rotary_factor" : "";
-}
-
 }  // namespace
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    if (end != 0 || separator != ' ') parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto [part, rest] = cut(text, separator);
+    if (!part.empty() || separator != ' ') parts.push_back(part);
+    text.remove_prefix(text.size() - rest.size());
   }
   return parts;
 }
@@ -106,10 +103,7 @@ std::pair<std::string, std::string> cut(std::string_view text, char separator) {
 }
 
 Sources sources_of(const ModelType& type, std::string_view word) {
-  const std::string value = type.value(word);
-  const bool has_keys = !value.empty() && value.find_first_of("?0123456789") != 0;
-  const std::string usual = usual_keys(word, !value.empty());
-  const auto [keys, defaults] = cut(has_keys ? value : usual + ":" + value, ':');
+  const auto [keys, defaults] = cut(type.value(word), ':');
   Sources result;
   for (std::string_view key : split(keys, ',')) {
     const bool is_echo = key.starts_with('=');
@@ -120,22 +114,18 @@ Sources sources_of(const ModelType& type, std::string_view word) {
   for (const std::string& each : split(defaults, '|')) {
     if (each != "?") result.defaults.push_back(ConfigJson::parse(each).get<double>());
   }
-  if (word == "share" && value.empty()) result.defaults = {1};
   return result;
 }
 
-const ModelType* find_type(std::string_view model_type, const ConfigKeys& config) {
-  for (auto [at, end] = all_types().equal_range(model_type); at != end; ++at) {
-    const ModelType& type = at->second;
-    if (!type.has("when") || config.has(type.value("when"))) return &type;
-  }
-  return nullptr;
+const ModelType* find_type(std::string_view model_type) {
+  const auto found = all_types().find(model_type);
+  return found == all_types().end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> all_model_types() {
   std::vector<std::string> names;
   for (const auto& [name, type] : all_types()) {
-    if (!type.has("none") && (names.empty() || names.back() != name)) names.push_back(name);
+    if (!type.has("none")) names.push_back(name);
   }
   return names;
 }

@@ -28,6 +28,10 @@ struct ModelType {
   std::string value(std::string_view word) const {
     return has(word) ? words.find(word)->second : "";
   }
+  /// The object after the word; empty if it is not there.
+  ConfigJson json(std::string_view word) const {
+    return has(word) ? ConfigJson::parse(value(word)) : ConfigJson::object();
+  }
 };
 
 /// Keys, of which those that are given agree, and what the class has if none is.
@@ -48,8 +52,8 @@ struct Sources {
 /// Those of "base", "head", "heads", "share", "turned" or "width".
 Sources sources_of(const ModelType& type, std::string_view word);
 
-/// The line for the type, and for this file of it. nullptr if the type is not known.
-const ModelType* find_type(std::string_view model_type, const ConfigKeys& config);
+/// nullptr if the type is not known.
+const ModelType* find_type(std::string_view model_type);
 
 /// All types that are read, in alphabetical order.
 std::vector<std::string> all_model_types();

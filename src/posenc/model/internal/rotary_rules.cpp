@@ -37,6 +37,34 @@ class RuleReader {
     return {dynamic_ntk_scaling(needed_real("factor"), rows, context_.rows.value_or(rows))};
   }
 
+  /// Of classes whose versions differ.
+  RotaryRule unsettled() const {
+    refuse("rope_type", keys_.json().value("rope_type", keys_.json().value("type", ConfigJson())),
+           "a rule for all lengths; Transformers 4 follows the length of sequences, Transformers 5 "
+           "does not");
+  }
+
+  /// Beyond the rows of training, the base of the first Qwen grows in steps.
+  RotaryRule steps() const {
+    const bool is_dynamic = context_.config.boolean("use_dynamic_ntk", false);
+    const auto trained = context_.config.integer("seq_length");
+    if (!is_dynamic || !trained || context_.rows.value_or(0) <= *trained) return none();
+    const double ratio = static_cast<double>(*context_.rows) / static_cast<double>(*trained);
+    return {NtkScaling{std::exp2(std::ceil(std::log2(ratio) + 1)) - 1}};
+  }
+
+  /// ChatGLM2's divides the positions, and that of the later models multiplies the base. Only the
+  /// name of the model tells them apart.
+  RotaryRule rope_ratio() const {
+    const double ratio = context_.config.real("rope_ratio").value_or(1);
+    const ConfigJson name = context_.config.json().value("_name_or_path", ConfigJson());
+    if (ratio != 1 && name.dump().find("chatglm2") != std::string::npos)
+      context_.config.refuse("rope_ratio", "1 of ChatGLM2, whose ratio divides positions");
+    RotaryRule rule = none();
+    rule.base_ratio = ratio;
+    return rule;
+  }
+
   RotaryRule alpha_or_dynamic() const { return keys_.has("alpha") ? alpha() : dynamic(); }
 
   /// The other keys have no effect. Longer sequences are turned otherwise by Transformers.
@@ -175,7 +203,8 @@ constexpr NamedRule rules[] = {
     {"linear", &RuleReader::linear},     {"llama3", &RuleReader::llama3},
     {"longrope", &RuleReader::longrope}, {"ntk", &RuleReader::ntk},
     {"yarn", &RuleReader::yarn},         {"proportional", &RuleReader::proportional},
-    {"xdrope", &RuleReader::alpha},
+    {"xdrope", &RuleReader::alpha},      {"rope_ratio", &RuleReader::rope_ratio},
+    {"steps", &RuleReader::steps},       {"unsettled", &RuleReader::unsettled},
 };
 
 }  // namespace
@@ -183,10 +212,6 @@ constexpr NamedRule rules[] = {
 RotaryRule read_rule(std::string_view name, const ConfigKeys& keys, const RuleContext& context) {
   const auto* const rule = std::ranges::find(rules, name, &NamedRule::name);
   return (RuleReader(keys, context).*rule->read)();
-}
-
-bool is_rule(std::string_view name) {
-  return std::ranges::count(rules, name, &NamedRule::name) > 0;
 }
 
 }  // namespace posenc::detail

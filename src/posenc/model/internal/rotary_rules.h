@@ -31,7 +31,4 @@ struct RuleContext {
 /// The rule of that name. Every key that it has is marked as read.
 RotaryRule read_rule(std::string_view name, const ConfigKeys& keys, const RuleContext& context);
 
-/// True if any type has a rule of that name.
-bool is_rule(std::string_view name);
-
 }  // namespace posenc::detail

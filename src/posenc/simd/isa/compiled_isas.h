@@ -1,6 +1,11 @@
 // The ISAs that this build has kernels for: the build defines POSENC_HAVE_<ISA> for each.
 #pragma once
 
+#ifdef POSENC_HAVE_SCALAR
+#define POSENC_FOR_SCALAR(use) use(scalar)
+#else
+#define POSENC_FOR_SCALAR(use)
+#endif
 #ifdef POSENC_HAVE_SSE2
 #define POSENC_FOR_SSE2(use) use(sse2)
 #else
@@ -22,7 +27,7 @@
 #define POSENC_FOR_NEON64(use)
 #endif
 
-/// Expands use(isa) for each of them, ascending. `scalar` is always there.
-#define POSENC_FOR_EACH_ISA(use)                                               \
-  use(scalar) POSENC_FOR_SSE2(use) POSENC_FOR_AVX2(use) POSENC_FOR_AVX512(use) \
-      POSENC_FOR_NEON64(use)
+/// Expands use(isa) for each of them, ascending. The first one is in the baseline of the processor.
+#define POSENC_FOR_EACH_ISA(use) \
+  POSENC_FOR_SCALAR(use)         \
+  POSENC_FOR_SSE2(use) POSENC_FOR_AVX2(use) POSENC_FOR_AVX512(use) POSENC_FOR_NEON64(use)

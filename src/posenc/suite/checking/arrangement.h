@@ -3,7 +3,10 @@
 
 #include "posenc/suite/checking/check.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace posenc::suite {
 
@@ -12,15 +15,51 @@ struct ColumnContent {
   bool is_cosine;
 };
 
+/// Where the two columns of a frequency stand, and what they hold.
+struct ColumnOrder {
+  enum { side_by_side, in_halves, one } place;
+  bool first_is_cosine, second_is_cosine;
+};
+
+constexpr ColumnOrder order_of(Arrangement arrangement) noexcept {
+  constexpr auto side_by_side = ColumnOrder::side_by_side, in_halves = ColumnOrder::in_halves,
+                 one = ColumnOrder::one;
+  constexpr ColumnOrder orders[] = {
+      {side_by_side, false, true},  {in_halves, false, true},  {in_halves, true, false},
+      {side_by_side, true, false},  {one, true, true},         {one, false, false},
+      {in_halves, true, true},      {in_halves, false, false}, {side_by_side, true, true},
+      {side_by_side, false, false}, {one, false, true}};
+  static_assert(std::size(orders) == std::size(all_arrangements));
+  return orders[static_cast<std::size_t>(arrangement)];
+}
+
 /// Frequencies of a table with that many columns; 0 if it cannot have that arrangement.
-std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept;
+constexpr std::int64_t frequencies_in(Arrangement arrangement, std::int64_t columns) noexcept {
+  if (order_of(arrangement).place == ColumnOrder::one) return columns;
+  return columns % 2 == 0 ? columns / 2 : 0;
+}
 
-ColumnContent content_of(Arrangement arrangement, std::int64_t columns,
-                         std::int64_t column) noexcept;
+constexpr ColumnContent content_of(Arrangement arrangement, std::int64_t columns,
+                                   std::int64_t column) noexcept {
+  const auto [place, first_is_cosine, second_is_cosine] = order_of(arrangement);
+  const std::int64_t half = columns / 2;
+  const bool is_second = place == ColumnOrder::in_halves ? column >= half : column % 2 == 1;
+  const std::int64_t k = place == ColumnOrder::side_by_side             ? column / 2
+                         : place == ColumnOrder::in_halves && is_second ? column - half
+                                                                        : column;
+  return {k, is_second ? second_is_cosine : first_is_cosine};
+}
 
-/// The first column that holds the sine or the cosine of a frequency; -1 if none does.
-std::int64_t column_of(Arrangement arrangement, std::int64_t columns, std::int64_t k,
-                       bool is_cosine) noexcept;
+/// The columns of a frequency; twice the same if it has one.
+constexpr std::array<std::int64_t, 2> columns_of(Arrangement arrangement, std::int64_t columns,
+                                                 std::int64_t k) noexcept {
+  switch (order_of(arrangement).place) {
+    case ColumnOrder::side_by_side: return {2 * k, 2 * k + 1};
+    case ColumnOrder::in_halves: return {k, k + columns / 2};
+    case ColumnOrder::one: break;
+  }
+  return {k, k};
+}
 
 /// True if there is a sine and a cosine of every frequency.
 constexpr bool has_both_functions(Arrangement arrangement) noexcept {

@@ -28,12 +28,17 @@ constexpr auto arrangement_names = enum_names<Arrangement>(
     "arrangement", "interleaved", "halves", "halves_cos_first", "interleaved_cos_first", "cosines",
     "sines", "cosines_twice", "sines_twice", "cosines_repeated", "sines_repeated", "alternating");
 static_assert(arrangement_names.names.size() == std::size(all_arrangements));
+static_assert(static_cast<int>(Layout::halves_cos_first) ==
+              static_cast<int>(Arrangement::halves_cos_first));
 
 constexpr auto cause_names = enum_names<CauseKind>(
     "cause", "float32_phases", "channel_recurrence", "row_recurrence", "narrow_frequencies",
     "narrow_positions", "narrow_phases", "narrow_entries", "exchanged_halves",
     "exchanged_functions", "other_arrangement", "negated_sines", "shifted_rows", "other_base",
     "other_spacing", "other_rule", "attention_factor", "inexact_functions", "unset_rows");
+
+/// A number below every normal float32 is memory that was never written.
+constexpr double least_normal = 0x1p-126;
 
 /// What a row holds, apart from how near it is to exact values.
 enum class RowState : std::uint8_t { set, zero, not_finite, wild };
@@ -43,31 +48,26 @@ constexpr double wild_value = 8;
 
 struct RowScan {
   std::vector<RowState> states;
+  std::vector<bool> is_unset;
   std::int64_t entries_not_finite = 0;
-
-  std::vector<bool> unset() const {
-    std::vector<bool> result;
-    for (const RowState each : states) result.push_back(each != RowState::set);
-    return result;
-  }
 };
 
 RowScan scan_rows(const TableView& table) {
   RowScan scan;
   for (std::int64_t row = 0; row < table.rows; ++row) {
-    bool is_zero = true, is_wild = false;
+    double largest = 0;
     std::int64_t not_finite = 0;
     for (std::int64_t column = 0; column < table.columns; ++column) {
-      const double value = table(row, column);
-      is_zero = is_zero && value == 0;
-      not_finite += !std::isfinite(value);
-      is_wild = is_wild || std::fabs(value) > wild_value;
+      const double size = std::fabs(table(row, column));
+      not_finite += !std::isfinite(size);
+      largest = std::max(largest, size);
     }
     scan.entries_not_finite += not_finite;
-    scan.states.push_back(not_finite > 0 ? RowState::not_finite
-                          : is_zero      ? RowState::zero
-                          : is_wild      ? RowState::wild
-                                         : RowState::set);
+    scan.states.push_back(not_finite > 0         ? RowState::not_finite
+                          : largest == 0         ? RowState::zero
+                          : largest > wild_value ? RowState::wild
+                                                 : RowState::set);
+    scan.is_unset.push_back(scan.states.back() != RowState::set);
   }
   return scan;
 }
@@ -127,7 +127,7 @@ TableIdentity judged_identity(const TableView& table, const CheckOptions& option
 class ExactRows {
  public:
   ExactRows(const TableView& table, const TableIdentity& identity)
-      : identity_(identity), reference_(identity.spec), type_(table.type) {
+      : factor_(identity.factor), reference_(identity.spec), type_(table.type) {
     for (std::int64_t column = 0; column < table.columns; ++column)
       contents_.push_back(content_of(identity.arrangement, table.columns, column));
   }
@@ -139,117 +139,80 @@ class ExactRows {
       const auto [k, is_cosine] = contents_[column];
       if (k != last) pair = reference_(k, position);
       last = k;
-      row[column] = entry(k, position, is_cosine, pair);
+      const long double value = is_cosine ? pair.cosine : pair.sine,
+                        scaled = value * static_cast<long double>(factor_);
+      const double rest = (is_cosine ? pair.cosine_rest : pair.sine_rest) * factor_;
+      const auto high = static_cast<double>(scaled);
+      const double nearest_value =
+          factor_ == 1 ? reference_.nearest(k, position, is_cosine, value, type_)
+                       : with_type(type_, [&]<class T>(T) { return to_double(nearest<T>(high)); });
+      row[column] = {high, low_part(high, scaled, rest), nearest_value,
+                     ulps_per_unit(scaled, type_)};
     }
   }
 
  private:
-  ExactEntry entry(std::int64_t k, std::int64_t position, bool is_cosine,
-                   const ReferencePair& pair) const {
-    const long double value = is_cosine ? pair.cosine : pair.sine;
-    const double rest = is_cosine ? pair.cosine_rest : pair.sine_rest;
-    if (identity_.factor == 1) {
-      const auto high = static_cast<double>(value);
-      return {high, low_part(high, value, rest),
-              reference_.nearest(k, position, is_cosine, value, type_),
-              ulps_per_unit(value, type_)};
-    }
-    const long double scaled = value * static_cast<long double>(identity_.factor);
-    const auto high = static_cast<double>(scaled);
-    const double nearest_value =
-        with_type(type_, [&]<class T>(T) { return to_double(nearest<T>(high)); });
-    return {high, low_part(high, scaled, rest * identity_.factor), nearest_value,
-            ulps_per_unit(scaled, type_)};
-  }
-
-  const TableIdentity& identity_;
+  double factor_;
   Reference reference_;
   DataType type_;
   std::vector<ColumnContent> contents_;
 };
 
-/// The errors of all rows.
+struct RowErrors {
+  std::int64_t off = 0;  ///< entries beyond what is good
+  double worst = 0;
+};
+
 struct Judgement {
-  explicit Judgement(std::int64_t columns) : tally(columns) {}
-
   Tally tally;
-  std::int64_t entries_off = 0;
+  std::vector<RowErrors> rows;
 };
 
-class Judge {
- public:
-  Judge(const TableView& table, const TableIdentity& identity, const CheckOptions& options)
-      : table_(table),
-        identity_(identity),
-        options_(options),
-        exact_(table, identity),
-        off_in_row_(static_cast<std::size_t>(table.rows)),
-        worst_of_row_(static_cast<std::size_t>(table.rows)) {}
+/// What is good at that position.
+double limit_of(const CheckOptions& options, DataType type, double factor, std::int64_t position) {
+  return options.max_error ? *options.max_error : allowed_error(type, factor, position);
+}
 
-  Judgement judge() {
-    const auto caller = std::this_thread::get_id();
-    std::atomic<std::int64_t> rows_done = 0;
-    const std::int64_t parts = tally_parts(table_.rows, options_.threads);
-    std::vector<Judgement> all(static_cast<std::size_t>(parts), Judgement(table_.columns));
-    parallel_for(parts, 1, options_.threads, [&](std::int64_t first, std::int64_t last, int) {
-      for (std::int64_t part = first; part < last; ++part) {
-        std::vector<ExactEntry> exact(static_cast<std::size_t>(table_.columns));
-        std::vector<double> got(exact.size());
-        for (std::int64_t row = part_begin(table_.rows, parts, part);
-             row < part_begin(table_.rows, parts, part + 1); ++row) {
-          if (row != identity_.padding_row) judge_row(row, exact, got, all[part]);
-          const std::int64_t done = ++rows_done;
-          if (options_.progress && done % 64 == 0 && std::this_thread::get_id() == caller)
-            options_.progress(static_cast<double>(done) / static_cast<double>(table_.rows));
-        }
-      }
-    });
-    for (std::size_t part = 1; part < all.size(); ++part) {
-      all.front().tally.merge(all[part].tally);
-      all.front().entries_off += all[part].entries_off;
-    }
-    return std::move(all.front());
-  }
-
-  std::int64_t off_in_row(std::int64_t row) const noexcept {
-    return off_in_row_[static_cast<std::size_t>(row)];
-  }
-  double worst_of_row(std::int64_t row) const noexcept {
-    return worst_of_row_[static_cast<std::size_t>(row)];
-  }
-
-  double allowed(std::int64_t position) const noexcept {
-    return options_.max_error ? *options_.max_error
-                              : allowed_error(table_.type, identity_.factor, position);
-  }
-
- private:
-  void judge_row(std::int64_t row, std::vector<ExactEntry>& exact, std::vector<double>& got,
-                 Judgement& judgement) {
-    const std::int64_t position = identity_.position(row);
-    exact_.fill(position, exact);
-    const double limit = allowed(position);
-    double worst = 0;
-    std::int64_t off = 0;
+/// Compares all rows with exact ones.
+Judgement judge(const TableView& table, const TableIdentity& identity,
+                const CheckOptions& options) {
+  const ExactRows exact_rows(table, identity);
+  std::vector<RowErrors> rows(static_cast<std::size_t>(table.rows));
+  const auto judge_row = [&](std::int64_t row, std::vector<ExactEntry>& exact,
+                             std::vector<double>& got, Tally& tally) {
+    const std::int64_t position = identity.position(row);
+    const double limit = limit_of(options, table.type, identity.factor, position);
+    exact_rows.fill(position, exact);
+    RowErrors& errors = rows[static_cast<std::size_t>(row)];
     for (std::size_t column = 0; column < got.size(); ++column) {
-      got[column] = table_(row, static_cast<std::int64_t>(column));
+      got[column] = table(row, static_cast<std::int64_t>(column));
       const double error = distance(got[column], exact[column].high, exact[column].low);
-      off += !(error <= limit);
-      worst = std::max(worst, std::isfinite(error) ? error : largest_error);
+      errors.off += !(error <= limit);
+      errors.worst = std::max(errors.worst, std::isfinite(error) ? error : largest_error);
     }
-    compare_row(position, exact, got.data(), judgement.tally);
-    judgement.entries_off += off;
-    off_in_row_[static_cast<std::size_t>(row)] = off;
-    worst_of_row_[static_cast<std::size_t>(row)] = worst;
-  }
-
-  const TableView& table_;
-  const TableIdentity& identity_;
-  const CheckOptions& options_;
-  ExactRows exact_;
-  std::vector<std::int64_t> off_in_row_;
-  std::vector<double> worst_of_row_;
-};
+    compare_row(position, exact, got.data(), tally);
+  };
+  const auto caller = std::this_thread::get_id();
+  std::atomic<std::int64_t> rows_done = 0;
+  const std::int64_t parts = tally_parts(table.rows, options.threads);
+  std::vector<Tally> tallies(static_cast<std::size_t>(parts), Tally(table.columns));
+  parallel_for(parts, 1, options.threads, [&](std::int64_t first, std::int64_t last, int) {
+    std::vector<ExactEntry> exact(static_cast<std::size_t>(table.columns));
+    std::vector<double> got(exact.size());
+    for (std::int64_t part = first; part < last; ++part) {
+      const std::int64_t end = part_begin(table.rows, parts, part + 1);
+      for (std::int64_t row = part_begin(table.rows, parts, part); row < end; ++row) {
+        if (row != identity.padding_row)
+          judge_row(row, exact, got, tallies[static_cast<std::size_t>(part)]);
+        const std::int64_t done = ++rows_done;
+        if (options.progress && done % 64 == 0 && std::this_thread::get_id() == caller)
+          options.progress(static_cast<double>(done) / static_cast<double>(table.rows));
+      }
+    }
+  });
+  for (std::size_t part = 1; part < tallies.size(); ++part) tallies[0].merge(tallies[part]);
+  return {std::move(tallies[0]), std::move(rows)};
+}
 
 /// fairseq and Transformers zero the row of their padding index, which is 0 or 1.
 std::optional<std::int64_t> padding_row(const RowScan& scan, Arrangement arrangement) {
@@ -276,60 +239,72 @@ std::vector<std::string> presets_like(const TableIdentity& identity) {
   return same_size.empty() ? others : same_size;
 }
 
-/// "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are zero, the first is row 7"; the name is
-/// "row" or "frequenc".
-std::string entries_text(std::string_view name, const std::vector<std::int64_t>& which,
-                         std::string_view one, std::string_view several) {
-  const bool is_row = name == "row";
-  const std::string single = std::string(name) + (is_row ? "" : "y"),
-                    plural = std::string(name) + (is_row ? "s" : "ies");
-  if (which.size() == 1) return format_text("{} {} {}", single, which.front(), one);
-  const bool is_run = which.back() - which.front() + 1 == std::ssize(which);
-  if (is_run) return format_text("{} {} .. {} {}", plural, which.front(), which.back(), several);
-  return format_text("{} {} {}, the first is {} {}", which.size(), plural, several, single,
-                     which.front());
+/// "1", "2.98e-08"
+std::string error_text(double error) {
+  return digits_text(error, 2, std::chars_format::scientific);
 }
 
+std::string convention_text(const EncodingSpec& spec) {
+  const std::string text =
+      format_text("base {}, spacing {}", digits_text(spec.base, 6), to_string(spec.spacing));
+  return is_base(spec.frequencies) ? text : text + ", frequencies " + to_string(spec.frequencies);
+}
+
+/// What is true of some rows or frequencies: "row 7 is zero", "rows 7 .. 12 are zero", "20 rows are
+/// zero, the first is row 7".
+std::string entries_text(std::string_view single, std::string_view plural,
+                         const std::vector<std::int64_t>& which, std::string_view of_one,
+                         std::string_view of_several) {
+  const std::int64_t first = which.front();
+  if (which.size() == 1) return format_text("{} {} {}", single, first, of_one);
+  if (which.back() - first + 1 == std::ssize(which))
+    return format_text("{} {} .. {} {}", plural, first, which.back(), of_several);
+  return format_text("{} {} {}, the first is {} {}", which.size(), plural, of_several, single,
+                     first);
+}
+
+/// A convention, and the type that its frequencies were rounded to: "" or "bfloat16".
 struct FoundFrequencies {
   Convention convention;
-  Rounding rounding;
+  const char* narrow_type;
 };
 
-/// The convention, and the type that its frequencies were rounded to, that leave the fewest bits of
-/// the frequencies open. Empty if that are as many as without one.
+/// Those that leave the fewest bits of the frequencies open. Empty if that are as many as without a
+/// convention.
 std::optional<FoundFrequencies> convention_of(std::span<const double> frequencies,
                                               const std::optional<EncodingSpec>& wanted) {
   constexpr struct {
     Rounding rounding;
+    const char* name;
     double relative, absolute, bits;
-  } types[] = {{Rounding::none, 0x1p-22, 0, 0},
-               {Rounding::bfloat16, 0x1p-8, 0, 4},
-               {Rounding::float16, 0x1p-11, 0x1p-25, 4}};
+  } types[] = {{Rounding::none, "", 0x1p-22, 0, 0},
+               {Rounding::bfloat16, "bfloat16", 0x1p-8, 0, 4},
+               {Rounding::float16, "float16", 0x1p-11, 0x1p-25, 4}};
   constexpr double most = 24;
   std::optional<FoundFrequencies> best;
   double least = 0;
   for (const double each : frequencies) least += std::isfinite(each) && each != 0 ? most : 0;
-  for (const auto& [rounding, relative, absolute, type_bits] : types) {
+  for (const auto& type : types) {
     std::vector<FrequencyEstimate> estimates;
     for (std::size_t k = 0; k < frequencies.size(); ++k) {
       const double size = std::fabs(frequencies[k]);
-      if (std::isfinite(size) && size >= 0x1p-126)
+      if (std::isfinite(size) && size >= least_normal)
         estimates.push_back({.k = static_cast<std::int64_t>(k),
                              .frequency = frequencies[k],
-                             .uncertainty = relative * size + absolute});
+                             .uncertainty = type.relative * size + type.absolute});
     }
     for (const Convention& each : conventions_like(estimates, std::ssize(frequencies), 1, wanted)) {
       if (each.step != 1) continue;
       const std::vector<double> exact = frequencies_of(each.spec);
-      double bits = each.bits + type_bits;
+      double bits = each.bits + type.bits;
       for (std::size_t k = 0; k < exact.size(); ++k) {
-        const double off = std::fabs(frequencies[k] - rounded(exact[k], rounding));
+        const double off = std::fabs(frequencies[k] - rounded(exact[k], type.rounding));
         const double units = off / (0x1p-24 * std::fabs(exact[k]));
         bits += units < 0x1p24 ? std::log2(1 + units) : off == 0 ? 0 : most;
       }
       if (bits >= least) continue;
       least = bits;
-      best = FoundFrequencies{each, rounding};
+      best = FoundFrequencies{each, type.name};
     }
   }
   return best;
@@ -366,23 +341,22 @@ std::string positions_text(const TableIdentity& is, std::int64_t rows) {
 /// Rows that hold no sines, of those for which is_wanted(row).
 template <class IsWanted>
 std::vector<Cause> unset_rows(const RowScan& scan, const IsWanted& is_wanted) {
-  struct Kind {
+  constexpr struct {
     RowState state;
-    std::string_view one, several;
-  };
-  constexpr Kind kinds[] = {
-      {RowState::zero, "is zero", "are zero"},
-      {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
-      {RowState::wild, "has values that no sine has", "have values that no sine has"}};
+    std::string_view of_one, of_several;
+  } kinds[] = {{RowState::zero, "is zero", "are zero"},
+               {RowState::not_finite, "has NaN or infinity", "have NaN or infinity"},
+               {RowState::wild, "has values that no sine has", "have values that no sine has"}};
   std::vector<Cause> causes;
-  for (const Kind& kind : kinds) {
+  for (const auto& kind : kinds) {
     std::vector<std::int64_t> rows;
     for (std::int64_t row = 0; row < std::ssize(scan.states); ++row) {
       if (scan.states[static_cast<std::size_t>(row)] == kind.state && is_wanted(row))
         rows.push_back(row);
     }
     if (!rows.empty())
-      causes.push_back({CauseKind::unset_rows, entries_text("row", rows, kind.one, kind.several)});
+      causes.push_back(
+          {CauseKind::unset_rows, entries_text("row", "rows", rows, kind.of_one, kind.of_several)});
   }
   return causes;
 }
@@ -406,7 +380,7 @@ std::optional<OtherReading> other_reading(const TableView& table, double explain
   constexpr double most = 2.0 / 3;
   if (explained > most) return {};
   const auto identified = [](const TableView& view) {
-    const std::vector<bool> is_unset = scan_rows(view).unset();
+    const std::vector<bool> is_unset = scan_rows(view).is_unset;
     return identify(view, is_unset, Sample(view, is_unset), {});
   };
   TableView transposed = table;
@@ -425,8 +399,10 @@ std::optional<OtherReading> other_reading(const TableView& table, double explain
   odd.rows = table.rows / 2;
   odd.data = static_cast<const std::byte*>(table.data) + table.row_stride * size_of(table.type);
   const auto of_even = identified(even), of_odd = identified(odd);
-  if (!of_even || !of_odd || has_both_functions(of_even->identity.arrangement) ||
-      has_both_functions(of_odd->identity.arrangement) ||
+  const auto has_one = [](const std::optional<Identified>& half) {
+    return half && !has_both_functions(half->identity.arrangement);
+  };
+  if (!has_one(of_even) || !has_one(of_odd) ||
       of_even->explained + of_odd->explained < 2 * explained)
     return {};
   return OtherReading{of_even->identity.spec,
@@ -438,11 +414,12 @@ std::optional<OtherReading> other_reading(const TableView& table, double explain
 
 class Diagnosis {
  public:
-  Diagnosis(const TableView& table, const RowScan& scan, const Judge& judge, const Sample& sample,
-            const TableIdentity& judged, const std::optional<Identified>& found)
+  Diagnosis(const TableView& table, const RowScan& scan, const std::vector<RowErrors>& rows,
+            const Sample& sample, const TableIdentity& judged,
+            const std::optional<Identified>& found)
       : table_(table),
         scan_(scan),
-        judge_(judge),
+        rows_(rows),
         sample_(sample),
         judged_(judged),
         is_(found ? found->identity : judged),
@@ -451,7 +428,8 @@ class Diagnosis {
   std::vector<Cause> causes() {
     add_differences();
     add_numeric();
-    add_unset_rows();
+    for (Cause& each : unset_rows(scan_, [&](std::int64_t row) { return errors_of(row).off > 0; }))
+      causes_.push_back(std::move(each));
     if (causes_.empty()) add_arbitrary_rows();
     if (causes_.empty()) add_inexact_functions();
     return std::move(causes_);
@@ -459,6 +437,9 @@ class Diagnosis {
 
  private:
   void add(CauseKind kind, std::string text) { causes_.push_back({kind, std::move(text)}); }
+  const RowErrors& errors_of(std::int64_t row) const {
+    return rows_[static_cast<std::size_t>(row)];
+  }
 
   void add_differences() {
     add_arrangement();
@@ -473,36 +454,35 @@ class Diagnosis {
     }
     add_frequencies();
     if (is_.factor != judged_.factor) {
+      const std::string is = digits_text(is_.factor, 6), wanted = digits_text(judged_.factor, 6);
       add(CauseKind::attention_factor,
           judged_.factor == 1
-              ? format_text("every entry is multiplied by {}, as by an attention factor",
-                            digits_text(is_.factor, 6))
-              : format_text("the attention factor {} is missing{}", digits_text(judged_.factor, 6),
-                            is_.factor == 1
-                                ? ""
-                                : format_text(": the factor is {}", digits_text(is_.factor, 6))));
+              ? format_text("every entry is multiplied by {}, as by an attention factor", is)
+              : format_text("the attention factor {} is missing: the factor is {}", wanted, is));
     }
   }
 
   void add_arrangement() {
+    constexpr struct {
+      CauseKind kind;
+      const char* text;
+      Arrangement one, other;
+    } exchanges[] = {{CauseKind::exchanged_halves, "the halves are exchanged: ",
+                      Arrangement::halves, Arrangement::halves_cos_first},
+                     {CauseKind::exchanged_functions, "sines and cosines are exchanged: ",
+                      Arrangement::interleaved, Arrangement::interleaved_cos_first}};
     const Arrangement is = is_.arrangement, wanted = judged_.arrangement;
     if (is == wanted) return;
-    const auto are = [&](Arrangement a, Arrangement b) {
-      return (is == a && wanted == b) || (is == b && wanted == a);
-    };
-    const std::string difference =
-        format_text("the table is {}, not {}", to_string(is), to_string(wanted));
-    if (is == Arrangement::alternating) {
-      add(CauseKind::other_arrangement,
-          "each column has a frequency of its own, instead of one for a sine and a cosine: " +
-              difference);
-    } else if (are(Arrangement::halves, Arrangement::halves_cos_first)) {
-      add(CauseKind::exchanged_halves, "the halves are exchanged: " + difference);
-    } else if (are(Arrangement::interleaved, Arrangement::interleaved_cos_first)) {
-      add(CauseKind::exchanged_functions, "sines and cosines are exchanged: " + difference);
-    } else {
-      add(CauseKind::other_arrangement, difference);
+    CauseKind kind = CauseKind::other_arrangement;
+    std::string text;
+    if (is == Arrangement::alternating)
+      text = "each column has a frequency of its own, instead of one for a sine and a cosine: ";
+    for (const auto& each : exchanges) {
+      if (std::minmax(is, wanted) != std::minmax(each.one, each.other)) continue;
+      kind = each.kind;
+      text = each.text;
     }
+    add(kind, text + format_text("the table is {}, not {}", to_string(is), to_string(wanted)));
   }
 
   void add_frequencies() {
@@ -546,20 +526,15 @@ class Diagnosis {
                       best.entries == Rounding::truncated ? ", truncated" : ""));
     }
     if (best.is_exact) return;
-    std::vector<Cause> rivals;
+    const auto first = std::ssize(causes_);
     for (const Explanation& each : explanations_) {
-      if (each.is_exact) continue;
-      if (std::ranges::count(rivals, each.kind, &Cause::kind) == 0)
-        rivals.push_back({each.kind, each.text});
+      const std::span rivals = std::span(causes_).subspan(static_cast<std::size_t>(first));
+      if (!each.is_exact && std::ranges::count(rivals, each.kind, &Cause::kind) == 0)
+        add(each.kind, each.text);
     }
-    for (Cause& each : rivals) each.is_rival = rivals.size() > 1;
-    causes_.insert(causes_.end(), rivals.begin(), rivals.end());
-  }
-
-  void add_unset_rows() {
-    for (Cause& each :
-         unset_rows(scan_, [&](std::int64_t row) { return judge_.off_in_row(row) > 0; }))
-      causes_.push_back(std::move(each));
+    const bool has_rivals = std::ssize(causes_) > first + 1;
+    std::for_each(causes_.begin() + first, causes_.end(),
+                  [&](Cause& each) { each.is_rival = has_rivals; });
   }
 
   /// Rows far off, in a table that is good otherwise.
@@ -567,12 +542,13 @@ class Diagnosis {
     constexpr double far_off = 0.25;
     std::vector<std::int64_t> rows;
     for (std::int64_t row = 0; row < table_.rows; ++row) {
-      if (judge_.off_in_row(row) == 0) continue;
-      if (judge_.worst_of_row(row) < far_off) return;
+      if (errors_of(row).off == 0) continue;
+      if (errors_of(row).worst < far_off) return;
       rows.push_back(row);
     }
     if (2 * static_cast<std::int64_t>(rows.size()) > table_.rows) return;
-    add(CauseKind::unset_rows, entries_text("row", rows, "has other values", "have other values"));
+    add(CauseKind::unset_rows,
+        entries_text("row", "rows", rows, "has other values", "have other values"));
   }
 
   void add_inexact_functions() {
@@ -586,7 +562,7 @@ class Diagnosis {
 
   const TableView& table_;
   const RowScan& scan_;
-  const Judge& judge_;
+  const std::vector<RowErrors>& rows_;
   const Sample& sample_;
   const TableIdentity& judged_;
   TableIdentity is_;
@@ -594,17 +570,6 @@ class Diagnosis {
   std::vector<Explanation> explanations_;
   std::vector<Cause> causes_;
 };
-
-/// "1", "2.98e-08"
-std::string error_text(double error) {
-  return digits_text(error, 2, std::chars_format::scientific);
-}
-
-std::string convention_text(const EncodingSpec& spec) {
-  const std::string text =
-      format_text("base {}, spacing {}", digits_text(spec.base, 6), to_string(spec.spacing));
-  return is_base(spec.frequencies) ? text : text + ", frequencies " + to_string(spec.frequencies);
-}
 
 std::string percent_text(double share) { return digits_text(100 * share, 3) + " %"; }
 
@@ -618,6 +583,8 @@ double TableView::operator()(std::int64_t row, std::int64_t column) const noexce
 std::string_view to_string(Arrangement arrangement) noexcept {
   return arrangement_names[arrangement];
 }
+
+Arrangement arrangement_of(Layout layout) noexcept { return static_cast<Arrangement>(layout); }
 
 Arrangement parse_arrangement(std::string_view name) { return arrangement_names.parse(name); }
 
@@ -642,8 +609,8 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   report.type = whole.type;
   const RowScan scan = scan_rows(table);
   report.entries_not_finite = scan.entries_not_finite;
-  const Sample sample(table, scan.unset());
-  const auto found = identify(table, scan.unset(), sample, options);
+  const Sample sample(table, scan.is_unset);
+  const auto found = identify(table, scan.is_unset, sample, options);
   const auto other = other_reading(table, found ? found->explained : 0);
   if (!found && !other && !options.spec) {
     report.causes = unset_rows(scan, [](std::int64_t) { return true; });
@@ -661,8 +628,8 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   report.identity.padding_row = padding_row(scan, report.identity.arrangement);
   report.identity.presets = presets_like(report.identity);
 
-  Judge judge(table, report.identity, options);
-  const Judgement judgement = judge.judge();
+  const Judgement judgement = judge(table, report.identity, options);
+  for (const RowErrors& each : judgement.rows) report.entries_off += each.off;
   std::int64_t least = report.identity.position(0), most = least;
   for (std::int64_t row = 0; row < table.rows; ++row) {
     least = std::min(least, report.identity.position(row));
@@ -671,14 +638,16 @@ CheckReport check(const TableView& whole, const CheckOptions& options) {
   report.errors.backend = "table";
   report.errors.spec = report.identity.spec;
   set_errors(report.errors, {least, most - least + 1}, table.type, judgement.tally);
-  report.entries_off = judgement.entries_off;
-  report.allowed_error = std::max(judge.allowed(least), judge.allowed(most));
+  for (const std::int64_t position : {least, most}) {
+    report.allowed_error = std::max(
+        report.allowed_error, limit_of(options, table.type, report.identity.factor, position));
+  }
   report.is_good = report.entries_off == 0;
   if (report.is_good) return report;
   if (other) {
     report.causes = {{CauseKind::other_arrangement, other->text}};
   } else {
-    report.causes = Diagnosis(table, scan, judge, sample, report.identity, found).causes();
+    report.causes = Diagnosis(table, scan, judgement.rows, sample, report.identity, found).causes();
   }
   return report;
 }
@@ -741,54 +710,49 @@ FrequencyReport check_frequencies(std::span<const double> frequencies,
   }
   std::optional<EncodingSpec> wanted = spec;
   if (wanted && wanted->d_model == 0) wanted->d_model = 2 * count;
-  if (wanted) {
-    validate(*wanted);
-    if (wanted->d_model != 2 * count) {
-      throw InvalidArgument(format_text("there are {} frequencies; allowed with d_model {}: {}",
-                                        count, wanted->d_model, wanted->d_model / 2));
-    }
+  if (wanted) validate(*wanted);
+  if (wanted && wanted->d_model != 2 * count) {
+    throw InvalidArgument(format_text("there are {} frequencies; allowed with d_model {}: {}",
+                                      count, wanted->d_model, wanted->d_model / 2));
   }
   const auto found = convention_of(frequencies, wanted);
+  const bool is_mistake = found && !found->convention.mistake.empty();
   FrequencyReport report;
   report.is_identified = found || wanted;
-  const bool is_mistake = found && !found->convention.mistake.empty();
-  if (wanted || found) {
+  std::vector<double> exact(frequencies.size());
+  if (report.is_identified) {
     report.spec = wanted       ? *wanted
                   : is_mistake ? found->convention.intended
                                : found->convention.spec;
+    exact = frequencies_of(report.spec);
   }
   std::vector<std::int64_t> off, zero, not_finite;
-  const std::vector<double> exact =
-      report.is_identified ? frequencies_of(report.spec) : std::vector<double>(frequencies.size());
   constexpr double most_off = 0x1p-19, largest = 10;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const double given = frequencies[static_cast<std::size_t>(k)],
-                 right = exact[static_cast<std::size_t>(k)];
-    const double error = given == right ? 0 : std::fabs(given / right - 1);
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    const double given = frequencies[k];
+    const double error = given == exact[k] ? 0 : std::fabs(given / exact[k] - 1);
     report.max_relative_error =
         std::max(report.max_relative_error, error <= largest ? error : largest);
     if (report.is_identified && error <= most_off) continue;
-    // A number below every normal float is memory that was never written.
-    (!std::isfinite(given) ? not_finite : std::fabs(given) < 0x1p-126 ? zero : off).push_back(k);
+    auto& which = !std::isfinite(given) ? not_finite : std::fabs(given) < least_normal ? zero : off;
+    which.push_back(static_cast<std::int64_t>(k));
   }
   report.is_good = report.is_identified && report.max_relative_error <= most_off;
   if (report.is_good) return report;
   std::vector<std::string> causes;
-  const auto add_entries = [&](const std::vector<std::int64_t>& which, const char* one,
-                               const char* several) {
-    if (!which.empty()) causes.push_back(entries_text("frequenc", which, one, several));
+  const auto add_entries = [&](const std::vector<std::int64_t>& which, const char* of_one,
+                               const char* of_several) {
+    if (!which.empty())
+      causes.push_back(entries_text("frequency", "frequencies", which, of_one, of_several));
   };
   add_entries(not_finite, "is NaN or infinite", "are NaN or infinite");
   add_entries(zero, "is zero or nearly", "are zero or nearly");
   if (is_mistake) {
     causes.push_back(found->convention.mistake);
-  } else if (found && wanted && !(found->convention.spec == *wanted)) {
-    const EncodingSpec& is = found->convention.spec;
-    causes.push_back(format_text("base {}, spacing {}, frequencies {}", digits_text(is.base, 6),
-                                 to_string(is.spacing), to_string(is.frequencies)));
-  } else if (found && found->rounding != Rounding::none && !off.empty()) {
-    causes.push_back(format_text("frequencies in {}",
-                                 found->rounding == Rounding::bfloat16 ? "bfloat16" : "float16"));
+  } else if (found && wanted && found->convention.spec != *wanted) {
+    causes.push_back("they are those of " + convention_text(found->convention.spec));
+  } else if (found && *found->narrow_type != '\0' && !off.empty()) {
+    causes.push_back(format_text("frequencies in {}", found->narrow_type));
   } else if (found) {
     add_entries(off, "has another value", "have other values");
   }

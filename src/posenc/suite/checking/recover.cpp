@@ -32,10 +32,9 @@ class Circle {
  public:
   Circle(const TableView& table, const std::vector<bool>& is_unset, Arrangement arrangement,
          std::int64_t k)
-      : table_(table),
-        is_unset_(is_unset),
-        cosine_(column_of(arrangement, table.columns, k, true)),
-        sine_(column_of(arrangement, table.columns, k, false)) {
+      : table_(table), is_unset_(is_unset) {
+    for (const std::int64_t column : columns_of(arrangement, table.columns, k))
+      (content_of(arrangement, table.columns, column).is_cosine ? cosine_ : sine_) = column;
     if (!is_pair()) find_reach();
   }
 
@@ -96,7 +95,7 @@ class Circle {
 
   const TableView& table_;
   const std::vector<bool>& is_unset_;
-  std::int64_t cosine_, sine_, reach_ = 0;
+  std::int64_t cosine_ = -1, sine_ = -1, reach_ = 0;
   double sine_of_reach_ = 1, frequency_ = not_known,
          angle_error_ = 4 * half_ulp_of_one(table_.type);
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "posenc/suite/checking/check.h"
+#include "posenc/support/limits.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,14 +28,13 @@ struct StoredTable {
   std::string tensor = {};  ///< its name in a file of several
 };
 
-inline constexpr std::int64_t npy_prefix_bytes = 12;
+/// So many bytes at the start of a file hold the header of a table, or the file is refused.
+inline constexpr std::int64_t safetensors_prefix_bytes = 8;
+inline constexpr std::int64_t table_header_bytes =
+    safetensors_prefix_bytes + max_safetensors_header_bytes;
 
 /// True if a file that begins so is one of NumPy's.
 bool is_npy(std::string_view start) noexcept;
-
-/// The bytes from the start of the file that parse_npy() needs; `start` holds npy_prefix_bytes, or
-/// the whole file.
-std::int64_t npy_header_bytes(std::string_view start, std::int64_t file_bytes);
 
 /// What the header of a .npy file says.
 struct NpyHeader {
@@ -44,22 +44,17 @@ struct NpyHeader {
   std::int64_t bytes = 0;  ///< before the elements
 };
 
-/// The header of NumPy's format, versions 1 to 3. Throws InvalidArgument unless numpy.load() would
-/// read it.
-NpyHeader parse_npy_header(std::string_view header, std::int64_t file_bytes);
+/// The header of NumPy's format, versions 1 to 3. `start`: at least the first table_header_bytes,
+/// or the whole file. Throws InvalidArgument unless numpy.load() would read it.
+NpyHeader parse_npy_header(std::string_view start, std::int64_t file_bytes);
 
-/// The same of a table. Dimensions of size 1 are left out. Throws
-/// InvalidArgument if the file has another type, or fewer or more bytes than its header says.
-StoredTable parse_npy(std::string_view header, std::int64_t file_bytes);
-
-inline constexpr std::int64_t safetensors_prefix_bytes = 8;
-
-/// The bytes of the header after the prefix.
-std::int64_t safetensors_header_bytes(std::string_view prefix, std::int64_t file_bytes);
+/// The same of a table. Dimensions of size 1 are left out. Throws InvalidArgument if the file has
+/// another type, or fewer or more bytes than its header says.
+StoredTable parse_npy(std::string_view start, std::int64_t file_bytes);
 
 /// The tensor of that name; if it is empty, the only one that may be a table. Throws
 /// InvalidArgument, listing the names, if there is no such tensor.
-StoredTable parse_safetensors(std::string_view header, std::int64_t file_bytes,
+StoredTable parse_safetensors(std::string_view start, std::int64_t file_bytes,
                               const std::string& tensor);
 
 struct TableFileOptions {

@@ -9,35 +9,37 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <variant>
 
 namespace posenc::suite {
 namespace {
 
+constexpr Rounding none = Rounding::none, f32 = Rounding::float32, bf16 = Rounding::bfloat16,
+                   f16 = Rounding::float16;
+
 /// A way to compute the phases of a spec.
 struct Way {
-  CauseKind kind = CauseKind::float32_phases;
-  bool is_exact = false;        ///< exact phases
-  std::string text = {};        ///< "phases in float32, as PyTorch's tutorial computes them"
-  std::string last_digit = {};  ///< whose last digit may be off in another C library: "exp"
-  double bits = 0;              ///< that it takes to say it
-  std::vector<double> operands = {};
+  Explanation what;
+  std::vector<double> operands;
   bool divides = false;  ///< the position by the operand
-  Rounding position = Rounding::none, product = Rounding::none;
+  Rounding position = none, product = none;
   std::optional<double> step = {};  ///< of products from channel to channel
 
-  /// `adjusted`: the operand so many float32 higher.
-  double phase(std::int64_t k, std::int64_t at, int adjusted = 0) const noexcept {
+  double phase(std::int64_t k, std::int64_t at) const noexcept {
     double phase = rounded(static_cast<double>(at), position);
     if (step)
       for (std::int64_t i = 0; i < k; ++i) phase = rounded(phase * *step, product);
-    double operand = operands[static_cast<std::size_t>(k)];
-    if (adjusted != 0) operand *= 1 + adjusted * 0x1p-24 * 1.5;
-    if (adjusted != 0) operand = rounded(operand, Rounding::float32);
+    const double operand = operands[static_cast<std::size_t>(k)];
     return rounded(divides ? phase / operand : phase * operand, product);
+  }
+  double operator()(const SampledEntry& entry) const noexcept {
+    return entry.value_at(phase(entry.k, entry.position));
   }
 };
 
@@ -54,43 +56,41 @@ struct Operands {
 };
 
 struct FrequencyForm {
-  const char* whose;
-  const char* last_digit;
+  const char* text;
   bool divides;
   double (*of)(const Operands& o);
 };
 
 constexpr FrequencyForm forms[] = {
-    {"of frequencies that are rounded once", "", false,
+    {", of frequencies that are rounded once", false,
      [](const Operands& o) { return o.r(std::pow(o.base, -o.k / o.h)); }},
-    {"as PyTorch's tutorial computes them", "exp", false,
+    {", as PyTorch's tutorial computes them", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.k * o.step()))); }},
-    {"as Transformers and vLLM compute them", "pow", false,
+    {", as Transformers and vLLM compute them", false,
      [](const Operands& o) { return o.r(1 / o.power()); }},
-    {"the position divided by a power of the base", "pow", true,
+    {": the position divided by a power of the base", true,
      [](const Operands& o) { return o.power(); }},
-    {"of exp(-ln(base) * k / h), multiplied, then divided, as diffusers computes them", "exp",
-     false,
+    {", of exp(-ln(base) * k / h), multiplied, then divided, as diffusers computes them", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.r(o.r(-std::log(o.base)) * o.k) / o.h))); }},
-    {"of base ** (-k / h)", "pow", false,
+    {", of base ** (-k / h)", false,
      [](const Operands& o) { return o.r(std::pow(o.r(o.base), o.r(-o.k / o.h))); }},
-    {"of exp(-k / h * ln(base))", "exp", false,
+    {", of exp(-k / h * ln(base))", false,
      [](const Operands& o) { return o.r(std::exp(o.r(o.r(-o.k / o.h) * o.r(std::log(o.base))))); }},
-    {"of exp2(-k / h * log2(base))", "exp2", false,
+    {", of exp2(-k / h * log2(base))", false,
      [](const Operands& o) {
        return o.r(std::exp2(o.r(o.r(-o.k / o.h) * o.r(std::log2(o.base)))));
      }},
-    {"of (1 / base) ** (k / h), as KerasHub computes them", "pow", false,
+    {", of (1 / base) ** (k / h), as KerasHub computes them", false,
      [](const Operands& o) { return o.r(std::pow(o.r(1 / o.base), o.r(o.k / o.h))); }},
-    {"of 1 / exp(k * ln(base) / h)", "exp", false,
+    {", of 1 / exp(k * ln(base) / h)", false,
      [](const Operands& o) { return o.r(1 / o.r(std::exp(o.r(o.k * -o.step())))); }},
-    {"the position divided by exp(k * ln(base) / h)", "exp", true,
+    {": the position divided by exp(k * ln(base) / h)", true,
      [](const Operands& o) { return o.r(std::exp(o.r(o.k * -o.step()))); }},
-    {"of 10 ** (-k / h * log10(base))", "pow", false,
+    {", of 10 ** (-k / h * log10(base))", false,
      [](const Operands& o) {
        return o.r(std::pow(10.0, o.r(o.k * o.r(-std::log10(o.base) / o.h))));
      }},
-    {"of frequencies multiplied from channel to channel", "", false,
+    {", of frequencies multiplied from channel to channel", false,
      [](const Operands& o) {
        const double step = o.r(std::pow(o.r(o.base), o.r(-1 / o.h)));
        double w = 1;
@@ -106,63 +106,58 @@ struct Precision {
   Rounding arithmetic, frequency, position, product;
 };
 
-constexpr Rounding none = Rounding::none, f32 = Rounding::float32;
+constexpr auto frequency_cause = CauseKind::narrow_frequencies,
+               position_cause = CauseKind::narrow_positions, phase_cause = CauseKind::narrow_phases;
 
-constexpr Precision float32_phases = {
-    CauseKind::float32_phases, "phases in float32", f32, f32, f32, f32};
+constexpr Precision precisions[] = {
+    {CauseKind::float32_phases, "phases in float32", f32, f32, f32, f32},
+    {frequency_cause, "frequencies in bfloat16", f32, bf16, f32, f32},
+    {position_cause, "positions in bfloat16", f32, f32, bf16, f32},
+    {phase_cause, "phases in bfloat16", f32, f32, f32, bf16},
+    {phase_cause, "positions and frequencies in bfloat16", f32, bf16, bf16, f32},
+    {phase_cause, "positions, frequencies and phases in bfloat16", f32, bf16, bf16, bf16},
+    {frequency_cause, "frequencies computed in bfloat16", bf16, bf16, f32, f32},
+    {phase_cause, "frequencies computed in bfloat16, and phases", bf16, bf16, bf16, bf16},
+    {frequency_cause, "frequencies in float16", f32, f16, f32, f32},
+    {position_cause, "positions in float16", f32, f32, f16, f32},
+    {phase_cause, "phases in float16", f32, f32, f32, f16},
+    {phase_cause, "positions and frequencies in float16", f32, f16, f16, f32},
+    {phase_cause, "positions, frequencies and phases in float16", f32, f16, f16, f16},
+    {frequency_cause, "frequencies computed in float16", f16, f16, f32, f32},
+    {phase_cause, "frequencies computed in float16, and phases", f16, f16, f16, f16},
+    {frequency_cause, "frequencies in float32", f32, f32, none, none},
+    {position_cause, "timesteps in thousandths in bfloat16", f32, f32, Rounding::thousandths, f32},
+    {position_cause, "positions that wrap at 8 bits", f32, f32, Rounding::int8, f32},
+    {position_cause, "positions that wrap at 16 bits", f32, f32, Rounding::int16, f32},
+    {position_cause, "positions that wrap at 8 bits, with phases in double", none, none,
+     Rounding::int8, none}};
 
-/// Those of a 16-bit type.
-constexpr std::array<Precision, 7> narrow_precisions(Rounding to) {
-  return {{{CauseKind::narrow_frequencies, "frequencies in {}", f32, to, f32, f32},
-           {CauseKind::narrow_positions, "positions in {}", f32, f32, to, f32},
-           {CauseKind::narrow_phases, "phases in {}", f32, f32, f32, to},
-           {CauseKind::narrow_phases, "positions and frequencies in {}", f32, to, to, f32},
-           {CauseKind::narrow_phases, "positions, frequencies and phases in {}", f32, to, to, to},
-           {CauseKind::narrow_frequencies, "frequencies computed in {}", to, to, f32, f32},
-           {CauseKind::narrow_phases, "frequencies computed in {}, and phases", to, to, to, to}}};
-}
-
-constexpr Precision other_precisions[] = {
-    {CauseKind::narrow_frequencies, "frequencies in float32", f32, f32, none, none},
-    {CauseKind::narrow_positions, "timesteps in thousandths in bfloat16", f32, f32,
-     Rounding::thousandths, f32},
-    {CauseKind::narrow_positions, "positions that wrap at 8 bits", f32, f32, Rounding::int8, f32},
-    {CauseKind::narrow_positions, "positions that wrap at 16 bits", f32, f32, Rounding::int16, f32},
-    {CauseKind::narrow_positions, "positions that wrap at 8 bits, with phases in double", none,
-     none, Rounding::int8, none}};
-
-/// Appends ways; one whose operands another one of its precision has is left out.
+/// All ways. One whose operands another one of its precision has is left out.
 class Ways {
  public:
   explicit Ways(const EncodingSpec& spec) : spec_(spec), exact_(frequencies_of(spec)) {
     const auto* const linear = std::get_if<LinearScaling>(&spec.frequencies);
     scale_ = linear != nullptr ? linear->factor : 1;
-    all_.push_back({.is_exact = true, .operands = exact_});
+    has_forms_ = linear != nullptr || is_base(spec.frequencies);
   }
 
   std::vector<Way> all() && {
-    add(float32_phases, "");
+    Way exact = {.what = Explanation(), .operands = exact_};
+    exact.what.is_exact = true;
+    all_.push_back(std::move(exact));
+    for (const Precision& each : precisions) add(each);
     add_ggml();
-    for (const Rounding narrow : {Rounding::bfloat16, Rounding::float16}) {
-      const char* const name = narrow == Rounding::bfloat16 ? "bfloat16" : "float16";
-      for (const Precision& each : narrow_precisions(narrow)) add(each, name);
-    }
-    for (const Precision& each : other_precisions) add(each, "");
     return std::move(all_);
   }
 
  private:
-  void add(const Precision& precision, const char* type) {
+  void add(const Precision& precision) {
     const std::size_t first = all_.size();
-    const std::string text = format_text(precision.text, type);
-    const bool says_whose = precision.kind == CauseKind::float32_phases;
-    double narrow = 0;
+    double form_bits = 3;
     for (const Rounding part :
          {precision.arithmetic, precision.frequency, precision.position, precision.product})
-      narrow += part != none && part != f32;
-    double form_bits = 3 + 3 * narrow;
-    const auto push = [&](const char* whose, const char* digit, bool divides,
-                          std::vector<double> operands) {
+      form_bits += part != none && part != f32 ? 3 : 0;
+    const auto push = [&](const char* whose, bool divides, std::vector<double> operands) {
       form_bits += 0.25;
       for (double& each : operands) each = rounded(each, precision.frequency);
       const auto is_same = [&](const Way& way) {
@@ -170,20 +165,22 @@ class Ways {
       };
       if (std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(first), all_.end(), is_same))
         return;
-      all_.push_back({.kind = precision.kind,
-                      .text = says_whose ? text + separator(whose) + whose : text,
-                      .last_digit = digit,
-                      .bits = form_bits,
+      const bool says_whose = precision.kind == CauseKind::float32_phases;
+      all_.push_back({.what = {.kind = precision.kind,
+                               .text = precision.text + std::string(says_whose ? whose : ""),
+                               .way_bits = form_bits},
                       .operands = std::move(operands),
                       .divides = divides,
                       .position = precision.position,
                       .product = precision.product});
     };
-    if (has_transformers_rule() && precision.arithmetic == f32 && !has_forms()) {
-      const std::vector<float> theirs = Float32Phases::transformers(spec_).frequencies();
-      push(forms[2].whose, "pow", false, {theirs.begin(), theirs.end()});
+    if (!has_forms_) {
+      if (has_transformers_rule() && precision.arithmetic == f32) {
+        const std::vector<float> theirs = Float32Phases::transformers(spec_).frequencies();
+        push(forms[2].text, false, {theirs.begin(), theirs.end()});
+      }
+      return push(forms[0].text, false, exact_);
     }
-    if (!has_forms()) return push(forms[0].whose, "", false, exact_);
     for (const FrequencyForm& form : forms) {
       std::vector<double> operands;
       for (std::size_t k = 0; k < exact_.size(); ++k) {
@@ -193,8 +190,8 @@ class Ways {
                                         : o.r(form.of(o) / o.r(scale_)));
       }
       const bool is_tensor2tensor = &form == &forms[1] && spec_.spacing == Spacing::inclusive;
-      push(is_tensor2tensor ? "as tensor2tensor and fairseq compute them" : form.whose,
-           form.last_digit, form.divides, std::move(operands));
+      push(is_tensor2tensor ? ", as tensor2tensor and fairseq compute them" : form.text,
+           form.divides, std::move(operands));
       if (precision.arithmetic == none) break;
     }
   }
@@ -204,30 +201,25 @@ class Ways {
     if (spec_.spacing != Spacing::paper ||
         std::holds_alternative<OwnFrequencies>(spec_.frequencies))
       return;
+    const double step = std::pow(spec_.base, -2.0 / static_cast<double>(spec_.d_model));
     std::vector<double> factors;
     for (std::size_t k = 0; k < exact_.size(); ++k) {
       const double unscaled =
           std::pow(spec_.base, -2.0 * static_cast<double>(k) / static_cast<double>(spec_.d_model));
-      factors.push_back(scale_ == 1 ? rounded(unscaled / exact_[k], f32)
-                                    : rounded(1 / scale_, f32));
+      factors.push_back(rounded(scale_ == 1 ? unscaled / exact_[k] : 1 / scale_, f32));
     }
     all_.push_back(
-        {.kind = CauseKind::channel_recurrence,
-         .text = "phases multiplied from channel to channel in float32, as in ggml's rope cache",
-         .bits = 8,
+        {.what = {.kind = CauseKind::channel_recurrence,
+                  .text = "phases multiplied from channel to channel in float32, as in ggml's "
+                          "rope cache",
+                  .way_bits = 8},
          .operands = std::move(factors),
          .divides = scale_ == 1,
          .position = f32,
          .product = f32,
-         .step = rounded(std::pow(spec_.base, -2.0 / static_cast<double>(spec_.d_model)), f32)});
+         .step = rounded(step, f32)});
   }
 
-  static const char* separator(std::string_view whose) {
-    return whose.starts_with("the position") ? ": " : ", ";
-  }
-  bool has_forms() const {
-    return is_base(spec_.frequencies) || std::holds_alternative<LinearScaling>(spec_.frequencies);
-  }
   bool has_transformers_rule() const {
     return spec_.spacing == Spacing::paper &&
            (std::holds_alternative<NtkScaling>(spec_.frequencies) ||
@@ -238,16 +230,19 @@ class Ways {
   const EncodingSpec& spec_;
   std::vector<double> exact_;
   double scale_;
+  bool has_forms_;
   std::vector<Way> all_;
 };
 
 // What a way leaves open.
 
-constexpr Rounding entry_roundings[] = {none, f32, Rounding::bfloat16, Rounding::truncated,
-                                        Rounding::float16};
-
-/// Bits of an entry's way to be rounded, in the order of entry_roundings.
-constexpr double entry_bits[] = {0, 1, 4, 6, 4};
+/// How entries are rounded, and the bits that it takes to say it.
+struct EntryRounding {
+  Rounding to;
+  double bits;
+};
+constexpr EntryRounding entry_roundings[] = {
+    {none, 0}, {f32, 1}, {bf16, 4}, {Rounding::truncated, 6}, {f16, 4}};
 
 using Bits = std::array<double, std::size(entry_roundings)>;
 
@@ -259,100 +254,75 @@ template <class ValueOf>
 Bits open_bits_of(const Sample& sample, const TableIdentity& identity, std::size_t rows,
                   double limit, const ValueOf& value_of) {
   Bits bits;
-  std::copy(std::begin(entry_bits), std::end(entry_bits), bits.begin());
+  std::ranges::transform(entry_roundings, bits.begin(), &EntryRounding::bits);
   for_each_entry(sample, identity, rows, [&](const SampledEntry& entry) {
     const double value = value_of(entry);
     for (std::size_t e = 0; e < bits.size(); ++e)
       bits[e] +=
-          open_bits(entry.got, rounded(value, entry_roundings[e]), sample.type, entry.position);
+          open_bits(entry.got, rounded(value, entry_roundings[e].to), sample.type, entry.position);
     return least_of(bits) <= limit;
   });
   return bits;
 }
 
-auto values_of(const Way& way) {
-  return
-      [&](const SampledEntry& entry) { return entry.value_at(way.phase(entry.k, entry.position)); };
-}
+// Rows that come of those before, in float32.
 
-/// Sines and cosines of rows that come of those before, in float32.
-struct RowValues {
-  struct Pair {
-    float sine, cosine;
-  };
-  std::map<std::int64_t, std::vector<Pair>> of_k;
+struct Pair {
+  float sine, cosine;
 
-  double operator()(const SampledEntry& entry) const {
-    const Pair& pair = of_k.at(entry.k)[entry.row];
-    return entry.scale * (entry.is_cosine ? pair.cosine : pair.sine);
-  }
+  explicit Pair(double phase)
+      : Pair(static_cast<float>(std::sin(phase)), static_cast<float>(std::cos(phase))) {}
+  Pair(float s, float c) : sine(s), cosine(c) {}
 };
-
-using Advance = RowValues::Pair (*)(RowValues::Pair now, RowValues::Pair before,
-                                    RowValues::Pair step);
 
 struct RowRecurrence {
   const char* text;
-  Advance advance;
+  Pair (*next)(Pair a, Pair before, Pair step);
 };
 
 constexpr RowRecurrence row_recurrences[] = {
     {"rows rotated from row to row in float32, never re-anchored",
-     [](RowValues::Pair a, RowValues::Pair, RowValues::Pair b) -> RowValues::Pair {
-       return {a.sine * b.cosine + a.cosine * b.sine, a.cosine * b.cosine - a.sine * b.sine};
+     [](Pair a, Pair, Pair b) {
+       return Pair(a.sine * b.cosine + a.cosine * b.sine, a.cosine * b.cosine - a.sine * b.sine);
      }},
     {"rows rotated from row to row in float32 with fused operations, never re-anchored",
-     [](RowValues::Pair a, RowValues::Pair, RowValues::Pair b) -> RowValues::Pair {
-       return {std::fma(a.sine, b.cosine, a.cosine * b.sine),
-               std::fma(a.cosine, b.cosine, -(a.sine * b.sine))};
+     [](Pair a, Pair, Pair b) {
+       return Pair(std::fma(a.sine, b.cosine, a.cosine * b.sine),
+                   std::fma(a.cosine, b.cosine, -(a.sine * b.sine)));
      }},
     {"rows from the two before by a recurrence in float32, never re-anchored",
-     [](RowValues::Pair a, RowValues::Pair before, RowValues::Pair b) -> RowValues::Pair {
-       const float twice = 2 * b.cosine;
-       return {twice * a.sine - before.sine, twice * a.cosine - before.cosine};
+     [](Pair a, Pair before, Pair b) {
+       return Pair(2 * b.cosine * a.sine - before.sine, 2 * b.cosine * a.cosine - before.cosine);
      }}};
 
-RowValues row_values(const Sample& sample, const TableIdentity& identity, Advance advance,
-                     const Way& frequencies) {
-  const auto pair_of = [](double phase) {
-    return RowValues::Pair{static_cast<float>(std::sin(phase)),
-                           static_cast<float>(std::cos(phase))};
-  };
-  std::map<std::int64_t, std::size_t> place;  // of a row in the sample
-  for (std::size_t i = 0; i < sample.rows.size(); ++i) place[sample.rows[i]] = i;
-  RowValues values;
-  for (const std::int64_t column : sample.columns) {
-    const auto k = content_of(identity.arrangement, sample.table_columns, column).k;
-    auto& of_rows = values.of_k[k];
-    if (!of_rows.empty()) continue;
-    of_rows.resize(sample.rows.size());
-    const auto at = [&](std::int64_t row) {
-      return pair_of(frequencies.phase(k, identity.position(row)));
+/// The entries of the sample, in its order.
+std::vector<double> values_of(const RowRecurrence& recurrence, const Way& way, const Sample& sample,
+                              const TableIdentity& identity) {
+  // By frequency and row, so that each frequency is followed from row 0 to the last one once.
+  std::map<std::int64_t, std::multimap<std::int64_t, SampledEntry>> entries;
+  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
+    entries[entry.k].emplace(sample.rows[entry.index / sample.columns.size()], entry);
+    return true;
+  });
+  std::vector<double> values(sample.got.size());
+  for (const auto& [k, of_rows] : entries) {
+    const auto at = [&, k = k](std::int64_t row) {
+      return Pair(way.phase(k, identity.position(row)));
     };
-    RowValues::Pair now = at(0), before = at(-1);
-    const RowValues::Pair step = pair_of(frequencies.phase(k, identity.step));
+    Pair now = at(0), before = at(-1);
+    const Pair step(way.phase(k, identity.step));
     std::int64_t row = 0;
-    for (const auto& [wanted, i] : place) {
-      for (; row < wanted; ++row) before = std::exchange(now, advance(now, before, step));
-      of_rows[i] = now;
+    for (const auto& [wanted, entry] : of_rows) {
+      for (; row < wanted; ++row) before = std::exchange(now, recurrence.next(now, before, step));
+      values[entry.index] = entry.scale * (entry.is_cosine ? now.cosine : now.sine);
     }
   }
   return values;
 }
 
-Explanation explanation(CauseKind kind, std::string text, bool is_exact, double way_bits,
-                        const Bits& bits) {
-  const auto least = std::min_element(bits.begin(), bits.end()) - bits.begin();
-  return {.kind = kind,
-          .is_exact = is_exact,
-          .text = std::move(text),
-          .entries = entry_roundings[least],
-          .bits = bits[static_cast<std::size_t>(least)] + way_bits};
-}
-
 /// How many entries have the bits of the functions, and how far the others are.
 template <class ValueOf>
-void add_share(Explanation& explained, const Sample& sample, const TableIdentity& identity,
+void set_share(Explanation& explained, const Sample& sample, const TableIdentity& identity,
                const ValueOf& value_of) {
   std::size_t equal = 0;
   std::vector<double> ulps;
@@ -365,33 +335,7 @@ void add_share(Explanation& explained, const Sample& sample, const TableIdentity
   explained.share = static_cast<double>(equal) / static_cast<double>(sample.got.size());
   const auto at = ulps.begin() + static_cast<std::ptrdiff_t>(ulps.size() * 99 / 100);
   std::nth_element(ulps.begin(), at, ulps.end());
-  explained.most_ulps = ulps.empty() ? 0 : *at;
-}
-
-/// The share of entries that have the bits, if a C library's last digits are off.
-std::string share_text(const Sample& sample, const TableIdentity& identity, const Way& way,
-                       const Explanation& explained) {
-  std::map<std::int64_t, std::array<std::size_t, 3>> equal_of_k;
-  for_each_entry(sample, identity, sample.rows.size(), [&](const SampledEntry& entry) {
-    for (const int adjusted : {0, 1, -1}) {
-      const double value =
-          rounded(entry.value_at(way.phase(entry.k, entry.position, adjusted)), explained.entries);
-      equal_of_k[entry.k][static_cast<std::size_t>((adjusted + 3) % 3)] +=
-          open_bits(entry.got, value, sample.type, entry.position) == 0;
-    }
-    return true;
-  });
-  std::size_t equal = 0, off = 0;
-  for (const auto& [k, counts] : equal_of_k) {
-    const std::size_t most = *std::ranges::max_element(counts);
-    equal += most;
-    off += most > counts[0];
-  }
-  if (way.last_digit.empty() || off == 0) return "";
-  return format_text(
-      "; {} % if the last digit of {} is off at {} of {} frequencies",
-      digits_text(100.0 * static_cast<double>(equal) / static_cast<double>(sample.got.size()), 3),
-      way.last_digit, off, equal_of_k.size());
+  explained.most_ulps = *at;
 }
 
 }  // namespace
@@ -426,16 +370,6 @@ Sample::Sample(const TableView& table, const std::vector<bool>& is_unset)
   columns = scattered(table.columns, 128);
   for (const std::int64_t row : rows)
     for (const std::int64_t column : columns) got.push_back(table(row, column));
-}
-
-Sample Sample::first_columns(std::size_t count) const {
-  Sample result = *this;
-  result.columns.resize(std::min(columns.size(), count));
-  result.got.clear();
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t i = 0; i < result.columns.size(); ++i)
-      result.got.push_back(got[row * columns.size() + i]);
-  return result;
 }
 
 double rounded(double value, Rounding to) noexcept {
@@ -481,8 +415,9 @@ double open_bits_of_best_way(const Sample& sample, const TableIdentity& identity
                              std::size_t rows) {
   double least = std::numeric_limits<double>::infinity();
   for (const Way& way : Ways(identity.spec).all()) {
-    const Bits bits = open_bits_of(sample, identity, rows, least - way.bits, values_of(way));
-    least = std::min(least, way.bits + least_of(bits));
+    const double bits = way.what.way_bits;
+    least =
+        std::min(least, bits + least_of(open_bits_of(sample, identity, rows, least - bits, way)));
   }
   return least;
 }
@@ -491,43 +426,30 @@ std::vector<Explanation> explain(const Sample& sample, const TableIdentity& iden
   constexpr double tie = 1;
   std::vector<Explanation> found;
   double least = std::numeric_limits<double>::infinity();
-  const auto add = [&](Explanation each, const auto& value_of, const std::string& more) {
+  const auto consider = [&](Explanation each, const auto& value_of) {
+    const Bits bits =
+        open_bits_of(sample, identity, sample.rows.size(), least + tie - each.way_bits, value_of);
+    const auto* const best = std::ranges::min_element(bits);
+    each.bits = each.way_bits + *best;
+    if (each.bits > least + tie) return;
     least = std::min(least, each.bits);
-    add_share(each, sample, identity, value_of);
+    each.entries = entry_roundings[best - bits.begin()].to;
+    set_share(each, sample, identity, value_of);
     if (!each.is_exact)
-      each.text += format_text(": {} % of the entries have these bits{}",
-                               digits_text(100 * each.share, 3), more);
+      each.text +=
+          format_text(": {} % of the entries have these bits", digits_text(100 * each.share, 3));
     found.push_back(std::move(each));
   };
   const std::vector<Way> ways = Ways(identity.spec).all();
-  for (const Way& way : ways) {
-    const auto value_of = values_of(way);
-    const Bits bits =
-        open_bits_of(sample, identity, sample.rows.size(), least + tie - way.bits, value_of);
-    Explanation each = explanation(way.kind, way.text, way.is_exact, way.bits, bits);
-    if (each.bits > least + tie) continue;
-    const std::string more = way.is_exact ? "" : share_text(sample, identity, way, each);
-    add(std::move(each), value_of, more);
-  }
+  for (const Way& way : ways) consider(way.what, way);
   if (identity.positions.empty()) {
-    constexpr double way_bits = 8;
-    const Sample few = sample.first_columns(4);
-    const double least_of_few = open_bits_of_best_way(few, identity, few.rows.size());
     for (const RowRecurrence& each : row_recurrences) {
-      for (const Way& frequencies : ways) {
-        // Of the most usual ones alone, since they take a step for each row of the table.
-        if (&frequencies - ways.data() > 3 || frequencies.step || frequencies.divides) break;
-        const RowValues of_few = row_values(few, identity, each.advance, frequencies);
-        if (way_bits +
-                least_of(open_bits_of(few, identity, few.rows.size(), least_of_few, of_few)) >
-            least_of_few)
-          continue;
-        const RowValues values = row_values(sample, identity, each.advance, frequencies);
-        const Bits bits =
-            open_bits_of(sample, identity, sample.rows.size(), least + tie - way_bits, values);
-        Explanation explained =
-            explanation(CauseKind::row_recurrence, each.text, false, way_bits, bits);
-        if (explained.bits <= least + tie) add(std::move(explained), values, "");
+      // Of the most usual frequencies alone, since they take a step for each row of the table.
+      for (const Way& way : std::span(ways).first(std::min<std::size_t>(ways.size(), 4))) {
+        if (way.step || way.divides) break;
+        const std::vector<double> values = values_of(each, way, sample, identity);
+        consider({.kind = CauseKind::row_recurrence, .text = each.text, .way_bits = 8},
+                 [&](const SampledEntry& entry) { return values[entry.index]; });
       }
     }
   }

@@ -15,7 +15,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,15 +28,13 @@ struct Sample {
   std::int64_t table_columns;
   std::vector<std::int64_t> rows, columns;
   std::vector<double> got;  ///< row by row
-
-  Sample first_columns(std::size_t count) const;
 };
 
 /// One of them, and what it should hold.
 struct SampledEntry {
   double got;
   double scale;  ///< of the function: the factor, and the sign of a negated sine
-  std::size_t row;
+  std::size_t index;
   std::int64_t position, k;
   bool is_cosine;
 
@@ -59,8 +56,9 @@ void for_each_entry(const Sample& sample, const TableIdentity& identity, std::si
       const auto [k, is_cosine] =
           content_of(identity.arrangement, sample.table_columns, sample.columns[i]);
       const double sign = !is_cosine && identity.has_negated_sines ? -1 : 1;
-      if (!use(SampledEntry{sample.got[row * sample.columns.size() + i], sign * identity.factor,
-                            row, position, k, is_cosine}))
+      const std::size_t index = row * sample.columns.size() + i;
+      if (!use(SampledEntry{sample.got[index], sign * identity.factor, index, position, k,
+                            is_cosine}))
         return;
     }
   }
@@ -90,19 +88,19 @@ double open_bits(double entry, double value, DataType type, std::int64_t positio
 /// What a table was computed by.
 struct Explanation {
   CauseKind kind = CauseKind::float32_phases;
-  bool is_exact = true;
+  bool is_exact = false;
   std::string text = {};
-  Rounding entries = Rounding::none;                      ///< of the type of the table
-  double bits = std::numeric_limits<double>::infinity();  ///< open, and those of the way
-  double share = 0;                                       ///< of the entries that have its bits
-  double most_ulps = 0;  ///< that nine in ten of the entries are within
+  double way_bits = 0;                ///< that it takes to say it
+  double bits = 0;                    ///< and those that it leaves open
+  Rounding entries = Rounding::none;  ///< of the type of the table
+  double share = 0;                   ///< of the entries that have its bits
+  double most_ulps = 0;               ///< that 99 % of the entries are within
 };
 
 /// The bits that the sample leaves open if it holds exact values. Stops where they exceed the
 /// limit.
 double open_bits_of(const Sample& sample, const TableIdentity& identity,
-                    const std::vector<double>& frequencies,
-                    double limit = std::numeric_limits<double>::infinity());
+                    const std::vector<double>& frequencies, double limit);
 
 /// The bits that the best way leaves open in the first rows of the sample.
 double open_bits_of_best_way(const Sample& sample, const TableIdentity& identity, std::size_t rows);
